@@ -1,0 +1,103 @@
+//! The one error type of the core: worded as PostgreSQL words its errors, so that the extension
+//! only has to translate [`Kind`] into an SQLSTATE.
+
+use std::fmt;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Which SQLSTATE fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An argument is outside its range (22023).
+    InvalidParameter,
+    /// The text form of a value is malformed (22P02).
+    InvalidText,
+    /// The binary form of a value is malformed (22P03).
+    InvalidBinary,
+    /// Two values do not fit together (22000).
+    DataException,
+    /// A date does not match its format (22007).
+    DatetimeFormat,
+    /// A date that does not exist (22008).
+    DatetimeOverflow,
+    /// A NULL where none may be (22004).
+    NullNotAllowed,
+    /// Array bounds (2202E).
+    ArraySubscript,
+    /// Memory could not be reserved (53200).
+    OutOfMemory,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Body {
+    kind: Kind,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+}
+
+/// Message in lower case with the values in it, a detail that is a sentence, a hint that is an
+/// action. Boxed: the good path carries one word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Body>);
+
+impl Error {
+    #[cold]
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Error(Box::new(Body {
+            kind,
+            message: message.into(),
+            detail: None,
+            hint: None,
+        }))
+    }
+
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.detail = Some(detail.into());
+        self
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error under another kind: a value read from binary instead of text, say.
+    #[must_use]
+    pub fn of_kind(mut self, kind: Kind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    #[cold]
+    pub fn out_of_memory(bytes: usize) -> Self {
+        Error::new(Kind::OutOfMemory, "out of memory")
+            .detail(format!("Failed on a request of {bytes} bytes."))
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    pub fn detail_text(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}

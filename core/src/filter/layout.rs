@@ -1,0 +1,277 @@
+//! A signature's bytes, its text form, and the checks on what comes from outside.
+//!
+//! | offset | bytes | content |
+//! |---|---|---|
+//! | 0 | 1 | format version, 1 |
+//! | 1 | 1 | k, segments |
+//! | 2 | 2 | p, bits of a segment, little-endian |
+//! | 4 | 1 | q, symbols of an n-gram |
+//! | 5 | 1 | rule set of the normaliser |
+//! | 6 | 1 | hash family |
+//! | 7 | 1 | key id |
+//! | 8 | 4 | number of set bits, little-endian |
+//! | 12 | ⌈k·p/8⌉ | the bits, bit i in byte i/8 at 2^(i mod 8); those past k·p are 0 |
+//!
+//! The first eight bytes are the shape: two signatures compare when these are equal. Equal
+//! signatures have equal bytes.
+
+use std::fmt::Write;
+
+use super::Shape;
+use crate::similarity::{count_bits, intersect_bits};
+use crate::{Error, Kind, Result};
+
+/// Bytes in front of the bits.
+pub const HEADER: usize = 12;
+
+/// Format version.
+pub const VERSION: u8 = 1;
+
+const COUNT: std::ops::Range<usize> = 8..12;
+
+/// A signature's bytes, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> View<'a> {
+    /// A view of bytes that a checked path has stored: only what memory safety needs is looked at.
+    /// `None` when they are no signature of this format.
+    #[inline]
+    pub fn stored(bytes: &'a [u8]) -> Option<View<'a>> {
+        if bytes.len() < HEADER || bytes[0] != VERSION {
+            return None;
+        }
+        let view = View { bytes };
+        let m = u32::from(bytes[1]) * u32::from(u16::from_le_bytes([bytes[2], bytes[3]]));
+        (bytes.len() - HEADER == m.div_ceil(8) as usize).then_some(view)
+    }
+
+    /// A view of bytes from anywhere.
+    ///
+    /// Errors: anything that the table above does not allow.
+    pub fn untrusted(bytes: &'a [u8]) -> Result<View<'a>> {
+        let bad = |message: String| Error::new(Kind::InvalidBinary, message);
+        if bytes.len() < HEADER {
+            return Err(
+                bad(format!("signature of {} bytes is too short", bytes.len()))
+                    .detail(format!("The header alone has {HEADER} bytes.")),
+            );
+        }
+        if bytes[0] != VERSION {
+            return Err(
+                bad(format!("unknown signature format version {}", bytes[0])).detail(format!(
+                    "This version of bloom_ident reads version {VERSION}."
+                )),
+            );
+        }
+        let view = View { bytes };
+        let raw = view.shape();
+        Shape::new(raw.k.into(), raw.p.into(), raw.q.into())
+            .and_then(|s| s.with_variant(raw.rules.into(), raw.family.into(), raw.key.into()))
+            .map_err(|e| e.of_kind(Kind::InvalidBinary))?;
+        let (length, wanted) = (bytes.len() - HEADER, raw.bytes());
+        if length != wanted {
+            return Err(bad(format!(
+                "signature has {length} bytes of bits, not {wanted}"
+            ))
+            .detail(format!("Shape {raw} has {} bits.", raw.m())));
+        }
+        let padding = 8 * wanted as u32 - raw.m();
+        if padding > 0 && view.bits()[wanted - 1] >> (8 - padding) != 0 {
+            return Err(
+                bad("padding bits of the signature are set".into()).detail(format!(
+                    "Shape {raw} leaves the last {padding} bits unused; they must be 0."
+                )),
+            );
+        }
+        let counted = count_bits(view.bits());
+        if counted != view.count() {
+            return Err(
+                bad(format!("signature's bit count {} is wrong", view.count()))
+                    .detail(format!("{counted} bits are set.")),
+            );
+        }
+        Ok(view)
+    }
+
+    /// All bytes, header included.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The bits, ⌈m/8⌉ bytes.
+    #[inline]
+    pub fn bits(&self) -> &'a [u8] {
+        &self.bytes[HEADER..]
+    }
+
+    /// Version and shape in one number, equal for signatures that compare.
+    #[inline]
+    pub fn tag(&self) -> u64 {
+        u64::from_le_bytes(self.bytes[..8].try_into().expect("eight bytes"))
+    }
+
+    #[inline]
+    pub fn shape(&self) -> Shape {
+        Shape {
+            k: self.bytes[1],
+            p: u16::from_le_bytes([self.bytes[2], self.bytes[3]]),
+            q: self.bytes[4],
+            rules: self.bytes[5],
+            family: self.bytes[6],
+            key: self.bytes[7],
+        }
+    }
+
+    /// Set bits.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        u32::from_le_bytes(self.bytes[COUNT].try_into().expect("four bytes"))
+    }
+
+    /// Share of set bits, in [0,1].
+    pub fn fill(&self) -> f64 {
+        f64::from(self.count()) / f64::from(self.shape().m())
+    }
+
+    /// Bits set in both.
+    ///
+    /// Errors: different shapes.
+    #[inline]
+    pub fn common(&self, other: &View<'_>) -> Result<u32> {
+        if self.tag() != other.tag() {
+            return Err(Shape::mismatch(self.shape(), other.shape()));
+        }
+        Ok(intersect_bits(self.bits(), other.bits()))
+    }
+
+    /// Positions of the set bits, ascending.
+    pub fn positions(&self) -> impl Iterator<Item = u32> + 'a {
+        let bits = self.bits();
+        (0..8 * bits.len() as u32).filter(move |&i| bits[i as usize / 8] >> (i % 8) & 1 == 1)
+    }
+
+    /// Total order that never fails: by shape, then by the bits. Equal means equal bytes.
+    pub fn order(&self, other: &View<'_>) -> std::cmp::Ordering {
+        self.shape()
+            .cmp(&other.shape())
+            .then_with(|| self.bits().cmp(other.bits()))
+    }
+}
+
+/// Appends the text form: the shape, a colon, and the bits' bytes in hexadecimal.
+pub fn write_text(view: &View<'_>, out: &mut String) {
+    let _ = write!(out, "{}:", view.shape());
+    for byte in view.bits() {
+        for nibble in [byte >> 4, byte & 15] {
+            out.push(char::from_digit(nibble.into(), 16).expect("a nibble"));
+        }
+    }
+}
+
+/// Reads the text form into `out`, which is emptied first. Blanks around it are allowed.
+///
+/// Errors: malformed text; out of memory.
+pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
+    let bad = |detail: String| {
+        Error::new(
+            Kind::InvalidText,
+            format!(
+                "invalid input syntax for type bloom: \"{}\"",
+                shortened(text)
+            ),
+        )
+        .detail(detail)
+    };
+    let form = "A signature is written as its shape and its bits in hexadecimal, for example (2,5,3):1f03.";
+    let (head, hex) = text
+        .trim()
+        .strip_prefix('(')
+        .and_then(|t| t.split_once("):"))
+        .ok_or_else(|| bad(form.into()))?;
+    let number = |digits: &str| -> Result<i64> {
+        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        match digits.parse() {
+            Ok(n) if plain => Ok(n),
+            _ => Err(bad(format!("\"{}\" is no number.", shortened(digits)))),
+        }
+    };
+    let parts: Vec<&str> = head.splitn(7, ',').map(str::trim).collect();
+    let [k, p, q, ref rest @ ..] = parts[..] else {
+        return Err(bad(form.into()));
+    };
+    let shape = Shape::new(number(k)?, number(p)?, number(q)?)?;
+    let mut variant = [("rules=", 1), ("hash=", 0), ("key=", 0)];
+    let mut rest = rest.iter().peekable();
+    for (name, value) in &mut variant {
+        if let Some(digits) = rest.peek().and_then(|part| part.strip_prefix(*name)) {
+            *value = number(digits)?;
+            rest.next();
+        }
+    }
+    if rest.next().is_some() {
+        return Err(bad(form.into()));
+    }
+    let shape = shape.with_variant(variant[0].1, variant[1].1, variant[2].1)?;
+    let wanted = shape.bytes();
+    if hex.len() != 2 * wanted {
+        return Err(bad(format!(
+            "Shape {shape} takes {} hexadecimal digits, not {}.",
+            2 * wanted,
+            hex.chars().count()
+        )));
+    }
+    out.clear();
+    out.try_reserve(HEADER + wanted)
+        .map_err(|_| Error::out_of_memory(HEADER + wanted))?;
+    write_header(out, shape, 0);
+    let mut digits = hex.chars().map(|c| {
+        c.to_digit(16)
+            .map(|d| d as u8)
+            .ok_or_else(|| bad(format!("\"{c}\" is no hexadecimal digit.")))
+    });
+    while let Some(high) = digits.next() {
+        let low = digits.next().ok_or_else(|| bad(form.into()))?;
+        out.push(high? << 4 | low?);
+    }
+    let count = count_bits(&out[HEADER..]);
+    out[COUNT].copy_from_slice(&count.to_le_bytes());
+    View::untrusted(out)
+        .map(|_| ())
+        .map_err(|e| bad(e.detail_text().unwrap_or(e.message()).to_owned()))
+}
+
+/// Appends a header to `out`.
+pub(super) fn write_header(out: &mut Vec<u8>, shape: Shape, count: u32) {
+    out.extend_from_slice(&header(shape, count));
+}
+
+/// The first [`HEADER`] bytes.
+pub(super) fn header(shape: Shape, count: u32) -> [u8; HEADER] {
+    let [p0, p1] = shape.p.to_le_bytes();
+    let [c0, c1, c2, c3] = count.to_le_bytes();
+    [
+        VERSION,
+        shape.k,
+        p0,
+        p1,
+        shape.q,
+        shape.rules,
+        shape.family,
+        shape.key,
+        c0,
+        c1,
+        c2,
+        c3,
+    ]
+}
+
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,15 @@
+//! Bloom-filter signatures: their shape, their bytes, how words set bits, and what fill rates mean.
+//!
+//! A filter has k segments of p bits, p prime. Word w sets bit j·p + (h₁ + j·h₂) mod p in each
+//! segment j, with h₁ = idx mod p and h₂ = idx mod (p−2) + 1 (disjoint coding, double hashing).
+
+mod build;
+mod layout;
+mod plan;
+pub mod rates;
+mod shape;
+
+pub use build::{contains_text, Builder};
+pub use layout::{parse_text, write_text, View, HEADER, VERSION};
+pub use plan::{plan, Plan, FPR_RANGE, MAX_CHARS};
+pub use shape::Shape;

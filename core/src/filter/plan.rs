@@ -1,0 +1,66 @@
+//! The shape that a text length and a target false-positive rate call for.
+
+use super::rates;
+use super::shape::{prime_at_most, Shape};
+use crate::{ngram, Error, Kind, Result};
+
+/// Normalised symbols to plan for.
+pub const MAX_CHARS: std::ops::RangeInclusive<i64> = 1..=10_000;
+
+/// Both ends excluded.
+pub const FPR_RANGE: std::ops::Range<f64> = 0.0..1.0;
+
+/// A planned filter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    pub shape: Shape,
+    /// Words of a text of the planned length.
+    pub n: u32,
+    /// False-positive rate by the formula, (1−e^(−kn/m))^k.
+    pub actual_fpr: f64,
+    /// n/(p(p−2)): words share one of p(p−2) patterns, so n of them also answer for this share of
+    /// all others, whatever the formula says.
+    pub pattern_floor: f64,
+}
+
+/// m₀ = ⌈−n·ln f / ln²2⌉, k = max(1, ⌊m₀/n·ln 2 + ½⌋), p the largest prime ≤ m₀/k.
+///
+/// Errors: an argument out of range, or a shape beyond k 64 or p 8191.
+pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
+    let bad = |message| Error::new(Kind::InvalidParameter, message);
+    if !MAX_CHARS.contains(&max_chars) {
+        return Err(bad(format!("max_chars {max_chars} is out of range"))
+            .detail("max_chars goes from 1 to 10000."));
+    }
+    if !(fpr > FPR_RANGE.start && fpr < FPR_RANGE.end) {
+        return Err(bad(format!("false-positive rate {fpr} is out of range"))
+            .detail("fpr lies between 0 and 1, both excluded."));
+    }
+    let q = ngram::check_length(q)?;
+    let n = max_chars as u32 + u32::from(q) - 1;
+    let ln2 = std::f64::consts::LN_2;
+    let m0 = (-f64::from(n) * fpr.ln() / (ln2 * ln2)).ceil();
+    let k = (m0 / f64::from(n) * ln2 + 0.5).floor().max(1.0);
+    let p = prime_at_most((m0 / k).floor() as u32);
+    let too_big = |what: &str, value: f64, limit: u32| {
+        bad(format!(
+            "max_chars {max_chars} with false-positive rate {fpr} needs {what} = {value}"
+        ))
+        .detail(format!("{what} is {limit} at most."))
+    };
+    if k > f64::from(Shape::MAX_K) {
+        return Err(too_big("k", k, u32::from(Shape::MAX_K)).hint("Use a higher fpr."));
+    }
+    if p > u32::from(Shape::MAX_P) {
+        return Err(too_big("p", f64::from(p), u32::from(Shape::MAX_P))
+            .hint("Use a higher fpr or a lower max_chars."));
+    }
+    let shape = Shape::new(k as i64, i64::from(p), i64::from(q))?;
+    let p = f64::from(p);
+    Ok(Plan {
+        shape,
+        n,
+        actual_fpr: rates::false_positive(k, f64::from(shape.m()), f64::from(n)),
+        pattern_floor: f64::from(n) / (p * (p - 2.0)),
+    })
+}

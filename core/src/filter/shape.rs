@@ -1,0 +1,156 @@
+//! What two signatures must have in common to be compared.
+
+use std::fmt;
+
+use crate::{ngram, text, Error, Kind, Result};
+
+/// Segments, segment length, n-gram length, rule set of the normaliser, hash family and key.
+///
+/// Ordered by these in turn. Hash family 0 is the double hashing of [`super`], key 0 is none;
+/// others are reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shape {
+    pub(super) k: u8,
+    pub(super) p: u16,
+    pub(super) q: u8,
+    pub(super) rules: u8,
+    pub(super) family: u8,
+    pub(super) key: u8,
+}
+
+impl Shape {
+    pub const MAX_K: u8 = 64;
+    pub const MIN_P: u16 = 5;
+    pub const MAX_P: u16 = 8191;
+
+    /// The shape (k, p, q) under the rules of this version.
+    ///
+    /// Errors: k not in 1…64, p not prime or not in 5…8191, q not in 2…8.
+    pub fn new(k: i64, p: i64, q: i64) -> Result<Shape> {
+        let bad = |message| Error::new(Kind::InvalidParameter, message);
+        if !(1..=i64::from(Self::MAX_K)).contains(&k) {
+            return Err(bad(format!("number of segments k = {k} is out of range"))
+                .detail("k goes from 1 to 64."));
+        }
+        if !(i64::from(Self::MIN_P)..=i64::from(Self::MAX_P)).contains(&p) {
+            return Err(bad(format!("segment length p = {p} is out of range"))
+                .detail("p is a prime from 5 to 8191."));
+        }
+        if !is_prime(p as u32) {
+            return Err(bad(format!("segment length p = {p} is not a prime"))
+                .detail("p is a prime from 5 to 8191.")
+                .hint(format!(
+                    "Use {}, the next prime below, or let bloom_plan() choose.",
+                    prime_at_most(p as u32)
+                )));
+        }
+        Ok(Shape {
+            k: k as u8,
+            p: p as u16,
+            q: ngram::check_length(q)?,
+            rules: text::RULES,
+            family: 0,
+            key: 0,
+        })
+    }
+
+    /// Sets rule set, hash family and key as read from a stored value.
+    ///
+    /// Errors: one that this version does not know.
+    pub(super) fn with_variant(mut self, rules: i64, family: i64, key: i64) -> Result<Shape> {
+        let known = [
+            ("rule set", rules, i64::from(text::RULES)),
+            ("hash family", family, 0),
+            ("key", key, 0),
+        ];
+        for (what, is, wanted) in known {
+            if is != wanted {
+                return Err(Error::new(
+                    Kind::InvalidParameter,
+                    format!("{what} {is} is unknown to this version of bloom_ident"),
+                )
+                .detail(format!("This version knows {what} {wanted}."))
+                .hint("Install the version that made the signature, or compute it again."));
+            }
+        }
+        self.rules = text::RULES;
+        Ok(self)
+    }
+
+    /// Segments.
+    pub fn k(&self) -> u8 {
+        self.k
+    }
+
+    /// Bits of a segment.
+    pub fn p(&self) -> u16 {
+        self.p
+    }
+
+    /// Symbols of an n-gram.
+    pub fn q(&self) -> u8 {
+        self.q
+    }
+
+    /// Rule set of the normaliser.
+    pub fn rules(&self) -> u8 {
+        self.rules
+    }
+
+    /// Hash family.
+    pub fn family(&self) -> u8 {
+        self.family
+    }
+
+    /// Key id.
+    pub fn key(&self) -> u8 {
+        self.key
+    }
+
+    /// Bits in all, m = k·p.
+    pub fn m(&self) -> u32 {
+        u32::from(self.k) * u32::from(self.p)
+    }
+
+    /// Bytes that hold them.
+    pub fn bytes(&self) -> usize {
+        self.m().div_ceil(8) as usize
+    }
+
+    /// The error of two values that cannot be compared.
+    #[cold]
+    pub fn mismatch(a: Shape, b: Shape) -> Error {
+        Error::new(Kind::DataException, format!("different signature shapes {a} and {b}"))
+            .detail(
+                "Signatures compare only when segments, segment length, n-gram length and rule set are the same.",
+            )
+            .hint("Compute both with the same ngram, max_chars and fpr.")
+    }
+}
+
+/// `(k,p,q)`, and what departs from rule set 1, family 0 and key 0 behind it: fixed defaults, so
+/// that a stored text never changes its meaning.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({},{},{}", self.k, self.p, self.q)?;
+        if self.rules != 1 {
+            write!(f, ",rules={}", self.rules)?;
+        }
+        if self.family != 0 {
+            write!(f, ",hash={}", self.family)?;
+        }
+        if self.key != 0 {
+            write!(f, ",key={}", self.key)?;
+        }
+        f.write_str(")")
+    }
+}
+
+pub(super) fn is_prime(n: u32) -> bool {
+    n > 1 && (2..).take_while(|d| d * d <= n).all(|d| n % d != 0)
+}
+
+/// The largest prime ≤ n, at least 5.
+pub(super) fn prime_at_most(n: u32) -> u32 {
+    (5..=n).rev().find(|&n| is_prime(n)).unwrap_or(5)
+}

@@ -1,0 +1,200 @@
+//! n-grams of normalised text and their indices.
+//!
+//! A run of c symbols is padded with q−1 `_` on both sides and gives c+q−1 words of q symbols.
+//! A word's index reads it as a number in bijective base 37: Σ (ord(aⱼ)+1)·37^(q−1−j).
+
+use crate::text::{scan, Piece};
+use crate::{Error, Kind, Result};
+
+/// The alphabet in the order of its ordinals.
+pub const ALPHABET: &[u8; 37] = b"_abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Symbols of a word (q).
+pub const LENGTHS: std::ops::RangeInclusive<u32> = 2..=8;
+
+/// Words between two calls of a caller's `tick`, so that it can look for interrupts.
+pub const TICK: u32 = 1 << 16;
+
+const BASE: u64 = ALPHABET.len() as u64;
+
+/// Errors: q outside [`LENGTHS`].
+pub fn check_length(q: i64) -> Result<u8> {
+    u32::try_from(q)
+        .ok()
+        .filter(|q| LENGTHS.contains(q))
+        .map(|q| q as u8)
+        .ok_or_else(|| {
+            Error::new(
+                Kind::InvalidParameter,
+                format!("n-gram length {q} is out of range"),
+            )
+            .detail("N-gram lengths go from 2 to 8.")
+        })
+}
+
+/// Index of one word as it stands, symbol by symbol.
+///
+/// Errors: a word of other than 1…8 symbols, or one with a character outside the alphabet.
+pub fn index(word: &str) -> Result<u64> {
+    let length = word.chars().count();
+    if !(1..=*LENGTHS.end() as usize).contains(&length) {
+        return Err(Error::new(
+            Kind::InvalidParameter,
+            format!("n-gram of {length} symbols is out of range"),
+        )
+        .detail("N-grams have from 1 to 8 symbols."));
+    }
+    word.chars().try_fold(0, |index, c| {
+        let ordinal = ALPHABET.iter().position(|&a| char::from(a) == c);
+        match ordinal {
+            Some(ordinal) => Ok(index * BASE + ordinal as u64 + 1),
+            None => Err(Error::new(
+                Kind::InvalidParameter,
+                format!("character \"{c}\" is not in the n-gram alphabet"),
+            )
+            .detail("The alphabet is _, a to z and 0 to 9.")
+            .hint("Use ident_ngrams() to normalise a text and cut it into n-grams.")),
+        }
+    })
+}
+
+/// The window of the last q symbols and its index, rolled on symbol by symbol.
+#[derive(Clone, Copy)]
+pub struct Window {
+    /// Ordinals, the newest in the lowest byte.
+    symbols: u64,
+    index: u64,
+    /// Bits to shift `symbols` by to get the oldest.
+    oldest: u32,
+    /// 37^(q−1)
+    top: u64,
+    start: u64,
+}
+
+impl Window {
+    /// A window full of padding; `q` in [`LENGTHS`].
+    pub fn new(q: u8) -> Self {
+        let start = (0..q).fold(0, |index, _| index * BASE + 1);
+        Window {
+            symbols: 0,
+            index: start,
+            oldest: 8 * (u32::from(q) - 1),
+            top: BASE.pow(u32::from(q) - 1),
+            start,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.symbols = 0;
+        self.index = self.start;
+    }
+
+    /// Moves on by one symbol (its ordinal) and gives the index of the new window.
+    #[inline]
+    pub fn push(&mut self, ordinal: u8) -> u64 {
+        let leaving = (self.symbols >> self.oldest) & 0xff;
+        self.index = (self.index - (leaving + 1) * self.top) * BASE + u64::from(ordinal) + 1;
+        self.symbols = self.symbols << 8 | u64::from(ordinal);
+        self.index
+    }
+
+    /// The window's symbols as text.
+    pub fn word(&self) -> String {
+        (0..=self.oldest / 8)
+            .rev()
+            .map(|i| char::from(ALPHABET[(self.symbols >> (8 * i)) as usize & 0xff]))
+            .collect()
+    }
+}
+
+/// Calls `each` for every word of `text`, in order, repetitions included. With `by_word` every
+/// word of the original is padded by itself, otherwise the whole text is one run. `tick` is called
+/// now and then.
+#[inline]
+pub fn for_each_word(
+    text: &str,
+    q: u8,
+    by_word: bool,
+    mut each: impl FnMut(&Window, u64),
+    mut tick: impl FnMut(),
+) {
+    let mut window = Window::new(q);
+    let mut open = false;
+    let mut left = TICK;
+    scan(text, &mut |piece| {
+        if let Some(ordinal) = piece.ordinal() {
+            let index = window.push(ordinal);
+            each(&window, index);
+            open = true;
+        } else if by_word && open && piece == Piece::SEPARATOR {
+            finish(&mut window, q, &mut each);
+            window.reset();
+            open = false;
+        }
+        left -= 1;
+        if left == 0 {
+            tick();
+            left = TICK;
+        }
+    });
+    if open {
+        finish(&mut window, q, &mut each);
+    }
+}
+
+fn finish(window: &mut Window, q: u8, each: &mut impl FnMut(&Window, u64)) {
+    for _ in 1..q {
+        let index = window.push(0);
+        each(window, index);
+    }
+}
+
+/// The distinct word indices of `text`, ascending.
+///
+/// Errors: out of memory.
+pub fn word_set(text: &str, q: u8, by_word: bool, mut tick: impl FnMut()) -> Result<Vec<u64>> {
+    let mut set: Vec<u64> = Vec::new();
+    let mut refused = None;
+    let collect = |_: &Window, index| {
+        if set.len() == set.capacity() {
+            // repetitions go before memory does
+            set.sort_unstable();
+            set.dedup();
+            let more = set.len().max(64);
+            if set.try_reserve(more).is_err() {
+                refused = Some(more * size_of::<u64>());
+                return;
+            }
+        }
+        set.push(index);
+    };
+    for_each_word(text, q, by_word, collect, &mut tick);
+    if let Some(bytes) = refused {
+        return Err(Error::out_of_memory(bytes));
+    }
+    set.sort_unstable();
+    set.dedup();
+    Ok(set)
+}
+
+/// Exact Jaccard similarity of two texts' word sets; 0 when both are empty.
+///
+/// Errors: out of memory.
+pub fn similarity(a: &str, b: &str, q: u8, by_word: bool, mut tick: impl FnMut()) -> Result<f64> {
+    let a = word_set(a, q, by_word, &mut tick)?;
+    let b = word_set(b, q, by_word, &mut tick)?;
+    let (mut i, mut j, mut common) = (0, 0, 0usize);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, common) = (i + 1, j + 1, common + 1),
+        }
+    }
+    let union = a.len() + b.len() - common;
+    Ok(if union == 0 {
+        0.0
+    } else {
+        common as f64 / union as f64
+    })
+}

@@ -1,0 +1,310 @@
+//! Counting the bits that two equally long byte strings share. One kernel is chosen when the first
+//! is needed, by what the processor offers; all give the same numbers.
+
+use std::sync::LazyLock;
+
+use super::scan::Scan;
+
+/// One way to count, for one instruction set.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
+    pub name: &'static str,
+    /// Both pointers readable for the given number of bytes; the processor has the instructions.
+    intersect: unsafe fn(*const u8, *const u8, usize) -> u32,
+    /// The processor has the instructions.
+    scan: unsafe fn(&Scan<'_>, &mut dyn FnMut(usize, u32)),
+}
+
+impl Kernel {
+    /// Bits set in both.
+    #[inline]
+    pub fn intersect(&self, a: &[u8], b: &[u8]) -> u32 {
+        assert_eq!(a.len(), b.len(), "bit strings of different length");
+        // SAFETY: both slices have the length; kernels are made only where the processor has
+        // their instructions.
+        unsafe { (self.intersect)(a.as_ptr(), b.as_ptr(), a.len()) }
+    }
+
+    /// Calls `hit` with number and common bits of every row that reaches its limit.
+    pub(super) fn scan(&self, scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+        // SAFETY: as above; a Scan holds slices that fit together.
+        unsafe { (self.scan)(scan, hit) }
+    }
+}
+
+static BEST: LazyLock<Kernel> =
+    LazyLock::new(|| *kernels().last().expect("portable is always there"));
+
+/// Bits set in both of two equally long bit strings.
+#[inline]
+pub fn intersect_bits(a: &[u8], b: &[u8]) -> u32 {
+    BEST.intersect(a, b)
+}
+
+/// Bits set.
+#[inline]
+pub fn count_bits(bits: &[u8]) -> u32 {
+    BEST.intersect(bits, bits)
+}
+
+/// The kernels that run on this processor, the best last.
+pub fn kernels() -> Vec<Kernel> {
+    let mut kernels = vec![Kernel {
+        name: "portable",
+        intersect: intersect_portable,
+        scan: scan_portable,
+    }];
+    #[cfg(target_arch = "x86_64")]
+    kernels.extend(x86::kernels());
+    kernels
+}
+
+/// SAFETY: `a` and `b` readable for `n` bytes.
+unsafe fn intersect_portable(a: *const u8, b: *const u8, n: usize) -> u32 {
+    // SAFETY: as promised by the caller.
+    unsafe { intersect_words(a, b, n) }
+}
+
+/// SAFETY: none is needed; the signature is shared with kernels that need one.
+unsafe fn scan_portable(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    scan_words(scan, hit);
+}
+
+/// Eight bytes at a time; compiled once for each instruction set that calls it.
+///
+/// SAFETY: `a` and `b` readable for `n` bytes.
+#[inline(always)]
+unsafe fn intersect_words(a: *const u8, b: *const u8, n: usize) -> u32 {
+    let words = n / 8;
+    let mut common = 0;
+    for i in 0..words {
+        // SAFETY: 8·(i+1) ≤ n; the reads need no alignment.
+        let (x, y) = unsafe {
+            (
+                a.cast::<u64>().add(i).read_unaligned(),
+                b.cast::<u64>().add(i).read_unaligned(),
+            )
+        };
+        common += (x & y).count_ones();
+    }
+    let rest = n % 8;
+    if rest > 0 {
+        let (mut x, mut y) = ([0u8; 8], [0u8; 8]);
+        // SAFETY: `rest` bytes follow the last whole word.
+        unsafe {
+            a.add(8 * words)
+                .copy_to_nonoverlapping(x.as_mut_ptr(), rest);
+            b.add(8 * words)
+                .copy_to_nonoverlapping(y.as_mut_ptr(), rest);
+        }
+        common += (u64::from_le_bytes(x) & u64::from_le_bytes(y)).count_ones();
+    }
+    common
+}
+
+#[inline(always)]
+fn scan_words(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    // fixed widths unroll
+    match scan.query.len() {
+        1 => scan_width::<1>(scan, hit),
+        2 => scan_width::<2>(scan, hit),
+        3 => scan_width::<3>(scan, hit),
+        4 => scan_width::<4>(scan, hit),
+        5 => scan_width::<5>(scan, hit),
+        6 => scan_width::<6>(scan, hit),
+        7 => scan_width::<7>(scan, hit),
+        8 => scan_width::<8>(scan, hit),
+        10 => scan_width::<10>(scan, hit),
+        16 => scan_width::<16>(scan, hit),
+        _ => scan.rows(
+            |row| {
+                row.iter()
+                    .zip(scan.query)
+                    .map(|(x, y)| (x & y).count_ones())
+                    .sum()
+            },
+            hit,
+        ),
+    }
+}
+
+#[inline(always)]
+fn scan_width<const W: usize>(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    let query: [u64; W] = scan.query.try_into().expect("W words");
+    scan.rows(
+        |row| {
+            let row: &[u64; W] = row.try_into().expect("W words");
+            (0..W).map(|i| (row[i] & query[i]).count_ones()).sum()
+        },
+        hit,
+    );
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{intersect_words, scan_words, Kernel, Scan};
+
+    pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
+        let popcnt = is_x86_feature_detected!("popcnt");
+        let avx2 = popcnt && is_x86_feature_detected!("avx2");
+        let avx512 = avx2
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vpopcntdq");
+        let available = [
+            popcnt.then_some(Kernel {
+                name: "popcnt",
+                intersect: intersect_popcnt,
+                scan: scan_popcnt,
+            }),
+            avx2.then_some(Kernel {
+                name: "avx2",
+                intersect: intersect_avx2,
+                scan: scan_avx2,
+            }),
+            avx512.then_some(Kernel {
+                name: "avx512",
+                intersect: intersect_avx512,
+                scan: scan_avx512,
+            }),
+        ];
+        available.into_iter().flatten()
+    }
+
+    #[target_feature(enable = "popcnt")]
+    unsafe fn intersect_popcnt(a: *const u8, b: *const u8, n: usize) -> u32 {
+        // SAFETY: the caller's pointers and length.
+        unsafe { intersect_words(a, b, n) }
+    }
+
+    #[target_feature(enable = "popcnt")]
+    fn scan_popcnt(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+        scan_words(scan, hit);
+    }
+
+    /// From here on the byte shuffle is quicker than popcnt.
+    const AVX2_FROM: usize = 256;
+
+    /// Nibble look-up by byte shuffle (W. Muła, N. Kurz, D. Lemire: Faster population counts
+    /// using AVX2 instructions, 2018).
+    #[target_feature(enable = "avx2,popcnt")]
+    unsafe fn intersect_avx2(a: *const u8, b: *const u8, n: usize) -> u32 {
+        if n < AVX2_FROM {
+            // SAFETY: the caller's pointers and length.
+            return unsafe { intersect_words(a, b, n) };
+        }
+        let table = _mm256_setr_epi8(
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2,
+            3, 3, 4,
+        );
+        let low = _mm256_set1_epi8(0x0f);
+        let mut sums = _mm256_setzero_si256();
+        let blocks = n / 32;
+        for i in 0..blocks {
+            // SAFETY: 32·(i+1) ≤ n; loads are unaligned.
+            let v = unsafe {
+                _mm256_and_si256(
+                    _mm256_loadu_si256(a.add(32 * i).cast()),
+                    _mm256_loadu_si256(b.add(32 * i).cast()),
+                )
+            };
+            let counts = _mm256_add_epi8(
+                _mm256_shuffle_epi8(table, _mm256_and_si256(v, low)),
+                _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)),
+            );
+            sums = _mm256_add_epi64(sums, _mm256_sad_epu8(counts, _mm256_setzero_si256()));
+        }
+        let pair = _mm_add_epi64(
+            _mm256_castsi256_si128(sums),
+            _mm256_extracti128_si256(sums, 1),
+        );
+        let sum = _mm_extract_epi64(pair, 0) + _mm_extract_epi64(pair, 1);
+        // SAFETY: what is left of the caller's bytes.
+        sum as u32 + unsafe { intersect_words(a.add(32 * blocks), b.add(32 * blocks), n % 32) }
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    fn scan_avx2(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+        // signatures are short of where the shuffle pays
+        scan_words(scan, hit);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+    unsafe fn intersect_avx512(a: *const u8, b: *const u8, n: usize) -> u32 {
+        let mut sums = _mm512_setzero_si512();
+        let blocks = n / 64;
+        for i in 0..blocks {
+            // SAFETY: 64·(i+1) ≤ n; loads are unaligned.
+            let v = unsafe {
+                _mm512_and_si512(
+                    _mm512_loadu_si512(a.add(64 * i).cast()),
+                    _mm512_loadu_si512(b.add(64 * i).cast()),
+                )
+            };
+            sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(v));
+        }
+        let rest = n % 64;
+        if rest > 0 {
+            let mask = u64::MAX >> (64 - rest);
+            // SAFETY: masked-out bytes are not read; `rest` bytes follow the last block.
+            let v = unsafe {
+                _mm512_and_si512(
+                    _mm512_maskz_loadu_epi8(mask, a.add(64 * blocks).cast()),
+                    _mm512_maskz_loadu_epi8(mask, b.add(64 * blocks).cast()),
+                )
+            };
+            sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(v));
+        }
+        _mm512_reduce_add_epi64(sums) as u32
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+    fn scan_avx512(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+        match scan.query.len() {
+            1..=8 => scan_blocks::<1>(scan, hit),
+            9..=16 => scan_blocks::<2>(scan, hit),
+            17..=32 => scan_blocks::<4>(scan, hit),
+            _ => scan.rows(
+                |row| {
+                    // SAFETY: row and query have the same number of words.
+                    unsafe {
+                        intersect_avx512(
+                            row.as_ptr().cast(),
+                            scan.query.as_ptr().cast(),
+                            8 * row.len(),
+                        )
+                    }
+                },
+                hit,
+            ),
+        }
+    }
+
+    /// Rows of up to 8·B words, the query held in B registers.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+    fn scan_blocks<const B: usize>(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+        let words = scan.query.len();
+        let masks: [__mmask8; B] = std::array::from_fn(|i| {
+            let left = words.saturating_sub(8 * i).min(8);
+            (0xffu16 >> (8 - left)) as u8
+        });
+        let load = |row: &[u64], i: usize| {
+            // SAFETY: the mask leaves only words of the row; others are not read.
+            unsafe { _mm512_maskz_loadu_epi64(masks[i], row.as_ptr().wrapping_add(8 * i).cast()) }
+        };
+        let query: [__m512i; B] = std::array::from_fn(|i| load(scan.query, i));
+        scan.rows(
+            |row| {
+                let mut sums = _mm512_setzero_si512();
+                for (i, q) in query.iter().enumerate() {
+                    let common = _mm512_and_si512(load(row, i), *q);
+                    sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(common));
+                }
+                _mm512_reduce_add_epi64(sums) as u32
+            },
+            hit,
+        );
+    }
+}

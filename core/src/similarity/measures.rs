@@ -1,0 +1,69 @@
+//! Measures of two signatures, all of them from three counts.
+
+use crate::filter::View;
+use crate::Result;
+
+/// Set bits of a, of b, and of both. Every ratio is 0 where one of the signatures is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub a: u32,
+    pub b: u32,
+    pub common: u32,
+}
+
+impl Counts {
+    /// Errors: different shapes.
+    #[inline]
+    pub fn of(a: &View<'_>, b: &View<'_>) -> Result<Counts> {
+        Ok(Counts {
+            common: a.common(b)?,
+            a: a.count(),
+            b: b.count(),
+        })
+    }
+
+    /// |A∧B| / |A∨B|, in [0,1].
+    #[inline]
+    pub fn jaccard(self) -> f64 {
+        ratio(self.common, f64::from(self.a + self.b - self.common))
+    }
+
+    /// 2|A∧B| / (|A|+|B|)
+    pub fn dice(self) -> f64 {
+        ratio(2 * self.common, f64::from(self.a + self.b))
+    }
+
+    /// |A∧B| / min(|A|,|B|)
+    pub fn overlap(self) -> f64 {
+        ratio(self.common, f64::from(self.a.min(self.b)))
+    }
+
+    /// |A∧B| / √(|A|·|B|)
+    pub fn cosine(self) -> f64 {
+        ratio(self.common, (f64::from(self.a) * f64::from(self.b)).sqrt())
+    }
+
+    /// |A∧B| / |A|: how much of a is in b.
+    pub fn containment(self) -> f64 {
+        ratio(self.common, f64::from(self.a))
+    }
+
+    /// Bits in which they differ.
+    pub fn hamming(self) -> u32 {
+        self.a + self.b - 2 * self.common
+    }
+
+    /// Every bit of b is in a.
+    pub fn contains(self) -> bool {
+        self.common == self.b
+    }
+}
+
+#[inline]
+fn ratio(common: u32, whole: f64) -> f64 {
+    if common == 0 {
+        0.0
+    } else {
+        f64::from(common) / whole
+    }
+}

@@ -1,0 +1,13 @@
+//! Comparing signatures: word-parallel counting, the measures, thresholds and weighted profiles.
+
+mod kernel;
+mod measures;
+mod profile;
+mod scan;
+mod threshold;
+
+pub use kernel::{count_bits, intersect_bits, kernels, Kernel};
+pub use measures::Counts;
+pub use profile::{profile, Weights};
+pub use scan::PackedSignatures;
+pub use threshold::least_common;

@@ -1,0 +1,53 @@
+//! Weighted similarity of records that are ordered lists of signatures.
+
+use crate::{Error, Kind, Result};
+
+/// Weights that have been checked: none negative, none infinite, the sum positive.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights<'a>(&'a [f64]);
+
+impl<'a> Weights<'a> {
+    /// Errors: a weight that is negative, infinite or NaN; a sum that is not positive and finite.
+    pub fn new(weights: &'a [f64]) -> Result<Weights<'a>> {
+        let bad = |message| Err(Error::new(Kind::InvalidParameter, message));
+        for (i, &w) in weights.iter().enumerate() {
+            if !(w >= 0.0 && w.is_finite()) {
+                return bad(format!("weight {w} at position {} is out of range", i + 1))
+                    .map_err(|e| e.detail("Weights are finite and not negative."));
+            }
+        }
+        let sum: f64 = weights.iter().sum();
+        if !(sum > 0.0 && sum.is_finite()) {
+            return bad(format!("weights sum to {sum}"))
+                .map_err(|e| e.detail("The weights must sum to a positive, finite number."));
+        }
+        Ok(Weights(weights))
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Σ gᵢ·simᵢ over the attributes that are present, divided by their Σ gᵢ; `None` when none with a
+/// positive weight is. One similarity a weight, in order; `None` stands for an attribute that is
+/// missing on either side.
+///
+/// Errors: whatever a similarity brings.
+pub fn profile(
+    weights: Weights<'_>,
+    similarities: impl Iterator<Item = Result<Option<f64>>>,
+) -> Result<Option<f64>> {
+    let (mut sum, mut total) = (0.0, 0.0);
+    for (weight, similarity) in weights.0.iter().zip(similarities) {
+        if let Some(similarity) = similarity? {
+            sum += weight * similarity;
+            total += weight;
+        }
+    }
+    Ok((total > 0.0).then(|| sum / total))
+}
