@@ -269,5 +269,8 @@ fn bytes_of_a_signature() {
     let bytes = signature(Shape::new(7, 43, 3).unwrap(), "erika", false);
     let mut text = String::new();
     filter::write_text(&View::stored(&bytes).unwrap(), &mut text);
-    assert_eq!(text, "(7,43,3):000008051500c003020440010500208208a10020040400085282010241010108800082008404");
+    assert_eq!(
+        text,
+        "(7,43,3):000008051500c003020440010500208208a10020040400085282010241010108800082008404"
+    );
 }

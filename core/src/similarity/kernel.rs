@@ -117,6 +117,7 @@ fn scan_words(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
         10 => scan_width::<10>(scan, hit),
         16 => scan_width::<16>(scan, hit),
         _ => scan.rows(
+            0,
             |row| {
                 row.iter()
                     .zip(scan.query)
@@ -132,6 +133,7 @@ fn scan_words(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
 fn scan_width<const W: usize>(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
     let query: [u64; W] = scan.query.try_into().expect("W words");
     scan.rows(
+        0,
         |row| {
             let row: &[u64; W] = row.try_into().expect("W words");
             (0..W).map(|i| (row[i] & query[i]).count_ones()).sum()
@@ -152,6 +154,7 @@ mod x86 {
         let avx512 = avx2
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("avx512vpopcntdq");
         let available = [
             popcnt.then_some(Kernel {
@@ -260,49 +263,99 @@ mod x86 {
         _mm512_reduce_add_epi64(sums) as u32
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
     fn scan_avx512(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
         match scan.query.len() {
-            1..=8 => scan_blocks::<1>(scan, hit),
-            9..=16 => scan_blocks::<2>(scan, hit),
-            17..=32 => scan_blocks::<4>(scan, hit),
+            1..=8 => scan_eights::<1>(scan, hit),
+            9..=16 => scan_eights::<2>(scan, hit),
+            17..=24 => scan_eights::<3>(scan, hit),
             _ => scan.rows(
+                0,
                 |row| {
+                    let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
                     // SAFETY: row and query have the same number of words.
-                    unsafe {
-                        intersect_avx512(
-                            row.as_ptr().cast(),
-                            scan.query.as_ptr().cast(),
-                            8 * row.len(),
-                        )
-                    }
+                    unsafe { intersect_avx512(a, b, 8 * row.len()) }
                 },
                 hit,
             ),
         }
     }
 
-    /// Rows of up to 8·B words, the query held in B registers.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
-    fn scan_blocks<const B: usize>(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
-        let words = scan.query.len();
+    /// Eight rows at a time, each of up to 8·B words, the query held in B registers. Counts of up
+    /// to 64·B ≤ 192 fit a byte, so eight rows' lanes are packed into one register, transposed,
+    /// and summed by one instruction.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
+    fn scan_eights<const B: usize>(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+        const ROWS: usize = 8;
+        let width = scan.query.len();
         let masks: [__mmask8; B] = std::array::from_fn(|i| {
-            let left = words.saturating_sub(8 * i).min(8);
+            let left = width.saturating_sub(8 * i).min(8);
             (0xffu16 >> (8 - left)) as u8
         });
-        let load = |row: &[u64], i: usize| {
+        let load = |words: &[u64], i: usize| {
             // SAFETY: the mask leaves only words of the row; others are not read.
-            unsafe { _mm512_maskz_loadu_epi64(masks[i], row.as_ptr().wrapping_add(8 * i).cast()) }
+            unsafe { _mm512_maskz_loadu_epi64(masks[i], words.as_ptr().wrapping_add(8 * i).cast()) }
         };
         let query: [__m512i; B] = std::array::from_fn(|i| load(scan.query, i));
-        scan.rows(
-            |row| {
-                let mut sums = _mm512_setzero_si512();
-                for (i, q) in query.iter().enumerate() {
-                    let common = _mm512_and_si512(load(row, i), *q);
-                    sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(common));
+        let transposed: [u8; 64] = std::array::from_fn(|i| (i % 8 * 8 + i / 8) as u8);
+        // SAFETY: 64 bytes.
+        let transposed = unsafe { _mm512_loadu_si512(transposed.as_ptr().cast()) };
+        // Whoever reaches the threshold t reaches t/(1+t)·(|Q|+|B|) − 1 in single precision, too;
+        // the exact limit is looked up for these only.
+        let slope = _mm256_set1_ps(scan.slope());
+        let offset = _mm256_set1_ps(scan.slope() * scan.query_count() as f32 - 1.0);
+        let eights = scan.words.chunks_exact(ROWS * width);
+        let counts = scan.counts.chunks_exact(ROWS);
+        for (i, (rows, counts)) in eights.zip(counts).enumerate() {
+            let lanes = |r: usize| {
+                let row = &rows[r * width..(r + 1) * width];
+                let mut lanes = _mm512_popcnt_epi64(_mm512_and_si512(load(row, 0), query[0]));
+                for b in 1..B {
+                    let common = _mm512_and_si512(load(row, b), query[b]);
+                    lanes = _mm512_add_epi64(lanes, _mm512_popcnt_epi64(common));
                 }
-                _mm512_reduce_add_epi64(sums) as u32
+                lanes
+            };
+            let low = _mm512_or_si512(
+                _mm512_or_si512(lanes(0), _mm512_slli_epi64(lanes(1), 8)),
+                _mm512_or_si512(
+                    _mm512_slli_epi64(lanes(2), 16),
+                    _mm512_slli_epi64(lanes(3), 24),
+                ),
+            );
+            let high = _mm512_or_si512(
+                _mm512_or_si512(lanes(4), _mm512_slli_epi64(lanes(5), 8)),
+                _mm512_or_si512(
+                    _mm512_slli_epi64(lanes(6), 16),
+                    _mm512_slli_epi64(lanes(7), 24),
+                ),
+            );
+            let packed = _mm512_or_si512(low, _mm512_slli_epi64(high, 32));
+            let by_row = _mm512_permutexvar_epi8(transposed, packed);
+            let sums = _mm512_cvtepi64_epi32(_mm512_sad_epu8(by_row, _mm512_setzero_si512()));
+            // SAFETY: eight counts.
+            let counts8 = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
+            let least = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(counts8), slope), offset);
+            let reached = _mm256_cmp_ps(_mm256_cvtepi32_ps(sums), least, _CMP_GE_OQ);
+            let mut near = _mm256_movemask_ps(reached) as u32;
+            if near != 0 {
+                let mut common = [0u32; ROWS];
+                // SAFETY: room for eight sums.
+                unsafe { _mm256_storeu_si256(common.as_mut_ptr().cast(), sums) };
+                while near != 0 {
+                    let r = near.trailing_zeros() as usize;
+                    scan.check(ROWS * i + r, common[r], hit);
+                    near &= near - 1;
+                }
+            }
+        }
+        let rest = scan.counts.len() / ROWS * ROWS;
+        scan.rows(
+            rest,
+            |row| {
+                let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
+                // SAFETY: row and query have the same number of words.
+                unsafe { intersect_avx512(a, b, 8 * row.len()) }
             },
             hit,
         );

@@ -8,28 +8,48 @@ use crate::{Error, Result};
 /// What a kernel scans: rows of as many words as the query, their bit counts, and for each bit
 /// count the common bits that make a hit.
 pub struct Scan<'a> {
-    words: &'a [u64],
-    counts: &'a [u32],
+    pub(super) words: &'a [u64],
+    pub(super) counts: &'a [u32],
     pub(super) query: &'a [u64],
     /// Indexed by bit count; `u32::MAX` where no row of that count can reach the threshold.
     limits: &'a [u32],
+    threshold: f64,
 }
 
 impl Scan<'_> {
-    /// Runs `intersect` over every row.
+    /// Runs `intersect` over the rows from number `first` on.
     #[inline(always)]
     pub(super) fn rows(
         &self,
+        first: usize,
         mut intersect: impl FnMut(&[u64]) -> u32,
         hit: &mut dyn FnMut(usize, u32),
     ) {
-        let rows = self.words.chunks_exact(self.query.len());
-        for (i, (row, &count)) in rows.zip(self.counts).enumerate() {
+        let width = self.query.len();
+        let rows = self.words[first * width..].chunks_exact(width);
+        for (i, (row, &count)) in rows.zip(&self.counts[first..]).enumerate() {
             let common = intersect(row);
             if common >= self.limits[count as usize] {
-                hit(i, common);
+                hit(first + i, common);
             }
         }
+    }
+
+    /// Reports row `i` if its common bits reach the limit.
+    pub(super) fn check(&self, i: usize, common: u32, hit: &mut dyn FnMut(usize, u32)) {
+        if common >= self.limits[self.counts[i] as usize] {
+            hit(i, common);
+        }
+    }
+
+    /// t/(1+t): the common bits that similarity t takes, of the sum of both bit counts.
+    pub(super) fn slope(&self) -> f32 {
+        (self.threshold / (1.0 + self.threshold)) as f32
+    }
+
+    /// Set bits of the query.
+    pub(super) fn query_count(&self) -> u32 {
+        self.query.iter().map(|w| w.count_ones()).sum()
     }
 }
 
@@ -105,6 +125,8 @@ impl PackedSignatures {
     ) {
         let query: Vec<u64> = self.row(query).collect();
         let bits = query.iter().map(|w| w.count_ones()).sum();
+        // the same rows, and finite arithmetic
+        let threshold = threshold.clamp(0.0, 2.0);
         let limits: Vec<u32> = (0..=64 * self.stride as u32)
             .map(|count| least_common(bits, count, threshold).unwrap_or(u32::MAX))
             .collect();
@@ -113,6 +135,7 @@ impl PackedSignatures {
             counts: &self.counts,
             query: &query,
             limits: &limits,
+            threshold,
         };
         kernel.scan(&scan, &mut hit);
     }

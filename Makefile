@@ -1,0 +1,35 @@
+# Thin on purpose: what each target does is in scripts/.
+# Variables given to make (PG, PG_CONFIG, DESTDIR, KEEP) reach the scripts through the environment.
+
+.DEFAULT_GOAL := help
+.PHONY: help build install test demo demo-stop bench clean
+
+help:
+	@echo 'make build     [PG=15|16|18 | PG_CONFIG=path]   release build of the extension'
+	@echo 'make install   [PG_CONFIG=path] [DESTDIR=dir]   build and install into that PostgreSQL (15 to 18)'
+	@echo 'make test      [PG=15|16|18 | PG_CONFIG=path]   every check and test, in a scratch cluster'
+	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
+	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
+	@echo 'make bench     [PG=15|16|18 | PG_CONFIG=path]   benchmarks'
+	@echo 'make clean                                      remove target/ (builds, downloads, test output)'
+
+build:
+	@scripts/build.sh
+
+install:
+	@scripts/install.sh
+
+test:
+	@scripts/test.sh
+
+demo:
+	@scripts/demo.sh
+
+demo-stop:
+	@scripts/demo-stop.sh
+
+bench:
+	@scripts/bench.sh
+
+clean:
+	@scripts/clean.sh

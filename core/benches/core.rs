@@ -1,0 +1,120 @@
+//! Speed of what every row goes through. `cargo bench -p bloom_ident_core`
+
+use std::hint::black_box;
+
+use bloom_ident_core::filter::{plan, Builder, Shape, View};
+use bloom_ident_core::similarity::{kernels, PackedSignatures};
+use bloom_ident_core::text;
+use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
+
+/// Twenty characters, as names come.
+const ASCII: &str = "Erika Mustermann-Hof";
+const LATIN: &str = "Jörg Müller-Strauß d";
+const CYRILLIC: &str = "Екатерина Кузнецова ";
+
+const ROWS: usize = 1_000_000;
+
+/// A multiplicative congruential generator is random enough to fill rows.
+fn random_bytes(n: usize, mut state: u64) -> Vec<u8> {
+    (0..n)
+        .map(|_| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 56) as u8
+        })
+        .collect()
+}
+
+fn texts(c: &mut Criterion) {
+    let mut group = c.benchmark_group("text");
+    for (name, text) in [("ascii", ASCII), ("latin", LATIN), ("cyrillic", CYRILLIC)] {
+        assert_eq!(text.chars().count(), 20);
+        group.bench_function(BenchmarkId::new("normalize", name), |b| {
+            b.iter(|| text::normalize(black_box(text), false).unwrap());
+        });
+        let shape = plan(30, 3, 0.01).unwrap().shape;
+        let mut bytes = vec![0; Builder::size(shape)];
+        group.bench_function(BenchmarkId::new("signature", name), |b| {
+            b.iter(|| {
+                let mut builder = Builder::new(shape, black_box(&mut bytes));
+                builder.add_text(black_box(text), false, || ());
+                builder.finish().count()
+            });
+        });
+    }
+    group.finish();
+}
+
+fn pairs(c: &mut Criterion) {
+    let mut group = c.benchmark_group("similarity");
+    for bits in [301usize, 1024, 2048] {
+        let (a, b) = (
+            random_bytes(bits.div_ceil(8), 1),
+            random_bytes(bits.div_ceil(8), 2),
+        );
+        for kernel in kernels() {
+            group.bench_function(BenchmarkId::new(kernel.name, bits), |bench| {
+                bench.iter(|| kernel.intersect(black_box(&a), black_box(&b)));
+            });
+        }
+    }
+    // what a caller pays: shapes compared, kernel looked up, quotient formed
+    let shape = Shape::new(7, 43, 3).unwrap();
+    let build = |text| {
+        let mut bytes = vec![0; Builder::size(shape)];
+        let mut builder = Builder::new(shape, &mut bytes);
+        builder.add_text(text, false, || ());
+        builder.finish();
+        bytes
+    };
+    let (a, b) = (build("erika mustermann"), build("erica mustermann"));
+    group.bench_function("jaccard of views/301", |bench| {
+        bench.iter(|| {
+            let (a, b) = (View::stored(black_box(&a)), View::stored(black_box(&b)));
+            bloom_ident_core::similarity::Counts::of(&a.unwrap(), &b.unwrap())
+                .unwrap()
+                .jaccard()
+        });
+    });
+    group.finish();
+}
+
+fn scans(c: &mut Criterion) {
+    let mut group = c.benchmark_group("packed scan of 1M");
+    group.sample_size(20);
+    for bits in [301usize, 1024] {
+        let mut packed = PackedSignatures::new(bits as u32);
+        let bytes = bits.div_ceil(8);
+        let mut noise = random_bytes(ROWS * bytes, 3);
+        for row in noise.chunks_exact_mut(bytes) {
+            if bits % 8 > 0 {
+                row[bytes - 1] &= 0xff >> (8 - bits % 8);
+            }
+            packed.push(row).unwrap();
+        }
+        let query = noise[..bytes].to_vec();
+        group.throughput(Throughput::Bytes(8 * packed.words().len() as u64));
+        // the floor: the same bytes, read and nothing else
+        group.bench_function(BenchmarkId::new("read", bits), |b| {
+            b.iter(|| packed.words().iter().fold(0u64, |x, &w| x.wrapping_add(w)));
+        });
+        for kernel in kernels() {
+            group.bench_function(BenchmarkId::new(kernel.name, bits), |b| {
+                b.iter(|| {
+                    let mut hits = 0;
+                    packed.search_with(&kernel, black_box(&query), 0.8, |_, _| hits += 1);
+                    hits
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().warm_up_time(std::time::Duration::from_millis(500)).measurement_time(std::time::Duration::from_secs(2)).without_plots();
+    targets = texts, pairs, scans
+}
+criterion_main!(benches);

@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# Sourced: cargo for the selected PostgreSQL. Needs common.sh and postgres.sh.
+
+# pg_cargo SUBCOMMAND [ARG...]: with feature and environment of the selected major.
+pg_cargo() {
+    local subcommand=$1
+    shift
+    (cd "$ROOT" && PGRX_PG_CONFIG_PATH=$PG_CONFIG \
+        cargo "$subcommand" --no-default-features --features "pg$PG_MAJOR" "$@")
+}
+
+# Where build_extension leaves the library: one place per major, since cargo's
+# own target/release/libbloom_ident.so belongs to whichever major came last.
+built_library() {
+    echo "$ROOT/target/pg$PG_MAJOR/bloom_ident.so"
+}
+
+build_extension() {
+    local library
+    library=$(built_library)
+    need_build_packages
+    need_headers
+    say "building the extension for PostgreSQL $PG_MAJOR"
+    pg_cargo build --release || return
+    # Not over the old file: a running server may have that mapped.
+    install -D -m 755 "$CARGO_TARGET_DIR/release/libbloom_ident.so" "$library.new" &&
+        mv -f "$library.new" "$library"
+}
+
+# place_extension ROOT_DIR: the built extension into the selected PostgreSQL's
+# directories below ROOT_DIR (empty: the real ones).
+place_extension() {
+    local pkglibdir extension
+    pkglibdir=$1$("$PG_CONFIG" --pkglibdir)
+    extension=$1$("$PG_CONFIG" --sharedir)/extension
+    compgen -G "$ROOT/sql/bloom_ident--*.sql" >/dev/null ||
+        die "no sql/bloom_ident--*.sql to install"
+    install -d "$pkglibdir" "$extension" &&
+        install -m 755 "$(built_library)" "$pkglibdir/bloom_ident.so" &&
+        install -m 644 "$ROOT/bloom_ident.control" "$ROOT"/sql/bloom_ident--*.sql "$extension"
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# make demo [KEEP=1]: demo/demo.sql in a scratch cluster.
+# psql runs in a copy of demo/, which the variable data_dir names too.
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/common.sh
+source "$here/common.sh"
+# shellcheck source=scripts/packages.sh
+source "$here/packages.sh"
+# shellcheck source=scripts/postgres.sh
+source "$here/postgres.sh"
+# shellcheck source=scripts/cargo.sh
+source "$here/cargo.sh"
+# shellcheck source=scripts/cluster.sh
+source "$here/cluster.sh"
+
+# Where demo-stop.sh looks for the cluster that KEEP=1 left.
+state=$ROOT/target/demo-cluster
+
+run_demo() {
+    AS_SERVER_DIR=$SCRATCH/demo as_server "$PGBIN/psql" -X -q -d demo -v ON_ERROR_STOP=1 \
+        -v "data_dir=$SCRATCH/demo" -f demo.sql
+}
+
+"$here/demo-stop.sh"
+select_postgres
+build_extension
+
+say "scratch cluster, $("$PG_CONFIG" --version)"
+scratch_open
+stage_install
+# The server's user cannot read every checkout.
+cp -R "$ROOT/demo" "$SCRATCH/demo"
+chmod -R a+rX "$SCRATCH/demo"
+cluster_init main
+cluster_start main
+cluster_use main
+createdb demo
+
+say 'running demo/demo.sql'
+status=0
+run_demo || status=$?
+((status == 0)) || warn 'demo/demo.sql failed (see above)'
+
+if [[ -n ${KEEP:-} && $KEEP != 0 ]]; then
+    SCRATCH_KEEP=1
+    printf '%s\n' "$SCRATCH" >"$state"
+    say 'the cluster is still running. To connect:'
+    printf '    %q -h %q -p %s -U postgres demo\n' "$PGBIN/psql" "$PGHOST" "$PGPORT"
+    say 'to stop and remove it: make demo-stop'
+fi
+say "done after $SECONDS s"
+exit "$status"

