@@ -152,16 +152,25 @@ cluster_start() {
     data=$(cluster_dir "$name")
     # On the command line, so that a copied postgresql.conf (standby) cannot win.
     as_server "$PGBIN/pg_ctl" start -w -t 60 -s -D "$data" -l "$SCRATCH/$name/log" \
-        -o "-c listen_addresses='' -c unix_socket_directories='$SCRATCH/$name' -c port=5432" || {
+        -o "-c listen_addresses='' -c unix_socket_directories='$SCRATCH/$name' -c port=5432" \
+        2>"$SCRATCH/$name/pg_ctl.log" || {
+        cat "$SCRATCH/$name/pg_ctl.log" >&2
         tail -n 30 "$SCRATCH/$name/log" >&2
         die "cluster $name did not start"
     }
 }
 
+# Zombies count as gone: in a container nobody may reap them.
+alive() {
+    grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+}
+
 cluster_stop() {
-    local name=$1 mode=${2:-fast} data
+    local name=$1 mode=${2:-fast} data pid
     data=$(cluster_dir "$name")
-    [[ -e $data/postmaster.pid ]] || return 0
+    # The file outlives a killed server.
+    pid=$(head -n 1 "$data/postmaster.pid" 2>/dev/null) || return 0
+    alive "$pid" || return 0
     as_server "$PGBIN/pg_ctl" stop -w -s -D "$data" -m "$mode"
 }
 
@@ -174,8 +183,7 @@ cluster_kill() {
     read -ra pids <<<"$pid $(cat "/proc/$pid/task/$pid/children")"
     kill -KILL "${pids[@]}" 2>/dev/null || true
     for pid in "${pids[@]}"; do
-        # Zombies count as gone: in a container nobody may reap them.
-        while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$pid/status"; do sleep 0.1; done
+        while alive "$pid"; do sleep 0.1; done
     done
 }
 

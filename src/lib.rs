@@ -1,4 +1,18 @@
-use pgrx::prelude::*;
+//! PostgreSQL on one side, `bloom_ident_core` on the other; no arithmetic of its own.
+//!
+//! The SQL objects are written by hand in `sql/`; every function here is bound there by the name of
+//! its wrapper.
+
 ::pgrx::pg_module_magic!(name, version);
-#[pg_extern(sql = false, immutable, strict, parallel_safe)]
-fn hello() -> i32 { 1 }
+
+mod error;
+mod functions;
+mod settings;
+mod types;
+
+use pgrx::prelude::*;
+
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    settings::define();
+}

@@ -8,6 +8,7 @@
 # Every "make TARGET" that README.md names must exist.
 # --update writes the real output into the text blocks.
 
+# shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 
 readme=$ROOT/README.md
@@ -41,8 +42,8 @@ find_blocks() {
             if (fence == "sql") sql_start = NR
             next
         }
-        /^<!-- volatile -->[ \t]*$/ { volatile = 1; next }
-        /^[ \t]*$/ { next }
+        /^<!-- volatile -->[ \t]*$/ { volatile = 1 }
+        /^[ \t]*$|^<!--.*-->[ \t]*$/ { next }
         { flush() }
         END { flush() }
     ' "$readme" >"$work/blocks"
@@ -120,8 +121,14 @@ check_blocks() {
 named_targets() {
     awk '
         /^```/ { shell = !fence && /^```(sh|bash|shell|console)/; fence = !fence; next }
-        shell || !fence { print }
-    ' "$readme" | sed 's/#.*//' | grep -oE '(^|[`$;&( ])make( +[A-Za-z_]+=[^ `]*| +-[A-Za-z]+)* +[a-z][a-z-]*' |
+        shell { sub(/#.*/, ""); print }
+        !fence {
+            while (match($0, /`[^`]+`/)) {
+                print substr($0, RSTART + 1, RLENGTH - 2)
+                $0 = substr($0, RSTART + RLENGTH)
+            }
+        }
+    ' "$readme" | grep -oE '(^|[[:space:];&(])make( +[A-Za-z_]+=[^ ]*| +-[A-Za-z]+)* +[a-z][a-z-]*' |
         sed 's/.* //' | sort -u
 }
 
@@ -141,7 +148,9 @@ update_readme() {
     local n=0 next=1 text_start text_end
     while read -r _ _ text_start text_end _; do
         n=$((n + 1))
-        ((text_start > 0)) && [[ -e $work/$n.raw ]] || continue
+        if ((text_start == 0)) || [[ ! -e $work/$n.raw ]]; then
+            continue
+        fi
         sed -n "${next},${text_start}p" "$readme"
         trimmed "$work/$n.raw"
         next=$text_end

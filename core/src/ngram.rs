@@ -98,12 +98,20 @@ impl Window {
         self.index
     }
 
+    /// Writes the window's q symbols as ASCII.
+    pub fn write(&self, to: &mut [u8]) {
+        let places = (0..=self.oldest / 8).rev();
+        for (to, i) in to.iter_mut().zip(places) {
+            *to = ALPHABET[(self.symbols >> (8 * i)) as usize & 0xff];
+        }
+    }
+
     /// The window's symbols as text.
     pub fn word(&self) -> String {
-        (0..=self.oldest / 8)
-            .rev()
-            .map(|i| char::from(ALPHABET[(self.symbols >> (8 * i)) as usize & 0xff]))
-            .collect()
+        let mut word = [0; *LENGTHS.end() as usize];
+        let word = &mut word[..=self.oldest as usize / 8];
+        self.write(word);
+        String::from_utf8_lossy(word).into_owned()
     }
 }
 

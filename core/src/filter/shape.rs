@@ -57,7 +57,7 @@ impl Shape {
     /// Sets rule set, hash family and key as read from a stored value.
     ///
     /// Errors: one that this version does not know.
-    pub(super) fn with_variant(mut self, rules: i64, family: i64, key: i64) -> Result<Shape> {
+    pub fn with_variant(mut self, rules: i64, family: i64, key: i64) -> Result<Shape> {
         let known = [
             ("rule set", rules, i64::from(text::RULES)),
             ("hash family", family, 0),
@@ -147,7 +147,10 @@ impl fmt::Display for Shape {
 }
 
 pub(super) fn is_prime(n: u32) -> bool {
-    n > 1 && (2..).take_while(|d| d * d <= n).all(|d| n % d != 0)
+    n > 1
+        && (2..)
+            .take_while(|d| d * d <= n)
+            .all(|d| !n.is_multiple_of(d))
 }
 
 /// The largest prime ≤ n, at least 5.

@@ -310,8 +310,8 @@ mod x86 {
             let lanes = |r: usize| {
                 let row = &rows[r * width..(r + 1) * width];
                 let mut lanes = _mm512_popcnt_epi64(_mm512_and_si512(load(row, 0), query[0]));
-                for b in 1..B {
-                    let common = _mm512_and_si512(load(row, b), query[b]);
+                for (b, &query) in query.iter().enumerate().skip(1) {
+                    let common = _mm512_and_si512(load(row, b), query);
                     lanes = _mm512_add_epi64(lanes, _mm512_popcnt_epi64(common));
                 }
                 lanes

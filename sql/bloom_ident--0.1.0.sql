@@ -1,0 +1,362 @@
+\echo Use "CREATE EXTENSION bloom_ident" to load this file. \quit
+
+-- The type bloom and its input and output ----------------------------------------------------
+
+CREATE TYPE bloom;
+
+CREATE FUNCTION bloom_in(cstring, oid, integer) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_in_wrapper';
+CREATE FUNCTION bloom_out(bloom) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_out_wrapper';
+CREATE FUNCTION bloom_recv(internal, oid, integer) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_recv_wrapper';
+CREATE FUNCTION bloom_send(bloom) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_send_wrapper';
+CREATE FUNCTION bloom_typmod_in(cstring[]) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_typmod_in_wrapper';
+CREATE FUNCTION bloom_typmod_out(integer) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_typmod_out_wrapper';
+
+CREATE TYPE bloom (
+    INPUT = bloom_in,
+    OUTPUT = bloom_out,
+    RECEIVE = bloom_recv,
+    SEND = bloom_send,
+    TYPMOD_IN = bloom_typmod_in,
+    TYPMOD_OUT = bloom_typmod_out,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE bloom IS 'Bloom-filter signature; bloom(k,p,q) fixes segments, bits of a segment and n-gram length';
+
+CREATE DOMAIN bloom_score AS float8;
+COMMENT ON DOMAIN bloom_score IS 'similarity of two signatures, from 0 to 1';
+
+COMMENT ON FUNCTION bloom_in(cstring, oid, integer) IS 'input of type bloom';
+COMMENT ON FUNCTION bloom_out(bloom) IS 'output of type bloom';
+COMMENT ON FUNCTION bloom_recv(internal, oid, integer) IS 'binary input of type bloom';
+COMMENT ON FUNCTION bloom_send(bloom) IS 'binary output of type bloom';
+COMMENT ON FUNCTION bloom_typmod_in(cstring[]) IS 'reads a type modifier of bloom';
+COMMENT ON FUNCTION bloom_typmod_out(integer) IS 'shows a type modifier of bloom';
+
+-- Casts --------------------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_apply_typmod(bloom, integer, boolean) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_apply_typmod_wrapper';
+COMMENT ON FUNCTION bloom_apply_typmod(bloom, integer, boolean) IS
+    'enforces a type modifier of bloom';
+CREATE CAST (bloom AS bloom) WITH FUNCTION bloom_apply_typmod(bloom, integer, boolean) AS IMPLICIT;
+
+CREATE FUNCTION bloom_to_varbit(bloom) RETURNS bit varying
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_to_varbit_wrapper';
+COMMENT ON FUNCTION bloom_to_varbit(bloom) IS
+    'the bits of a signature, in order';
+CREATE FUNCTION varbit_to_bloom(bit varying, integer, boolean) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'varbit_to_bloom_wrapper';
+COMMENT ON FUNCTION varbit_to_bloom(bit varying, integer, boolean) IS
+    'a signature from its bits; the type modifier names the shape';
+CREATE FUNCTION bit_to_bloom(bit, integer, boolean) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'varbit_to_bloom_wrapper';
+COMMENT ON FUNCTION bit_to_bloom(bit, integer, boolean) IS
+    'a signature from its bits; the type modifier names the shape';
+CREATE FUNCTION bytea_to_bloom(bytea) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bytea_to_bloom_wrapper';
+COMMENT ON FUNCTION bytea_to_bloom(bytea) IS
+    'a signature from its binary form';
+CREATE FUNCTION bloom_to_jsonb(bloom) RETURNS jsonb
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_to_jsonb_wrapper';
+COMMENT ON FUNCTION bloom_to_jsonb(bloom) IS
+    'a signature as JSON: shape and positions of the set bits';
+CREATE FUNCTION jsonb_to_bloom(jsonb) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'jsonb_to_bloom_wrapper';
+COMMENT ON FUNCTION jsonb_to_bloom(jsonb) IS
+    'a signature from its JSON form';
+CREATE CAST (bloom AS bit varying) WITH FUNCTION bloom_to_varbit(bloom);
+CREATE CAST (bit varying AS bloom) WITH FUNCTION varbit_to_bloom(bit varying, integer, boolean);
+CREATE CAST (bit AS bloom) WITH FUNCTION bit_to_bloom(bit, integer, boolean);
+CREATE CAST (bloom AS bytea) WITH FUNCTION bloom_send(bloom);
+CREATE CAST (bytea AS bloom) WITH FUNCTION bytea_to_bloom(bytea);
+CREATE CAST (bloom AS jsonb) WITH FUNCTION bloom_to_jsonb(bloom);
+CREATE CAST (jsonb AS bloom) WITH FUNCTION jsonb_to_bloom(jsonb);
+
+-- Equality and order -------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_lt(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_lt_wrapper';
+COMMENT ON FUNCTION bloom_lt(bloom, bloom) IS
+    'less than';
+CREATE FUNCTION bloom_le(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_le_wrapper';
+COMMENT ON FUNCTION bloom_le(bloom, bloom) IS
+    'less than or equal';
+CREATE FUNCTION bloom_eq(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_eq_wrapper';
+COMMENT ON FUNCTION bloom_eq(bloom, bloom) IS
+    'equal: same shape and same bits';
+CREATE FUNCTION bloom_ne(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_ne_wrapper';
+COMMENT ON FUNCTION bloom_ne(bloom, bloom) IS
+    'not equal';
+CREATE FUNCTION bloom_ge(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_ge_wrapper';
+COMMENT ON FUNCTION bloom_ge(bloom, bloom) IS
+    'greater than or equal';
+CREATE FUNCTION bloom_gt(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gt_wrapper';
+COMMENT ON FUNCTION bloom_gt(bloom, bloom) IS
+    'greater than';
+CREATE FUNCTION bloom_cmp(bloom, bloom) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_cmp_wrapper';
+COMMENT ON FUNCTION bloom_cmp(bloom, bloom) IS
+    'order of signatures: by shape, then by bits';
+CREATE FUNCTION bloom_hash(bloom) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_hash_wrapper';
+COMMENT ON FUNCTION bloom_hash(bloom) IS
+    'hash of a signature';
+CREATE FUNCTION bloom_hash_extended(bloom, bigint) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_hash_extended_wrapper';
+COMMENT ON FUNCTION bloom_hash_extended(bloom, bigint) IS
+    'hash of a signature, with a seed';
+
+CREATE OPERATOR < (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR <= (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR = (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR <> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR >= (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR > (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+
+COMMENT ON OPERATOR < (bloom, bloom) IS 'less than';
+COMMENT ON OPERATOR <= (bloom, bloom) IS 'less than or equal';
+COMMENT ON OPERATOR = (bloom, bloom) IS 'equal: same shape and same bits';
+COMMENT ON OPERATOR <> (bloom, bloom) IS 'not equal';
+COMMENT ON OPERATOR >= (bloom, bloom) IS 'greater than or equal';
+COMMENT ON OPERATOR > (bloom, bloom) IS 'greater than';
+
+CREATE OPERATOR CLASS bloom_btree_ops DEFAULT FOR TYPE bloom USING btree AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 bloom_cmp(bloom, bloom),
+    FUNCTION 4 btequalimage(oid);
+
+CREATE OPERATOR CLASS bloom_hash_ops DEFAULT FOR TYPE bloom USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 bloom_hash(bloom),
+    FUNCTION 2 bloom_hash_extended(bloom, bigint);
+
+COMMENT ON OPERATOR CLASS bloom_btree_ops USING btree IS 'order of signatures: by shape, then by bits';
+COMMENT ON OPERATOR CLASS bloom_hash_ops USING hash IS 'equality of signatures';
+COMMENT ON OPERATOR FAMILY bloom_btree_ops USING btree IS 'order of signatures: by shape, then by bits';
+COMMENT ON OPERATOR FAMILY bloom_hash_ops USING hash IS 'equality of signatures';
+
+-- Identity text ------------------------------------------------------------------------------
+
+CREATE FUNCTION ident_normalize(text text, filler boolean DEFAULT false) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_normalize_wrapper';
+COMMENT ON FUNCTION ident_normalize(text, boolean) IS
+    'normal form of a text: a to z and 0 to 9; with filler, _ between words';
+CREATE FUNCTION ident_ngrams(
+    text text, q integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngrams_wrapper';
+COMMENT ON FUNCTION ident_ngrams(text, integer, boolean) IS
+    'n-grams of a text, after normalising it';
+CREATE FUNCTION ident_ngram_index(word text) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_index_wrapper';
+COMMENT ON FUNCTION ident_ngram_index(text) IS
+    'index of an n-gram: its symbols as digits of a number in bijective base 37';
+CREATE FUNCTION ident_ngram_sim(
+    a text, b text, q integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_sim_wrapper';
+COMMENT ON FUNCTION ident_ngram_sim(text, text, integer, boolean) IS
+    'exact Jaccard similarity of the n-gram sets of two texts';
+CREATE FUNCTION ident_date(date date) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
+COMMENT ON FUNCTION ident_date(date) IS
+    'a date as YYYYMMDD';
+CREATE FUNCTION ident_date(date text, format text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_text_wrapper';
+COMMENT ON FUNCTION ident_date(text, text) IS
+    'a date in the given format (YYYY, MM, DD, Mon) as YYYYMMDD';
+CREATE FUNCTION ident_date_plausibility(
+    date text, format text, OUT plausible boolean, OUT part text, OUT detail text,
+    OUT suggestion text)
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_plausibility_wrapper';
+COMMENT ON FUNCTION ident_date_plausibility(text, text) IS
+    'whether a date can be; if not, which part cannot, why, and what was probably meant';
+CREATE FUNCTION ident_luhn(number text) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_luhn_wrapper';
+COMMENT ON FUNCTION ident_luhn(text) IS
+    'whether the digits of a card or identity number pass the Luhn test';
+
+-- Planning -----------------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_plan(
+    max_chars integer DEFAULT 30, ngram integer DEFAULT 3, fpr float8 DEFAULT 0.01, OUT k integer,
+    OUT p integer, OUT m integer, OUT n integer, OUT actual_fpr float8, OUT pattern_floor float8)
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_plan_wrapper';
+COMMENT ON FUNCTION bloom_plan(integer, integer, float8) IS
+    'shape of a signature for texts of max_chars symbols and a false-positive rate';
+CREATE FUNCTION bloom_collision_rate(model text, p integer, n integer, k integer) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_collision_rate_wrapper';
+COMMENT ON FUNCTION bloom_collision_rate(text, integer, integer, integer) IS
+    'bit collision rate of n words in k segments of p bits, by model fpr, birthday or coll';
+CREATE FUNCTION bloom_corrected_threshold(threshold float8, delta float8) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_corrected_threshold_wrapper';
+COMMENT ON FUNCTION bloom_corrected_threshold(float8, float8) IS
+    'threshold on bits for a threshold on n-grams, at collision rate delta';
+CREATE FUNCTION bloom_superimposed_fpr(m integer, n integer, filters integer) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_superimposed_fpr_wrapper';
+COMMENT ON FUNCTION bloom_superimposed_fpr(integer, integer, integer) IS
+    'false-positive estimate of superimposed signatures of n words each';
+CREATE FUNCTION bloom_jain_estimate(m integer, n integer, k float8, c integer) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_jain_estimate_wrapper';
+COMMENT ON FUNCTION bloom_jain_estimate(integer, integer, float8, integer) IS
+    'share of agreeing bits that agree by chance, of n words with c in common (Jain, Dahlin, Tewari 2005)';
+
+-- Signatures ---------------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_signature(
+    text text, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
+    by_word boolean DEFAULT false) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_wrapper';
+COMMENT ON FUNCTION bloom_signature(text, integer, integer, float8, boolean) IS
+    'signature of a text, after normalising it';
+CREATE FUNCTION bloom_signature_of_fields(VARIADIC fields text[]) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_wrapper';
+COMMENT ON FUNCTION bloom_signature_of_fields(VARIADIC text[]) IS
+    'signature of a record: its fields, each by itself, superimposed; NULLs are skipped';
+CREATE FUNCTION bloom_signature_of_fields(
+    ngram integer, max_chars integer, fpr float8, VARIADIC fields text[]) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_shaped_wrapper';
+COMMENT ON FUNCTION bloom_signature_of_fields(integer, integer, float8, VARIADIC text[]) IS
+    'signature of a record, of the given shape';
+CREATE FUNCTION bloom_add(signature bloom, text text, by_word boolean DEFAULT false) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_add_wrapper';
+COMMENT ON FUNCTION bloom_add(bloom, text, boolean) IS
+    'a signature with the n-grams of a text added';
+CREATE FUNCTION bloom_contains(
+    signature bloom, text text, by_word boolean DEFAULT false) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_contains_wrapper';
+COMMENT ON FUNCTION bloom_contains(bloom, text, boolean) IS
+    'whether a signature may hold every n-gram of a text; false is certain';
+CREATE FUNCTION bloom_bits(signature bloom) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_bits_wrapper';
+COMMENT ON FUNCTION bloom_bits(bloom) IS
+    'number of set bits';
+CREATE FUNCTION bloom_fill(signature bloom) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_fill_wrapper';
+COMMENT ON FUNCTION bloom_fill(bloom) IS
+    'share of set bits';
+CREATE FUNCTION bloom_words(signature bloom) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_words_wrapper';
+COMMENT ON FUNCTION bloom_words(bloom) IS
+    'estimated number of distinct n-grams';
+CREATE FUNCTION bloom_fpr(signature bloom) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_fpr_wrapper';
+COMMENT ON FUNCTION bloom_fpr(bloom) IS
+    'false-positive rate of the signature as it is filled';
+
+-- Similarity ---------------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_sim(a bloom, b bloom) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_wrapper';
+COMMENT ON FUNCTION bloom_sim(bloom, bloom) IS
+    'Jaccard similarity: common bits of all bits';
+CREATE FUNCTION bloom_dice(a bloom, b bloom) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_dice_wrapper';
+COMMENT ON FUNCTION bloom_dice(bloom, bloom) IS
+    'Dice similarity: common bits of the mean';
+CREATE FUNCTION bloom_overlap(a bloom, b bloom) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_overlap_wrapper';
+COMMENT ON FUNCTION bloom_overlap(bloom, bloom) IS
+    'overlap: common bits of the smaller';
+CREATE FUNCTION bloom_cosine(a bloom, b bloom) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_cosine_wrapper';
+COMMENT ON FUNCTION bloom_cosine(bloom, bloom) IS
+    'cosine similarity: common bits of the geometric mean';
+CREATE FUNCTION bloom_containment(a bloom, b bloom) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_containment_wrapper';
+COMMENT ON FUNCTION bloom_containment(bloom, bloom) IS
+    'containment: share of the bits of a that are in b';
+CREATE FUNCTION bloom_hamming(a bloom, b bloom) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_hamming_wrapper';
+COMMENT ON FUNCTION bloom_hamming(bloom, bloom) IS
+    'number of bits that differ';
+CREATE FUNCTION bloom_sim_corrected(a bloom, b bloom, delta float8) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_corrected_wrapper';
+COMMENT ON FUNCTION bloom_sim_corrected(bloom, bloom, float8) IS
+    'Jaccard similarity of n-grams, estimated from bits at collision rate delta';
+CREATE FUNCTION bloom_profile_sim(a bloom[], b bloom[], weights float8[]) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_profile_sim_wrapper';
+COMMENT ON FUNCTION bloom_profile_sim(bloom[], bloom[], float8[]) IS
+    'weighted similarity of two records; attributes missing on either side take no part';
+CREATE FUNCTION bloom_similar(bloom, bloom) RETURNS boolean
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_similar_wrapper';
+COMMENT ON FUNCTION bloom_similar(bloom, bloom) IS
+    'whether bloom_sim reaches bloom_ident.threshold';
+CREATE FUNCTION bloom_distance(bloom, bloom) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_distance_wrapper';
+COMMENT ON FUNCTION bloom_distance(bloom, bloom) IS
+    'distance: 1 less bloom_sim';
+CREATE FUNCTION bloom_covers(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_covers_wrapper';
+COMMENT ON FUNCTION bloom_covers(bloom, bloom) IS
+    'whether the left signature has every bit of the right';
+CREATE FUNCTION bloom_covered_by(bloom, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_covered_by_wrapper';
+COMMENT ON FUNCTION bloom_covered_by(bloom, bloom) IS
+    'whether the right signature has every bit of the left';
+
+-- The commutator has a name of its own, so that EXCLUDE refuses an operator that a setting governs.
+CREATE OPERATOR % (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
+    COMMUTATOR = ~%, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+CREATE OPERATOR ~% (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
+    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+CREATE OPERATOR <-> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_distance, COMMUTATOR = <->);
+CREATE OPERATOR @> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_covers,
+    COMMUTATOR = <@, RESTRICT = contsel, JOIN = contjoinsel);
+CREATE OPERATOR <@ (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_covered_by,
+    COMMUTATOR = @>, RESTRICT = contsel, JOIN = contjoinsel);
+
+COMMENT ON OPERATOR % (bloom, bloom) IS 'bloom_sim reaches bloom_ident.threshold';
+COMMENT ON OPERATOR ~% (bloom, bloom) IS 'commutator of %';
+COMMENT ON OPERATOR <-> (bloom, bloom) IS 'distance: 1 less bloom_sim';
+COMMENT ON OPERATOR @> (bloom, bloom) IS 'has every bit of';
+COMMENT ON OPERATOR <@ (bloom, bloom) IS 'has all its bits in';
+
+-- Superimposing ------------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_or(bloom, bloom) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_or_wrapper';
+COMMENT ON FUNCTION bloom_or(bloom, bloom) IS
+    'union: bits of either';
+CREATE FUNCTION bloom_and(bloom, bloom) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_and_wrapper';
+COMMENT ON FUNCTION bloom_and(bloom, bloom) IS
+    'intersection: bits of both';
+CREATE FUNCTION bloom_union_step(bloom, bloom) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_union_step_wrapper';
+COMMENT ON FUNCTION bloom_union_step(bloom, bloom) IS
+    'state of bloom_union(bloom)';
+
+CREATE OPERATOR | (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_or, COMMUTATOR = |);
+CREATE OPERATOR & (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_and, COMMUTATOR = &);
+COMMENT ON OPERATOR | (bloom, bloom) IS 'union: bits of either';
+COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection: bits of both';
+
+CREATE AGGREGATE bloom_union(bloom) (
+    SFUNC = bloom_union_step,
+    STYPE = bloom,
+    COMBINEFUNC = bloom_union_step,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_union(bloom) IS 'union of signatures: bits of any';

@@ -1,0 +1,46 @@
+//! Dates to `YYYYMMDD`.
+
+use bloom_ident_core::{text, Error, Kind};
+use pgrx::datum::{Date, IntoDatum};
+use pgrx::{pg_extern, pg_sys};
+
+use super::record::record;
+use crate::error::OrRaise;
+use crate::types::{NewValue, Text};
+
+/// Of a `date`: immutable, unlike its text form.
+#[pg_extern(sql = false)]
+fn ident_date_of_date(date: Date) -> String {
+    if date.is_infinity() || date.is_neg_infinity() {
+        Err(Error::new(
+            Kind::DatetimeOverflow,
+            "cannot convert infinity to an identity date",
+        ))
+        .or_raise()
+    }
+    text::date_digits(date.year(), date.month().into(), date.day().into()).or_raise()
+}
+
+#[pg_extern(sql = false)]
+fn ident_date_of_text(date: Text<'_>, format: Text<'_>) -> String {
+    text::parse_date(date.as_str(), format.as_str()).or_raise()
+}
+
+/// `(plausible boolean, part text, detail text, suggestion text)`
+#[pg_extern(sql = false)]
+fn ident_date_plausibility(
+    date: Text<'_>,
+    format: Text<'_>,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> NewValue {
+    let p = text::plausibility(date.as_str(), format.as_str()).or_raise();
+    record(
+        fcinfo,
+        [
+            p.plausible.into_datum(),
+            p.part.into_datum(),
+            p.detail.into_datum(),
+            p.suggestion.into_datum(),
+        ],
+    )
+}

@@ -1,0 +1,14 @@
+//! SQL functions, one file a family.
+
+mod compare;
+mod date;
+mod estimate;
+mod measure;
+mod membership;
+mod ngram;
+mod normalize;
+mod plan;
+mod profile;
+mod record;
+mod signature;
+mod superimpose;

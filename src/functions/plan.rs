@@ -1,0 +1,75 @@
+//! The shape for a text length and an error rate, and estimates about shapes.
+
+use std::cell::Cell;
+
+use bloom_ident_core::filter::{self, rates, Shape};
+use bloom_ident_core::{Error, Kind};
+use pgrx::datum::IntoDatum;
+use pgrx::{pg_extern, pg_sys};
+
+use super::record::record;
+use crate::error::OrRaise;
+use crate::types::{NewValue, Text};
+
+/// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`
+#[pg_extern(sql = false)]
+fn bloom_plan(max_chars: i32, ngram: i32, fpr: f64, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    let plan = filter::plan(max_chars.into(), ngram.into(), fpr).or_raise();
+    record(
+        fcinfo,
+        [
+            i32::from(plan.shape.k()).into_datum(),
+            i32::from(plan.shape.p()).into_datum(),
+            (plan.shape.m() as i32).into_datum(),
+            (plan.n as i32).into_datum(),
+            plan.actual_fpr.into_datum(),
+            plan.pattern_floor.into_datum(),
+        ],
+    )
+}
+
+/// The planned shape. A statement asks for the same one row after row, so the last is kept.
+pub fn shape(max_chars: i32, ngram: i32, fpr: f64) -> Shape {
+    type Last = Option<((i32, i32, u64), Shape)>;
+    thread_local!(static LAST: Cell<Last> = const { Cell::new(None) });
+    let key = (max_chars, ngram, fpr.to_bits());
+    match LAST.get() {
+        Some((last, shape)) if last == key => shape,
+        _ => {
+            let plan = filter::plan(max_chars.into(), ngram.into(), fpr).or_raise();
+            LAST.set(Some((key, plan.shape)));
+            plan.shape
+        }
+    }
+}
+
+#[pg_extern(sql = false)]
+fn bloom_collision_rate(model: Text<'_>, p: i32, n: i32, k: i32) -> f64 {
+    let model = model.as_str().parse().or_raise();
+    rates::collision(model, p.into(), n.into(), k.into()).or_raise()
+}
+
+#[pg_extern(sql = false)]
+fn bloom_corrected_threshold(threshold: f64, delta: f64) -> f64 {
+    rates::corrected_threshold(threshold, delta).or_raise()
+}
+
+#[pg_extern(sql = false)]
+fn bloom_jain_estimate(m: i32, n: i32, k: f64, c: i32) -> f64 {
+    rates::jain(m.into(), n.into(), k, c.into()).or_raise()
+}
+
+#[pg_extern(sql = false)]
+fn bloom_superimposed_fpr(m: i32, n: i32, filters: i32) -> f64 {
+    for (name, value) in [("m", m), ("n", n), ("filters", filters)] {
+        if value < 1 {
+            Err(Error::new(
+                Kind::InvalidParameter,
+                format!("{name} = {value} is out of range"),
+            )
+            .detail(format!("{name} is at least 1.")))
+            .or_raise()
+        }
+    }
+    rates::superimposed(m.into(), n.into(), filters.into())
+}

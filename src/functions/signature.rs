@@ -1,0 +1,61 @@
+//! Text to signatures.
+
+use bloom_ident_core::filter::Shape;
+use pgrx::{pg_extern, pg_sys};
+
+use super::plan::shape;
+use crate::error::OrRaise;
+use crate::types::{tick, Elements, NewBloom, Text};
+
+#[pg_extern(sql = false)]
+fn bloom_signature(
+    text: Text<'_>,
+    ngram: i32,
+    max_chars: i32,
+    fpr: f64,
+    by_word: bool,
+) -> NewBloom {
+    NewBloom::new(shape(max_chars, ngram, fpr), |builder| {
+        builder.add_text(text.as_str(), by_word, tick);
+        Ok(())
+    })
+}
+
+/// Each field normalised and padded by itself, all in one signature; NULL fields are skipped.
+///
+/// SAFETY: `fields` is a non-null `text[]`.
+unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
+    // SAFETY: as promised by the caller.
+    let fields = unsafe { Elements::of(fields) }.or_raise();
+    NewBloom::new(shape, |builder| {
+        for field in (0..fields.len()).filter_map(|i| fields.get(i)) {
+            // SAFETY: an element of a text[], alive with the array.
+            let text = unsafe { Text::from_raw(field) };
+            builder.add_text(text.as_str(), false, tick);
+        }
+        Ok(())
+    })
+}
+
+/// `(VARIADIC text[])`, of the shape that bloom_signature gives by default.
+#[pg_extern(sql = false)]
+fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    // SAFETY: one argument, STRICT.
+    let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
+    // SAFETY: that argument is a text[].
+    unsafe { of_fields(shape(30, 3, 0.01), fields) }
+}
+
+/// `(ngram integer, max_chars integer, fpr float8, VARIADIC text[])`
+#[pg_extern(sql = false)]
+fn bloom_signature_of_fields_shaped(
+    ngram: i32,
+    max_chars: i32,
+    fpr: f64,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> NewBloom {
+    // SAFETY: four arguments, STRICT.
+    let fields = unsafe { (*fcinfo).args.as_slice(4)[3].value };
+    // SAFETY: the fourth is a text[].
+    unsafe { of_fields(shape(max_chars, ngram, fpr), fields) }
+}

@@ -1,0 +1,198 @@
+//! One-dimensional arrays: of varlenas without a copy, of float8, and of n-grams as a result.
+
+use std::ffi::CStr;
+
+use bloom_ident_core::ngram::for_each_word;
+use bloom_ident_core::{Error, Kind, Result};
+use pgrx::pg_sys;
+
+use super::varlena::{tick, NewValue, Varlena};
+use crate::error::OrRaise;
+
+/// The server's limit of an ordinary allocation (MaxAllocSize in memutils.h).
+const MAX_ALLOC: usize = 0x3fff_ffff;
+
+/// The elements of an array whose element type is variable-length and aligned to four bytes, or
+/// `cstring`. Array elements are stored plain.
+pub struct Elements<'a> {
+    array: Varlena<'a>,
+    /// Offset of each element in the array; `None` for NULL.
+    offsets: Vec<Option<u32>>,
+}
+
+/// Number of elements and whether a null bitmap is there.
+///
+/// Errors: more than one dimension.
+///
+/// SAFETY: `array` is a plain, aligned array.
+unsafe fn header(array: *const pg_sys::ArrayType) -> Result<usize> {
+    // SAFETY: as promised by the caller.
+    let (dimensions, first) = unsafe { ((*array).ndim, array.add(1).cast::<i32>()) };
+    match dimensions {
+        0 => Ok(0),
+        // SAFETY: the dimensions follow the fixed part.
+        1 => Ok(unsafe { *first } as usize),
+        n => Err(Error::new(
+            Kind::ArraySubscript,
+            format!("array of {n} dimensions is not allowed"),
+        )
+        .detail("The array must be one-dimensional.")),
+    }
+}
+
+/// Where the elements begin; behind the null bitmap, if there is one.
+///
+/// SAFETY: as for [`header`], with one dimension.
+unsafe fn data_offset(array: *const pg_sys::ArrayType) -> usize {
+    // SAFETY: as promised by the caller.
+    match unsafe { (*array).dataoffset } {
+        0 => maxalign(size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>()),
+        offset => offset as usize,
+    }
+}
+
+fn maxalign(n: usize) -> usize {
+    n.next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize)
+}
+
+impl<'a> Elements<'a> {
+    /// Errors: more than one dimension; out of memory.
+    ///
+    /// SAFETY: `datum` is a non-null array as described above, alive as long as `'a`.
+    pub unsafe fn of(datum: pg_sys::Datum) -> Result<Elements<'a>> {
+        // SAFETY: as promised by the caller.
+        let array = unsafe { Varlena::aligned(datum) };
+        let start: *const pg_sys::ArrayType = array.pointer().cast();
+        // SAFETY: the array is plain and aligned now.
+        let n = unsafe { header(start)? };
+        let mut offsets = Vec::new();
+        offsets
+            .try_reserve_exact(n)
+            .map_err(|_| Error::out_of_memory(n * size_of::<Option<u32>>()))?;
+        // SAFETY: the layout of arrays: dimensions and lower bounds, null bitmap, elements, each
+        // of them aligned; an element of type cstring is at any byte.
+        unsafe {
+            let c_strings = (*start).elemtype == pg_sys::CSTRINGOID;
+            let bitmap = ((*start).dataoffset != 0)
+                .then(|| start.add(1).cast::<u8>().add(2 * size_of::<i32>()));
+            let mut at = data_offset(start);
+            for i in 0..n {
+                if bitmap.is_some_and(|b| *b.add(i / 8) >> (i % 8) & 1 == 0) {
+                    offsets.push(None);
+                    continue;
+                }
+                let size = if c_strings {
+                    CStr::from_ptr(start.cast::<std::ffi::c_char>().add(at)).count_bytes() + 1
+                } else {
+                    // a short header needs no alignment, and padding is zero
+                    if *start.cast::<u8>().add(at) == 0 {
+                        at = at.next_multiple_of(4);
+                    }
+                    pgrx::varsize_any(start.cast::<u8>().add(at).cast())
+                };
+                offsets.push(Some(at as u32));
+                at += size;
+            }
+        }
+        Ok(Elements { array, offsets })
+    }
+
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Element `i`, or `None` when it is NULL.
+    pub fn get(&self, i: usize) -> Option<pg_sys::Datum> {
+        self.offsets[i].map(|at| {
+            // SAFETY: an offset within the array.
+            pg_sys::Datum::from(unsafe { self.array.pointer().cast::<u8>().add(at as usize) })
+        })
+    }
+
+    /// Element `i` of an array of C strings without NULLs.
+    pub fn cstring(&self, i: usize) -> String {
+        let element = self.get(i).expect("type modifiers are never NULL");
+        // SAFETY: a C string within the array.
+        let text = unsafe { CStr::from_ptr(element.cast_mut_ptr()) };
+        text.to_string_lossy().into_owned()
+    }
+}
+
+/// Calls `with` with the elements of a `float8[]`.
+///
+/// Errors: more than one dimension; a NULL element, called `what` in the message.
+///
+/// SAFETY: `datum` is a non-null `float8[]`.
+pub unsafe fn float8_array<T>(
+    datum: pg_sys::Datum,
+    what: &str,
+    with: impl FnOnce(&[f64]) -> Result<T>,
+) -> Result<T> {
+    // SAFETY: as promised by the caller.
+    let array = unsafe { Varlena::aligned(datum) };
+    let start: *const pg_sys::ArrayType = array.pointer().cast();
+    // SAFETY: plain and aligned; without a null bitmap the elements lie side by side, aligned.
+    let elements = unsafe {
+        let n = header(start)?;
+        if n > 0 && (*start).dataoffset != 0 {
+            let bitmap = start.add(1).cast::<u8>().add(2 * size_of::<i32>());
+            if let Some(i) = (0..n).find(|i| *bitmap.add(i / 8) >> (i % 8) & 1 == 0) {
+                return Err(Error::new(
+                    Kind::NullNotAllowed,
+                    format!("{what} at position {} is NULL", i + 1),
+                ));
+            }
+        }
+        let data = start
+            .cast::<u8>()
+            .add(if n == 0 { 0 } else { data_offset(start) });
+        std::slice::from_raw_parts(data.cast::<f64>(), n)
+    };
+    with(elements)
+}
+
+/// The n-grams of `text` as `text[]`, in order, repetitions included. All have one length, so the
+/// array is written where it will stand.
+pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
+    let mut words = 0usize;
+    for_each_word(text, q, by_word, |_, _| words += 1, tick);
+    if words == 0 {
+        // SAFETY: a new empty array.
+        let empty = unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) };
+        return NewValue(pg_sys::Datum::from(empty));
+    }
+    let size = pg_sys::VARHDRSZ + usize::from(q);
+    let stride = size.next_multiple_of(4);
+    let start = maxalign(size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>());
+    let total = start + words * stride;
+    if total > MAX_ALLOC {
+        Err(Error::new(
+            Kind::InvalidParameter,
+            format!("{words} n-grams exceed the largest array"),
+        )
+        .detail(format!("An array holds {} bytes at most.", MAX_ALLOC)))
+        .or_raise()
+    }
+    // SAFETY: palloc0 gives `total` bytes, aligned; the array has one dimension, no NULLs, and
+    // `words` elements, each at a multiple of its stride.
+    unsafe {
+        let array: *mut pg_sys::ArrayType = pg_sys::palloc0(total).cast();
+        pgrx::set_varsize_4b(array.cast(), total as i32);
+        (*array).ndim = 1;
+        (*array).elemtype = pg_sys::TEXTOID;
+        let bounds = array.add(1).cast::<i32>();
+        *bounds = words as i32;
+        *bounds.add(1) = 1;
+        let mut at = array.cast::<u8>().add(start);
+        let fill = |window: &bloom_ident_core::ngram::Window, _| {
+            pgrx::set_varsize_4b(at.cast(), size as i32);
+            window.write(std::slice::from_raw_parts_mut(
+                at.add(pg_sys::VARHDRSZ),
+                usize::from(q),
+            ));
+            at = at.add(stride);
+        };
+        for_each_word(text, q, by_word, fill, tick);
+        NewValue(pg_sys::Datum::from(array))
+    }
+}

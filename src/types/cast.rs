@@ -1,0 +1,131 @@
+//! Casts between `bloom` and `bit varying`, `bytea` and `jsonb`.
+
+use bloom_ident_core::filter::Shape;
+use bloom_ident_core::{Error, Kind, Result};
+use pgrx::{pg_extern, pg_sys, JsonB};
+use serde::{Deserialize, Serialize};
+
+use super::bloom::{Bloom, NewBloom};
+use super::typmod;
+use super::varlena::{build, NewValue, Varlena};
+use crate::error::OrRaise;
+
+/// Bytes of a `bit varying` in front of its bits: the number of bits.
+const LENGTH: usize = size_of::<i32>();
+
+/// Bit i of the signature is bit i of the bit string, counted from the left.
+#[pg_extern(sql = false)]
+fn bloom_to_varbit(value: Bloom<'_>) -> NewValue {
+    let view = value.view();
+    let bits = view.bits();
+    let varbit = build(LENGTH + bits.len(), |to| {
+        to[..LENGTH].copy_from_slice(&(view.shape().m() as i32).to_ne_bytes());
+        for (to, from) in to[LENGTH..].iter_mut().zip(bits) {
+            *to = from.reverse_bits();
+        }
+        Ok(())
+    });
+    NewValue(pg_sys::Datum::from(varbit.or_raise()))
+}
+
+/// The shape comes from the type modifier: `B'…'::bloom(k,p,q)`.
+#[pg_extern(sql = false)]
+fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    // SAFETY: declared as (bit varying, integer, boolean), and STRICT.
+    let (value, typmod) = unsafe {
+        let args = (*fcinfo).args.as_slice(3);
+        (Varlena::of(args[0].value), args[1].value.value() as i32)
+    };
+    let bytes = value.bytes();
+    let (length, bits) = bytes.split_at(LENGTH);
+    let length = i32::from_ne_bytes(length.try_into().expect("four bytes"));
+    let convert = || -> Result<NewBloom> {
+        let Some(shape) = typmod::shape(typmod)? else {
+            return Err(Error::new(
+                Kind::InvalidParameter,
+                "cannot cast a bit string to bloom without a shape",
+            )
+            .hint("Name the shape in the cast: bloom(k,p,q)."));
+        };
+        if i64::from(length) != i64::from(shape.m()) {
+            return Err(Error::new(
+                Kind::DataException,
+                format!("bit string of {length} bits does not fit shape {shape}"),
+            )
+            .detail(format!("The shape has {} bits.", shape.m())));
+        }
+        NewBloom::try_new(shape, |builder| {
+            for at in 0..shape.m() {
+                if bits[at as usize / 8] << (at % 8) & 0x80 != 0 {
+                    builder.add_position(at)?;
+                }
+            }
+            Ok(())
+        })
+    };
+    convert().or_raise()
+}
+
+/// The stored bytes, checked as those of a binary value.
+#[pg_extern(sql = false)]
+fn bytea_to_bloom(bytes: &[u8]) -> NewBloom {
+    NewBloom::from_untrusted(bytes).or_raise()
+}
+
+/// A signature as JSON: its shape, and the positions of its set bits in ascending order.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BloomJson {
+    k: i64,
+    p: i64,
+    q: i64,
+    #[serde(default = "one")]
+    rules: i64,
+    #[serde(default)]
+    hash: i64,
+    #[serde(default)]
+    key: i64,
+    bits: Vec<u32>,
+}
+
+/// Rule set of a JSON form that names none: the first, for ever.
+fn one() -> i64 {
+    1
+}
+
+#[pg_extern(sql = false)]
+fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
+    let view = value.view();
+    let shape = view.shape();
+    let json = BloomJson {
+        k: shape.k().into(),
+        p: shape.p().into(),
+        q: shape.q().into(),
+        rules: shape.rules().into(),
+        hash: shape.family().into(),
+        key: shape.key().into(),
+        bits: view.positions().collect(),
+    };
+    JsonB(serde_json::to_value(json).expect("numbers only"))
+}
+
+#[pg_extern(sql = false)]
+fn jsonb_to_bloom(json: JsonB) -> NewBloom {
+    let convert = || -> Result<NewBloom> {
+        let json: BloomJson = serde_json::from_value(json.0).map_err(|e| {
+            Error::new(
+                Kind::InvalidText,
+                format!("invalid JSON form of bloom: {e}"),
+            )
+            .hint("Write {\"k\": 2, \"p\": 5, \"q\": 3, \"bits\": [0, 7]}.")
+        })?;
+        let shape =
+            Shape::new(json.k, json.p, json.q)?.with_variant(json.rules, json.hash, json.key)?;
+        NewBloom::try_new(shape, |builder| {
+            json.bits
+                .iter()
+                .try_for_each(|&at| builder.add_position(at))
+        })
+    };
+    convert().or_raise()
+}

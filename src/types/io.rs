@@ -1,0 +1,69 @@
+//! Text and binary input and output of `bloom`. Output is trusted; input is not.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::filter::{parse_text, write_text, View};
+use bloom_ident_core::{Error, Result};
+use pgrx::{pg_extern, pg_sys, Internal};
+
+use super::bloom::{Bloom, NewBloom};
+use super::typmod::enforce;
+use crate::error::{save_or_raise, OrRaise};
+
+fn parse(text: &str, typmod: i32) -> Result<NewBloom> {
+    let mut bytes = Vec::new();
+    parse_text(text, &mut bytes)?;
+    enforce(typmod, View::untrusted(&bytes)?.shape())?;
+    NewBloom::from_untrusted(&bytes)
+}
+
+/// `bloom_in(cstring, oid, integer)`
+#[pg_extern(sql = false)]
+fn bloom_in(
+    text: &CStr,
+    _element: pg_sys::Oid,
+    typmod: i32,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> Option<NewBloom> {
+    match parse(&text.to_string_lossy(), typmod) {
+        Ok(bloom) => Some(bloom),
+        Err(e) => {
+            save_or_raise(fcinfo, &e);
+            None
+        }
+    }
+}
+
+#[pg_extern(sql = false)]
+fn bloom_out(value: Bloom<'_>) -> CString {
+    let view = value.view();
+    let mut text = String::new();
+    let size = 40 + 2 * view.bits().len();
+    text.try_reserve(size)
+        .map_err(|_| Error::out_of_memory(size))
+        .or_raise();
+    write_text(&view, &mut text);
+    CString::new(text).expect("no zero byte")
+}
+
+/// `bloom_recv(internal, oid, integer)`
+#[pg_extern(sql = false)]
+fn bloom_recv(mut message: Internal, _element: pg_sys::Oid, typmod: i32) -> NewBloom {
+    // SAFETY: the server passes a StringInfo; what is left of it is this value.
+    let bytes = unsafe {
+        let buffer: &mut pg_sys::StringInfoData =
+            message.get_mut().expect("receive functions get a buffer");
+        let n = buffer.len - buffer.cursor;
+        let start = pg_sys::pq_getmsgbytes(buffer, n);
+        std::slice::from_raw_parts(start.cast::<u8>(), n as usize)
+    };
+    let view = View::untrusted(bytes).or_raise();
+    enforce(typmod, view.shape()).or_raise();
+    NewBloom::from_untrusted(bytes).or_raise()
+}
+
+/// The stored bytes themselves.
+#[pg_extern(sql = false)]
+fn bloom_send(value: Bloom<'_>) -> Vec<u8> {
+    value.view().bytes().to_vec()
+}
