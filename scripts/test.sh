@@ -158,7 +158,7 @@ cluster_start main
 cluster_use main
 copy_tests
 
-run_regress "$PGXS_TEST/regress/pg_regress" regress sql sql
+run_regress "$PGXS_TEST/regress/pg_regress" regress sql sql --load-extension=bloom_ident
 run_regress "$PGXS_TEST/isolation/pg_isolation_regress" isolation specs spec --load-extension=bloom_ident
 run_readme
 run_scripts

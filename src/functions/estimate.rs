@@ -24,5 +24,5 @@ fn bloom_words(signature: Bloom<'_>) -> f64 {
 #[pg_extern(sql = false)]
 fn bloom_fpr(signature: Bloom<'_>) -> f64 {
     let view = signature.view();
-    view.fill().powi(view.shape().k().into())
+    view.fill().powf(view.shape().k().into())
 }

@@ -18,8 +18,8 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
     let compute = || -> Result<Option<f64>> {
         // SAFETY: the first two arguments.
         let (a, b) = unsafe { (Elements::of(a)?, Elements::of(b)?) };
-        let sims = (0..a.len()).map(|i| {
-            let (Some(x), Some(y)) = (a.get(i), b.get(i)) else {
+        let sims = a.iter().zip(b.iter()).map(|pair| {
+            let (Some(x), Some(y)) = pair else {
                 return Ok(None);
             };
             // SAFETY: elements of bloom[], alive with their arrays.

@@ -28,7 +28,7 @@ unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
     // SAFETY: as promised by the caller.
     let fields = unsafe { Elements::of(fields) }.or_raise();
     NewBloom::new(shape, |builder| {
-        for field in (0..fields.len()).filter_map(|i| fields.get(i)) {
+        for field in fields.iter().flatten() {
             // SAFETY: an element of a text[], alive with the array.
             let text = unsafe { Text::from_raw(field) };
             builder.add_text(text.as_str(), false, tick);

@@ -16,11 +16,10 @@ const MAX_ALLOC: usize = 0x3fff_ffff;
 /// `cstring`. Array elements are stored plain.
 pub struct Elements<'a> {
     array: Varlena<'a>,
-    /// Offset of each element in the array; `None` for NULL.
-    offsets: Vec<Option<u32>>,
+    n: usize,
 }
 
-/// Number of elements and whether a null bitmap is there.
+/// Number of elements.
 ///
 /// Errors: more than one dimension.
 ///
@@ -55,66 +54,75 @@ fn maxalign(n: usize) -> usize {
     n.next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize)
 }
 
+/// The null bitmap, one bit an element, 1 for not NULL.
+///
+/// SAFETY: as for [`data_offset`].
+unsafe fn null_bitmap(array: *const pg_sys::ArrayType) -> Option<*const u8> {
+    // SAFETY: as promised by the caller; the bitmap follows the dimension and its lower bound.
+    unsafe {
+        ((*array).dataoffset != 0).then(|| array.add(1).cast::<u8>().add(2 * size_of::<i32>()))
+    }
+}
+
+/// SAFETY: `bitmap` is that of an array of more than `i` elements.
+unsafe fn is_null(bitmap: Option<*const u8>, i: usize) -> bool {
+    // SAFETY: as promised by the caller.
+    bitmap.is_some_and(|b| unsafe { *b.add(i / 8) } >> (i % 8) & 1 == 0)
+}
+
 impl<'a> Elements<'a> {
-    /// Errors: more than one dimension; out of memory.
+    /// Errors: more than one dimension.
     ///
     /// SAFETY: `datum` is a non-null array as described above, alive as long as `'a`.
     pub unsafe fn of(datum: pg_sys::Datum) -> Result<Elements<'a>> {
         // SAFETY: as promised by the caller.
         let array = unsafe { Varlena::aligned(datum) };
-        let start: *const pg_sys::ArrayType = array.pointer().cast();
         // SAFETY: the array is plain and aligned now.
-        let n = unsafe { header(start)? };
-        let mut offsets = Vec::new();
-        offsets
-            .try_reserve_exact(n)
-            .map_err(|_| Error::out_of_memory(n * size_of::<Option<u32>>()))?;
-        // SAFETY: the layout of arrays: dimensions and lower bounds, null bitmap, elements, each
-        // of them aligned; an element of type cstring is at any byte.
-        unsafe {
-            let c_strings = (*start).elemtype == pg_sys::CSTRINGOID;
-            let bitmap = ((*start).dataoffset != 0)
-                .then(|| start.add(1).cast::<u8>().add(2 * size_of::<i32>()));
-            let mut at = data_offset(start);
-            for i in 0..n {
-                if bitmap.is_some_and(|b| *b.add(i / 8) >> (i % 8) & 1 == 0) {
-                    offsets.push(None);
-                    continue;
-                }
-                let size = if c_strings {
-                    CStr::from_ptr(start.cast::<std::ffi::c_char>().add(at)).count_bytes() + 1
-                } else {
-                    // a short header needs no alignment, and padding is zero
-                    if *start.cast::<u8>().add(at) == 0 {
-                        at = at.next_multiple_of(4);
-                    }
-                    pgrx::varsize_any(start.cast::<u8>().add(at).cast())
-                };
-                offsets.push(Some(at as u32));
-                at += size;
-            }
-        }
-        Ok(Elements { array, offsets })
+        let n = unsafe { header(array.pointer().cast())? };
+        Ok(Elements { array, n })
     }
 
     pub fn len(&self) -> usize {
-        self.offsets.len()
+        self.n
     }
 
-    /// Element `i`, or `None` when it is NULL.
-    pub fn get(&self, i: usize) -> Option<pg_sys::Datum> {
-        self.offsets[i].map(|at| {
-            // SAFETY: an offset within the array.
-            pg_sys::Datum::from(unsafe { self.array.pointer().cast::<u8>().add(at as usize) })
+    /// The elements in order; `None` for NULL.
+    pub fn iter(&self) -> impl Iterator<Item = Option<pg_sys::Datum>> + '_ {
+        let start: *const pg_sys::ArrayType = self.array.pointer().cast();
+        // SAFETY: a plain, aligned array; without elements neither is looked at.
+        let (bitmap, mut at, c_strings) = unsafe {
+            let c_strings = (*start).elemtype == pg_sys::CSTRINGOID;
+            (null_bitmap(start), data_offset(start), c_strings)
+        };
+        (0..self.n).map(move |i| {
+            // SAFETY: i < n; elements that are not NULL lie one behind the other from the data
+            // offset on, each aligned; a C string is at any byte. A short header needs no
+            // alignment, and padding is zero.
+            unsafe {
+                if is_null(bitmap, i) {
+                    return None;
+                }
+                let data = start.cast::<u8>();
+                if !c_strings && *data.add(at) == 0 {
+                    at = at.next_multiple_of(4);
+                }
+                let element = data.add(at);
+                at += if c_strings {
+                    CStr::from_ptr(element.cast()).count_bytes() + 1
+                } else {
+                    pgrx::varsize_any(element.cast())
+                };
+                Some(pg_sys::Datum::from(element))
+            }
         })
     }
 
-    /// Element `i` of an array of C strings without NULLs.
-    pub fn cstring(&self, i: usize) -> String {
-        let element = self.get(i).expect("type modifiers are never NULL");
+    /// The elements of an array of C strings without NULLs.
+    pub fn c_strings(&self) -> Vec<String> {
         // SAFETY: a C string within the array.
-        let text = unsafe { CStr::from_ptr(element.cast_mut_ptr()) };
-        text.to_string_lossy().into_owned()
+        let owned = |d: pg_sys::Datum| unsafe { CStr::from_ptr(d.cast_mut_ptr()) };
+        let strings = self.iter().flatten().map(owned);
+        strings.map(|s| s.to_string_lossy().into_owned()).collect()
     }
 }
 
@@ -134,14 +142,11 @@ pub unsafe fn float8_array<T>(
     // SAFETY: plain and aligned; without a null bitmap the elements lie side by side, aligned.
     let elements = unsafe {
         let n = header(start)?;
-        if n > 0 && (*start).dataoffset != 0 {
-            let bitmap = start.add(1).cast::<u8>().add(2 * size_of::<i32>());
-            if let Some(i) = (0..n).find(|i| *bitmap.add(i / 8) >> (i % 8) & 1 == 0) {
-                return Err(Error::new(
-                    Kind::NullNotAllowed,
-                    format!("{what} at position {} is NULL", i + 1),
-                ));
-            }
+        if let Some(i) = (0..n).find(|&i| is_null(null_bitmap(start), i)) {
+            return Err(Error::new(
+                Kind::NullNotAllowed,
+                format!("{what} at position {} is NULL", i + 1),
+            ));
         }
         let data = start
             .cast::<u8>()

@@ -44,9 +44,9 @@ fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     // SAFETY: declared as taking one cstring[], and STRICT.
     let array = unsafe { (*fcinfo).args.as_slice(1)[0].value };
     // SAFETY: the array is that argument.
-    let elements = unsafe { Elements::of(array) }.or_raise();
+    let written = unsafe { Elements::of(array) }.or_raise().c_strings();
     let number = |i: usize| {
-        let written = elements.cstring(i);
+        let written = &written[i];
         written.trim().parse::<i64>().map_err(|_| {
             Error::new(
                 Kind::InvalidParameter,
@@ -55,10 +55,10 @@ fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
         })
     };
     let usage = "Write bloom(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them.";
-    if elements.len() != 3 {
+    if written.len() != 3 {
         Err(Error::new(
             Kind::InvalidParameter,
-            format!("type bloom takes 3 modifiers, not {}", elements.len()),
+            format!("type bloom takes 3 modifiers, not {}", written.len()),
         )
         .hint(usage))
         .or_raise()

@@ -2,6 +2,7 @@
 
 use super::rates;
 use super::shape::{prime_at_most, Shape};
+use crate::error::number;
 use crate::{ngram, Error, Kind, Result};
 
 /// Normalised symbols to plan for.
@@ -33,8 +34,11 @@ pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
             .detail("max_chars goes from 1 to 10000."));
     }
     if !(fpr > FPR_RANGE.start && fpr < FPR_RANGE.end) {
-        return Err(bad(format!("false-positive rate {fpr} is out of range"))
-            .detail("fpr lies between 0 and 1, both excluded."));
+        return Err(bad(format!(
+            "false-positive rate {} is out of range",
+            number(fpr)
+        ))
+        .detail("fpr lies between 0 and 1, both excluded."));
     }
     let q = ngram::check_length(q)?;
     let n = max_chars as u32 + u32::from(q) - 1;
@@ -44,7 +48,8 @@ pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
     let p = prime_at_most((m0 / k).floor() as u32);
     let too_big = |what: &str, value: f64, limit: u32| {
         bad(format!(
-            "max_chars {max_chars} with false-positive rate {fpr} needs {what} = {value}"
+            "max_chars {max_chars} with false-positive rate {} needs {what} = {value}",
+            number(fpr)
         ))
         .detail(format!("{what} is {limit} at most."))
     };

@@ -1,5 +1,6 @@
 //! Rates of error, by formula. k hash functions (segments), m bits, n words, p = m/k bits a segment.
 
+use crate::error::number;
 use crate::{Error, Kind, Result};
 
 /// False-positive rate (1−e^(−kn/m))^k of a filter of n words.
@@ -82,7 +83,8 @@ pub fn collision(model: CollisionModel, p: i64, n: i64, k: i64) -> Result<f64> {
             let mut free = 1.0;
             for i in 0..n {
                 free *= (p - i) as f64 / pf;
-                if free == 0.0 {
+                // nothing of it is left in 1 − free (and it would never reach 0)
+                if free < f64::EPSILON / 4.0 {
                     break;
                 }
             }
@@ -122,7 +124,7 @@ pub fn unit(what: &str, value: f64) -> Result<()> {
     }
     Err(Error::new(
         Kind::InvalidParameter,
-        format!("{what} {value} is out of range"),
+        format!("{what} {} is out of range", number(value)),
     )
     .detail(format!("A {what} lies between 0 and 1.")))
 }
@@ -137,7 +139,7 @@ pub fn jain(m: f64, n: f64, k: f64, c: f64) -> Result<f64> {
     let bad = |name: &str, value: f64, range: &str| {
         Err(Error::new(
             Kind::InvalidParameter,
-            format!("{name} = {value} is out of range"),
+            format!("{name} = {} is out of range", number(value)),
         )
         .detail(format!("{name} {range}.")))
     };

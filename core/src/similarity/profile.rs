@@ -1,5 +1,6 @@
 //! Weighted similarity of records that are ordered lists of signatures.
 
+use crate::error::number;
 use crate::{Error, Kind, Result};
 
 /// Weights that have been checked: none negative, none infinite, the sum positive.
@@ -12,13 +13,17 @@ impl<'a> Weights<'a> {
         let bad = |message| Err(Error::new(Kind::InvalidParameter, message));
         for (i, &w) in weights.iter().enumerate() {
             if !(w >= 0.0 && w.is_finite()) {
-                return bad(format!("weight {w} at position {} is out of range", i + 1))
-                    .map_err(|e| e.detail("Weights are finite and not negative."));
+                return bad(format!(
+                    "weight {} at position {} is out of range",
+                    number(w),
+                    i + 1
+                ))
+                .map_err(|e| e.detail("Weights are finite and not negative."));
             }
         }
         let sum: f64 = weights.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) {
-            return bad(format!("weights sum to {sum}"))
+            return bad(format!("weights sum to {}", number(sum)))
                 .map_err(|e| e.detail("The weights must sum to a positive, finite number."));
         }
         Ok(Weights(weights))

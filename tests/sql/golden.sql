@@ -1,0 +1,38 @@
+-- Values computed by an independent program, through SQL.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/data/golden.json'
+CREATE TEMP TABLE golden AS SELECT key, value FROM jsonb_each(pg_read_file(:'file')::jsonb);
+CREATE TEMP VIEW v AS SELECT key, e FROM golden, jsonb_array_elements(golden.value) AS e WHERE jsonb_typeof(golden.value) = 'array';
+CREATE FUNCTION bits(s text, q int, k int, p int) RETURNS int[] LANGUAGE sql
+    RETURN (SELECT COALESCE(array_agg(DISTINCT b ORDER BY b), '{}') FROM unnest(ident_ngrams(s, q)) AS w, ident_ngram_index(w) AS idx,
+            generate_series(0, k - 1) AS j, CAST(j * p + (idx % p + j * (idx % (p - 2) + 1)) % p AS int) AS b);
+
+SELECT count(*), bool_and(ident_ngram_index(word) = index::bigint) AS idx FROM golden, jsonb_each_text(value) AS i(word, index) WHERE key = 'idx';
+SELECT count(*), bool_and(to_jsonb(ident_ngrams(e->>'s', (e->>'q')::int)) = e->'words') AS ngrams FROM v WHERE key = 'ngrams';
+SELECT count(*), bool_and(ident_normalize(e->>'s') = e->>'out') AS normalize FROM v WHERE key = 'normalize';
+SELECT count(*), bool_and(ident_luhn(e->>'s') = (e->>'valid')::boolean) AS luhn FROM v WHERE key = 'luhn';
+-- A signature is built from its golden positions where no plan gives its shape.
+SELECT count(*), bool_and(to_jsonb(bits(e->>'s', (e->>'q')::int, (e->>'k')::int, (e->>'p')::int)) = e->'bits') AS words,
+       count(*) FILTER (WHERE e @> '{"q": 3, "k": 7, "p": 43}') AS default_shape,
+       bool_and(bloom_signature(e->>'s')::jsonb->'bits' = e->'bits') FILTER (WHERE e @> '{"q": 3, "k": 7, "p": 43}') AS signature,
+       bool_and((e - 's')::bloom::jsonb->'bits' = e->'bits') AS json
+FROM v WHERE key = 'signature';
+SELECT count(*), bool_and(ident_ngram_sim(e->>'a', e->>'b', (e->>'q')::int) = (e->>'words')::float8) AS words,
+       bool_and(bloom_sim(bloom_signature(e->>'a'), bloom_signature(e->>'b')) = (e->>'bits')::float8) FILTER (WHERE e @> '{"q": 3, "k": 7, "p": 43}') AS bits
+FROM v WHERE key = 'jaccard';
+SELECT count(*), bool_and(bloom_sim(a, b) = (e->>'jaccard')::float8) AS jaccard, bool_and(bloom_dice(a, b) = (e->>'dice')::float8) AS dice,
+       bool_and(bloom_overlap(a, b) = (e->>'overlap')::float8) AS overlap, bool_and(bloom_cosine(a, b) = (e->>'cosine')::float8) AS cosine,
+       bool_and(bloom_containment(a, b) = (e->>'containment')::float8) AS containment, bool_and(bloom_hamming(a, b) = (e->>'hamming')::int) AS hamming
+FROM v, bloom_signature(e->>'a') AS a, bloom_signature(e->>'b') AS b WHERE key = 'measures';
+SELECT count(*), bool_and(bloom_fill(s) = (e->>'fill')::float8) AS fill, bool_and(abs(bloom_fpr(s) - (e->>'fpr')::float8) <= 1e-15) AS fpr,
+       bool_and(abs(bloom_words(s) - (e->>'words')::float8) <= 1e-12) AS words
+FROM v, bloom_signature(e->>'s') AS s WHERE key = 'estimates';
+SELECT count(*), bool_and(p.k = (e->>'k')::int AND p.p = (e->>'p')::int AND p.m = (e->>'m')::int AND p.n = (e->>'n')::int) AS shape,
+       bool_and(abs(actual_fpr - (e->>'actual_fpr')::float8) < 1e-15) AS fpr, bool_and(abs(pattern_floor - (e->>'pattern_floor')::float8) < 1e-15) AS floor
+FROM v, bloom_plan((e->>'max_chars')::int, (e->>'q')::int, (e->>'fpr')::float8) AS p WHERE key = 'plan';
+SELECT count(*), bool_and(abs(bloom_collision_rate(model, (e->>'p')::int, (e->>'n')::int, (e->>'k')::int) - (e->>model)::float8) < 1e-13) AS collision
+FROM v, unnest('{fpr,birthday,coll}'::text[]) AS model WHERE key = 'collision';
+SELECT count(*), bool_and(abs(bloom_corrected_threshold(1, (e->>'delta')::float8) - (e->>'factor')::float8) < 1e-15) AS corrected FROM v WHERE key = 'corrected';
+SELECT count(*), bool_and(abs(bloom_superimposed_fpr((e->>'m')::int, (e->>'n')::int, (e->>'filters')::int) - (e->>'fpr')::float8) < 1e-15) AS superimposed
+FROM v WHERE key = 'superimposed_fpr';
+DROP FUNCTION bits;

@@ -1,0 +1,56 @@
+-- The extension as the DBA sees it.
+DROP EXTENSION bloom_ident;
+CREATE EXTENSION bloom_ident;
+
+-- Every operator class is valid.
+SELECT amname, opcname, amvalidate(opclass.oid)
+FROM pg_opclass AS opclass JOIN pg_am AS am ON am.oid = opcmethod
+WHERE opcintype = 'bloom'::regtype
+ORDER BY 1, 2;
+
+\dx+ bloom_ident
+
+-- Everything has a comment.
+SELECT pg_describe_object(classid, objid, objsubid) AS "without a comment"
+FROM pg_depend
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+  AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloom_ident')
+  AND classid <> 'pg_cast'::regclass
+  AND obj_description(objid, classid::regclass::name) IS NULL
+ORDER BY 1;
+
+-- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, but for what a setting governs.
+SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict
+FROM pg_proc
+WHERE (proname ~ '^(bloom|ident)_' OR proname ~ '_to_bloom$')
+  AND prokind = 'f' AND (provolatile, proparallel, proisstrict) <> ('i', 's', true)
+ORDER BY 1;
+SELECT proname, proparallel FROM pg_proc WHERE proname = 'bloom_union';
+
+-- Relocatable.
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION bloom_ident SET SCHEMA elsewhere;
+SELECT elsewhere.bloom_sim(elsewhere.bloom_signature('Erika'), elsewhere.bloom_signature('Erica'));
+ALTER EXTENSION bloom_ident SET SCHEMA public;
+DROP SCHEMA elsewhere;
+
+-- Trusted: the owner of a database may create it.
+CREATE ROLE bloom_ident_owner;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO bloom_ident_owner', current_database()); END $$;
+CREATE SCHEMA owned AUTHORIZATION bloom_ident_owner;
+DROP EXTENSION bloom_ident;
+SET ROLE bloom_ident_owner;
+CREATE EXTENSION bloom_ident SCHEMA owned;
+SELECT owned.ident_normalize('Müller');
+DROP EXTENSION bloom_ident;
+RESET ROLE;
+DROP SCHEMA owned;
+DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM bloom_ident_owner', current_database()); END $$;
+DROP ROLE bloom_ident_owner;
+CREATE EXTENSION bloom_ident;
+
+-- The setting.
+SHOW bloom_ident.threshold;
+SET bloom_ident.threshold = 1.01;
+SET bloom_ident.threshold = -0.01;
+SET bloom_ident.thresholt = 0.5;
