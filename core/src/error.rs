@@ -105,7 +105,12 @@ impl std::error::Error for Error {}
 /// A float as it stands in a message: as people write it, also when it is very small or large.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
-    if value == 0.0 || !value.is_finite() || (1e-6..1e15).contains(&size) {
+    if size == f64::INFINITY {
+        let name = if value > 0.0 { "Infinity" } else { "-Infinity" };
+        name.to_owned()
+    } else if value == 0.0 {
+        "0".to_owned()
+    } else if value.is_nan() || (1e-6..1e15).contains(&size) {
         value.to_string()
     } else {
         format!("{value:e}")

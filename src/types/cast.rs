@@ -112,13 +112,18 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
 #[pg_extern(sql = false)]
 fn jsonb_to_bloom(json: JsonB) -> NewBloom {
     let convert = || -> Result<NewBloom> {
-        let json: BloomJson = serde_json::from_value(json.0).map_err(|e| {
+        let bad = |what: &dyn std::fmt::Display| {
             Error::new(
                 Kind::InvalidText,
-                format!("invalid JSON form of bloom: {e}"),
+                format!("invalid JSON form of bloom: {what}"),
             )
             .hint("Write {\"k\": 2, \"p\": 5, \"q\": 3, \"bits\": [0, 7]}.")
-        })?;
+        };
+        // serde would read an array as the fields in order
+        if !json.0.is_object() {
+            return Err(bad(&"not an object"));
+        }
+        let json: BloomJson = serde_json::from_value(json.0).map_err(|e| bad(&e))?;
         let shape =
             Shape::new(json.k, json.p, json.q)?.with_variant(json.rules, json.hash, json.key)?;
         NewBloom::try_new(shape, |builder| {

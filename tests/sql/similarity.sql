@@ -59,7 +59,7 @@ CREATE TEMP TABLE profiles AS SELECT
     ARRAY[bloom_signature('erika'), bloom_signature('mueller', 2), bloom_signature('19640527')] AS a,
     ARRAY[bloom_signature('erica'), bloom_signature('muller', 2), NULL] AS b;
 SELECT bloom_profile_sim(a, b, '{0.5,0.3,0.2}') = (0.5 * bloom_sim(a[1], b[1]) + 0.3 * bloom_sim(a[2], b[2])) / (0.5 + 0.3) AS renormalised,
-       bloom_profile_sim(a, b, '{5,3,2}') = bloom_profile_sim(b, a, '{0.5,0.3,0.2}') AS made_to_sum_to_1,
+       abs(bloom_profile_sim(a, b, '{5,3,2}') - bloom_profile_sim(b, a, '{0.5,0.3,0.2}')) < 1e-15 AS made_to_sum_to_1,
        bloom_profile_sim(a, a, '{1,1,1}') AS itself, bloom_profile_sim(a, b, '{0,0,1}') AS nothing_left,
        bloom_profile_sim(a, '{NULL,NULL,NULL}', '{1,1,1}') AS all_missing, bloom_profile_sim(NULL, b, '{1,1,1}') AS no_profile,
        bloom_profile_sim(a, ARRAY[bloom_signature(''), NULL, NULL], '{1,1,1}') AS empty
