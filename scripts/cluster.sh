@@ -52,6 +52,8 @@ scratch_open() {
             *) unset "$name" ;;
         esac
     done
+    # With it, errors of the server would carry stack traces.
+    unset RUST_BACKTRACE
     # Socket paths end at 107 bytes, and the server's user must get there.
     if ((${#base} > 60)) || ! AS_SERVER_DIR=/ as_server test -x "$base" 2>/dev/null; then
         base=/tmp

@@ -4,6 +4,8 @@ use bloom_ident_core::{Error, Kind, Result};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
+use crate::types::is_utf8_database;
+
 fn sqlstate(kind: Kind) -> PgSqlErrorCode {
     match kind {
         Kind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -27,15 +29,31 @@ pub fn raise(error: &Error) -> ! {
 /// Fails the statement under an SQLSTATE that the core does not know.
 #[cold]
 pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
-    let mut report = ErrorReport::new(code, error.message().to_owned(), "bloom_ident");
+    let mut report = ErrorReport::new(code, shown(error.message()), "bloom_ident");
     if let Some(detail) = error.detail_text() {
-        report = report.set_detail(detail.to_owned());
+        report = report.set_detail(shown(detail));
     }
     if let Some(hint) = error.hint_text() {
-        report = report.set_hint(hint.to_owned());
+        report = report.set_hint(shown(hint));
     }
     report.report(PgLogLevel::ERROR);
     unreachable!("an ERROR does not return")
+}
+
+/// A text as the server's messages can carry it: pgrx passes bytes on unconverted, so that outside
+/// UTF-8 databases what is not ASCII is shown by its code point.
+fn shown(text: &str) -> String {
+    if text.is_ascii() || is_utf8_database() {
+        return text.to_owned();
+    }
+    text.chars().fold(String::new(), |mut shown, c| {
+        if c.is_ascii() {
+            shown.push(c);
+        } else {
+            shown.push_str(&format!("U+{:04X}", u32::from(c)));
+        }
+        shown
+    })
 }
 
 pub trait OrRaise<T> {
@@ -70,7 +88,7 @@ pub fn save_or_raise(fcinfo: pg_sys::FunctionCallInfo, error: &Error) {
     if context.is_null() || unsafe { (*context).type_ } != pg_sys::NodeTag::T_ErrorSaveContext {
         raise(error);
     }
-    let text = |s: Option<&str>| s.and_then(|s| CString::new(s.replace('\0', " ")).ok());
+    let text = |s: Option<&str>| s.and_then(|s| CString::new(shown(s).replace('\0', " ")).ok());
     let message = text(Some(error.message()));
     let (detail, hint) = (text(error.detail_text()), text(error.hint_text()));
     // SAFETY: the protocol of errsave(): fields are set only between start and finish, every

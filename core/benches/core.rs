@@ -31,7 +31,7 @@ fn texts(c: &mut Criterion) {
     for (name, text) in [("ascii", ASCII), ("latin", LATIN), ("cyrillic", CYRILLIC)] {
         assert_eq!(text.chars().count(), 20);
         group.bench_function(BenchmarkId::new("normalize", name), |b| {
-            b.iter(|| text::normalize(black_box(text), false).unwrap());
+            b.iter(|| text::normalize(black_box(text), false, || ()).unwrap());
         });
         let shape = plan(30, 3, 0.01).unwrap().shape;
         let mut bytes = vec![0; Builder::size(shape)];

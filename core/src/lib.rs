@@ -11,5 +11,6 @@ pub mod filter;
 pub mod ngram;
 pub mod similarity;
 pub mod text;
+mod tick;
 
 pub use error::{Error, Kind, Result};

@@ -12,9 +12,6 @@ pub const ALPHABET: &[u8; 37] = b"_abcdefghijklmnopqrstuvwxyz0123456789";
 /// Symbols of a word (q).
 pub const LENGTHS: std::ops::RangeInclusive<u32> = 2..=8;
 
-/// Words between two calls of a caller's `tick`, so that it can look for interrupts.
-pub const TICK: u32 = 1 << 16;
-
 const BASE: u64 = ALPHABET.len() as u64;
 
 /// Errors: q outside [`LENGTHS`].
@@ -124,12 +121,11 @@ pub fn for_each_word(
     q: u8,
     by_word: bool,
     mut each: impl FnMut(&Window, u64),
-    mut tick: impl FnMut(),
+    tick: impl FnMut(),
 ) {
     let mut window = Window::new(q);
     let mut open = false;
-    let mut left = TICK;
-    scan(text, &mut |piece| {
+    let mut roll = |piece: Piece| {
         if let Some(ordinal) = piece.ordinal() {
             let index = window.push(ordinal);
             each(&window, index);
@@ -139,12 +135,8 @@ pub fn for_each_word(
             window.reset();
             open = false;
         }
-        left -= 1;
-        if left == 0 {
-            tick();
-            left = TICK;
-        }
-    });
+    };
+    scan(text, &mut roll, tick);
     if open {
         finish(&mut window, q, &mut each);
     }

@@ -89,7 +89,10 @@ fn ngrams() {
 #[test]
 fn normalize() {
     for v in golden("normalize") {
-        assert_eq!(text::normalize(s(&v, "s"), false).unwrap(), s(&v, "out"));
+        assert_eq!(
+            text::normalize(s(&v, "s"), false, || ()).unwrap(),
+            s(&v, "out")
+        );
     }
 }
 

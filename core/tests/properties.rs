@@ -54,24 +54,24 @@ fn counts(a: &[u8], b: &[u8]) -> Counts {
 proptest! {
     #[test]
     fn normalise_is_idempotent_and_yields_the_alphabet(s in texts(), filler: bool) {
-        let once = text::normalize(&s, filler).unwrap();
+        let once = text::normalize(&s, filler, || ()).unwrap();
         prop_assert!(once.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || filler && b == b'_'));
         prop_assert!(!once.starts_with('_') && !once.ends_with('_') && !once.contains("__"));
-        prop_assert_eq!(&text::normalize(&once, filler).unwrap(), &once);
-        prop_assert_eq!(text::normalize(&s, true).unwrap().replace('_', ""), text::normalize(&s, false).unwrap());
+        prop_assert_eq!(&text::normalize(&once, filler, || ()).unwrap(), &once);
+        prop_assert_eq!(text::normalize(&s, true, || ()).unwrap().replace('_', ""), text::normalize(&s, false, || ()).unwrap());
     }
 
     #[test]
     fn normalise_does_not_care_for_the_unicode_form(s in texts()) {
         use unicode_normalization::UnicodeNormalization;
-        let normal = text::normalize(&s, false).unwrap();
-        prop_assert_eq!(&text::normalize(&s.nfc().collect::<String>(), false).unwrap(), &normal);
-        prop_assert_eq!(&text::normalize(&s.nfd().collect::<String>(), false).unwrap(), &normal);
+        let normal = text::normalize(&s, false, || ()).unwrap();
+        prop_assert_eq!(&text::normalize(&s.nfc().collect::<String>(), false, || ()).unwrap(), &normal);
+        prop_assert_eq!(&text::normalize(&s.nfd().collect::<String>(), false, || ()).unwrap(), &normal);
     }
 
     #[test]
     fn rolling_index_is_the_direct_index(s in texts(), q in 2u8..=8, by_word: bool) {
-        let symbols = text::normalize(&s, false).unwrap().len();
+        let symbols = text::normalize(&s, false, || ()).unwrap().len();
         let mut words = 0;
         ngram::for_each_word(&s, q, by_word, |window, index| {
             words += 1;

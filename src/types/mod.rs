@@ -10,7 +10,7 @@ mod varlena;
 
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{Bloom, NewBloom};
-pub use text::Text;
+pub use text::{is_utf8_database, Text};
 pub use varlena::{is_plain, tick, NewValue};
 
 /// Lets a Rust type stand for an SQL type in a `#[pg_extern]`; the SQL itself is written by hand.

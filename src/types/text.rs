@@ -60,8 +60,14 @@ impl FromDatum for Text<'_> {
     }
 }
 
+/// Whether strings go to and from the server unchanged.
+pub fn is_utf8_database() -> bool {
+    // SAFETY: looks at a variable of the server.
+    unsafe { pg_sys::GetDatabaseEncoding() == PG_UTF8 as i32 }
+}
+
 /// Text of the database's encoding in UTF-8: as it is, or converted by the server.
-fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     // SAFETY: looks at a variable of the server.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     if encoding == PG_UTF8 as i32 || bytes.is_ascii() {

@@ -8,16 +8,20 @@ FROM pg_opclass AS opclass JOIN pg_am AS am ON am.oid = opcmethod
 WHERE opcintype = 'bloom'::regtype
 ORDER BY 1, 2;
 
-\dx+ bloom_ident
-
--- Everything has a comment.
-SELECT pg_describe_object(classid, objid, objsubid) AS "without a comment"
+-- What \dx+ shows, but for array types, which versions before 16 leave out.
+CREATE TEMP VIEW members AS
+SELECT classid, objid, objsubid, pg_describe_object(classid, objid, objsubid) AS object
 FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloom_ident')
-  AND classid <> 'pg_cast'::regclass
-  AND obj_description(objid, classid::regclass::name) IS NULL
+  AND objid NOT IN (SELECT oid FROM pg_type WHERE typcategory = 'A');
+SELECT object FROM members ORDER BY object COLLATE "C";
+
+-- Everything has a comment.
+SELECT object AS "without a comment" FROM members
+WHERE classid <> 'pg_cast'::regclass AND obj_description(objid, classid::regclass::name) IS NULL
 ORDER BY 1;
+DROP VIEW members;
 
 -- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, but for what a setting governs.
 SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict

@@ -20,3 +20,12 @@ SELECT ident_ngram_index('');
 SELECT ident_ngram_index('123456789');
 SELECT ident_ngram_index('Eri');
 SELECT ident_ngram_index('ä__');
+
+-- Long loops can be interrupted.
+SET statement_timeout = '100ms';
+SELECT length(ident_normalize(repeat('ab cd', 40000000)));
+SELECT length(ident_normalize(repeat(U&'\0308', 40000000)));
+SELECT bloom_signature(repeat(' .', 100000000));
+SELECT ident_ngram_sim(repeat('abcde', 40000000), 'a');
+SELECT bloom_contains(bloom_signature('a'), repeat('abcde', 40000000));
+RESET statement_timeout;

@@ -57,7 +57,7 @@ SELECT '\x0102050003010000070000001f0300'::bytea::bloom AS long;
 SELECT '\x0102050003010000080000001f07'::bytea::bloom AS padding;
 
 -- Modifier.
-CREATE TEMP TABLE fixed (id int, sig bloom(7,43,3));
+CREATE TABLE fixed (id int, sig bloom(7,43,3));
 \d fixed
 INSERT INTO fixed VALUES (1, bloom_signature('Erika')), (2, NULL);
 INSERT INTO fixed VALUES (3, bloom_signature('Erika', 2));
@@ -77,6 +77,8 @@ CREATE TABLE wrong (sig bloom(7,44,3));
 CREATE TABLE wrong (sig bloom(65,43,3));
 CREATE TABLE wrong (sig bloom(7,43,1));
 CREATE TABLE wrong (sig bloom('a','b','c'));
+
+DROP TABLE fixed;
 
 -- Casts.
 SELECT '(2,5,3):1f03'::bloom::bit varying, B'1111100011'::bloom(2,5,3), B'1111100011'::bit varying::bloom(2,5,3), '(2,5,3):1f03'::bloom::bytea;

@@ -270,7 +270,7 @@ fn month(name: &str) -> Option<u32> {
         &["november", "noviembre"],
         &["december", "dezember", "diciembre"],
     ];
-    let name = normalize(name, false).ok()?;
+    let name = normalize(name, false, || ()).ok()?;
     let found = MONTHS
         .iter()
         .position(|names| name.len() >= 3 && names.iter().any(|full| full.starts_with(&name)))?;

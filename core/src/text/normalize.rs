@@ -17,6 +17,7 @@ use unicode_normalization::char::decompose_canonical;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::ngram::ALPHABET;
+use crate::tick::Ticker;
 use crate::{Error, Result};
 
 /// What a stretch of text contributes: a symbol by its ordinal in the alphabet (1…36), or a gap.
@@ -72,41 +73,50 @@ static LATIN: LazyLock<Vec<([Piece; MAX_PIECES], u8)>> = LazyLock::new(|| {
             let (mut pieces, mut n) = ([Piece::SEPARATOR; MAX_PIECES], 0);
             let mut buffer = [0; 4];
             let c = char::from_u32(code).expect("no surrogates below U+0300");
-            General::default().run(c.encode_utf8(&mut buffer), &mut |piece| {
+            let mut keep = |piece| {
                 pieces[n as usize] = piece;
                 n += 1;
-            });
+            };
+            let text = c.encode_utf8(&mut buffer);
+            General::default().run(text, &mut keep, &mut Ticker::new(|| ()));
             (pieces, n)
         })
         .collect()
 });
 
-/// Streams what `text` contributes, in order.
-pub fn scan(text: &str, emit: &mut impl FnMut(Piece)) {
+/// Streams what `text` contributes, in order; `tick` is called now and then.
+pub fn scan(text: &str, emit: &mut impl FnMut(Piece), tick: impl FnMut()) {
+    let mut ticker = Ticker::new(tick);
     if text.is_ascii() {
         for &byte in text.as_bytes() {
             emit(ASCII[usize::from(byte)]);
+            ticker.step();
         }
         return;
     }
     let mut symbols = 0u64;
-    let silent_letters = scan_unicode(text, &mut |piece| {
+    let mut counted = |piece: Piece| {
         symbols += u64::from(piece.ordinal().is_some());
         emit(piece);
-    });
+    };
+    let silent_letters = scan_unicode(text, &mut counted, &mut ticker);
     // A letter may transliterate to a mere apostrophe; text made of nothing else must not vanish.
     if symbols == 0 && silent_letters {
-        let letters = text
-            .chars()
-            .filter(|&c| is_letter_or_digit(c) && get_general_category(c) != Gc::ModifierLetter);
-        for c in letters {
-            code_point(c, emit);
+        for c in text.chars().stream_safe().nfkc() {
+            if is_letter_or_digit(c) && get_general_category(c) != Gc::ModifierLetter {
+                code_point(c, emit);
+            }
+            ticker.step();
         }
     }
 }
 
 /// True when a letter or digit contributed no symbol.
-fn scan_unicode(text: &str, emit: &mut impl FnMut(Piece)) -> bool {
+fn scan_unicode(
+    text: &str,
+    emit: &mut impl FnMut(Piece),
+    ticker: &mut Ticker<impl FnMut()>,
+) -> bool {
     let latin = &**LATIN;
     let mut silent = false;
     let mut rest = text;
@@ -116,6 +126,7 @@ fn scan_unicode(text: &str, emit: &mut impl FnMut(Piece)) -> bool {
             let (pieces, n) = &latin[c as usize];
             pieces[..usize::from(*n)].iter().for_each(|&p| emit(p));
             rest = after;
+            ticker.step();
             continue;
         }
         // A run that has to be normalised as a whole: up to the next character that is followed
@@ -129,7 +140,7 @@ fn scan_unicode(text: &str, emit: &mut impl FnMut(Piece)) -> bool {
             }
         }
         let mut general = General::default();
-        general.run(&rest[..end], emit);
+        general.run(&rest[..end], emit, ticker);
         silent |= general.silent;
         rest = &rest[end..];
     }
@@ -146,7 +157,7 @@ struct General {
 }
 
 impl General {
-    fn run(&mut self, text: &str, emit: &mut impl FnMut(Piece)) {
+    fn run(&mut self, text: &str, emit: &mut impl FnMut(Piece), ticker: &mut Ticker<impl FnMut()>) {
         // An acute accent typed as an apostrophe would decompose into a space and a mark.
         // stream_safe bounds what normalisation has to buffer, however many marks are piled up.
         let chars = text
@@ -156,6 +167,7 @@ impl General {
             .nfkc();
         for c in chars {
             self.composed(c, emit);
+            ticker.step();
         }
     }
 
@@ -291,16 +303,16 @@ fn spelling(c: char) -> Option<&'static str> {
     })
 }
 
-/// The normal form of `text`; with `filler`, one `_` between words.
+/// The normal form of `text`; with `filler`, one `_` between words. `tick` is called now and then.
 ///
 /// Errors: out of memory.
-pub fn normalize(text: &str, filler: bool) -> Result<String> {
+pub fn normalize(text: &str, filler: bool, tick: impl FnMut()) -> Result<String> {
     let mut out = Vec::new();
     let mut refused = false;
     out.try_reserve(text.len())
         .map_err(|_| Error::out_of_memory(text.len()))?;
     let mut gap = false;
-    scan(text, &mut |piece| {
+    let mut append = |piece: Piece| {
         let Some(ordinal) = piece.ordinal() else {
             gap = filler;
             return;
@@ -314,7 +326,8 @@ pub fn normalize(text: &str, filler: bool) -> Result<String> {
         }
         gap = false;
         out.push(ALPHABET[usize::from(ordinal)]);
-    });
+    };
+    scan(text, &mut append, tick);
     if refused {
         return Err(Error::out_of_memory(text.len()));
     }
@@ -326,11 +339,11 @@ mod tests {
     use super::*;
 
     fn plain(s: &str) -> String {
-        normalize(s, false).unwrap()
+        normalize(s, false, || ()).unwrap()
     }
 
     fn filled(s: &str) -> String {
-        normalize(s, true).unwrap()
+        normalize(s, true, || ()).unwrap()
     }
 
     #[test]
@@ -390,9 +403,10 @@ mod tests {
         for code in 0..0x300 {
             let c = char::from_u32(code).unwrap();
             let mut general = Vec::new();
-            General::default().run(&c.to_string(), &mut |p| general.push(p));
+            let ticker = &mut Ticker::new(|| ());
+            General::default().run(&c.to_string(), &mut |p| general.push(p), ticker);
             let mut fast = Vec::new();
-            scan_unicode(&c.to_string(), &mut |p| fast.push(p));
+            scan_unicode(&c.to_string(), &mut |p| fast.push(p), ticker);
             assert_eq!(fast, general, "{c:?}");
         }
     }

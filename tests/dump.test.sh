@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Dump and restore: every kind of object that can depend on the extension comes back as it was.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+ask() { psql -XAtq -v ON_ERROR_STOP=1 -d "$1" -c "$2"; }
+
+# What must be the same: shapes, bits, types, indexes, constraints, and that they still work.
+state() {
+    ask "$1" "SELECT id, name, sig, name_sig, profile, weights FROM person ORDER BY id"
+    ask "$1" "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'person'::regclass AND attnum > 0 ORDER BY attnum"
+    ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename = 'person' ORDER BY indexdef"
+    ask "$1" "SELECT * FROM near ORDER BY 1, 2"
+    ask "$1" "SELECT bloom_bits(bloom_union(sig)) FROM person"
+}
+
+createdb dumped
+ask dumped "CREATE SCHEMA ext; CREATE EXTENSION bloom_ident SCHEMA ext;
+    ALTER DATABASE dumped SET search_path = public, ext"
+ask dumped "
+    CREATE TABLE person (
+        id int PRIMARY KEY, name text, sig bloom(7,43,3), weights float8[],
+        name_sig bloom(7,43,3) GENERATED ALWAYS AS (bloom_signature(name)) STORED,
+        profile bloom[],
+        CHECK (bloom_bits(sig) < 300), CHECK (sig @> name_sig)
+    );
+    INSERT INTO person (id, name, sig, weights, profile)
+        SELECT i, 'name ' || i, bloom_signature('name ' || i), '{1,2}', ARRAY[bloom_signature(i::text), NULL]
+        FROM generate_series(1, 500) AS i;
+    CREATE INDEX ON person (sig);
+    CREATE INDEX ON person USING hash (name_sig);
+    CREATE INDEX ON person (bloom_signature(lower(name), ngram => 2));
+    CREATE INDEX ON person (id) WHERE bloom_sim(sig, '(7,43,3):$(printf '0%.0s' {1..76})') >= 0;
+    CREATE VIEW near AS SELECT a.id AS a, b.id AS b, bloom_sim(a.sig, b.sig) FROM person a JOIN person b ON a.id < b.id AND bloom_sim(a.sig, b.sig) > 0.9"
+
+for format in plain custom; do
+    dropdb --if-exists restored 2>/dev/null
+    createdb restored
+    ask restored 'ALTER DATABASE restored SET search_path = public, ext'
+    if [[ $format == plain ]]; then
+        pg_dump -d dumped | psql -Xq -v ON_ERROR_STOP=1 -d restored >/dev/null
+    else
+        pg_dump -Fc -d dumped | pg_restore --exit-on-error -d restored
+    fi
+    diff <(state dumped) <(state restored) || die "$format dump: the restored database differs"
+done
+dropdb dumped
+dropdb restored

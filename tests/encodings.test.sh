@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The same text gives the same normal form in a database of any encoding, or a clear error.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+# ask DATABASE SQL: its answer, or its message.
+ask() { PGCLIENTENCODING=${CLIENT:-UTF8} psql -XAtq -d "$1" -c "$2" 2>&1; }
+
+# expect WHAT WANTED GOT
+expect() {
+    [[ $3 == "$2" ]] || die "$1: wanted '$2', got '$3'"
+}
+
+for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do
+    createdb -T template0 -E "$encoding" --locale=C "in_$encoding"
+    ask "in_$encoding" 'CREATE EXTENSION bloom_ident'
+done
+
+for encoding in LATIN1 WIN1252; do
+    expect "$encoding" mueller_weiss_citroeen "$(ask "in_$encoding" "SELECT ident_normalize('Müller Weiß Citroën', true)")"
+    # A stored signature is the same everywhere.
+    expect "$encoding signature" "$(ask in_SQL_ASCII "SELECT bloom_signature('Mueller')")" \
+        "$(ask "in_$encoding" "SELECT bloom_signature('Müller')")"
+    expect "$encoding column" t "$(ask "in_$encoding" "CREATE TABLE p (n text, s bloom GENERATED ALWAYS AS (bloom_signature(n)) STORED);
+        INSERT INTO p VALUES (repeat('Jörg ', 1000)); SELECT bloom_contains(s, n) AND s = bloom_signature(repeat('joerg', 1000)) FROM p")"
+    # A message may quote what was typed.
+    expect "$encoding message" 'ERROR:  character "U+00FC" is not in the n-gram alphabet' \
+        "$(ask "in_$encoding" "SELECT ident_ngram_index('ü')" | head -n 1)"
+    expect "$encoding input" 'ERROR:  invalid input syntax for type bloom: "U+00FC"' \
+        "$(ask "in_$encoding" "SELECT bloom_signature('x') UNION SELECT 'ü'::text::bloom" | head -n 1)"
+done
+expect EUC_JP tanaka "$(ask in_EUC_JP "SELECT ident_normalize('たなか')")"
+expect 'SQL_ASCII, ASCII text' mueller "$(ask in_SQL_ASCII "SELECT ident_normalize('Mueller')")"
+expect 'SQL_ASCII, other text' 'ERROR:  cannot normalise non-ASCII text in a database with encoding SQL_ASCII' \
+    "$(CLIENT=SQL_ASCII ask in_SQL_ASCII "SELECT ident_normalize('Müller')" | head -n 1)"
+
+for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do dropdb "in_$encoding"; done
