@@ -16,7 +16,7 @@ check_pg_config
 destdir=${DESTDIR:-}
 
 # True under sudo, where a build would leave root's files in the user's target/,
-# if root has a cargo at all.
+# if root has a cargo at all: the user builds, root installs.
 installing_for_user() {
     [[ $EUID == 0 && ${SUDO_UID:-0} != 0 ]]
 }
@@ -29,11 +29,10 @@ writable() {
 }
 
 if installing_for_user; then
-    [[ -e $(built_library) ]] ||
-        die "nothing built for PostgreSQL $PG_MAJOR yet. First, without sudo: make build PG_CONFIG=$PG_CONFIG"
-    newer=$(find "$ROOT"/{Cargo.toml,Cargo.lock,src,core} -type f -newer "$(built_library)" -print -quit)
-    [[ -z $newer ]] ||
-        die "$newer is newer than the build. First, without sudo: make build PG_CONFIG=$PG_CONFIG"
+    home=$(getent passwd "$SUDO_USER" | cut -d: -f6)
+    runuser -u "$SUDO_USER" -- env HOME="$home" PATH="$home/.cargo/bin:$PATH" \
+        PG_CONFIG="$PG_CONFIG" "$here/build.sh" ||
+        die "the build as $SUDO_USER failed"
 else
     build_extension
 fi

@@ -292,3 +292,50 @@ fn different_shapes_never_compare() {
         assert!(View::untrusted(&b).is_err());
     }
 }
+
+/// What the formula leaves out: words share p(p−2) patterns. Filters of 32 random trigrams answer
+/// for about 0.0246 of the others, where (1−e^(−kn/m))^k says 0.0110.
+#[test]
+fn false_positives_of_random_trigrams() {
+    let plan = filter::plan(30, 3, 0.01).unwrap();
+    let mut state = 42u64;
+    let mut word = || {
+        let letter = |n: u64| char::from(b'a' + (n % 26) as u8);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let n = state >> 33;
+        [letter(n), letter(n / 26), letter(n / 676)]
+            .iter()
+            .collect::<String>()
+    };
+    // the middle word of a text of three symbols is the text itself
+    let positions = |w: &str| {
+        let index = ngram::index(w).unwrap();
+        let (p, k) = (u64::from(plan.shape.p()), u64::from(plan.shape.k()));
+        let (h1, h2) = (index % p, index % (p - 2) + 1);
+        (0..k)
+            .map(|j| (j * p + (h1 + j * h2) % p) as usize)
+            .collect::<Vec<_>>()
+    };
+    let (mut asked, mut positive) = (0u32, 0u32);
+    for _ in 0..400 {
+        let mut words: Vec<String> = (0..32).map(|_| word()).collect();
+        words.sort();
+        words.dedup();
+        let mut set = vec![false; plan.shape.m() as usize];
+        words
+            .iter()
+            .flat_map(|w| positions(w))
+            .for_each(|at| set[at] = true);
+        for _ in 0..2000 {
+            let other = word();
+            if words.binary_search(&other).is_err() {
+                asked += 1;
+                positive += u32::from(positions(&other).iter().all(|&at| set[at]));
+            }
+        }
+    }
+    let rate = f64::from(positive) / f64::from(asked);
+    assert!((rate - 0.0246).abs() < 0.001, "{rate}");
+}

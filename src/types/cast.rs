@@ -2,7 +2,7 @@
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::{Error, Kind, Result};
-use pgrx::{pg_extern, pg_sys, JsonB};
+use pgrx::{pg_extern, pg_sys, FromDatum, JsonB};
 use serde::{Deserialize, Serialize};
 
 use super::bloom::{Bloom, NewBloom};
@@ -109,8 +109,26 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
     JsonB(serde_json::to_value(json).expect("numbers only"))
 }
 
+/// The largest shape has some half a million positions; what is much longer is no signature, and
+/// its parsed form would take many times its size in memory.
+const LONGEST_JSON: usize = 32 << 20;
+
 #[pg_extern(sql = false)]
-fn jsonb_to_bloom(json: JsonB) -> NewBloom {
+fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    // SAFETY: declared as (jsonb), and STRICT.
+    let datum = unsafe { (*fcinfo).args.as_slice(1)[0].value };
+    // SAFETY: a jsonb is a varlena; this looks at its header only.
+    let size = unsafe { pg_sys::toast_raw_datum_size(datum) };
+    if size > LONGEST_JSON {
+        Err(Error::new(
+            Kind::InvalidText,
+            format!("JSON form of bloom is too long: {size} bytes"),
+        )
+        .detail(format!("It has {LONGEST_JSON} bytes at most.")))
+        .or_raise()
+    }
+    // SAFETY: that argument.
+    let json = unsafe { JsonB::from_datum(datum, false) }.expect("not null");
     let convert = || -> Result<NewBloom> {
         let bad = |what: &dyn std::fmt::Display| {
             Error::new(

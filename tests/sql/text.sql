@@ -31,6 +31,8 @@ SELECT ident_date('27.05.64', 'DD.MM.YYYY');
 SELECT ident_date('yesterday', 'DD.MM.YYYY');
 SELECT ident_date('27.05.1964', 'DD.MM');
 SELECT ident_date('27.05.64', 'DD.MM.YY');
+SELECT ident_date('27.05.1964', repeat('.', 1000000));
+SELECT ident_date(repeat('27.05.1964', 1000000), 'DD.MM.YYYY');
 SELECT d, p.* FROM (VALUES ('27.05.1964'), ('32.05.1964'), ('05.27.1964'), ('30.21.1964'), ('31.04.2000'), ('00.01.2000'), ('01.01.0000'), ('nonsense'), (''), (NULL)) AS v(d),
     LATERAL ident_date_plausibility(d, 'DD.MM.YYYY') AS p;
 

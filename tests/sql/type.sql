@@ -96,6 +96,7 @@ SELECT '{"k": 2, "p": 5, "q": 3, "bits": [], "m": 10}'::jsonb::bloom;
 SELECT '{"k": 2, "p": 6, "q": 3, "bits": []}'::jsonb::bloom;
 SELECT '{"k": 2, "p": 5, "q": 3, "rules": 2, "bits": []}'::jsonb::bloom;
 SELECT '[]'::jsonb::bloom;
+SELECT jsonb_build_object('k', 2, 'p', 5, 'q', 3, 'bits', '[]'::jsonb, 'x', repeat('x', 40000000))::bloom;
 
 -- Toasted values, compressed or out of line.
 CREATE TABLE toasted (id int, sig bloom);

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Speed in SQL: one backend, warm, a million names. Ratios hold within one run only.
+# pgvector is measured on the same bits where the PostgreSQL in use has it.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+runs=7
+
+dropdb --if-exists bench 2>/dev/null
+createdb bench
+export PGDATABASE=bench
+
+sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+# median SQL: of the server's execution times in ms, after one warm-up.
+median() {
+    local i
+    for ((i = 0; i <= runs; i++)); do
+        sql -c 'SET max_parallel_workers_per_gather = 0' -c 'SET jit = off' \
+            -c "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY ON) $1" | sed -n 's/^Execution Time: \(.*\) ms/\1/p'
+    done | tail -n +2 | sort -n | sed -n "$((runs / 2 + 1))p"
+}
+
+# row WHAT MS REFERENCE: with the ratio to the reference.
+row() { awk -v what="$1" -v ms="$2" -v ref="$3" 'BEGIN { printf "| %-58s | %9.1f | %5.2f |\n", what, ms, ms / ref }'; }
+
+cp "$ROOT/tests/data/febrl3.csv" "$SCRATCH/bench.csv"
+chmod a+r "$SCRATCH/bench.csv"
+sql -c 'CREATE EXTENSION bloom_ident' -c "
+    CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text,
+        address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text)" \
+    -c "COPY febrl FROM '$SCRATCH/bench.csv' (FORMAT csv, HEADER)" -c "
+    CREATE TABLE names AS SELECT g || ' ' || s AS name
+        FROM (SELECT DISTINCT given_name AS g FROM febrl WHERE given_name IS NOT NULL ORDER BY 1 LIMIT 1000) AS g,
+             (SELECT DISTINCT surname AS s FROM febrl WHERE surname IS NOT NULL ORDER BY 1 LIMIT 1000) AS s" -c "
+    CREATE TABLE signatures AS SELECT bloom_signature(name) AS sig FROM names" -c "
+    CREATE TABLE bits AS SELECT sig::bit varying::bit(301) AS bits FROM signatures" -c 'VACUUM ANALYZE'
+
+query="bloom_signature('mitchell green')"
+scan=$(median "SELECT count(*) FROM signatures WHERE bloom_sim(sig, $query) > 0.8")
+echo "$(sql -c "SELECT count(*) FROM names") names, signatures of 301 bits, $(sql -c 'SHOW server_version'), shared_buffers $(sql -c 'SHOW shared_buffers'); medians of $runs, warm, one backend"
+echo '| statement                                                  |        ms | ratio |'
+echo '|------------------------------------------------------------|----------:|------:|'
+row "count(*) WHERE bloom_sim(sig, const) > 0.8" "$scan" "$scan"
+row "count(*)" "$(median 'SELECT count(*) FROM signatures')" "$scan"
+if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'") == 1 ]]; then
+    sql -c 'CREATE EXTENSION vector'
+    constant=$(sql -c "SELECT $query::bit varying::bit(301)")
+    row "pgvector $(sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'"): count(*) WHERE bits <%> const < 0.2" \
+        "$(median "SELECT count(*) FROM bits WHERE bits <%> '$constant' < 0.2")" "$scan"
+else
+    echo '| pgvector: not installed in this PostgreSQL                 |           |       |'
+fi
+length=$(median 'SELECT count(length(name)) FROM names')
+sign=$(median 'SELECT count(bloom_signature(name)) FROM names')
+row "count(length(name))" "$length" "$scan"
+row "count(bloom_signature(name))" "$sign" "$scan"
+awk -v a="$sign" -v b="$length" 'BEGIN { printf "a signature costs %.2f us a row above length(name)\n", (a - b) / 1000 }'
+dropdb bench
