@@ -360,3 +360,415 @@ CREATE AGGREGATE bloom_union(bloom) (
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_union(bloom) IS 'union of signatures: bits of any';
+
+-- Queries: a signature and its threshold -----------------------------------------------------
+
+CREATE TYPE bloom_query;
+
+CREATE FUNCTION bloom_query_in(cstring) RETURNS bloom_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_in_wrapper';
+CREATE FUNCTION bloom_query_out(bloom_query) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_out_wrapper';
+CREATE FUNCTION bloom_query_recv(internal) RETURNS bloom_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_recv_wrapper';
+CREATE FUNCTION bloom_query_send(bloom_query) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_send_wrapper';
+
+CREATE TYPE bloom_query (
+    INPUT = bloom_query_in,
+    OUTPUT = bloom_query_out,
+    RECEIVE = bloom_query_recv,
+    SEND = bloom_query_send,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE bloom_query IS 'a signature and the similarity, threshold included, that it is searched with';
+COMMENT ON FUNCTION bloom_query_in(cstring) IS 'input of type bloom_query';
+COMMENT ON FUNCTION bloom_query_out(bloom_query) IS 'output of type bloom_query';
+COMMENT ON FUNCTION bloom_query_recv(internal) IS 'binary input of type bloom_query';
+COMMENT ON FUNCTION bloom_query_send(bloom_query) IS 'binary output of type bloom_query';
+
+CREATE FUNCTION bloom_query(signature bloom, threshold float8) RETURNS bloom_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_wrapper';
+COMMENT ON FUNCTION bloom_query(bloom, float8) IS
+    'a signature and the similarity that it is searched with';
+CREATE FUNCTION bloom_query_at_least(bloom, float8) RETURNS bloom_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_at_least_wrapper';
+COMMENT ON FUNCTION bloom_query_at_least(bloom, float8) IS
+    'what bloom_sim(...) >= c searches; made by the planner';
+CREATE FUNCTION bloom_query_above(bloom, float8) RETURNS bloom_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_above_wrapper';
+COMMENT ON FUNCTION bloom_query_above(bloom, float8) IS
+    'what bloom_sim(...) > c searches; made by the planner';
+CREATE FUNCTION bloom_query_of_dice(bloom, float8) RETURNS bloom_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_of_dice_wrapper';
+COMMENT ON FUNCTION bloom_query_of_dice(bloom, float8) IS
+    'what comparisons of bloom_dice(...) search, and a little more; made by the planner';
+CREATE FUNCTION bloom_matches(bloom, bloom_query) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_matches_wrapper';
+COMMENT ON FUNCTION bloom_matches(bloom, bloom_query) IS
+    'whether bloom_sim reaches the threshold of the query';
+CREATE FUNCTION bloom_query_matches(bloom_query, bloom) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_matches_wrapper';
+COMMENT ON FUNCTION bloom_query_matches(bloom_query, bloom) IS
+    'whether bloom_sim reaches the threshold of the query';
+CREATE FUNCTION bloom_queries_match(bloom_query, bloom_query) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_queries_match_wrapper';
+COMMENT ON FUNCTION bloom_queries_match(bloom_query, bloom_query) IS
+    'whether bloom_sim reaches the larger of both thresholds';
+
+CREATE OPERATOR % (LEFTARG = bloom, RIGHTARG = bloom_query, FUNCTION = bloom_matches,
+    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom, FUNCTION = bloom_query_matches,
+    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom_query, FUNCTION = bloom_queries_match,
+    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+COMMENT ON OPERATOR % (bloom, bloom_query) IS 'bloom_sim reaches the threshold of the query';
+COMMENT ON OPERATOR % (bloom_query, bloom) IS 'bloom_sim reaches the threshold of the query';
+COMMENT ON OPERATOR % (bloom_query, bloom_query) IS 'bloom_sim reaches the larger of both thresholds';
+
+-- Similarity against a threshold, as the planner sees it -------------------------------------
+
+CREATE FUNCTION bloom_sim_above_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_above_support_wrapper';
+COMMENT ON FUNCTION bloom_sim_above_support(internal) IS
+    'planner support of bloom_sim_above';
+CREATE FUNCTION bloom_sim_at_least_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_at_least_support_wrapper';
+COMMENT ON FUNCTION bloom_sim_at_least_support(internal) IS
+    'planner support of bloom_sim_at_least';
+CREATE FUNCTION bloom_dice_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_dice_support_wrapper';
+COMMENT ON FUNCTION bloom_dice_support(internal) IS
+    'planner support of bloom_dice_above and bloom_dice_at_least';
+CREATE FUNCTION bloom_sim_above(a bloom, b bloom, threshold float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_sim_above_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_above_wrapper';
+COMMENT ON FUNCTION bloom_sim_above(bloom, bloom, float8) IS
+    'bloom_sim(a, b) > threshold, answered by an index whatever the search_path';
+CREATE FUNCTION bloom_sim_at_least(a bloom, b bloom, threshold float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_sim_at_least_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_at_least_wrapper';
+COMMENT ON FUNCTION bloom_sim_at_least(bloom, bloom, float8) IS
+    'bloom_sim(a, b) >= threshold, answered by an index whatever the search_path';
+CREATE FUNCTION bloom_dice_above(a bloom, b bloom, threshold float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_dice_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_dice_above_wrapper';
+COMMENT ON FUNCTION bloom_dice_above(bloom, bloom, float8) IS
+    'bloom_dice(a, b) > threshold, answered by an index whatever the search_path';
+CREATE FUNCTION bloom_dice_at_least(a bloom, b bloom, threshold float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_dice_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_dice_at_least_wrapper';
+COMMENT ON FUNCTION bloom_dice_at_least(bloom, bloom, float8) IS
+    'bloom_dice(a, b) >= threshold, answered by an index whatever the search_path';
+CREATE FUNCTION score_gt_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_support_wrapper';
+COMMENT ON FUNCTION score_gt_support(internal) IS
+    'planner support of > on bloom_score';
+CREATE FUNCTION score_ge_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_support_wrapper';
+COMMENT ON FUNCTION score_ge_support(internal) IS
+    'planner support of >= on bloom_score';
+CREATE FUNCTION score_lt_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_lt_support_wrapper';
+COMMENT ON FUNCTION score_lt_support(internal) IS
+    'planner support of < on bloom_score';
+CREATE FUNCTION score_le_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_le_support_wrapper';
+COMMENT ON FUNCTION score_le_support(internal) IS
+    'planner support of <= on bloom_score';
+
+-- Operators on bloom_score for every type that a threshold can have. They compare as float8 does; what they
+-- add is that the planner sees them.
+
+CREATE FUNCTION score_gt_float8(bloom_score, float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_gt_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_float8_wrapper';
+COMMENT ON FUNCTION score_gt_float8(bloom_score, float8) IS
+    'implementation of > operator';
+CREATE FUNCTION score_ge_float8(bloom_score, float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_ge_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_float8_wrapper';
+COMMENT ON FUNCTION score_ge_float8(bloom_score, float8) IS
+    'implementation of >= operator';
+CREATE FUNCTION float8_lt_score(float8, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_lt_support LANGUAGE c AS 'MODULE_PATHNAME', 'float8_lt_score_wrapper';
+COMMENT ON FUNCTION float8_lt_score(float8, bloom_score) IS
+    'implementation of < operator';
+CREATE FUNCTION float8_le_score(float8, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_le_support LANGUAGE c AS 'MODULE_PATHNAME', 'float8_le_score_wrapper';
+COMMENT ON FUNCTION float8_le_score(float8, bloom_score) IS
+    'implementation of <= operator';
+CREATE FUNCTION score_gt_float4(bloom_score, float4) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_gt_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_float4_wrapper';
+COMMENT ON FUNCTION score_gt_float4(bloom_score, float4) IS
+    'implementation of > operator';
+CREATE FUNCTION score_ge_float4(bloom_score, float4) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_ge_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_float4_wrapper';
+COMMENT ON FUNCTION score_ge_float4(bloom_score, float4) IS
+    'implementation of >= operator';
+CREATE FUNCTION float4_lt_score(float4, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_lt_support LANGUAGE c AS 'MODULE_PATHNAME', 'float4_lt_score_wrapper';
+COMMENT ON FUNCTION float4_lt_score(float4, bloom_score) IS
+    'implementation of < operator';
+CREATE FUNCTION float4_le_score(float4, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_le_support LANGUAGE c AS 'MODULE_PATHNAME', 'float4_le_score_wrapper';
+COMMENT ON FUNCTION float4_le_score(float4, bloom_score) IS
+    'implementation of <= operator';
+CREATE FUNCTION score_gt_int2(bloom_score, smallint) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_gt_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_int2_wrapper';
+COMMENT ON FUNCTION score_gt_int2(bloom_score, smallint) IS
+    'implementation of > operator';
+CREATE FUNCTION score_ge_int2(bloom_score, smallint) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_ge_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_int2_wrapper';
+COMMENT ON FUNCTION score_ge_int2(bloom_score, smallint) IS
+    'implementation of >= operator';
+CREATE FUNCTION int2_lt_score(smallint, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_lt_support LANGUAGE c AS 'MODULE_PATHNAME', 'int2_lt_score_wrapper';
+COMMENT ON FUNCTION int2_lt_score(smallint, bloom_score) IS
+    'implementation of < operator';
+CREATE FUNCTION int2_le_score(smallint, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_le_support LANGUAGE c AS 'MODULE_PATHNAME', 'int2_le_score_wrapper';
+COMMENT ON FUNCTION int2_le_score(smallint, bloom_score) IS
+    'implementation of <= operator';
+CREATE FUNCTION score_gt_int4(bloom_score, integer) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_gt_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_int4_wrapper';
+COMMENT ON FUNCTION score_gt_int4(bloom_score, integer) IS
+    'implementation of > operator';
+CREATE FUNCTION score_ge_int4(bloom_score, integer) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_ge_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_int4_wrapper';
+COMMENT ON FUNCTION score_ge_int4(bloom_score, integer) IS
+    'implementation of >= operator';
+CREATE FUNCTION int4_lt_score(integer, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_lt_support LANGUAGE c AS 'MODULE_PATHNAME', 'int4_lt_score_wrapper';
+COMMENT ON FUNCTION int4_lt_score(integer, bloom_score) IS
+    'implementation of < operator';
+CREATE FUNCTION int4_le_score(integer, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_le_support LANGUAGE c AS 'MODULE_PATHNAME', 'int4_le_score_wrapper';
+COMMENT ON FUNCTION int4_le_score(integer, bloom_score) IS
+    'implementation of <= operator';
+CREATE FUNCTION score_gt_int8(bloom_score, bigint) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_gt_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_int8_wrapper';
+COMMENT ON FUNCTION score_gt_int8(bloom_score, bigint) IS
+    'implementation of > operator';
+CREATE FUNCTION score_ge_int8(bloom_score, bigint) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_ge_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_int8_wrapper';
+COMMENT ON FUNCTION score_ge_int8(bloom_score, bigint) IS
+    'implementation of >= operator';
+CREATE FUNCTION int8_lt_score(bigint, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_lt_support LANGUAGE c AS 'MODULE_PATHNAME', 'int8_lt_score_wrapper';
+COMMENT ON FUNCTION int8_lt_score(bigint, bloom_score) IS
+    'implementation of < operator';
+CREATE FUNCTION int8_le_score(bigint, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_le_support LANGUAGE c AS 'MODULE_PATHNAME', 'int8_le_score_wrapper';
+COMMENT ON FUNCTION int8_le_score(bigint, bloom_score) IS
+    'implementation of <= operator';
+CREATE FUNCTION score_gt_numeric(bloom_score, numeric) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_gt_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_numeric_wrapper';
+COMMENT ON FUNCTION score_gt_numeric(bloom_score, numeric) IS
+    'implementation of > operator';
+CREATE FUNCTION score_ge_numeric(bloom_score, numeric) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_ge_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_numeric_wrapper';
+COMMENT ON FUNCTION score_ge_numeric(bloom_score, numeric) IS
+    'implementation of >= operator';
+CREATE FUNCTION numeric_lt_score(numeric, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_lt_support LANGUAGE c AS 'MODULE_PATHNAME', 'numeric_lt_score_wrapper';
+COMMENT ON FUNCTION numeric_lt_score(numeric, bloom_score) IS
+    'implementation of < operator';
+CREATE FUNCTION numeric_le_score(numeric, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_le_support LANGUAGE c AS 'MODULE_PATHNAME', 'numeric_le_score_wrapper';
+COMMENT ON FUNCTION numeric_le_score(numeric, bloom_score) IS
+    'implementation of <= operator';
+CREATE FUNCTION score_gt_score(bloom_score, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_gt_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_gt_float8_wrapper';
+COMMENT ON FUNCTION score_gt_score(bloom_score, bloom_score) IS
+    'implementation of > operator';
+CREATE FUNCTION score_ge_score(bloom_score, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_ge_support LANGUAGE c AS 'MODULE_PATHNAME', 'score_ge_float8_wrapper';
+COMMENT ON FUNCTION score_ge_score(bloom_score, bloom_score) IS
+    'implementation of >= operator';
+CREATE FUNCTION score_lt_score(bloom_score, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_lt_support LANGUAGE c AS 'MODULE_PATHNAME', 'float8_lt_score_wrapper';
+COMMENT ON FUNCTION score_lt_score(bloom_score, bloom_score) IS
+    'implementation of < operator';
+CREATE FUNCTION score_le_score(bloom_score, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT score_le_support LANGUAGE c AS 'MODULE_PATHNAME', 'float8_le_score_wrapper';
+COMMENT ON FUNCTION score_le_score(bloom_score, bloom_score) IS
+    'implementation of <= operator';
+
+CREATE OPERATOR > (LEFTARG = bloom_score, RIGHTARG = float8, FUNCTION = score_gt_float8,
+    COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bloom_score, float8) IS 'greater than';
+CREATE OPERATOR >= (LEFTARG = bloom_score, RIGHTARG = float8, FUNCTION = score_ge_float8,
+    COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bloom_score, float8) IS 'greater than or equal';
+CREATE OPERATOR < (LEFTARG = float8, RIGHTARG = bloom_score, FUNCTION = float8_lt_score,
+    COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (float8, bloom_score) IS 'less than';
+CREATE OPERATOR <= (LEFTARG = float8, RIGHTARG = bloom_score, FUNCTION = float8_le_score,
+    COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (float8, bloom_score) IS 'less than or equal';
+CREATE OPERATOR > (LEFTARG = bloom_score, RIGHTARG = float4, FUNCTION = score_gt_float4,
+    COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bloom_score, float4) IS 'greater than';
+CREATE OPERATOR >= (LEFTARG = bloom_score, RIGHTARG = float4, FUNCTION = score_ge_float4,
+    COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bloom_score, float4) IS 'greater than or equal';
+CREATE OPERATOR < (LEFTARG = float4, RIGHTARG = bloom_score, FUNCTION = float4_lt_score,
+    COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (float4, bloom_score) IS 'less than';
+CREATE OPERATOR <= (LEFTARG = float4, RIGHTARG = bloom_score, FUNCTION = float4_le_score,
+    COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (float4, bloom_score) IS 'less than or equal';
+CREATE OPERATOR > (LEFTARG = bloom_score, RIGHTARG = smallint, FUNCTION = score_gt_int2,
+    COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bloom_score, smallint) IS 'greater than';
+CREATE OPERATOR >= (LEFTARG = bloom_score, RIGHTARG = smallint, FUNCTION = score_ge_int2,
+    COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bloom_score, smallint) IS 'greater than or equal';
+CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = bloom_score, FUNCTION = int2_lt_score,
+    COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (smallint, bloom_score) IS 'less than';
+CREATE OPERATOR <= (LEFTARG = smallint, RIGHTARG = bloom_score, FUNCTION = int2_le_score,
+    COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (smallint, bloom_score) IS 'less than or equal';
+CREATE OPERATOR > (LEFTARG = bloom_score, RIGHTARG = integer, FUNCTION = score_gt_int4,
+    COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bloom_score, integer) IS 'greater than';
+CREATE OPERATOR >= (LEFTARG = bloom_score, RIGHTARG = integer, FUNCTION = score_ge_int4,
+    COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bloom_score, integer) IS 'greater than or equal';
+CREATE OPERATOR < (LEFTARG = integer, RIGHTARG = bloom_score, FUNCTION = int4_lt_score,
+    COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (integer, bloom_score) IS 'less than';
+CREATE OPERATOR <= (LEFTARG = integer, RIGHTARG = bloom_score, FUNCTION = int4_le_score,
+    COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (integer, bloom_score) IS 'less than or equal';
+CREATE OPERATOR > (LEFTARG = bloom_score, RIGHTARG = bigint, FUNCTION = score_gt_int8,
+    COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bloom_score, bigint) IS 'greater than';
+CREATE OPERATOR >= (LEFTARG = bloom_score, RIGHTARG = bigint, FUNCTION = score_ge_int8,
+    COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bloom_score, bigint) IS 'greater than or equal';
+CREATE OPERATOR < (LEFTARG = bigint, RIGHTARG = bloom_score, FUNCTION = int8_lt_score,
+    COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (bigint, bloom_score) IS 'less than';
+CREATE OPERATOR <= (LEFTARG = bigint, RIGHTARG = bloom_score, FUNCTION = int8_le_score,
+    COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (bigint, bloom_score) IS 'less than or equal';
+CREATE OPERATOR > (LEFTARG = bloom_score, RIGHTARG = numeric, FUNCTION = score_gt_numeric,
+    COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bloom_score, numeric) IS 'greater than';
+CREATE OPERATOR >= (LEFTARG = bloom_score, RIGHTARG = numeric, FUNCTION = score_ge_numeric,
+    COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bloom_score, numeric) IS 'greater than or equal';
+CREATE OPERATOR < (LEFTARG = numeric, RIGHTARG = bloom_score, FUNCTION = numeric_lt_score,
+    COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (numeric, bloom_score) IS 'less than';
+CREATE OPERATOR <= (LEFTARG = numeric, RIGHTARG = bloom_score, FUNCTION = numeric_le_score,
+    COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (numeric, bloom_score) IS 'less than or equal';
+CREATE OPERATOR > (LEFTARG = bloom_score, RIGHTARG = bloom_score, FUNCTION = score_gt_score,
+    COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bloom_score, bloom_score) IS 'greater than';
+CREATE OPERATOR >= (LEFTARG = bloom_score, RIGHTARG = bloom_score, FUNCTION = score_ge_score,
+    COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bloom_score, bloom_score) IS 'greater than or equal';
+CREATE OPERATOR < (LEFTARG = bloom_score, RIGHTARG = bloom_score, FUNCTION = score_lt_score,
+    COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (bloom_score, bloom_score) IS 'less than';
+CREATE OPERATOR <= (LEFTARG = bloom_score, RIGHTARG = bloom_score, FUNCTION = score_le_score,
+    COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (bloom_score, bloom_score) IS 'less than or equal';
+
+-- GiST ---------------------------------------------------------------------------------------
+
+CREATE TYPE bloom_gist_key;
+
+CREATE FUNCTION bloom_gist_key_in(cstring) RETURNS bloom_gist_key
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_key_in_wrapper';
+CREATE FUNCTION bloom_gist_key_out(bloom_gist_key) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_key_out_wrapper';
+
+CREATE TYPE bloom_gist_key (
+    INPUT = bloom_gist_key_in,
+    OUTPUT = bloom_gist_key_out,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = external
+);
+COMMENT ON TYPE bloom_gist_key IS 'key of a GiST index over signatures';
+COMMENT ON FUNCTION bloom_gist_key_in(cstring) IS 'refuses: such keys are made by the index alone';
+COMMENT ON FUNCTION bloom_gist_key_out(bloom_gist_key) IS 'describes a key';
+
+CREATE FUNCTION bloom_gist_consistent(internal, bloom, smallint, oid, internal) RETURNS boolean
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_consistent_wrapper';
+COMMENT ON FUNCTION bloom_gist_consistent(internal, bloom, smallint, oid, internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_query_gist_consistent(internal, bloom_query, smallint, oid, internal) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_gist_consistent_wrapper';
+COMMENT ON FUNCTION bloom_query_gist_consistent(internal, bloom_query, smallint, oid, internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_distance(internal, bloom, smallint, oid, internal) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_distance_wrapper';
+COMMENT ON FUNCTION bloom_gist_distance(internal, bloom, smallint, oid, internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_compress(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_compress_wrapper';
+COMMENT ON FUNCTION bloom_gist_compress(internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_fetch(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_fetch_wrapper';
+COMMENT ON FUNCTION bloom_gist_fetch(internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_union(internal, internal) RETURNS bloom_gist_key
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_union_wrapper';
+COMMENT ON FUNCTION bloom_gist_union(internal, internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_penalty(internal, internal, internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_penalty_wrapper';
+COMMENT ON FUNCTION bloom_gist_penalty(internal, internal, internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_picksplit(internal, internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_picksplit_wrapper';
+COMMENT ON FUNCTION bloom_gist_picksplit(internal, internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_same(bloom_gist_key, bloom_gist_key, internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_same_wrapper';
+COMMENT ON FUNCTION bloom_gist_same(bloom_gist_key, bloom_gist_key, internal) IS
+    'GiST support';
+CREATE FUNCTION bloom_gist_sortsupport(internal) RETURNS void
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_sortsupport_wrapper';
+COMMENT ON FUNCTION bloom_gist_sortsupport(internal) IS
+    'GiST support';
+
+CREATE OPERATOR CLASS gist_bloom_ops DEFAULT FOR TYPE bloom USING gist AS
+    OPERATOR 1 % (bloom, bloom),
+    OPERATOR 2 % (bloom, bloom_query),
+    OPERATOR 3 =,
+    OPERATOR 4 @>,
+    OPERATOR 5 <@,
+    OPERATOR 6 <-> (bloom, bloom) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 bloom_gist_consistent(internal, bloom, smallint, oid, internal),
+    FUNCTION 2 bloom_gist_union(internal, internal),
+    FUNCTION 3 bloom_gist_compress(internal),
+    FUNCTION 5 bloom_gist_penalty(internal, internal, internal),
+    FUNCTION 6 bloom_gist_picksplit(internal, internal),
+    FUNCTION 7 bloom_gist_same(bloom_gist_key, bloom_gist_key, internal),
+    FUNCTION 8 bloom_gist_distance(internal, bloom, smallint, oid, internal),
+    FUNCTION 9 bloom_gist_fetch(internal),
+    FUNCTION 11 bloom_gist_sortsupport(internal),
+    STORAGE bloom_gist_key;
+
+CREATE OPERATOR CLASS gist_bloom_query_ops DEFAULT FOR TYPE bloom_query USING gist AS
+    OPERATOR 1 % (bloom_query, bloom_query),
+    OPERATOR 2 % (bloom_query, bloom),
+    FUNCTION 1 bloom_query_gist_consistent(internal, bloom_query, smallint, oid, internal),
+    FUNCTION 2 bloom_gist_union(internal, internal),
+    FUNCTION 3 bloom_gist_compress(internal),
+    FUNCTION 5 bloom_gist_penalty(internal, internal, internal),
+    FUNCTION 6 bloom_gist_picksplit(internal, internal),
+    FUNCTION 7 bloom_gist_same(bloom_gist_key, bloom_gist_key, internal),
+    FUNCTION 9 bloom_gist_fetch(internal),
+    FUNCTION 11 bloom_gist_sortsupport(internal),
+    STORAGE bloom_gist_key;
+
+COMMENT ON OPERATOR CLASS gist_bloom_ops USING gist IS 'similarity, containment and nearest neighbours of signatures';
+COMMENT ON OPERATOR CLASS gist_bloom_query_ops USING gist IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY gist_bloom_ops USING gist IS 'similarity, containment and nearest neighbours of signatures';
+COMMENT ON OPERATOR FAMILY gist_bloom_query_ops USING gist IS 'similarity of signatures by thresholds of their own, for exclusion constraints';

@@ -7,6 +7,8 @@
 
 mod error;
 mod functions;
+mod gist;
+mod planner;
 mod settings;
 mod types;
 

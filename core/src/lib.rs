@@ -8,6 +8,7 @@
 
 mod error;
 pub mod filter;
+pub mod gist;
 pub mod ngram;
 pub mod similarity;
 pub mod text;

@@ -339,3 +339,82 @@ fn false_positives_of_random_trigrams() {
     let rate = f64::from(positive) / f64::from(asked);
     assert!((rate - 0.0246).abs() < 0.001, "{rate}");
 }
+
+/// A bound of an inner key is at least the similarity of everything below it, whatever is asked.
+mod gist {
+    use bloom_ident_core::filter::QueryView;
+    use bloom_ident_core::gist::{inner_size, split, unite, Key};
+
+    use super::*;
+
+    fn united(keys: &[Key<'_>]) -> Vec<u8> {
+        let mut bytes = vec![0; inner_size(keys[0].shape()).unwrap()];
+        unite(keys.iter().copied(), &mut bytes).unwrap();
+        bytes
+    }
+
+    /// Sparse and dense signatures, equal and empty ones.
+    fn signatures() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<u8>)> {
+        let small = (1..=12i64, prop::sample::select(&PRIMES[..7]))
+            .prop_map(|(k, p)| Shape::new(k, p, 3).unwrap());
+        small.prop_flat_map(|shape| {
+            let one = move || {
+                ("[a-d]{0,12}", 0..40usize)
+                    .prop_map(move |(text, repeat)| build(shape, &text.repeat(repeat)))
+            };
+            (prop::collection::vec(one(), 1..20), one())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_hold((rows, query) in signatures(), threshold in 0.0f64..=1.0, own in 0.0f64..=1.0) {
+            let leaf = |bytes| Key::of_signature(View::stored(bytes).unwrap());
+            let keys: Vec<Key<'_>> = rows.iter().map(|r| leaf(r)).collect();
+            let (half, all) = (united(&keys[..keys.len().div_ceil(2)]), united(&keys));
+            let levels = [united(&[Key::stored(&half).unwrap(), Key::stored(&all).unwrap()]), all];
+            let asked = [query.as_slice(), &threshold.to_le_bytes()].concat();
+            let asked = Key::of_query(QueryView::stored(&asked).unwrap());
+            for inner in &levels {
+                let inner = Key::stored(inner).unwrap();
+                for (row, key) in rows.iter().zip(&keys) {
+                    let c = counts(row, &query);
+                    prop_assert_eq!(key.bound(&asked).unwrap(), c.jaccard());
+                    prop_assert!(inner.bound(&asked).unwrap() >= c.jaccard());
+                    prop_assert_eq!(key.may_match(&asked).unwrap(), c.jaccard() >= threshold);
+                    prop_assert!(inner.may_match(&asked).unwrap() || c.jaccard() < threshold);
+                    prop_assert_eq!(key.may_contain(&asked).unwrap(), c.contains());
+                    prop_assert!(inner.may_contain(&asked).unwrap() || !c.contains());
+                    prop_assert_eq!(key.may_be_within(&asked).unwrap(), c.common == c.a);
+                    prop_assert!(inner.may_be_within(&asked).unwrap() || c.common < c.a);
+                    prop_assert_eq!(key.may_equal(&asked), row == &query);
+                    prop_assert!(inner.may_equal(&asked) || row != &query);
+                }
+            }
+            // queries as keys: the larger threshold counts
+            let stored: Vec<Vec<u8>> = rows.iter().map(|r| [r.as_slice(), &own.to_le_bytes()].concat()).collect();
+            let keys: Vec<Key<'_>> = stored.iter().map(|r| Key::stored(r).unwrap()).collect();
+            let inner = united(&keys);
+            let inner = Key::stored(&inner).unwrap();
+            for (row, key) in rows.iter().zip(&keys) {
+                let matches = counts(row, &query).jaccard() >= threshold.max(own);
+                prop_assert_eq!(key.may_match(&asked).unwrap(), matches);
+                prop_assert!(inner.may_match(&asked).unwrap() || !matches);
+            }
+        }
+
+        #[test]
+        fn a_split_is_balanced_and_a_union_covers((rows, _) in signatures()) {
+            let keys: Vec<Key<'_>> = rows.iter().map(|r| Key::stored(r).unwrap()).collect();
+            if keys.len() > 1 {
+                let right = split(&keys).unwrap();
+                let n = right.iter().filter(|r| **r).count();
+                prop_assert!(n >= keys.len() / 3 && keys.len() - n >= keys.len() / 3 && n > 0 && n < keys.len());
+            }
+            let inner = united(&keys);
+            let inner = Key::stored(&inner).unwrap();
+            prop_assert!(keys.iter().all(|key| inner.penalty(key).unwrap() == 0.0));
+            prop_assert!(united(&[inner]) == united(&keys));
+        }
+    }
+}

@@ -10,5 +10,7 @@ mod normalize;
 mod plan;
 mod profile;
 mod record;
+mod score;
 mod signature;
 mod superimpose;
+mod threshold;

@@ -21,7 +21,7 @@ impl<'a> Bloom<'a> {
         // SAFETY: a bloom is a varlena.
         let bloom = Bloom(unsafe { Varlena::of(datum) });
         if View::stored(bloom.0.bytes()).is_none() {
-            corrupt(bloom.0.bytes());
+            corrupt("bloom", bloom.0.bytes());
         }
         bloom
     }
@@ -39,10 +39,14 @@ impl<'a> Bloom<'a> {
 
 /// No input path stores such a value: the page it came from is damaged.
 #[cold]
-fn corrupt(bytes: &[u8]) -> ! {
+pub fn corrupt(of: &str, bytes: &[u8]) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
-        &Error::new(Kind::InvalidBinary, "invalid stored value of type bloom").detail(format!(
+        &Error::new(
+            Kind::InvalidBinary,
+            format!("invalid stored value of type {of}"),
+        )
+        .detail(format!(
             "It has {} bytes and begins with {:?}.",
             bytes.len(),
             &bytes[..bytes.len().min(8)]

@@ -48,17 +48,22 @@ fn bloom_out(value: Bloom<'_>) -> CString {
     CString::new(text).expect("no zero byte")
 }
 
-/// `bloom_recv(internal, oid, integer)`
-#[pg_extern(sql = false)]
-fn bloom_recv(mut message: Internal, _element: pg_sys::Oid, typmod: i32) -> NewBloom {
-    // SAFETY: the server passes a StringInfo; what is left of it is this value.
-    let bytes = unsafe {
+/// What a receive function gets: the rest of the message is the value.
+pub fn message_bytes<'a>(mut message: Internal) -> &'a [u8] {
+    // SAFETY: the server passes a StringInfo that outlives the call.
+    unsafe {
         let buffer: &mut pg_sys::StringInfoData =
             message.get_mut().expect("receive functions get a buffer");
         let n = buffer.len - buffer.cursor;
         let start = pg_sys::pq_getmsgbytes(buffer, n);
         std::slice::from_raw_parts(start.cast::<u8>(), n as usize)
-    };
+    }
+}
+
+/// `bloom_recv(internal, oid, integer)`
+#[pg_extern(sql = false)]
+fn bloom_recv(message: Internal, _element: pg_sys::Oid, typmod: i32) -> NewBloom {
+    let bytes = message_bytes(message);
     let view = View::untrusted(bytes).or_raise();
     enforce(typmod, view.shape()).or_raise();
     NewBloom::from_untrusted(bytes).or_raise()

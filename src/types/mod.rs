@@ -4,14 +4,16 @@ mod array;
 mod bloom;
 mod cast;
 mod io;
+mod query;
 mod text;
 mod typmod;
 mod varlena;
 
 pub use array::{float8_array, ngram_array, Elements};
-pub use bloom::{Bloom, NewBloom};
+pub use bloom::{corrupt, Bloom, NewBloom};
+pub use query::BloomQuery;
 pub use text::{is_utf8_database, Text};
-pub use varlena::{is_plain, tick, NewValue};
+pub use varlena::{build, is_plain, tick, NewValue, Varlena};
 
 /// Lets a Rust type stand for an SQL type in a `#[pg_extern]`; the SQL itself is written by hand.
 macro_rules! stands_for {

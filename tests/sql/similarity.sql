@@ -18,7 +18,7 @@ SET bloom_ident.threshold = 0.4444444444444445;
 SELECT a, b, x % y AS "above 4/9" FROM pairs WHERE a = 'erika' AND b = 'erica';
 RESET bloom_ident.threshold;
 SELECT oprname, oprcom::regoperator, oprcode, provolatile FROM pg_operator JOIN pg_proc ON pg_proc.oid = oprcode
-WHERE oprleft = 'bloom'::regtype AND oprname ~ '%' ORDER BY 1;
+WHERE oprleft = 'bloom'::regtype AND oprright = 'bloom'::regtype AND oprname ~ '%' ORDER BY 1;
 
 -- Bits.
 SELECT x @> y AS covers, x <@ y AS covered, x @> x AS itself, x @> bloom_signature('') AS empty, bloom_signature('') @> x AS by_empty,

@@ -115,14 +115,7 @@ impl<'a> View<'a> {
 
     #[inline]
     pub fn shape(&self) -> Shape {
-        Shape {
-            k: self.bytes[1],
-            p: u16::from_le_bytes([self.bytes[2], self.bytes[3]]),
-            q: self.bytes[4],
-            rules: self.bytes[5],
-            family: self.bytes[6],
-            key: self.bytes[7],
-        }
+        Shape::of_tag(self.tag())
     }
 
     /// Set bits.

@@ -6,10 +6,12 @@
 mod build;
 mod layout;
 mod plan;
+pub mod query;
 pub mod rates;
 mod shape;
 
 pub use build::{contains_text, Builder};
 pub use layout::{parse_text, write_text, View, HEADER, VERSION};
 pub use plan::{plan, Plan, FPR_RANGE, MAX_CHARS};
+pub use query::QueryView;
 pub use shape::Shape;

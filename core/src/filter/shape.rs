@@ -77,6 +77,19 @@ impl Shape {
         Ok(self)
     }
 
+    /// The shape in the first eight bytes of a signature.
+    pub(crate) fn of_tag(tag: u64) -> Shape {
+        let [_, k, p0, p1, q, rules, family, key] = tag.to_le_bytes();
+        Shape {
+            k,
+            p: u16::from_le_bytes([p0, p1]),
+            q,
+            rules,
+            family,
+            key,
+        }
+    }
+
     /// Segments.
     pub fn k(&self) -> u8 {
         self.k

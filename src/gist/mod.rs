@@ -1,0 +1,6 @@
+//! GiST operator classes `gist_bloom_ops` and `gist_bloom_query_ops`: the bounds are the core's.
+
+mod key;
+mod search;
+mod sort;
+mod tree;

@@ -1,0 +1,113 @@
+//! Which keys a search has to follow: consistent and distance.
+
+use bloom_ident_core::filter::{QueryView, View};
+use bloom_ident_core::gist::Key;
+use bloom_ident_core::Result;
+use pgrx::{pg_extern, pg_sys};
+
+use super::key::Stored;
+use crate::error::OrRaise;
+use crate::settings;
+use crate::types::{Bloom, BloomQuery};
+
+/// Strategy numbers of `gist_bloom_ops`. One for each right-hand type: exclusion checks leave
+/// the subtype of a scan key unset.
+mod bloom_ops {
+    pub const SIMILAR: u16 = 1;
+    pub const MATCHES: u16 = 2;
+    pub const EQUAL: u16 = 3;
+    pub const COVERS: u16 = 4;
+    pub const COVERED_BY: u16 = 5;
+}
+
+/// Strategy numbers of `gist_bloom_query_ops`.
+mod query_ops {
+    pub const MATCH: u16 = 1;
+    pub const MATCHES_SIGNATURE: u16 = 2;
+}
+
+/// The arguments of consistent and distance: `(entry, query, strategy, subtype, recheck)`.
+///
+/// SAFETY: fcinfo is that of such a call.
+unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (Stored, pg_sys::Datum, u16) {
+    // SAFETY: as promised by the caller; the entry's key outlives the call. Leaves hold the
+    // whole signature, so nothing is ever checked again.
+    unsafe {
+        let args = (*fcinfo).args.as_slice(5);
+        let entry: *const pg_sys::GISTENTRY = args[0].value.cast_mut_ptr();
+        *args[4].value.cast_mut_ptr::<bool>() = false;
+        (
+            Stored::of((*entry).key),
+            args[1].value,
+            args[2].value.value() as u16,
+        )
+    }
+}
+
+fn with_threshold(signature: View<'_>, threshold: f64) -> Key<'_> {
+    Key::of_query(QueryView {
+        signature,
+        threshold,
+    })
+}
+
+#[pg_extern(sql = false)]
+fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: declared as consistent function.
+    let (stored, query, strategy) = unsafe { arguments(fcinfo) };
+    let key = stored.key();
+    let answer = || -> Result<bool> {
+        if strategy == bloom_ops::MATCHES {
+            // SAFETY: the strategy's right-hand type.
+            let query = unsafe { BloomQuery::from_raw(query) };
+            return key.may_match(&Key::of_query(query.view()));
+        }
+        // SAFETY: the right-hand type of all others.
+        let query = unsafe { Bloom::from_raw(query) };
+        let signature = Key::of_signature(query.view());
+        match strategy {
+            bloom_ops::SIMILAR => {
+                key.may_match(&with_threshold(query.view(), settings::threshold()))
+            }
+            bloom_ops::EQUAL => Ok(key.may_equal(&signature)),
+            bloom_ops::COVERS => key.may_contain(&signature),
+            bloom_ops::COVERED_BY => key.may_be_within(&signature),
+            other => pgrx::error!("unrecognized strategy number: {other}"),
+        }
+    };
+    answer().or_raise()
+}
+
+#[pg_extern(sql = false)]
+fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: declared as consistent function.
+    let (stored, query, strategy) = unsafe { arguments(fcinfo) };
+    let key = stored.key();
+    match strategy {
+        query_ops::MATCH => {
+            // SAFETY: the strategy's right-hand type.
+            let query = unsafe { BloomQuery::from_raw(query) };
+            key.may_match(&Key::of_query(query.view())).or_raise()
+        }
+        query_ops::MATCHES_SIGNATURE => {
+            // SAFETY: the strategy's right-hand type.
+            let query = unsafe { Bloom::from_raw(query) };
+            key.may_match(&with_threshold(query.view(), 0.0)).or_raise()
+        }
+        other => pgrx::error!("unrecognized strategy number: {other}"),
+    }
+}
+
+/// 1 less the bound: what no signature below can undercut, and exact for a leaf.
+#[pg_extern(sql = false)]
+fn bloom_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
+    // SAFETY: declared as distance function of an operator on two blooms.
+    unsafe {
+        let (stored, query, _) = arguments(fcinfo);
+        let query = Bloom::from_raw(query);
+        1.0 - stored
+            .key()
+            .bound(&Key::of_signature(query.view()))
+            .or_raise()
+    }
+}

@@ -1,0 +1,28 @@
+//! Sorted build: neighbours in this order share a page.
+
+use pgrx::{pg_extern, pg_guard, pg_sys};
+
+use super::key::Stored;
+use crate::types::NewValue;
+
+/// Compares two leaf keys.
+#[pg_guard]
+unsafe extern "C-unwind" fn compare(
+    a: pg_sys::Datum,
+    b: pg_sys::Datum,
+    _sort: pg_sys::SortSupport,
+) -> i32 {
+    // SAFETY: the sort passes leaf keys.
+    unsafe { Stored::of(a).key().order(&Stored::of(b).key()) as i32 }
+}
+
+/// `(sortsupport)`
+#[pg_extern(sql = false)]
+fn bloom_gist_sortsupport(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared as sortsupport function.
+    unsafe {
+        let sort: pg_sys::SortSupport = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
+        (*sort).comparator = Some(compare);
+    }
+    NewValue(pg_sys::Datum::null())
+}

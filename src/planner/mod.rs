@@ -1,0 +1,10 @@
+//! What the planner asks: `bloom_sim(a, b) > 0.8` as an index condition.
+//!
+//! A comparison of a `bloom_score` is simplified to a function that holds both signatures and the
+//! threshold (`compare`); that function's support function offers an operator of the index's class
+//! (`index`).
+
+mod catalog;
+mod compare;
+mod index;
+mod node;

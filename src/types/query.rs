@@ -1,0 +1,150 @@
+//! The type `bloom_query`: a signature and the similarity that it is searched with.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::filter::query::{
+    above, at_least, jaccard_of_dice, parse_query_text, write_query_text, THRESHOLD,
+};
+use bloom_ident_core::filter::rates::unit;
+use bloom_ident_core::filter::{QueryView, View};
+use bloom_ident_core::{Error, Kind, Result};
+use pgrx::callconv::{BoxRet, FcInfo};
+use pgrx::datum::Datum;
+use pgrx::{pg_extern, pg_sys, FromDatum, Internal};
+
+use super::bloom::{corrupt, Bloom};
+use super::io::message_bytes;
+use super::text::to_utf8;
+use super::varlena::{build, Varlena};
+use crate::error::{save_or_raise, OrRaise};
+
+/// A query argument.
+pub struct BloomQuery<'a>(Varlena<'a>);
+
+super::argument!(BloomQuery, "bloom_query");
+
+impl<'a> BloomQuery<'a> {
+    /// SAFETY: `datum` is a non-null `bloom_query` that lives as long as `'a`.
+    #[inline]
+    pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a bloom_query is a varlena.
+        let query = BloomQuery(unsafe { Varlena::of(datum) });
+        if QueryView::stored(query.0.bytes()).is_none() {
+            corrupt("bloom_query", query.0.bytes());
+        }
+        query
+    }
+
+    #[inline]
+    pub fn view(&self) -> QueryView<'_> {
+        QueryView::stored(self.0.bytes()).expect("checked on arrival")
+    }
+}
+
+impl FromDatum for BloomQuery<'_> {
+    #[inline]
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        // SAFETY: a non-null argument declared as bloom_query.
+        (!is_null).then(|| unsafe { BloomQuery::from_raw(datum) })
+    }
+}
+
+/// A query result, in the memory of the current context.
+pub struct NewQuery(*mut pg_sys::varlena);
+
+super::stands_for!(NewQuery, "bloom_query");
+
+impl NewQuery {
+    fn new(signature: &View<'_>, threshold: f64) -> NewQuery {
+        let bytes = signature.bytes();
+        let query = build(bytes.len() + THRESHOLD, |to| {
+            let (signature, at_end) = to.split_at_mut(bytes.len());
+            signature.copy_from_slice(bytes);
+            at_end.copy_from_slice(&threshold.to_le_bytes());
+            Ok(())
+        });
+        NewQuery(query.or_raise())
+    }
+
+    fn from_untrusted(bytes: &[u8]) -> Result<NewQuery> {
+        let query = QueryView::untrusted(bytes)?;
+        Ok(NewQuery::new(&query.signature, query.threshold))
+    }
+}
+
+// SAFETY: the pointer is a whole varlena in a memory context of the server.
+unsafe impl BoxRet for NewQuery {
+    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
+        // SAFETY: as above.
+        unsafe { fcinfo.return_raw_datum(pg_sys::Datum::from(self.0)) }
+    }
+}
+
+#[pg_extern(sql = false)]
+fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQuery> {
+    let text = to_utf8(text.to_bytes());
+    let parse = || {
+        let mut bytes = Vec::new();
+        parse_query_text(&String::from_utf8_lossy(&text), &mut bytes)?;
+        NewQuery::from_untrusted(&bytes)
+    };
+    match parse() {
+        Ok(query) => Some(query),
+        Err(e) => {
+            save_or_raise(fcinfo, &e);
+            None
+        }
+    }
+}
+
+#[pg_extern(sql = false)]
+fn bloom_query_out(query: BloomQuery<'_>) -> CString {
+    let mut text = String::new();
+    let size = 64 + 2 * query.view().signature.bits().len();
+    text.try_reserve(size)
+        .map_err(|_| Error::out_of_memory(size))
+        .or_raise();
+    write_query_text(&query.view(), &mut text);
+    CString::new(text).expect("no zero byte")
+}
+
+#[pg_extern(sql = false)]
+fn bloom_query_recv(message: Internal) -> NewQuery {
+    NewQuery::from_untrusted(message_bytes(message)).or_raise()
+}
+
+#[pg_extern(sql = false)]
+fn bloom_query_send(query: BloomQuery<'_>) -> Vec<u8> {
+    query.0.bytes().to_vec()
+}
+
+/// `bloom_query(bloom, float8)`, the user's: the threshold lies in [0,1].
+#[pg_extern(sql = false)]
+fn bloom_query(signature: Bloom<'_>, threshold: f64) -> NewQuery {
+    unit("threshold", threshold)
+        .map_err(|e| e.of_kind(Kind::InvalidParameter))
+        .or_raise();
+    NewQuery::new(&signature.view(), threshold)
+}
+
+/// The planner's: whatever `bloom_sim(…) >= c` asks.
+#[pg_extern(sql = false)]
+fn bloom_query_at_least(signature: Bloom<'_>, least: f64) -> NewQuery {
+    NewQuery::new(&signature.view(), at_least(least))
+}
+
+/// The planner's: whatever `bloom_sim(…) > c` asks.
+#[pg_extern(sql = false)]
+fn bloom_query_above(signature: Bloom<'_>, limit: f64) -> NewQuery {
+    NewQuery::new(&signature.view(), above(limit))
+}
+
+/// The planner's: at least what `bloom_dice(…) >= c` asks.
+#[pg_extern(sql = false)]
+fn bloom_query_of_dice(signature: Bloom<'_>, least: f64) -> NewQuery {
+    NewQuery::new(&signature.view(), jaccard_of_dice(least))
+}

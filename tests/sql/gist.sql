@@ -1,0 +1,136 @@
+-- gist_bloom_ops: the index gives what the table gives.
+CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text, address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text);
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/data/febrl3.csv'
+COPY febrl FROM :'file' (FORMAT csv, HEADER);
+CREATE TABLE person (id int, tenant int, name text, sig bloom);
+INSERT INTO person SELECT row_number() OVER (ORDER BY rec_id), cluster_id % 3, given_name || ' ' || surname, bloom_signature(given_name || ' ' || surname) FROM febrl;
+INSERT INTO person SELECT 5000 + row_number() OVER (ORDER BY rec_id), cluster_id % 3, given_name || ' ' || suburb, bloom_signature(given_name || ' ' || suburb) FROM febrl;
+INSERT INTO person SELECT 20000 + i, i % 3, '', bloom_signature('') FROM generate_series(1, 20) AS i;
+SELECT count(*), count(sig), count(DISTINCT sig) FROM person;
+CREATE INDEX person_sig ON person USING gist (sig);
+VACUUM ANALYZE person;
+
+-- differences(way): queries whose rows differ between the table and the index, read in that way.
+CREATE FUNCTION differences(way text, relation text DEFAULT 'person', OUT asked bigint, OUT hits bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    q record;
+    condition text;
+    by_table int[];
+    by_index int[];
+BEGIN
+    asked := 0; hits := 0; differ := 0;
+    FOR q IN SELECT sig FROM person WHERE id % 997 = 0 AND sig IS NOT NULL
+             UNION ALL SELECT bloom_signature(n) FROM unnest('{"",x,"mitchel green","zzzz zzzz"}'::text[]) AS n
+             UNION ALL SELECT bloom_union(sig) FROM person WHERE id < 100 LOOP
+        FOREACH condition IN ARRAY ARRAY['sig % bloom_query($1, 0)', 'sig % bloom_query($1, 0.1)', 'sig % bloom_query($1, 1.0 / 3)', 'sig % bloom_query($1, 0.5)', 'sig % bloom_query($1, 0.8)', 'sig % bloom_query($1, 1)',
+                'bloom_sim(sig, $1) > 0.8', 'bloom_dice(sig, $1) >= 0.9', 'sig % $1', 'sig = $1', 'sig @> $1', 'sig <@ $1', 'sig @> ($1 & bloom_signature(''green''))', 'sig <@ ($1 | bloom_signature(''green''))'] LOOP
+            SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off;
+            EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %I WHERE ', relation) || condition INTO by_table USING q.sig;
+            SET LOCAL enable_seqscan = off;
+            PERFORM set_config(CASE way WHEN 'bitmap' THEN 'enable_bitmapscan' ELSE 'enable_indexscan' END, 'on', true);
+            EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %I WHERE ', relation) || condition INTO by_index USING q.sig;
+            asked := asked + 1;
+            hits := hits + coalesce(array_length(by_table, 1), 0);
+            differ := differ + (by_index IS DISTINCT FROM by_table)::int;
+        END LOOP;
+    END LOOP;
+END $$;
+SELECT * FROM differences('bitmap');
+SELECT * FROM differences('index');
+-- The same through the planner's eyes: index-only, for the signature alone.
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT sig FROM person WHERE sig % bloom_query(bloom_signature('mitchell green'), 0.5);
+SELECT count(*), bloom_union(sig) = (SELECT bloom_union(p.sig) FROM person AS p WHERE bloom_sim(sig, bloom_signature('mitchell green')) > 0.4999999999) AS same
+FROM person WHERE sig % bloom_query(bloom_signature('mitchell green'), 0.5);
+-- Nearest neighbours: the distances of the table, whatever the ties.
+EXPLAIN (COSTS OFF) SELECT id FROM person ORDER BY sig <-> bloom_signature('mitchel green') LIMIT 10;
+CREATE FUNCTION nearest(q bloom, k int, OUT same boolean, OUT first float8, OUT last float8) LANGUAGE plpgsql AS $$
+DECLARE
+    by_index float8[];
+    by_table float8[];
+BEGIN
+    EXECUTE 'SELECT array_agg(d) FROM (SELECT sig <-> $1 AS d FROM person ORDER BY sig <-> $1 LIMIT $2) AS n' INTO by_index USING q, k;
+    SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_seqscan = on;
+    EXECUTE 'SELECT array_agg(d) FROM (SELECT sig <-> $1 AS d FROM person ORDER BY sig <-> $1 LIMIT $2) AS n' INTO by_table USING q, k;
+    SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on; SET LOCAL enable_seqscan = off;
+    same := by_index IS NOT DISTINCT FROM by_table;
+    first := by_table[1]; last := by_table[array_length(by_table, 1)];
+END $$;
+SELECT name, k, n.* FROM unnest('{mitchel green,harley mccarthy,"",x}'::text[]) AS name, unnest('{1,10,1000,20000}'::int[]) AS k, nearest(bloom_signature(name), k) AS n;
+EXPLAIN (COSTS OFF) SELECT id FROM person WHERE sig % bloom_query(bloom_signature('mitchel green'), 0.3) ORDER BY sig <-> bloom_signature('mitchel green') LIMIT 3;
+SELECT id, name FROM person WHERE sig % bloom_query(bloom_signature('mitchel green'), 0.3) ORDER BY sig <-> bloom_signature('mitchel green'), id LIMIT 3;
+RESET enable_seqscan; RESET enable_bitmapscan;
+
+-- Another shape is an error, asked or inserted into a page that has to be compared.
+SET enable_seqscan = off;
+SELECT count(*) FROM person WHERE sig % bloom_query(bloom_signature('x', 2), 0.5);
+SELECT count(*) FROM person WHERE bloom_sim(sig, bloom_signature('x', 2)) > 0.9;
+SELECT count(*) FROM person WHERE sig = bloom_signature('x', 2);
+INSERT INTO person VALUES (30000, 0, 'x', bloom_signature('x', 2));
+RESET enable_seqscan;
+
+-- Rows come and go.
+DELETE FROM person WHERE id % 3 = 0;
+SELECT * FROM differences('index');
+VACUUM person;
+SELECT * FROM differences('bitmap');
+UPDATE person SET sig = bloom_signature(name || ' x') WHERE id % 5 = 0;
+INSERT INTO person SELECT 40000 + id, tenant, name, bloom_signature('y ' || name) FROM person WHERE id < 3000;
+SELECT * FROM differences('index');
+REINDEX INDEX CONCURRENTLY person_sig;
+SELECT * FROM differences('index');
+-- Built row by row: penalty and picksplit at work.
+TRUNCATE person;
+INSERT INTO person SELECT row_number() OVER (ORDER BY rec_id), cluster_id % 3, given_name || ' ' || surname, bloom_signature(given_name || ' ' || surname) FROM febrl;
+SELECT * FROM differences('index');
+-- In parallel.
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT * FROM differences('bitmap');
+RESET max_parallel_workers_per_gather;
+
+-- Unlogged, temporary and partitioned tables; many columns; large and small shapes.
+CREATE UNLOGGED TABLE unlogged AS TABLE person;
+CREATE INDEX ON unlogged USING gist (sig);
+SELECT * FROM differences('index', 'unlogged');
+CREATE TEMP TABLE temporary AS TABLE person;
+CREATE INDEX ON temporary USING gist (sig);
+SELECT * FROM differences('index', 'temporary');
+CREATE TABLE parted (id int, tenant int, name text, sig bloom) PARTITION BY LIST (tenant);
+CREATE TABLE parted_0 PARTITION OF parted FOR VALUES IN (0);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1, 2);
+CREATE INDEX ON parted USING gist (sig);
+INSERT INTO parted SELECT * FROM person;
+SELECT * FROM differences('bitmap', 'parted');
+DROP TABLE unlogged, temporary, parted;
+CREATE TABLE shapes (id int, sig bloom);
+SET enable_seqscan = off;
+DO $$
+DECLARE
+    shape record;
+    wrong int := 0;
+    n int;
+BEGIN
+    FOR shape IN SELECT q, chars, fpr FROM unnest('{2,3,8}'::int[]) AS q, unnest('{1,5,30,120,350}'::int[]) AS chars, unnest('{0.0001,0.01,0.5}'::float8[]) AS fpr LOOP
+        TRUNCATE shapes;
+        INSERT INTO shapes SELECT i, bloom_signature(repeat(md5((i % 50)::text), i % 7), shape.q, shape.chars, shape.fpr) FROM generate_series(1, 300) AS i;
+        CREATE INDEX shapes_sig ON shapes USING gist (sig);
+        INSERT INTO shapes SELECT i, bloom_signature(md5((i % 50)::text), shape.q, shape.chars, shape.fpr) FROM generate_series(301, 600) AS i;
+        FOR n IN SELECT i FROM unnest('{1,7,300,599}'::int[]) AS i LOOP
+            SELECT wrong + count(*) INTO wrong FROM unnest('{0,0.2,0.5,0.9,1}'::float8[]) AS t, shapes AS q,
+                LATERAL (SELECT count(*) AS by_index FROM shapes AS s WHERE s.sig % bloom_query(q.sig, t)) AS i,
+                LATERAL (SELECT count(*) AS by_table FROM shapes AS s WHERE bloom_sim(s.sig, q.sig)::float8 + 0 >= t) AS s
+            WHERE q.id = n AND by_index <> by_table;
+        END LOOP;
+        DROP INDEX shapes_sig;
+    END LOOP;
+    RAISE NOTICE 'wrong: %', wrong;
+END $$;
+RESET enable_seqscan;
+TRUNCATE shapes;
+INSERT INTO shapes VALUES (1, bloom_signature('x', max_chars => 2000));
+CREATE INDEX ON shapes USING gist (sig);
+INSERT INTO shapes VALUES (1, bloom_signature('x', max_chars => 2000));
+DROP TABLE shapes, person, febrl;
+DROP FUNCTION differences;
+DROP FUNCTION nearest;

@@ -1,0 +1,103 @@
+-- Comparisons of a similarity, as they are written, become index conditions.
+CREATE TABLE person (id int, name text, sig bloom);
+INSERT INTO person SELECT i, 'name ' || md5(i::text), bloom_signature('name ' || md5(i::text)) FROM generate_series(1, 2000) AS i;
+INSERT INTO person VALUES (3001, 'erika', bloom_signature('erika mustermann')), (3002, 'erica', bloom_signature('erica mustermann')), (3003, '', bloom_signature('')), (3004, NULL, NULL);
+CREATE INDEX person_sig ON person USING gist (sig);
+VACUUM ANALYZE person;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+
+-- uses(condition): whether the index answers it, and whether its rows are those of the table.
+CREATE FUNCTION uses(condition text, OUT by_index boolean, OUT rows int[], OUT same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    by_table int[];
+    erika CONSTANT text := quote_literal(bloom_signature('erika mustermann')) || '::bloom';
+    query CONSTANT text := 'SELECT array_agg(id ORDER BY id) FROM person WHERE ' || replace(condition, ':erika', erika);
+BEGIN
+    by_index := false;
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        by_index := by_index OR line ~ 'Index Cond: \(sig %';
+    END LOOP;
+    EXECUTE query INTO rows;
+    SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
+    EXECUTE query INTO by_table;
+    SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on;
+    same := rows IS NOT DISTINCT FROM by_table;
+    IF array_length(rows, 1) > 10 THEN rows := ARRAY[array_length(rows, 1)]; END IF;
+END $$;
+
+-- Every type that a threshold can have, on both sides.
+SELECT condition, u.* FROM unnest(ARRAY[
+    'bloom_sim(sig, :erika) > 0.8', 'bloom_sim(sig, :erika) >= 0.8', '0.8 < bloom_sim(sig, :erika)', '0.8 <= bloom_sim(sig, :erika)',
+    'bloom_sim(sig, :erika) > 0.8::float8', 'bloom_sim(sig, :erika) >= 0.8::float8', '0.8::float8 < bloom_sim(sig, :erika)', '0.8::float8 <= bloom_sim(sig, :erika)',
+    'bloom_sim(sig, :erika) > 0.8::float4', 'bloom_sim(sig, :erika) >= 0.8::float4', '0.8::float4 < bloom_sim(sig, :erika)', '0.8::float4 <= bloom_sim(sig, :erika)',
+    'bloom_sim(sig, :erika) > 1::int2', 'bloom_sim(sig, :erika) >= 1::int2', '1::int2 < bloom_sim(sig, :erika)', '1::int2 <= bloom_sim(sig, :erika)',
+    'bloom_sim(sig, :erika) > 1', 'bloom_sim(sig, :erika) >= 1', '1 < bloom_sim(sig, :erika)', '1 <= bloom_sim(sig, :erika)',
+    'bloom_sim(sig, :erika) > 1::int8', 'bloom_sim(sig, :erika) >= 1::int8', '1::int8 < bloom_sim(sig, :erika)', '1::int8 <= bloom_sim(sig, :erika)',
+    'bloom_sim(sig, :erika) > ''0.8''', 'bloom_sim(sig, :erika) >= ''0.8''', '''0.8'' < bloom_sim(sig, :erika)', '''0.8'' <= bloom_sim(sig, :erika)',
+    'bloom_sim(sig, :erika) > 0.8::bloom_score', 'bloom_sim(:erika, sig) > 0.8', '0.8 <= bloom_sim(:erika, sig)',
+    'bloom_sim(sig, :erika) > (SELECT 0.8)', 'bloom_sim(sig, (SELECT :erika)) > 0.8',
+    'bloom_sim(sig, :erika) BETWEEN 0.8 AND 0.9', 'NOT bloom_sim(sig, :erika) < 0.8', 'bloom_sim(sig, :erika) > 0.8 AND id < 3002',
+    'bloom_sim_above(sig, :erika, 0.8)', 'bloom_sim_at_least(:erika, sig, 0.8)',
+    'bloom_dice(sig, :erika) > 0.9', 'bloom_dice(sig, :erika) >= 1', '0.89 <= bloom_dice(:erika, sig)', 'bloom_dice(sig, :erika) >= 0.8936170212765957', 'bloom_dice(sig, :erika) > 0.8936170212765957',
+    'sig % bloom_query(:erika, 0.8)', 'bloom_query(:erika, 0.8) % sig']) AS condition, uses(condition) AS u;
+-- Thresholds that a ratio hits exactly, or that lie outside.
+SELECT condition, u.* FROM unnest(ARRAY[
+    'bloom_sim(sig, :erika) >= 0.8076923076923077', 'bloom_sim(sig, :erika) > 0.8076923076923077', 'bloom_sim(sig, :erika) >= 0.8076923076923078',
+    'bloom_sim(sig, :erika) > 1', 'bloom_sim(sig, :erika) >= 1.0000001', 'bloom_sim(sig, :erika) > ''NaN''', 'bloom_sim(sig, :erika) >= ''NaN''', 'bloom_sim(sig, :erika) > ''Infinity''',
+    'sig % bloom_query(:erika, 0)', 'sig % bloom_query(:erika, 1)', 'sig % bloom_query(:erika, 0.3333333333333333)']) AS condition, uses(condition) AS u;
+-- What loses to the table, and what is no search, goes to the table.
+SELECT condition, u.* FROM unnest(ARRAY[
+    'bloom_sim(sig, :erika) > 0.5', 'bloom_sim(sig, :erika) > 0', 'bloom_sim(sig, :erika) >= 0', 'bloom_sim(sig, :erika) > -0.1', 'bloom_sim(sig, :erika) > ''-Infinity''',
+    'bloom_sim(sig, :erika) < 0.8', 'bloom_sim(sig, :erika) <= 0.8', 'bloom_sim(sig, :erika) = 1', 'bloom_sim(sig, :erika) <> 1', '0.8 > bloom_sim(sig, :erika)', '1 = bloom_sim(sig, :erika)',
+    'bloom_sim(sig, sig) > 0.8', 'bloom_sim(sig, :erika) > id', 'bloom_sim(sig, :erika) > bloom_sim(sig, sig)', 'bloom_sim(sig, :erika) IN (1, 0)', 'bloom_cosine(sig, :erika) > 0.9']) AS condition, uses(condition) AS u;
+SELECT u.* FROM uses('bloom_sim(sig, bloom_signature(''x'', 2)) > 0.8') AS u;
+-- A NULL threshold matches nothing.
+SELECT u.* FROM uses('bloom_sim(sig, :erika) > NULL') AS u;
+
+-- Parameters, in custom and generic plans.
+PREPARE search(bloom, float8) AS SELECT count(*), sum(id) FROM person WHERE bloom_sim(sig, $1) > $2;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE search(bloom_signature('erika mustermann'), 0.8);
+EXECUTE search(bloom_signature('erika mustermann'), 0.8);
+EXECUTE search(bloom_signature('erika mustermann'), 1);
+SELECT count(*) FROM person WHERE bloom_sim(sig, bloom_signature('erika mustermann')) > 0.05;
+PREPARE low(bloom, numeric) AS SELECT count(*) FROM person WHERE bloom_sim(sig, $1) > $2;
+EXECUTE low(bloom_signature('erika mustermann'), 0.05);
+EXECUTE low(bloom_signature('erika mustermann'), NULL);
+SET plan_cache_mode = force_custom_plan;
+EXECUTE search(bloom_signature('erika mustermann'), 0.8);
+RESET plan_cache_mode;
+
+-- Joins: a nested loop over the index.
+SET enable_material = off;
+CREATE TABLE asked AS SELECT * FROM person WHERE id > 3000;
+SET enable_seqscan = on;
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM asked AS a JOIN person AS b ON bloom_sim(a.sig, b.sig) > 0.8;
+SELECT a.id, b.id FROM asked AS a JOIN person AS b ON bloom_sim(a.sig, b.sig) > 0.8 ORDER BY 1, 2;
+SELECT a.id, b.id FROM asked AS a LEFT JOIN person AS b ON bloom_sim(a.sig, b.sig) > 0.8 AND a.id <> b.id ORDER BY 1, 2;
+DROP TABLE asked;
+
+-- The extension's schema need not be on the path for the named form; the operators' must be.
+CREATE SCHEMA ext;
+ALTER EXTENSION bloom_ident SET SCHEMA ext;
+SET search_path = public;
+EXPLAIN (COSTS OFF) SELECT id FROM person WHERE ext.bloom_sim_above(sig, ext.bloom_signature('erika mustermann'), 0.8);
+EXPLAIN (COSTS OFF) SELECT id FROM person WHERE ext.bloom_sim(sig, ext.bloom_signature('erika mustermann')) OPERATOR(ext.>) 0.8;
+EXPLAIN (COSTS OFF) SELECT id FROM person WHERE ext.bloom_sim(sig, ext.bloom_signature('erika mustermann')) > 0.8;
+RESET search_path;
+ALTER EXTENSION bloom_ident SET SCHEMA public;
+
+-- A stored score is an ordinary number with an ordinary index.
+CREATE TABLE scores AS SELECT id, bloom_sim(sig, bloom_signature('erika mustermann')) AS score FROM person;
+CREATE INDEX ON scores (score);
+\d scores
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > 0.99;
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE 0.99 <= score;
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > 1;
+SELECT id FROM scores WHERE score >= 1 ORDER BY id;
+SELECT max(score), min(score) FROM scores WHERE score > 0 AND score < 1;
+DROP TABLE scores, person;
+DROP FUNCTION uses;
+DROP SCHEMA ext;
