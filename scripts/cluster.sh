@@ -76,6 +76,8 @@ scratch_trap() {
 # Runs on exit: stops this script's clusters; removes what it made.
 scratch_close() {
     local name
+    # make passes a signal on that the whole group has got already: it must not cut this short.
+    trap '' INT TERM HUP
     [[ -z $SCRATCH_KEEP ]] || return 0
     for name in "${CLUSTERS[@]}"; do
         cluster_stop "$name" immediate || true
@@ -122,7 +124,7 @@ cluster_dir() { echo "$SCRATCH/$1/data"; }
 # cluster_prepare NAME: directory and registration without initdb.
 cluster_prepare() {
     local name=$1
-    mkdir "$SCRATCH/$name"
+    mkdir -m 700 "$SCRATCH/$name"
     ((EUID != 0)) || chown "$(server_user)" "$SCRATCH/$name"
     ((${#CLUSTERS[@]} > 0)) || [[ -n $SCRATCH_OWNED ]] || scratch_trap
     CLUSTERS+=("$name")
@@ -140,6 +142,8 @@ cluster_init() {
         die "initdb of cluster $name failed"
     }
     cluster_conf "$name" 'fsync = off'
+    # A superuser without a password may act as the server's user: nobody else must reach it.
+    cluster_conf "$name" 'unix_socket_permissions = 0700'
 }
 
 # cluster_conf NAME 'setting = value'...

@@ -54,15 +54,15 @@ apt_install() (
 
     if [[ -z ${APT_UPDATED:-} ]]; then
         say 'apt: reading the package lists'
-        apt update || {
+        apt -o APT::Update::Error-Mode=any update || {
             tail -n 5 "$log" >&2
-            warn 'apt-get update failed; trying with the package lists at hand'
+            warn 'apt-get update failed (no network?); trying with the package lists at hand'
         }
     fi
 
     for package in "$@"; do
         if [[ -z $(apt-cache madison "$package") ]]; then
-            hint='Is this Debian 12, and does /etc/apt/sources.list name its main section?'
+            hint='Is there a network, is this Debian 12, and do its package sources name the main section?'
             [[ $package != postgresql* ]] ||
                 hint+=' Otherwise name another PostgreSQL with PG_CONFIG=/path/to/pg_config.'
             die "apt knows no package $package. $hint"

@@ -316,11 +316,12 @@ CREATE FUNCTION bloom_covered_by(bloom, bloom) RETURNS boolean
 COMMENT ON FUNCTION bloom_covered_by(bloom, bloom) IS
     'whether the right signature has every bit of the left';
 
--- The commutator has a name of its own, so that EXCLUDE refuses an operator that a setting governs.
+-- The commutator has a name of its own, so that EXCLUDE refuses an operator that a setting governs. The estimators
+-- are constants: matchingsel would call the operator on the statistics, where other shapes may be an error.
 CREATE OPERATOR % (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
-    COMMUTATOR = ~%, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+    COMMUTATOR = ~%, RESTRICT = contsel, JOIN = contjoinsel);
 CREATE OPERATOR ~% (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
-    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
 CREATE OPERATOR <-> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_distance, COMMUTATOR = <->);
 CREATE OPERATOR @> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_covers,
     COMMUTATOR = <@, RESTRICT = contsel, JOIN = contjoinsel);
@@ -419,11 +420,11 @@ COMMENT ON FUNCTION bloom_queries_match(bloom_query, bloom_query) IS
     'whether bloom_sim reaches the larger of both thresholds';
 
 CREATE OPERATOR % (LEFTARG = bloom, RIGHTARG = bloom_query, FUNCTION = bloom_matches,
-    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
 CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom, FUNCTION = bloom_query_matches,
-    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
 CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom_query, FUNCTION = bloom_queries_match,
-    COMMUTATOR = %, RESTRICT = matchingsel, JOIN = matchingjoinsel);
+    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
 COMMENT ON OPERATOR % (bloom, bloom_query) IS 'bloom_sim reaches the threshold of the query';
 COMMENT ON OPERATOR % (bloom_query, bloom) IS 'bloom_sim reaches the threshold of the query';
 COMMENT ON OPERATOR % (bloom_query, bloom_query) IS 'bloom_sim reaches the larger of both thresholds';

@@ -42,7 +42,7 @@ pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
 
 /// A text as the server's messages can carry it: pgrx passes bytes on unconverted, so that outside
 /// UTF-8 databases what is not ASCII is shown by its code point.
-fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     if text.is_ascii() || is_utf8_database() {
         return text.to_owned();
     }

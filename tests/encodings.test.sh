@@ -27,8 +27,12 @@ for encoding in LATIN1 WIN1252; do
     # A message may quote what was typed.
     expect "$encoding message" 'ERROR:  character "U+00FC" is not in the n-gram alphabet' \
         "$(ask "in_$encoding" "SELECT ident_ngram_index('ü')" | head -n 1)"
-    expect "$encoding input" 'ERROR:  invalid input syntax for type bloom: "U+00FC"' \
+    expect "$encoding input" 'ERROR:  invalid input syntax for type bloom: "U+FFFD"' \
         "$(ask "in_$encoding" "SELECT bloom_signature('x') UNION SELECT 'ü'::text::bloom" | head -n 1)"
+done
+for encoding in LATIN1 EUC_JP; do
+    expect "$encoding detail" '2 digits of the day are expected at "U+' \
+        "$(ask "in_$encoding" "SELECT left((ident_date_plausibility('$([[ $encoding == LATIN1 ]] && echo ü || echo あ)', 'DD.MM.YYYY')).detail, 39)")"
 done
 expect EUC_JP tanaka "$(ask in_EUC_JP "SELECT ident_normalize('たなか')")"
 expect 'SQL_ASCII, ASCII text' mueller "$(ask in_SQL_ASCII "SELECT ident_normalize('Mueller')")"

@@ -4,6 +4,7 @@
 //! A word's index reads it as a number in bijective base 37: Σ (ord(aⱼ)+1)·37^(q−1−j).
 
 use crate::text::{scan, Piece};
+use crate::tick::Ticker;
 use crate::{Error, Kind, Result};
 
 /// The alphabet in the order of its ordinals.
@@ -169,6 +170,7 @@ pub fn word_set(text: &str, q: u8, by_word: bool, mut tick: impl FnMut()) -> Res
         set.push(index);
     };
     for_each_word(text, q, by_word, collect, &mut tick);
+    tick();
     if let Some(bytes) = refused {
         return Err(Error::out_of_memory(bytes));
     }
@@ -184,7 +186,9 @@ pub fn similarity(a: &str, b: &str, q: u8, by_word: bool, mut tick: impl FnMut()
     let a = word_set(a, q, by_word, &mut tick)?;
     let b = word_set(b, q, by_word, &mut tick)?;
     let (mut i, mut j, mut common) = (0, 0, 0usize);
+    let mut ticker = Ticker::new(tick);
     while i < a.len() && j < b.len() {
+        ticker.step();
         match a[i].cmp(&b[j]) {
             std::cmp::Ordering::Less => i += 1,
             std::cmp::Ordering::Greater => j += 1,

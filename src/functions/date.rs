@@ -5,7 +5,7 @@ use pgrx::datum::{Date, IntoDatum};
 use pgrx::{pg_extern, pg_sys};
 
 use super::record::record;
-use crate::error::OrRaise;
+use crate::error::{shown, OrRaise};
 use crate::types::{NewValue, Text};
 
 /// Of a `date`: immutable, unlike its text form.
@@ -39,7 +39,7 @@ fn ident_date_plausibility(
         [
             p.plausible.into_datum(),
             p.part.into_datum(),
-            p.detail.into_datum(),
+            p.detail.map(|d| shown(&d)).into_datum(),
             p.suggestion.into_datum(),
         ],
     )

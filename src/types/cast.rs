@@ -1,8 +1,10 @@
 //! Casts between `bloom` and `bit varying`, `bytea` and `jsonb`.
 
+use std::ffi::CStr;
+
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::{Error, Kind, Result};
-use pgrx::{pg_extern, pg_sys, FromDatum, JsonB};
+use pgrx::{pg_extern, pg_sys, JsonB};
 use serde::{Deserialize, Serialize};
 
 use super::bloom::{Bloom, NewBloom};
@@ -127,8 +129,6 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
         .detail(format!("It has {LONGEST_JSON} bytes at most.")))
         .or_raise()
     }
-    // SAFETY: that argument.
-    let json = unsafe { JsonB::from_datum(datum, false) }.expect("not null");
     let convert = || -> Result<NewBloom> {
         let bad = |what: &dyn std::fmt::Display| {
             Error::new(
@@ -137,11 +137,17 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
             )
             .hint("Write {\"k\": 2, \"p\": 5, \"q\": 3, \"bits\": [0, 7]}.")
         };
+        // SAFETY: that argument; the text form is a new C string.
+        let text = unsafe {
+            let text = pgrx::direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(datum)]);
+            CStr::from_ptr(text.expect("not null").cast_mut_ptr())
+        };
         // serde would read an array as the fields in order
-        if !json.0.is_object() {
+        let text = text.to_bytes();
+        if text.first() != Some(&b'{') {
             return Err(bad(&"not an object"));
         }
-        let json: BloomJson = serde_json::from_value(json.0).map_err(|e| bad(&e))?;
+        let json: BloomJson = serde_json::from_slice(text).map_err(|e| bad(&e))?;
         let shape =
             Shape::new(json.k, json.p, json.q)?.with_variant(json.rules, json.hash, json.key)?;
         NewBloom::try_new(shape, |builder| {

@@ -7,7 +7,6 @@ use bloom_ident_core::{Error, Result};
 use pgrx::{pg_extern, pg_sys, Internal};
 
 use super::bloom::{Bloom, NewBloom};
-use super::text::to_utf8;
 use super::typmod::enforce;
 use crate::error::{save_or_raise, OrRaise};
 
@@ -26,8 +25,8 @@ fn bloom_in(
     typmod: i32,
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> Option<NewBloom> {
-    let text = to_utf8(text.to_bytes());
-    match parse(&String::from_utf8_lossy(&text), typmod) {
+    // what is right is ASCII; what is not needs no conversion, which could fail in its own way
+    match parse(&text.to_string_lossy(), typmod) {
         Ok(bloom) => Some(bloom),
         Err(e) => {
             save_or_raise(fcinfo, &e);

@@ -14,7 +14,6 @@ use pgrx::{pg_extern, pg_sys, FromDatum, Internal};
 
 use super::bloom::{corrupt, Bloom};
 use super::io::message_bytes;
-use super::text::to_utf8;
 use super::varlena::{build, Varlena};
 use crate::error::{save_or_raise, OrRaise};
 
@@ -86,10 +85,9 @@ unsafe impl BoxRet for NewQuery {
 
 #[pg_extern(sql = false)]
 fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQuery> {
-    let text = to_utf8(text.to_bytes());
     let parse = || {
         let mut bytes = Vec::new();
-        parse_query_text(&String::from_utf8_lossy(&text), &mut bytes)?;
+        parse_query_text(&text.to_string_lossy(), &mut bytes)?;
         NewQuery::from_untrusted(&bytes)
     };
     match parse() {

@@ -67,7 +67,7 @@ pub fn is_utf8_database() -> bool {
 }
 
 /// Text of the database's encoding in UTF-8: as it is, or converted by the server.
-pub fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     // SAFETY: looks at a variable of the server.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     if encoding == PG_UTF8 as i32 || bytes.is_ascii() {

@@ -33,7 +33,7 @@ pub fn enforce(typmod: i32, is: Shape) -> Result<()> {
             format!("signature has shape {is}, not {wanted}"),
         )
         .detail(format!("The column or cast is declared as bloom{wanted}."))
-        .hint("Compute the signature with the ngram, max_chars and fpr that bloom_plan() gives this shape for.")),
+        .hint("Give bloom_signature() other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.")),
         _ => Ok(()),
     }
 }
@@ -69,9 +69,11 @@ fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
 
 #[pg_extern(sql = false)]
 fn bloom_typmod_out(typmod: i32) -> CString {
-    let shown = shape(typmod)
-        .or_raise()
-        .map_or(String::new(), |s| s.to_string());
+    // a modifier that no declaration gives must not keep anybody from looking at its table
+    let shown = match shape(typmod) {
+        Ok(shape) => shape.map_or(String::new(), |s| s.to_string()),
+        Err(_) => format!("({typmod})"),
+    };
     CString::new(shown).expect("no zero byte")
 }
 

@@ -80,4 +80,11 @@ SELECT count(*) FROM odd WHERE bloom_sim(sig, bloom_signature('name7', 3)) > 0.7
 RESET max_parallel_workers_per_gather;
 -- Called outside an aggregate, its step changes nothing.
 SELECT bloom_union_step(a, b) = (a | b) AS union, a = bloom_signature('Erika') AS untouched FROM bloom_signature('Erika') AS a, bloom_signature('Otto') AS b;
-DROP TABLE person, s, before, parts, odd;
+-- Statistics of another shape are no reason to fail.
+CREATE TABLE reshaped AS SELECT bloom_signature('name' || i % 40) AS sig FROM generate_series(1, 1000) AS i;
+ANALYZE reshaped;
+TRUNCATE reshaped;
+INSERT INTO reshaped SELECT bloom_signature('name' || i, max_chars => 60) FROM generate_series(1, 1000) AS i;
+SELECT count(*) FROM reshaped WHERE sig % bloom_signature('name1', max_chars => 60);
+SELECT count(*) FROM reshaped WHERE sig % bloom_query(bloom_signature('name1', max_chars => 60), 0.8);
+DROP TABLE person, s, before, parts, odd, reshaped;

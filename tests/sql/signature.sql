@@ -54,6 +54,7 @@ SELECT bloom_collision_rate('fpr', 48, 30, -1);
 SELECT bloom_superimposed_fpr(301, 32, 1), bloom_superimposed_fpr(301, 32, 2);
 SELECT bloom_superimposed_fpr(301, 0, 2);
 SELECT r, round(bloom_jain_estimate(r * 1000, 1000, r * ln(2), 0)::numeric, 4) FROM unnest('{1,2,4,8,10,11}'::int[]) AS r;
+SELECT bloom_jain_estimate(2147483647, 1, 1e-9, 0) BETWEEN 0 AND 1 AS tiny;
 SELECT bloom_jain_estimate(301, 32, 7, 33);
 SELECT bloom_jain_estimate(301, 32, 0, 3);
 SELECT bloom_jain_estimate(0, 32, 7, 3);

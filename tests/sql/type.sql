@@ -96,6 +96,10 @@ SELECT '{"k": 2, "p": 5, "q": 3, "bits": [], "m": 10}'::jsonb::bloom;
 SELECT '{"k": 2, "p": 6, "q": 3, "bits": []}'::jsonb::bloom;
 SELECT '{"k": 2, "p": 5, "q": 3, "rules": 2, "bits": []}'::jsonb::bloom;
 SELECT '[]'::jsonb::bloom;
+SELECT '[2, 5, 3, 1, 0, 0, []]'::jsonb::bloom;
+SELECT '{"k": 1e400}'::jsonb::bloom;
+SELECT ('{"k": 2, "p": 5, "q": 3, "bits": ' || repeat('[', 200) || repeat(']', 200) || '}')::jsonb::bloom;
+SELECT format_type('bloom'::regtype, 12);
 SELECT jsonb_build_object('k', 2, 'p', 5, 'q', 3, 'bits', '[]'::jsonb, 'x', repeat('x', 40000000))::bloom;
 
 -- Toasted values, compressed or out of line.

@@ -183,7 +183,9 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
         .trim()
         .strip_prefix('(')
         .and_then(|t| t.split_once("):"))
-        .ok_or_else(|| bad(form.into()))?;
+        .ok_or_else(|| {
+            bad(form.into()).hint("Use bloom_signature() to make a signature of a text.")
+        })?;
     let number = |digits: &str| -> Result<i64> {
         let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
         match digits.parse() {

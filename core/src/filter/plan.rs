@@ -57,8 +57,9 @@ pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
         return Err(too_big("k", k, u32::from(Shape::MAX_K)).hint("Use a higher fpr."));
     }
     if p > u32::from(Shape::MAX_P) {
-        return Err(too_big("p", f64::from(p), u32::from(Shape::MAX_P))
-            .hint("Use a higher fpr or a lower max_chars."));
+        return Err(
+            too_big("p", f64::from(p), u32::from(Shape::MAX_P)).hint("Use a lower max_chars.")
+        );
     }
     let shape = Shape::new(k as i64, i64::from(p), i64::from(q))?;
     let p = f64::from(p);

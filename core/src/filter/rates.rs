@@ -156,5 +156,6 @@ pub fn jain(m: f64, n: f64, k: f64, c: f64) -> Result<f64> {
         return bad("c", c, "lies between 0 and n");
     }
     let by_chance = (n - c) * 0.6185f64.powf(m / n);
-    Ok((1.0 - (-k / m * (c + by_chance)).exp()) / (1.0 - (-n * k / m).exp()))
+    // exp_m1: the difference from 1 of what may be very near it
+    Ok((-k / m * (c + by_chance)).exp_m1() / (-n * k / m).exp_m1())
 }

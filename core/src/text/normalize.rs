@@ -65,9 +65,17 @@ const FIRST_MARK: char = '\u{300}';
 /// Longest output of one character below [`FIRST_MARK`] (`¾` is `3`, gap, `4`).
 const MAX_PIECES: usize = 4;
 
+/// A character that composes with nothing.
+struct Simple {
+    pieces: [Piece; MAX_PIECES],
+    n: u8,
+    /// A letter that contributes no symbol.
+    silent: bool,
+}
+
 /// What each character below [`FIRST_MARK`] contributes when no mark follows it, worked out once
 /// by the general path, so that both agree.
-static LATIN: LazyLock<Vec<([Piece; MAX_PIECES], u8)>> = LazyLock::new(|| {
+static LATIN: LazyLock<Vec<Simple>> = LazyLock::new(|| {
     (0..FIRST_MARK as u32)
         .map(|code| {
             let (mut pieces, mut n) = ([Piece::SEPARATOR; MAX_PIECES], 0);
@@ -78,8 +86,13 @@ static LATIN: LazyLock<Vec<([Piece; MAX_PIECES], u8)>> = LazyLock::new(|| {
                 n += 1;
             };
             let text = c.encode_utf8(&mut buffer);
-            General::default().run(text, &mut keep, &mut Ticker::new(|| ()));
-            (pieces, n)
+            let mut general = General::default();
+            general.run(text, &mut keep, &mut Ticker::new(|| ()));
+            Simple {
+                pieces,
+                n,
+                silent: general.silent,
+            }
         })
         .collect()
 });
@@ -123,8 +136,11 @@ fn scan_unicode(
     while let Some(c) = rest.chars().next() {
         let after = &rest[c.len_utf8()..];
         if c < FIRST_MARK && after.chars().next().is_none_or(|next| next < FIRST_MARK) {
-            let (pieces, n) = &latin[c as usize];
-            pieces[..usize::from(*n)].iter().for_each(|&p| emit(p));
+            let simple = &latin[c as usize];
+            simple.pieces[..usize::from(simple.n)]
+                .iter()
+                .for_each(|&p| emit(p));
+            silent |= simple.silent;
             rest = after;
             ticker.step();
             continue;
@@ -162,7 +178,13 @@ impl General {
         // stream_safe bounds what normalisation has to buffer, however many marks are piled up.
         let chars = text
             .chars()
-            .map(|c| if c == '\u{b4}' { '\'' } else { c })
+            .map(|c| {
+                if matches!(c, '\u{b4}' | '\u{1ffd}') {
+                    '\''
+                } else {
+                    c
+                }
+            })
             .stream_safe()
             .nfkc();
         for c in chars {
@@ -380,6 +402,8 @@ mod tests {
         assert_eq!(plain("ع"), "u639");
         assert_eq!(plain("ʿع!"), "u639");
         assert_eq!(plain("عa"), "a");
+        assert_eq!(plain("\u{294}"), "u294");
+        assert_eq!(plain("\u{241}\u{301}"), "u241");
         assert_eq!(plain("Юрьев"), "yurev");
         let c = ('\u{13000}'..='\u{2ffff}')
             .find(|&c| is_letter_or_digit(c) && any_ascii::any_ascii_char(c).is_empty())
@@ -391,6 +415,9 @@ mod tests {
     fn gaps() {
         assert_eq!(filled(" Erika \t Mustermann. "), "erika_mustermann");
         assert_eq!(filled("O'Brien"), "o_brien");
+        let words = |s: &str| crate::ngram::word_set(s, 3, true, || ()).unwrap();
+        assert_eq!(words("O\u{1ffd}Brien"), words("O´Brien"));
+        assert_eq!(words("O\u{2019}Brien"), words("O'Brien"));
         assert_eq!(filled("_a__b_"), "a_b");
         assert_eq!(filled("a👩\u{200d}👧b"), "a_b");
         assert_eq!(filled("ab\u{ad}c\u{200e}d"), "abcd");
@@ -404,9 +431,11 @@ mod tests {
             let c = char::from_u32(code).unwrap();
             let mut general = Vec::new();
             let ticker = &mut Ticker::new(|| ());
-            General::default().run(&c.to_string(), &mut |p| general.push(p), ticker);
+            let mut path = General::default();
+            path.run(&c.to_string(), &mut |p| general.push(p), ticker);
             let mut fast = Vec::new();
-            scan_unicode(&c.to_string(), &mut |p| fast.push(p), ticker);
+            let silent = scan_unicode(&c.to_string(), &mut |p| fast.push(p), ticker);
+            assert_eq!(silent, path.silent, "{c:?}");
             assert_eq!(fast, general, "{c:?}");
         }
     }
