@@ -17,6 +17,9 @@ CREATE FUNCTION bloom_typmod_in(cstring[]) RETURNS integer
 CREATE FUNCTION bloom_typmod_out(integer) RETURNS cstring
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_typmod_out_wrapper';
 
+CREATE FUNCTION bloom_typanalyze(internal) RETURNS boolean
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_typanalyze_wrapper';
+
 CREATE TYPE bloom (
     INPUT = bloom_in,
     OUTPUT = bloom_out,
@@ -24,6 +27,7 @@ CREATE TYPE bloom (
     SEND = bloom_send,
     TYPMOD_IN = bloom_typmod_in,
     TYPMOD_OUT = bloom_typmod_out,
+    ANALYZE = bloom_typanalyze,
     INTERNALLENGTH = VARIABLE,
     ALIGNMENT = int4,
     STORAGE = extended
@@ -38,6 +42,7 @@ COMMENT ON FUNCTION bloom_out(bloom) IS 'output of type bloom';
 COMMENT ON FUNCTION bloom_recv(internal, oid, integer) IS 'binary input of type bloom';
 COMMENT ON FUNCTION bloom_send(bloom) IS 'binary output of type bloom';
 COMMENT ON FUNCTION bloom_typmod_in(cstring[]) IS 'reads a type modifier of bloom';
+COMMENT ON FUNCTION bloom_typanalyze(internal) IS 'ANALYZE of type bloom: ordinary statistics and a sample of signatures';
 COMMENT ON FUNCTION bloom_typmod_out(integer) IS 'shows a type modifier of bloom';
 
 -- Casts --------------------------------------------------------------------------------------
@@ -316,12 +321,21 @@ CREATE FUNCTION bloom_covered_by(bloom, bloom) RETURNS boolean
 COMMENT ON FUNCTION bloom_covered_by(bloom, bloom) IS
     'whether the right signature has every bit of the left';
 
--- The commutator has a name of its own, so that EXCLUDE refuses an operator that a setting governs. The estimators
--- are constants: matchingsel would call the operator on the statistics, where other shapes may be an error.
+-- Estimators of %, by the sample of signatures that ANALYZE keeps. Other shapes in it are similar to nothing.
+CREATE FUNCTION bloom_match_sel(internal, oid, internal, integer) RETURNS float8
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_match_sel_wrapper';
+COMMENT ON FUNCTION bloom_match_sel(internal, oid, internal, integer) IS
+    'restriction selectivity of % on signatures';
+CREATE FUNCTION bloom_match_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_match_joinsel_wrapper';
+COMMENT ON FUNCTION bloom_match_joinsel(internal, oid, internal, smallint, internal) IS
+    'join selectivity of % on signatures';
+
+-- The commutator has a name of its own, so that EXCLUDE refuses an operator that a setting governs.
 CREATE OPERATOR % (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
-    COMMUTATOR = ~%, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = ~%, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 CREATE OPERATOR ~% (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
-    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 CREATE OPERATOR <-> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_distance, COMMUTATOR = <->);
 CREATE OPERATOR @> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_covers,
     COMMUTATOR = <@, RESTRICT = contsel, JOIN = contjoinsel);
@@ -420,11 +434,11 @@ COMMENT ON FUNCTION bloom_queries_match(bloom_query, bloom_query) IS
     'whether bloom_sim reaches the larger of both thresholds';
 
 CREATE OPERATOR % (LEFTARG = bloom, RIGHTARG = bloom_query, FUNCTION = bloom_matches,
-    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom, FUNCTION = bloom_query_matches,
-    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom_query, FUNCTION = bloom_queries_match,
-    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 COMMENT ON OPERATOR % (bloom, bloom_query) IS 'bloom_sim reaches the threshold of the query';
 COMMENT ON OPERATOR % (bloom_query, bloom) IS 'bloom_sim reaches the threshold of the query';
 COMMENT ON OPERATOR % (bloom_query, bloom_query) IS 'bloom_sim reaches the larger of both thresholds';

@@ -13,6 +13,7 @@ state() {
     ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename = 'person' ORDER BY indexdef"
     ask "$1" "SELECT * FROM near ORDER BY 1, 2"
     ask "$1" "SELECT bloom_bits(bloom_union(sig)) FROM person"
+    ask "$1" "INSERT INTO person (id, sig) VALUES (0, bloom_signature('name 7'))" 2>&1 | head -n 1
 }
 
 createdb dumped
@@ -29,6 +30,8 @@ ask dumped "
         SELECT i, 'name ' || i, bloom_signature('name ' || i), '{1,2}', ARRAY[bloom_signature(i::text), NULL]
         FROM generate_series(1, 500) AS i;
     CREATE INDEX ON person (sig);
+    CREATE INDEX ON person USING gist (sig);
+    ALTER TABLE person ADD CONSTRAINT no_duplicate EXCLUDE USING gist ((bloom_query(sig, 0.99)) WITH %);
     CREATE INDEX ON person USING hash (name_sig);
     CREATE INDEX ON person (bloom_signature(lower(name), ngram => 2));
     CREATE INDEX ON person (id) WHERE bloom_sim(sig, '(7,43,3):$(printf '0%.0s' {1..76})') >= 0;

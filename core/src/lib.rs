@@ -10,6 +10,7 @@ mod error;
 pub mod filter;
 pub mod gist;
 pub mod ngram;
+pub mod selectivity;
 pub mod similarity;
 pub mod text;
 mod tick;

@@ -58,8 +58,11 @@ fn simplify(asked: Internal, strict: bool, flipped: bool) -> Internal {
     // SAFETY: called by the planner as a support function, on a call of one of our comparisons,
     // which have two arguments.
     unsafe {
+        let node = asked
+            .unwrap()
+            .map_or(std::ptr::null_mut(), |d| d.cast_mut_ptr());
         let Some(asked) = request::<pg_sys::SupportRequestSimplify>(
-            asked,
+            node,
             pg_sys::NodeTag::T_SupportRequestSimplify,
         ) else {
             return answer(None);

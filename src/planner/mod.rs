@@ -2,9 +2,11 @@
 //!
 //! A comparison of a `bloom_score` is simplified to a function that holds both signatures and the
 //! threshold (`compare`); that function's support function offers an operator of the index's class
-//! (`index`).
+//! (`index`) and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps).
 
 mod catalog;
 mod compare;
 mod index;
 mod node;
+mod sample;
+mod selectivity;

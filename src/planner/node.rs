@@ -13,9 +13,8 @@ pub fn answer(node: Option<*mut Node>) -> Internal {
 
 /// The request, if it is of kind `tag`.
 ///
-/// SAFETY: `request` is what the planner passes to a support function, `T` the node of that tag.
-pub unsafe fn request<'a, T>(request: Internal, tag: pg_sys::NodeTag) -> Option<&'a mut T> {
-    let node: *mut Node = request.unwrap()?.cast_mut_ptr();
+/// SAFETY: `node` is what the planner passes to a support function, `T` the node of that tag.
+pub unsafe fn request<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a mut T> {
     // SAFETY: as promised by the caller.
     unsafe { (!node.is_null() && (*node).type_ == tag).then(|| &mut *node.cast::<T>()) }
 }

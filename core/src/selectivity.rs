@@ -1,0 +1,103 @@
+//! How many rows a similarity search will find, from a sample.
+//!
+//! A sample of four thousand says nothing directly of one row in a million, but its nearest
+//! signatures say how fast the number of rows falls as the threshold rises. On a million names of
+//! persons the logarithm of that number falls a little faster than linearly.
+
+/// Hits in the sample that are enough to be counted.
+const ENOUGH: usize = 8;
+
+/// The ranks of the nearest sampled signatures that the line is fitted through; the very nearest
+/// may be the row itself.
+const RANKS: std::ops::RangeInclusive<usize> = 2..=100;
+
+/// How much the logarithm bends, per squared similarity.
+const BEND: f64 = 10.0;
+
+/// The least slope of the logarithm per similarity.
+const FLATTEST: f64 = -1.0;
+
+/// Rows expected of the most selective search: a row and some double.
+const FEWEST: f64 = 1.3;
+
+/// Share of `rows` rows with a similarity of at least `threshold`, from the similarities of a random
+/// sample of them. Reorders the similarities.
+pub fn matching(similarities: &mut [f64], threshold: f64, rows: f64) -> f64 {
+    let n = similarities.len();
+    let hits = similarities.iter().filter(|&&s| s >= threshold).count();
+    let fewest = (FEWEST / rows.max(1.0)).min(1.0);
+    if n == 0 {
+        return fewest;
+    }
+    let sampled = n as f64;
+    if hits >= ENOUGH || sampled >= rows {
+        return (hits as f64 / sampled).max(fewest);
+    }
+    let nearest = n.min(*RANKS.end());
+    if nearest < n {
+        similarities.select_nth_unstable_by(nearest, |a, b| b.total_cmp(a));
+    }
+    similarities[..nearest].sort_unstable_by(|a, b| b.total_cmp(a));
+    let ranked = similarities[..nearest]
+        .iter()
+        .zip(1..)
+        .filter(|(_, rank)| RANKS.contains(rank));
+    let points: Vec<(f64, f64)> = ranked
+        .map(|(&s, rank)| (s, (rank as f64 / sampled).ln()))
+        .collect();
+    let count = points.len().max(1) as f64;
+    let mean_s = points.iter().map(|p| p.0).sum::<f64>() / count;
+    let mean_l = points.iter().map(|p| p.1).sum::<f64>() / count;
+    let variance: f64 = points.iter().map(|p| (p.0 - mean_s).powi(2)).sum();
+    let covariance: f64 = points.iter().map(|p| (p.0 - mean_s) * (p.1 - mean_l)).sum();
+    let slope = if variance > 0.0 {
+        (covariance / variance).min(FLATTEST)
+    } else {
+        FLATTEST
+    };
+    let beyond = (threshold - mean_s).max(0.0);
+    let share = (mean_l + slope * beyond - BEND * beyond * beyond).exp();
+    share.clamp(fewest, (ENOUGH as f64 / sampled).max(fewest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matching;
+
+    #[test]
+    fn what_the_sample_shows_is_counted() {
+        let mut sample: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
+        assert_eq!(matching(&mut sample, 0.5, 1e6), 0.5);
+        assert_eq!(matching(&mut sample, 0.0, 1e6), 1.0);
+        assert_eq!(matching(&mut sample, 0.999, 1000.0), 0.0013);
+    }
+
+    #[test]
+    fn the_tail_falls_and_stays_in_bounds() {
+        let mut sample: Vec<f64> = (0..2000)
+            .map(|i| 0.3 * (f64::from(i) / 2000.0).powi(4))
+            .collect();
+        let mut last = 1.0;
+        for t in 0..=10 {
+            let share = matching(&mut sample, f64::from(t) / 10.0, 1e6);
+            assert!(share <= last && share >= 1.3e-6, "{t} {share}");
+            last = share;
+        }
+        assert_eq!(last, 1.3e-6);
+    }
+
+    #[test]
+    fn odd_samples_do_no_harm() {
+        for sample in [vec![], vec![0.0], vec![0.0; 50], vec![1.0; 3], vec![0.5; 7]] {
+            for t in [0.0, 0.5, 1.0, 2.0] {
+                for rows in [0.0, 1.0, 1e9] {
+                    let share = matching(&mut sample.clone(), t, rows);
+                    assert!(
+                        (0.0..=1.0).contains(&share),
+                        "{sample:?} {t} {rows} {share}"
+                    );
+                }
+            }
+        }
+    }
+}

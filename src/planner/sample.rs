@@ -1,0 +1,88 @@
+//! Statistics of a `bloom` column: besides the ordinary ones, a sample of its signatures.
+
+use pgrx::{pg_extern, pg_guard, pg_sys};
+
+/// Kind of the statistics slot that holds the sample; the range is free for private use
+/// (pg_statistic.h).
+pub const KIND: i32 = 21_045;
+
+/// Signatures in a sample.
+const SIGNATURES: i32 = 4000;
+
+/// Bytes of a sample, so that large signatures do not bloat pg_statistic.
+const BYTES: usize = 1 << 20;
+
+/// What the ordinary analysis wants back when it is its turn.
+struct Ordinary {
+    compute: pg_sys::AnalyzeAttrComputeStatsFunc,
+    extra: *mut std::ffi::c_void,
+}
+
+/// `(internal) boolean`: the analysis function of the type.
+#[pg_extern(sql = false)]
+fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: declared as analysis function, so the argument is a VacAttrStats; what is allocated
+    // lives as long as the analysis of this table.
+    unsafe {
+        let stats: *mut pg_sys::VacAttrStats = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
+        if !pg_sys::std_typanalyze(stats) {
+            return false;
+        }
+        let ordinary: *mut Ordinary = pg_sys::palloc(size_of::<Ordinary>()).cast();
+        ordinary.write(Ordinary {
+            compute: (*stats).compute_stats,
+            extra: (*stats).extra_data,
+        });
+        (*stats).compute_stats = Some(compute);
+        (*stats).extra_data = ordinary.cast();
+    }
+    true
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn compute(
+    stats: *mut pg_sys::VacAttrStats,
+    fetch: pg_sys::AnalyzeAttrFetchFunc,
+    sampled: std::ffi::c_int,
+    total: f64,
+) {
+    // SAFETY: called by ANALYZE with what bloom_typanalyze has set up. Calls of function pointers
+    // into the server are guarded, since they may raise errors.
+    unsafe {
+        let ordinary = &*(*stats).extra_data.cast::<Ordinary>();
+        (*stats).extra_data = ordinary.extra;
+        if let Some(compute) = ordinary.compute {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| compute(stats, fetch, sampled, total));
+        }
+        let free = (0..(*stats).stakind.len()).find(|&slot| (*stats).stakind[slot] == 0);
+        let (Some(slot), Some(fetch), true) = (free, fetch, (*stats).stats_valid) else {
+            return;
+        };
+        let fits = BYTES / ((*stats).stawidth.max(1) as usize);
+        let wanted = SIGNATURES.min(sampled).min(fits as i32);
+        let context = pg_sys::MemoryContextSwitchTo((*stats).anl_context);
+        let values: *mut pg_sys::Datum =
+            pg_sys::palloc(wanted.max(1) as usize * size_of::<pg_sys::Datum>()).cast();
+        let mut n = 0;
+        for i in 0..wanted {
+            pgrx::check_for_interrupts!();
+            // rows come in the order of the table: an even spread of them is a random sample
+            let row = (i64::from(i) * i64::from(sampled) / i64::from(wanted)) as i32;
+            let mut is_null = false;
+            let value = pg_sys::ffi::pg_guard_ffi_boundary(|| fetch(stats, row, &mut is_null));
+            if !is_null {
+                let copy = pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr());
+                *values.add(n) = pg_sys::Datum::from(copy);
+                n += 1;
+            }
+        }
+        pg_sys::MemoryContextSwitchTo(context);
+        if n > 0 {
+            (*stats).stakind[slot] = KIND as i16;
+            (*stats).staop[slot] = pg_sys::InvalidOid;
+            (*stats).stacoll[slot] = pg_sys::InvalidOid;
+            (*stats).stavalues[slot] = values;
+            (*stats).numvalues[slot] = n as i32;
+        }
+    }
+}

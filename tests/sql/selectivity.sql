@@ -1,0 +1,71 @@
+-- Row estimates from the sample of signatures that ANALYZE keeps.
+CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text, address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text);
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/data/febrl3.csv'
+COPY febrl FROM :'file' (FORMAT csv, HEADER);
+-- 90,000 names of given names and surnames as often as they are
+CREATE TABLE person AS
+SELECT row_number() OVER () AS id, bloom_signature(g.given_name || ' ' || s.surname) AS sig
+FROM (SELECT given_name, row_number() OVER (ORDER BY rec_id) AS n FROM febrl WHERE given_name IS NOT NULL) AS g
+JOIN (SELECT surname, row_number() OVER (ORDER BY rec_id DESC) AS n FROM febrl WHERE surname IS NOT NULL) AS s ON (g.n * 7 + s.n) % 251 = 0;
+CREATE FUNCTION rows_of(condition text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) SELECT FROM ' || condition INTO plan;
+    RETURN (plan->0->'Plan'->>'Plan Rows')::float8;
+END $$;
+SET max_parallel_workers_per_gather = 0;
+-- Without statistics: a constant.
+SELECT rows_of($$person WHERE sig % bloom_query(bloom_signature('mitchell green'), 0.8)$$) < 200 AS unknown;
+SELECT setseed(0.5);
+ANALYZE person;
+-- factor by which estimate and truth differ, over queries of the table
+CREATE TABLE asked AS SELECT id, sig FROM person WHERE id % 1009 = 0;
+ANALYZE asked;
+SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY factor) < 5 AS median_below_5, percentile_cont(0.95) WITHIN GROUP (ORDER BY factor) < 20 AS p95_below_20
+FROM (SELECT t, greatest(estimate / truth, truth / estimate) AS factor
+      FROM asked, unnest('{0.9,0.8,0.7,0.6,0.5}'::float8[]) AS t,
+           LATERAL (SELECT greatest(1, count(*))::float8 AS truth FROM person WHERE bloom_sim_at_least(person.sig, asked.sig, t)) AS c,
+           rows_of(format('person WHERE sig %% bloom_query(%L::bloom, %s)', asked.sig, t)) AS estimate) AS f
+GROUP BY t ORDER BY t DESC;
+-- Every form of the same question has the same estimate.
+SELECT count(DISTINCT rows_of('person WHERE ' || condition)) AS estimates FROM unnest(ARRAY[
+    'sig % bloom_query(bloom_signature(''mitchell green''), 0.5)', 'bloom_query(bloom_signature(''mitchell green''), 0.5) % sig',
+    'bloom_sim(sig, bloom_signature(''mitchell green'')) >= 0.5', '0.5 <= bloom_sim(bloom_signature(''mitchell green''), sig)',
+    'bloom_sim_at_least(sig, bloom_signature(''mitchell green''), 0.5)']) AS condition;
+SET bloom_ident.threshold = 0.5;
+SELECT rows_of('person WHERE sig % bloom_signature(''mitchell green'')') = rows_of('person WHERE bloom_sim(sig, bloom_signature(''mitchell green'')) >= 0.5') AS same;
+RESET bloom_ident.threshold;
+-- The ends, NULLs, other shapes.
+SELECT rows_of('person WHERE bloom_sim(sig, bloom_signature(''x'')) >= 0') = (SELECT reltuples FROM pg_class WHERE relname = 'person') AS everything,
+       rows_of('person WHERE bloom_sim(sig, bloom_signature(''x'')) > 1') AS nothing,
+       rows_of('person WHERE bloom_sim(sig, NULL::bloom) > 0.5') AS by_null, rows_of('person WHERE sig % NULL::bloom_query') AS by_null_query,
+       rows_of('person WHERE bloom_sim(sig, bloom_signature(''x'', 2)) > 0.5') AS other_shape;
+-- Joins.
+SELECT t, greatest(estimate / truth, truth / estimate) < 20 AS within_20
+FROM unnest('{0.9,0.8,0.7,0.6,0.5}'::float8[]) AS t,
+     LATERAL (SELECT count(*)::float8 AS truth FROM asked JOIN person ON bloom_sim_at_least(person.sig, asked.sig, t)) AS c,
+     rows_of(format('asked JOIN person ON bloom_sim(person.sig, asked.sig) >= %s', t)) AS estimate
+ORDER BY t DESC;
+-- Few rows, none, NULLs only, large signatures, a domain.
+CREATE DOMAIN signature AS bloom;
+CREATE TABLE odd (a bloom, b bloom, c signature);
+ANALYZE odd;
+SELECT rows_of('odd WHERE bloom_sim(a, bloom_signature(''x'')) > 0.5') >= 1 AS empty;
+INSERT INTO odd SELECT NULL, bloom_signature(i::text, max_chars => 5900), bloom_signature(i::text) FROM generate_series(1, 3) AS i;
+ANALYZE odd;
+SELECT rows_of('odd WHERE bloom_sim(a, bloom_signature(''x'')) > 0.5') >= 1 AS nulls, rows_of('odd WHERE bloom_sim(b, bloom_signature(''1'', max_chars => 5900)) > 0.5') AS large,
+       rows_of('odd WHERE bloom_sim(c, bloom_signature(''1'')) > 0.5') AS domain, rows_of('odd WHERE c % bloom_query(bloom_signature(''1''), 0.5)') AS domain_query;
+-- Who may not see the values gets no estimate from them.
+CREATE ROLE bloom_ident_reader;
+CREATE VIEW behind WITH (security_barrier) AS SELECT sig FROM person WHERE id < 0;
+GRANT SELECT ON behind TO bloom_ident_reader;
+GRANT EXECUTE ON FUNCTION rows_of TO bloom_ident_reader;
+SET ROLE bloom_ident_reader;
+SELECT rows_of('behind WHERE sig % bloom_query(bloom_signature(''mitchell green''), 0)') <= 30 AS hidden;
+RESET ROLE;
+DROP VIEW behind;
+DROP TABLE febrl, person, asked, odd;
+DROP DOMAIN signature;
+DROP FUNCTION rows_of;
+DROP ROLE bloom_ident_reader;
