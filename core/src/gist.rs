@@ -164,11 +164,12 @@ impl<'a> Key<'a> {
         Ok((gained + lost + wider) as f32)
     }
 
-    /// An order in which signatures that are alike tend to be near each other: by the number of
-    /// set bits, then by the bits.
+    /// An order whose neighbours belong on one page: by the number of set bits, or the middle of its
+    /// range, then by the bits.
     pub fn order(&self, other: &Key<'_>) -> std::cmp::Ordering {
-        self.least
-            .cmp(&other.least)
+        let middle = |key: &Key<'_>| u64::from(key.least) + u64::from(key.greatest);
+        middle(self)
+            .cmp(&middle(other))
             .then_with(|| self.union.cmp(other.union))
     }
 
@@ -185,12 +186,6 @@ impl<'a> Key<'a> {
             count_bits(self.union),
             count_bits(self.intersection)
         )
-    }
-
-    /// Bits in which two keys differ.
-    fn distance(&self, other: &Key<'_>) -> u32 {
-        let (a, b) = (count_bits(self.union), count_bits(other.union));
-        a + b - 2 * intersect_bits(self.union, other.union)
     }
 }
 
@@ -245,40 +240,26 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = Key<'a>>, out: &mut [u8]) -> Res
     Ok(())
 }
 
-/// Deals keys to two pages: true for the right one. Each gets a third at least. The seeds are far
-/// apart; every other key goes to the seed that is nearer, those with the clearest choice first.
+/// Deals keys to two pages of half of them each: true for the right one, which gets those with more
+/// set bits. Seeds by distance, as is usual for signatures, make pages whose unions have nearly
+/// all bits set and whose ranges of counts are as wide as the table's.
 ///
 /// Errors: different shapes; out of memory.
 pub fn split(keys: &[Key<'_>]) -> Result<Vec<bool>> {
     let n = keys.len();
     let mut right = Vec::new();
-    let mut choice: Vec<(i64, usize)> = Vec::new();
+    let mut order: Vec<usize> = Vec::new();
     right
         .try_reserve(n)
-        .and_then(|()| choice.try_reserve(n))
-        .map_err(|_| Error::out_of_memory(n * size_of::<(i64, usize)>()))?;
-    let Some(first) = keys.first() else {
-        return Ok(right);
-    };
-    keys.iter().try_for_each(|key| first.check(key))?;
-    let farthest = |from: &Key<'_>| {
-        (0..n)
-            .max_by_key(|&i| from.distance(&keys[i]))
-            .unwrap_or_default()
-    };
-    let a = farthest(first);
-    let b = farthest(&keys[a]);
-    choice.extend((0..n).map(|i| {
-        let (to_a, to_b) = (keys[a].distance(&keys[i]), keys[b].distance(&keys[i]));
-        (i64::from(to_a) - i64::from(to_b), i)
-    }));
-    choice.sort_unstable();
-    // sorted by how much nearer a is: the cut lies where the preference turns, within the thirds
-    let turn = choice.partition_point(|&(preference, _)| preference <= 0);
-    let third = (n / 3).max(1);
-    let cut = turn.clamp(third, (n - third).max(third));
+        .and_then(|()| order.try_reserve(n))
+        .map_err(|_| Error::out_of_memory(n * size_of::<usize>()))?;
+    if let Some(first) = keys.first() {
+        keys.iter().try_for_each(|key| first.check(key))?;
+    }
+    order.extend(0..n);
+    order.sort_unstable_by(|&a, &b| keys[a].order(&keys[b]));
     right.resize(n, false);
-    for &(_, i) in &choice[cut..] {
+    for &i in &order[n / 2..] {
         right[i] = true;
     }
     Ok(right)
