@@ -49,7 +49,7 @@ build() {
 cells() {
     local t
     for t in 0.9 0.8 0.7 0.6 0.5; do
-        printf ' %8s |' "$(sql -c "${1//:t/$t}" -c "SELECT median_ms(\$s\$${2//:t/$t}\$s\$)" | tail -n 1)"
+        printf ' %8s |' "${2:+$(sql -c "${1//:t/$t}" -c "SELECT median_ms(\$s\$${2//:t/$t}\$s\$)" | tail -n 1)}"
     done
     printf ' %8s |' "${3:+$(sql -c "${1//:t/0.5}" -c "SELECT median_ms(\$s\$$3\$s\$)" | tail -n 1)}"
     printf ' %8s |\n' "${4:+$(sql -c "${1//:t/0.85}" -c "SELECT median_ms(\$s\$${2//:t/0.85}; $4\$s\$)" | tail -n 1)}"
@@ -88,7 +88,7 @@ for rows in ${BENCH_ROWS:-100000 1000000}; do
         cells 'SET enable_indexscan = off' "SELECT id FROM person WHERE bits <%> (:sig)::bit varying::bit(301) <= 1 - :t" "SELECT id FROM person ORDER BY bits <%> (:sig)::bit varying::bit(301) LIMIT 10" ''
         if [[ -n ${BENCH_HNSW:-} ]]; then
             build 'pgvector HNSW (approximate)' 'person USING hnsw (bits bit_jaccard_ops)'
-            cells 'SET enable_seqscan = off' 'SELECT 1' "SELECT id FROM person ORDER BY bits <%> (:sig)::bit varying::bit(301) LIMIT 10" ''
+            cells 'SET enable_seqscan = off' '' "SELECT id FROM person ORDER BY bits <%> (:sig)::bit varying::bit(301) LIMIT 10" ''
         fi
     else
         missing 'pgvector, same bits'

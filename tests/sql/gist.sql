@@ -16,8 +16,9 @@ CREATE FUNCTION differences(way text, relation text DEFAULT 'person', OUT asked 
 DECLARE
     q record;
     condition text;
-    by_table int[];
-    by_index int[];
+    by_table text[];
+    by_index text[];
+    query text;
 BEGIN
     asked := 0; hits := 0; differ := 0;
     FOR q IN SELECT sig FROM person WHERE id % 997 = 0 AND sig IS NOT NULL
@@ -25,11 +26,12 @@ BEGIN
              UNION ALL SELECT bloom_union(sig) FROM person WHERE id < 100 LOOP
         FOREACH condition IN ARRAY ARRAY['sig % bloom_query($1, 0)', 'sig % bloom_query($1, 0.1)', 'sig % bloom_query($1, 1.0 / 3)', 'sig % bloom_query($1, 0.5)', 'sig % bloom_query($1, 0.8)', 'sig % bloom_query($1, 1)',
                 'bloom_sim(sig, $1) > 0.8', 'bloom_dice(sig, $1) >= 0.9', 'sig % $1', 'sig = $1', 'sig @> $1', 'sig <@ $1', 'sig @> ($1 & bloom_signature(''green''))', 'sig <@ ($1 | bloom_signature(''green''))'] LOOP
+            query := format('SELECT array_agg(%1$s::text ORDER BY %1$s) FROM %2$I WHERE ', CASE way WHEN 'only' THEN 'sig' ELSE 'id' END, relation) || condition;
             SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off;
-            EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %I WHERE ', relation) || condition INTO by_table USING q.sig;
+            EXECUTE query INTO by_table USING q.sig;
             SET LOCAL enable_seqscan = off;
-            PERFORM set_config(CASE way WHEN 'bitmap' THEN 'enable_bitmapscan' ELSE 'enable_indexscan' END, 'on', true);
-            EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %I WHERE ', relation) || condition INTO by_index USING q.sig;
+            PERFORM set_config(CASE way WHEN 'bitmap' THEN 'enable_bitmapscan' WHEN 'only' THEN 'enable_indexonlyscan' ELSE 'enable_indexscan' END, 'on', true);
+            EXECUTE query INTO by_index USING q.sig;
             asked := asked + 1;
             hits := hits + coalesce(array_length(by_table, 1), 0);
             differ := differ + (by_index IS DISTINCT FROM by_table)::int;
@@ -38,6 +40,7 @@ BEGIN
 END $$;
 SELECT * FROM differences('bitmap');
 SELECT * FROM differences('index');
+SELECT * FROM differences('only');
 -- The same through the planner's eyes: index-only, for the signature alone.
 SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT sig FROM person WHERE sig % bloom_query(bloom_signature('mitchell green'), 0.5);

@@ -5,7 +5,7 @@ CREATE EXTENSION bloom_ident;
 -- Every operator class is valid.
 SELECT amname, opcname, amvalidate(opclass.oid)
 FROM pg_opclass AS opclass JOIN pg_am AS am ON am.oid = opcmethod
-WHERE opcintype = 'bloom'::regtype
+WHERE opcintype IN ('bloom'::regtype, 'bloom_query'::regtype)
 ORDER BY 1, 2;
 
 -- What \dx+ shows, but for array types, which versions before 16 leave out.
