@@ -11,7 +11,16 @@ CREATE TABLE copied (LIKE queries);
 COPY copied FROM :'file' (FORMAT binary);
 SELECT count(*) FROM (SELECT q::text FROM queries EXCEPT SELECT q::text FROM copied) AS d;
 DROP TABLE queries, copied;
+-- What no similarity reaches is made by comparisons alone, but stored, dumped and restored like the rest.
+SELECT q, q::text::bloom_query::text = q::text AS text, '(2,5,3):1f03'::bloom % q AS matches FROM bloom_query_above('(2,5,3):1f03', 2) AS q;
+COPY (SELECT bloom_query_at_least('(2,5,3):1f03', 'NaN')) TO :'file' (FORMAT binary);
+CREATE TEMP TABLE never (q bloom_query);
+COPY never FROM :'file' (FORMAT binary);
+SELECT q FROM never;
 -- Bad input.
+SELECT '2.0000000000000004 (2,5,3):1f03'::bloom_query;
+SELECT '1.5 (2,5,3):1f03'::bloom_query;
+SELECT bloom_query('(2,5,3):1f03', 2);
 SELECT '(2,5,3):1f03'::bloom_query;
 SELECT '0.5'::bloom_query;
 SELECT ''::bloom_query;

@@ -35,7 +35,7 @@ impl<'a> QueryView<'a> {
 
     /// A view of bytes from anywhere.
     ///
-    /// Errors: a malformed signature, a threshold outside [0,1].
+    /// Errors: a malformed signature, a threshold outside [0,1] and not [`NEVER`].
     pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
         let Some((signature, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
             return Err(Error::new(
@@ -44,7 +44,7 @@ impl<'a> QueryView<'a> {
             ));
         };
         let threshold = f64::from_le_bytes(*threshold);
-        unit("threshold", threshold).map_err(|e| e.of_kind(Kind::InvalidBinary))?;
+        check_threshold(threshold).map_err(|e| e.of_kind(Kind::InvalidBinary))?;
         Ok(QueryView {
             signature: View::untrusted(signature)?,
             threshold,
@@ -86,6 +86,14 @@ pub fn jaccard_of_dice(dice: f64) -> f64 {
     at_least(jaccard - SLACK)
 }
 
+/// What a stored query can have: [`NEVER`], too, since such queries are dumped and restored.
+fn check_threshold(threshold: f64) -> Result<()> {
+    if threshold == NEVER {
+        return Ok(());
+    }
+    unit("threshold", threshold)
+}
+
 /// Appends the text form: the threshold, a blank, and the signature.
 pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
     let _ = write!(out, "{} ", query.threshold);
@@ -94,7 +102,7 @@ pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
 
 /// Reads the text form into `out`, which is emptied first.
 ///
-/// Errors: malformed text, a threshold outside [0,1]; out of memory.
+/// Errors: malformed text, a threshold outside [0,1] and not [`NEVER`]; out of memory.
 pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let bad = || {
         Error::new(
@@ -111,7 +119,7 @@ pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let text = text.trim();
     let (threshold, signature) = text.split_once(' ').ok_or_else(bad)?;
     let threshold: f64 = threshold.parse().map_err(|_| bad())?;
-    unit("threshold", threshold)?;
+    check_threshold(threshold)?;
     parse_text(signature, out)?;
     out.try_reserve(THRESHOLD)
         .map_err(|_| Error::out_of_memory(THRESHOLD))?;
