@@ -691,6 +691,118 @@ CREATE OPERATOR <= (LEFTARG = bloom_score, RIGHTARG = bloom_score, FUNCTION = sc
     COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <= (bloom_score, bloom_score) IS 'less than or equal';
 
+-- The family lets a row comparison, (score, id) > (0.8, 7), and ORDER BY ... USING find out what these operators mean.
+-- It has no operator class: columns are indexed as float8, and single comparisons are rewritten to float8.
+
+CREATE FUNCTION score_cmp_float8(bloom_score, float8) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_cmp_float8_wrapper';
+COMMENT ON FUNCTION score_cmp_float8(bloom_score, float8) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION float8_cmp_score(float8, bloom_score) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'float8_cmp_score_wrapper';
+COMMENT ON FUNCTION float8_cmp_score(float8, bloom_score) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION score_cmp_float4(bloom_score, float4) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_cmp_float4_wrapper';
+COMMENT ON FUNCTION score_cmp_float4(bloom_score, float4) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION float4_cmp_score(float4, bloom_score) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'float4_cmp_score_wrapper';
+COMMENT ON FUNCTION float4_cmp_score(float4, bloom_score) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION score_cmp_int2(bloom_score, smallint) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_cmp_int2_wrapper';
+COMMENT ON FUNCTION score_cmp_int2(bloom_score, smallint) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION int2_cmp_score(smallint, bloom_score) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'int2_cmp_score_wrapper';
+COMMENT ON FUNCTION int2_cmp_score(smallint, bloom_score) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION score_cmp_int4(bloom_score, integer) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_cmp_int4_wrapper';
+COMMENT ON FUNCTION score_cmp_int4(bloom_score, integer) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION int4_cmp_score(integer, bloom_score) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'int4_cmp_score_wrapper';
+COMMENT ON FUNCTION int4_cmp_score(integer, bloom_score) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION score_cmp_int8(bloom_score, bigint) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_cmp_int8_wrapper';
+COMMENT ON FUNCTION score_cmp_int8(bloom_score, bigint) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION int8_cmp_score(bigint, bloom_score) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'int8_cmp_score_wrapper';
+COMMENT ON FUNCTION int8_cmp_score(bigint, bloom_score) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION score_cmp_numeric(bloom_score, numeric) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_cmp_numeric_wrapper';
+COMMENT ON FUNCTION score_cmp_numeric(bloom_score, numeric) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION numeric_cmp_score(numeric, bloom_score) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'numeric_cmp_score_wrapper';
+COMMENT ON FUNCTION numeric_cmp_score(numeric, bloom_score) IS
+    'order of a score and a number: -1, 0 or 1';
+CREATE FUNCTION score_cmp_score(bloom_score, bloom_score) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'score_cmp_float8_wrapper';
+COMMENT ON FUNCTION score_cmp_score(bloom_score, bloom_score) IS
+    'order of two scores: -1, 0 or 1';
+CREATE FUNCTION score_eq_score(bloom_score, bloom_score) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE internal AS 'float8eq';
+COMMENT ON FUNCTION score_eq_score(bloom_score, bloom_score) IS
+    'implementation of ~=~ operator';
+
+-- Not named =, so that = stays that of float8, with its indexes.
+CREATE OPERATOR ~=~ (LEFTARG = bloom_score, RIGHTARG = bloom_score, FUNCTION = score_eq_score,
+    COMMUTATOR = ~=~, RESTRICT = eqsel, JOIN = eqjoinsel, MERGES);
+COMMENT ON OPERATOR ~=~ (bloom_score, bloom_score) IS 'equal; for ORDER BY ... USING alone';
+
+CREATE OPERATOR FAMILY bloom_score_ops USING btree;
+COMMENT ON OPERATOR FAMILY bloom_score_ops USING btree IS 'order of scores and numbers, for row comparisons';
+ALTER OPERATOR FAMILY bloom_score_ops USING btree ADD
+    OPERATOR 1 < (bloom_score, bloom_score),
+    OPERATOR 2 <= (bloom_score, bloom_score),
+    OPERATOR 3 ~=~ (bloom_score, bloom_score),
+    OPERATOR 4 >= (bloom_score, bloom_score),
+    OPERATOR 5 > (bloom_score, bloom_score),
+    FUNCTION 1 (bloom_score, bloom_score) score_cmp_score(bloom_score, bloom_score),
+    FUNCTION 2 (bloom_score, bloom_score) btfloat8sortsupport(internal),
+    OPERATOR 4 >= (bloom_score, float8),
+    OPERATOR 5 > (bloom_score, float8),
+    FUNCTION 1 (bloom_score, float8) score_cmp_float8(bloom_score, float8),
+    OPERATOR 1 < (float8, bloom_score),
+    OPERATOR 2 <= (float8, bloom_score),
+    FUNCTION 1 (float8, bloom_score) float8_cmp_score(float8, bloom_score),
+    OPERATOR 4 >= (bloom_score, float4),
+    OPERATOR 5 > (bloom_score, float4),
+    FUNCTION 1 (bloom_score, float4) score_cmp_float4(bloom_score, float4),
+    OPERATOR 1 < (float4, bloom_score),
+    OPERATOR 2 <= (float4, bloom_score),
+    FUNCTION 1 (float4, bloom_score) float4_cmp_score(float4, bloom_score),
+    OPERATOR 4 >= (bloom_score, smallint),
+    OPERATOR 5 > (bloom_score, smallint),
+    FUNCTION 1 (bloom_score, smallint) score_cmp_int2(bloom_score, smallint),
+    OPERATOR 1 < (smallint, bloom_score),
+    OPERATOR 2 <= (smallint, bloom_score),
+    FUNCTION 1 (smallint, bloom_score) int2_cmp_score(smallint, bloom_score),
+    OPERATOR 4 >= (bloom_score, integer),
+    OPERATOR 5 > (bloom_score, integer),
+    FUNCTION 1 (bloom_score, integer) score_cmp_int4(bloom_score, integer),
+    OPERATOR 1 < (integer, bloom_score),
+    OPERATOR 2 <= (integer, bloom_score),
+    FUNCTION 1 (integer, bloom_score) int4_cmp_score(integer, bloom_score),
+    OPERATOR 4 >= (bloom_score, bigint),
+    OPERATOR 5 > (bloom_score, bigint),
+    FUNCTION 1 (bloom_score, bigint) score_cmp_int8(bloom_score, bigint),
+    OPERATOR 1 < (bigint, bloom_score),
+    OPERATOR 2 <= (bigint, bloom_score),
+    FUNCTION 1 (bigint, bloom_score) int8_cmp_score(bigint, bloom_score),
+    OPERATOR 4 >= (bloom_score, numeric),
+    OPERATOR 5 > (bloom_score, numeric),
+    FUNCTION 1 (bloom_score, numeric) score_cmp_numeric(bloom_score, numeric),
+    OPERATOR 1 < (numeric, bloom_score),
+    OPERATOR 2 <= (numeric, bloom_score),
+    FUNCTION 1 (numeric, bloom_score) numeric_cmp_score(numeric, bloom_score);
+
 -- GiST ---------------------------------------------------------------------------------------
 
 CREATE TYPE bloom_gist_key;

@@ -1,7 +1,7 @@
 //! Comparisons of a `bloom_score` with numbers. They mean what `float8` means; the planner rewrites
 //! them (see `planner`), and these run where it does not.
 
-use pgrx::{pg_extern, AnyNumeric};
+use pgrx::{direct_function_call, pg_extern, pg_sys, AnyNumeric, IntoDatum};
 
 /// As the cast to `float8` gives it.
 trait Number {
@@ -27,10 +27,10 @@ impl Number for i64 {
 
 impl Number for AnyNumeric {
     fn float8(self) -> f64 {
-        // beyond the range of float8 the cast is an error, too
-        f64::try_from(self).unwrap_or_else(|e| {
-            pgrx::error!("{e}");
-        })
+        // the server's own cast: beyond the range of float8 its error
+        // SAFETY: the argument is a numeric.
+        unsafe { direct_function_call(pg_sys::numeric_float8, &[self.into_datum()]) }
+            .expect("a float8, or an error")
     }
 }
 
@@ -43,8 +43,12 @@ fn at_least(a: f64, b: f64) -> bool {
     !greater(b, a)
 }
 
+fn order(a: f64, b: f64) -> i32 {
+    i32::from(greater(a, b)) - i32::from(greater(b, a))
+}
+
 macro_rules! comparisons {
-    ($($t:ty: $gt:ident $ge:ident $lt:ident $le:ident;)*) => {$(
+    ($($t:ty: $gt:ident $ge:ident $lt:ident $le:ident $cmp:ident $cmp_left:ident;)*) => {$(
         #[pg_extern(sql = false)]
         fn $gt(score: f64, number: $t) -> bool {
             greater(score, number.float8())
@@ -66,13 +70,24 @@ macro_rules! comparisons {
         fn $le(number: $t, score: f64) -> bool {
             at_least(score, number.float8())
         }
+
+        #[pg_extern(sql = false)]
+        fn $cmp(score: f64, number: $t) -> i32 {
+            order(score, number.float8())
+        }
+
+        /// The number on the left.
+        #[pg_extern(sql = false)]
+        fn $cmp_left(number: $t, score: f64) -> i32 {
+            order(number.float8(), score)
+        }
     )*};
 }
 comparisons! {
-    f64: score_gt_float8 score_ge_float8 float8_lt_score float8_le_score;
-    f32: score_gt_float4 score_ge_float4 float4_lt_score float4_le_score;
-    i16: score_gt_int2 score_ge_int2 int2_lt_score int2_le_score;
-    i32: score_gt_int4 score_ge_int4 int4_lt_score int4_le_score;
-    i64: score_gt_int8 score_ge_int8 int8_lt_score int8_le_score;
-    AnyNumeric: score_gt_numeric score_ge_numeric numeric_lt_score numeric_le_score;
+    f64: score_gt_float8 score_ge_float8 float8_lt_score float8_le_score score_cmp_float8 float8_cmp_score;
+    f32: score_gt_float4 score_ge_float4 float4_lt_score float4_le_score score_cmp_float4 float4_cmp_score;
+    i16: score_gt_int2 score_ge_int2 int2_lt_score int2_le_score score_cmp_int2 int2_cmp_score;
+    i32: score_gt_int4 score_ge_int4 int4_lt_score int4_le_score score_cmp_int4 int4_cmp_score;
+    i64: score_gt_int8 score_ge_int8 int8_lt_score int8_le_score score_cmp_int8 int8_cmp_score;
+    AnyNumeric: score_gt_numeric score_ge_numeric numeric_lt_score numeric_le_score score_cmp_numeric numeric_cmp_score;
 }

@@ -1,6 +1,7 @@
 //! `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise for `>=`, for `bloom_dice`, and
 //! with the number on the left. A comparison of any other score becomes one of `float8`, so that
-//! ordinary indexes on scores are used.
+//! ordinary indexes on scores are used; also of a similarity within one table, which no index on
+//! signatures can answer.
 
 use std::ffi::CStr;
 
@@ -90,7 +91,7 @@ unsafe fn rewrite(
     // SAFETY: as promised by the caller; every new node gets arguments of its types.
     unsafe {
         let number = fold(root, float8(number)?);
-        if let Some((name, signatures)) = measure(near, score) {
+        if let Some((name, signatures)) = measure(near, score).filter(|m| apart(root, &m.1)) {
             let (_, above, at_least) = REWRITTEN.iter().find(|(measure, ..)| *measure == name)?;
             let name = if comparison.strict { above } else { at_least };
             let bloom = type_named(near, c"bloom")?;
@@ -121,6 +122,17 @@ unsafe fn measure(near: pg_sys::Oid, node: *mut Node) -> Option<(&'static CStr, 
             .iter()
             .find(|(name, ..)| function(near, name, &[bloom, bloom]) == Some(found.funcid))?;
         Some((name, nodes(found.args)))
+    }
+}
+
+/// Whether no table is on both sides, so that an index on one of them can be asked for the other.
+///
+/// SAFETY: `root` is the planner's, or NULL outside of it; the sides are expressions.
+unsafe fn apart(root: *mut pg_sys::PlannerInfo, sides: &[*mut Node]) -> bool {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let tables = |node| pg_sys::pull_varnos(root, node);
+        !pg_sys::bms_overlap(tables(sides[0]), tables(sides[1]))
     }
 }
 

@@ -79,6 +79,32 @@ SELECT a.id, b.id FROM asked AS a JOIN person AS b ON bloom_sim(a.sig, b.sig) > 
 SELECT a.id, b.id FROM asked AS a LEFT JOIN person AS b ON bloom_sim(a.sig, b.sig) > 0.8 AND a.id <> b.id ORDER BY 1, 2;
 DROP TABLE asked;
 
+-- Two columns of one table leave nothing to an index on signatures; an index or statistics on their similarity get their chance.
+CREATE TABLE pair AS SELECT a.id, a.sig AS a, b.sig AS b FROM person AS a JOIN person AS b ON b.id = a.id + a.id % 2 WHERE a.id <= 1000;
+CREATE INDEX pair_sim ON pair (bloom_sim(a, b));
+CREATE INDEX pair_dice ON pair (bloom_dice(a, b)) WHERE bloom_dice(a, b) > 0.9;
+CREATE INDEX pair_a ON pair USING gist (a);
+ANALYZE pair;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM pair WHERE bloom_sim(a, b) > 0.999;
+EXPLAIN (COSTS OFF) SELECT id FROM pair WHERE 0.999 <= bloom_sim(a, b);
+EXPLAIN (COSTS OFF) SELECT id FROM pair WHERE bloom_dice(a, b) > 0.9;
+SELECT count(*), count(*) FILTER (WHERE id % 2 = 0) AS equal FROM pair WHERE bloom_sim(a, b) > 0.999;
+EXPLAIN (COSTS OFF) SELECT x.id, y.id FROM pair AS x JOIN pair AS y ON bloom_sim(x.a, y.a) >= 0.9 AND bloom_sim(x.a, x.b) > 0.9 WHERE x.id = 2;
+DROP INDEX pair_sim, pair_dice;
+SET enable_seqscan = on;
+CREATE STATISTICS pair_sim ON bloom_sim(a, b) FROM pair;
+ANALYZE pair;
+CREATE FUNCTION estimated(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN (plan->0->'Plan'->>'Plan Rows')::float8;
+END $$;
+SELECT estimated('SELECT FROM pair WHERE bloom_sim(a, b) > 0.999') BETWEEN 400 AND 600 AS by_statistics;
+DROP FUNCTION estimated;
+DROP TABLE pair;
+
 -- The extension's schema need not be on the path for the named form; the operators' must be.
 CREATE SCHEMA ext;
 ALTER EXTENSION bloom_ident SET SCHEMA ext;
@@ -98,6 +124,43 @@ EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE 0.99 <= score;
 EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > 1;
 SELECT id FROM scores WHERE score >= 1 ORDER BY id;
 SELECT max(score), min(score) FROM scores WHERE score > 0 AND score < 1;
+-- ANY and rows of columns see the operators as they are: cast for the index.
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > ANY ('{0.99,1}');
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score::float8 > ANY ('{0.99,1}');
+SET enable_seqscan = on;
+SELECT array_agg(id ORDER BY id) FROM scores WHERE score > ANY ('{0.99,1}');
+SELECT array_agg(id ORDER BY id) FROM scores WHERE score::float8 > ANY ('{0.99,1}');
+SELECT count(*) FROM scores WHERE score > ANY ('{1e400}'::numeric[]);
+CREATE INDEX scores_page ON scores (score, id);
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE (score, id) > (0.99, 3000) ORDER BY score, id LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE (score::float8, id) > (0.99, 3000) ORDER BY score, id LIMIT 3;
+CREATE FUNCTION scores_where(condition text, OUT n bigint) LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'SELECT count(*) FROM scores WHERE ' || condition INTO n; END $$;
+SELECT condition, n, n = plain AS same FROM (VALUES
+    ('(score, id) > (0.5, 10)', 'score > 0.5 OR score = 0.5 AND id > 10'),
+    ('(score, id) >= (1::bigint, 3001)', 'score > 1 OR score = 1 AND id >= 3001'),
+    ('(score, id) > (1::smallint, 3000)', 'score > 1 OR score = 1 AND id > 3000'),
+    ('(score, id) >= (1, 3002)', 'score > 1 OR score = 1 AND id >= 3002'),
+    ('(score, id) > (0.25::float4, 3002)', 'score > 0.25 OR score = 0.25 AND id > 3002'),
+    ('(score, id) < (''0.5'', 10)', 'score < 0.5 OR score = 0.5 AND id < 10'),
+    ('(score, id) <= (score, id)', 'score IS NOT NULL'),
+    ('(score, id) > (''NaN''::float8, 10)', 'false'),
+    ('(0.25, 10) < (score, id)', 'score > 0.25 OR score = 0.25 AND id > 10'), ('(0.25::float8, 10) <= (score, id)', 'score > 0.25 OR score = 0.25 AND id >= 10'), ('(0.25::float4, 10) < (score, id)', 'score > 0.25 OR score = 0.25 AND id > 10'),
+    ('(1::smallint, 3000) < (score, id)', 'score = 1'), ('(1, 3000) <= (score, id)', 'score = 1'), ('(1::bigint, 3002) < (score, id)', 'false'),
+    ('(id, score) > (3000, 0.5)', 'id > 3000')) AS v (condition, other),
+    scores_where(condition) AS a (n), scores_where(other) AS b (plain);
+PREPARE page(float8, int) AS SELECT count(*) FROM scores WHERE (score, id) < ($1, $2);
+EXECUTE page(1, 3001);
+PREPARE page_untyped AS SELECT count(*) FROM scores WHERE (score, id) > ($1, $2);
+EXECUTE page_untyped(0.99, 1);
+SELECT id, score FROM scores WHERE score IS NOT NULL ORDER BY score USING >, id LIMIT 2;
+SELECT DISTINCT score FROM scores ORDER BY score USING < LIMIT 1;
+SELECT id, rank() OVER (ORDER BY score USING >) FROM scores WHERE score > 0.8 ORDER BY 2;
+-- Every entry of the family, since no operator class has it checked: the function is there, and strategies are those of the names.
+SELECT count(*) AS entries, count(*) FILTER (WHERE EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = amopfamily AND amprocnum = 1
+        AND (amproclefttype, amprocrighttype) = (amoplefttype, amoprighttype) AND (SELECT (proargtypes[0], proargtypes[1]) FROM pg_proc WHERE oid = amproc) = (amoplefttype, amoprighttype))) AS with_function,
+    count(*) FILTER (WHERE oprname <> (ARRAY['<', '<=', '~=~', '>=', '>'])[amopstrategy]) AS misplaced
+FROM pg_amop JOIN pg_operator ON pg_operator.oid = amopopr WHERE amopfamily = (SELECT oid FROM pg_opfamily WHERE opfname = 'bloom_score_ops');
 DROP TABLE scores, person;
-DROP FUNCTION uses;
+DROP FUNCTION uses, scores_where;
 DROP SCHEMA ext;
