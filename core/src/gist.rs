@@ -11,6 +11,10 @@
 //! | 16 | 8 | least threshold of the queries below, 0 for signatures |
 //! | 24 | ⌈m/8⌉ | union: the bits that any has |
 //! | … | ⌈m/8⌉ | intersection: the bits that all have |
+//!
+//! Where signatures of several shapes meet, the inner key is the marker 0x82 and seven zeros, and says
+//! nothing. Nothing here refuses another shape: what is in an index may be of rows that are deleted or
+//! were never committed, so only who looks at the row can tell whether it is an error.
 
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::{count_bits, intersect_bits, Counts};
@@ -18,21 +22,34 @@ use crate::{Error, Kind, Result};
 
 const INNER: u8 = 0x81;
 const HEADER: usize = 24;
+const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
+
+/// Penalties above all that bits can give: for a page of several shapes, and for one of another.
+const TO_MIXED: f32 = 1e6;
+const TO_OTHER: f32 = 2e6;
 
 /// Bytes of an inner key that leave room for four on a page.
 pub const LARGEST: usize = 2000;
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Leaf,
+    Inner,
+    /// Inner, over several shapes.
+    Mixed,
+}
+
 /// A leaf or an inner key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
-    /// As [`View::tag`].
+    /// As [`View::tag`]; 0 for several.
     tag: u64,
     least: u32,
     greatest: u32,
     threshold: f64,
     union: &'a [u8],
     intersection: &'a [u8],
-    leaf: bool,
+    level: Level,
 }
 
 impl<'a> Key<'a> {
@@ -44,7 +61,7 @@ impl<'a> Key<'a> {
             threshold: 0.0,
             union: view.bits(),
             intersection: view.bits(),
-            leaf: true,
+            level: Level::Leaf,
         }
     }
 
@@ -57,6 +74,17 @@ impl<'a> Key<'a> {
 
     /// A key as it is stored; `None` when the bytes are none.
     pub fn stored(bytes: &'a [u8]) -> Option<Key<'a>> {
+        if bytes == MIXED {
+            return Some(Key {
+                tag: 0,
+                least: 0,
+                greatest: u32::MAX,
+                threshold: 0.0,
+                union: &[],
+                intersection: &[],
+                level: Level::Mixed,
+            });
+        }
         if bytes.first() != Some(&INNER) {
             return View::stored(bytes)
                 .map(Key::of_signature)
@@ -74,7 +102,7 @@ impl<'a> Key<'a> {
             threshold: f64::from_le_bytes(header[16..24].try_into().ok()?),
             union,
             intersection,
-            leaf: false,
+            level: Level::Inner,
         };
         (bits.len() == 2 * key.shape().bytes()).then_some(key)
     }
@@ -83,13 +111,9 @@ impl<'a> Key<'a> {
         Shape::of_tag(self.tag)
     }
 
-    /// Errors: different shapes.
-    fn check(&self, other: &Key<'_>) -> Result<()> {
-        if self.tag == other.tag {
-            Ok(())
-        } else {
-            Err(Shape::mismatch(self.shape(), other.shape()))
-        }
+    /// Whether this is a leaf that cannot be compared with `query`: its row, if there is one, has to be.
+    pub fn foreign(&self, query: &Key<'_>) -> bool {
+        self.level == Level::Leaf && self.tag != query.tag
     }
 
     /// The greatest similarity to `query`, a leaf, that a signature below can have.
@@ -100,82 +124,87 @@ impl<'a> Key<'a> {
     /// similarity i/(|Q|+|x∖Q|) is thus at most i/(|Q|+max(|N∖Q|, l−i)), which grows with i: the
     /// numerator does, and the denominator does not. At i = c that is the bound, and because
     /// division rounds monotonically it holds for the float8 quotients, too. For a leaf it is the
-    /// similarity itself.
-    ///
-    /// Errors: different shapes.
-    pub fn bound(&self, query: &Key<'_>) -> Result<f64> {
-        self.check(query)?;
+    /// similarity itself. It is 1 where shapes differ.
+    pub fn bound(&self, query: &Key<'_>) -> f64 {
+        if self.tag != query.tag {
+            return 1.0;
+        }
         let q = query.least;
         let common = intersect_bits(self.union, query.union).min(self.greatest);
-        if self.leaf {
+        if self.level == Level::Leaf {
             let (a, b) = (self.least, q);
-            return Ok(Counts { a, b, common }.jaccard());
+            return Counts { a, b, common }.jaccard();
         }
         let inside = intersect_bits(self.intersection, query.union);
         let outside =
             (count_bits(self.intersection) - inside).max(self.least.saturating_sub(common));
         let (a, b) = (outside + common, q);
-        Ok(Counts { a, b, common }.jaccard())
+        Counts { a, b, common }.jaccard()
     }
 
-    /// Whether a signature below may reach `query`'s threshold, and its own.
-    ///
-    /// Errors: different shapes.
-    pub fn may_match(&self, query: &Key<'_>) -> Result<bool> {
-        Ok(self.bound(query)? >= query.threshold.max(self.threshold))
+    /// Whether a signature below may reach `query`'s threshold, and its own, or is of another shape.
+    pub fn may_match(&self, query: &Key<'_>) -> bool {
+        self.tag != query.tag || self.bound(query) >= query.threshold.max(self.threshold)
     }
 
-    /// Whether a signature below may have every bit of `query`: the union must.
-    ///
-    /// Errors: different shapes.
-    pub fn may_contain(&self, query: &Key<'_>) -> Result<bool> {
-        self.check(query)?;
-        Ok(intersect_bits(self.union, query.union) == query.least && self.greatest >= query.least)
+    /// Whether a signature below may have every bit of `query`: the union must. Or is of another shape.
+    pub fn may_contain(&self, query: &Key<'_>) -> bool {
+        self.tag != query.tag
+            || intersect_bits(self.union, query.union) == query.least
+                && self.greatest >= query.least
     }
 
     /// Whether a signature below may have all its bits in `query`: the intersection must, and some
-    /// signature has as few.
-    ///
-    /// Errors: different shapes.
-    pub fn may_be_within(&self, query: &Key<'_>) -> Result<bool> {
-        self.check(query)?;
+    /// signature has as few. Or is of another shape.
+    pub fn may_be_within(&self, query: &Key<'_>) -> bool {
+        if self.tag != query.tag {
+            return true;
+        }
         let inside = intersect_bits(self.intersection, query.union);
-        Ok(inside == count_bits(self.intersection) && self.least <= query.least)
+        inside == count_bits(self.intersection) && self.least <= query.least
     }
 
     /// Whether a signature below may equal `query`. Different shapes are unequal.
     pub fn may_equal(&self, query: &Key<'_>) -> bool {
-        self.tag == query.tag
-            && matches!(self.may_contain(query), Ok(true))
-            && matches!(self.may_be_within(query), Ok(true))
+        if self.tag != query.tag {
+            return self.level == Level::Mixed;
+        }
+        self.may_contain(query) && self.may_be_within(query)
     }
 
     /// What taking `new` in costs: bits that the union gains and the intersection loses, and how
-    /// much the range of bit counts widens.
-    ///
-    /// Errors: different shapes.
-    pub fn penalty(&self, new: &Key<'_>) -> Result<f32> {
-        self.check(new)?;
+    /// much the range of bit counts widens. Shapes are kept apart as long as that is possible.
+    pub fn penalty(&self, new: &Key<'_>) -> f32 {
+        if self.level == Level::Mixed || new.level == Level::Mixed {
+            return TO_MIXED;
+        }
+        if self.tag != new.tag {
+            return TO_OTHER;
+        }
         let gained = count_bits(new.union) - intersect_bits(self.union, new.union);
         let lost =
             count_bits(self.intersection) - intersect_bits(self.intersection, new.intersection);
         let wider =
             self.least.saturating_sub(new.least) + new.greatest.saturating_sub(self.greatest);
-        Ok((gained + lost + wider) as f32)
+        (gained + lost + wider) as f32
     }
 
-    /// An order whose neighbours belong on one page: by the number of set bits, or the middle of its
-    /// range, then by the bits.
+    /// An order whose neighbours belong on one page: by shape, then by the number of set bits, or the
+    /// middle of its range, then by the bits.
     pub fn order(&self, other: &Key<'_>) -> std::cmp::Ordering {
         let middle = |key: &Key<'_>| u64::from(key.least) + u64::from(key.greatest);
-        middle(self)
-            .cmp(&middle(other))
+        self.tag
+            .cmp(&other.tag)
+            .then_with(|| middle(self).cmp(&middle(other)))
             .then_with(|| self.union.cmp(other.union))
     }
 
     /// For people who look into an index.
     pub fn describe(&self) -> String {
-        if self.leaf {
+        if self.level == Level::Mixed {
+            return "several shapes".to_owned();
+        }
+        if self.level == Level::Leaf {
             return format!("{} with {} bits", self.shape(), self.least);
         }
         format!(
@@ -209,10 +238,24 @@ pub fn inner_size(shape: Shape) -> Result<usize> {
     .hint("Use a lower max_chars or a higher fpr."))
 }
 
-/// Writes the key that stands for all of `keys`, one at least, to `out`, of [`inner_size`] bytes.
+/// Bytes of the key that stands for all of `keys`, one at least.
 ///
-/// Errors: different shapes.
-pub fn unite<'a>(keys: impl IntoIterator<Item = Key<'a>>, out: &mut [u8]) -> Result<()> {
+/// Errors: a shape that does not fit a page.
+pub fn united_size<'a>(keys: impl IntoIterator<Item = Key<'a>>) -> Result<usize> {
+    let mut keys = keys.into_iter();
+    let first = keys.next().expect("at least one key");
+    if first.level == Level::Mixed || keys.any(|key| key.tag != first.tag) {
+        return Ok(MIXED.len());
+    }
+    inner_size(first.shape())
+}
+
+/// Writes the key that stands for all of `keys` to `out`, of [`united_size`] bytes.
+pub fn unite<'a>(keys: impl IntoIterator<Item = Key<'a>>, out: &mut [u8]) {
+    if out.len() == MIXED.len() {
+        out.copy_from_slice(&MIXED);
+        return;
+    }
     let mut keys = keys.into_iter();
     let first = keys.next().expect("at least one key");
     let (header, bits) = out.split_at_mut(HEADER);
@@ -221,7 +264,6 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = Key<'a>>, out: &mut [u8]) -> Res
     intersection.copy_from_slice(first.intersection);
     let (mut least, mut greatest, mut threshold) = (first.least, first.greatest, first.threshold);
     for key in keys {
-        first.check(&key)?;
         for (to, from) in union.iter_mut().zip(key.union) {
             *to |= from;
         }
@@ -237,14 +279,13 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = Key<'a>>, out: &mut [u8]) -> Res
     header[8..12].copy_from_slice(&least.to_le_bytes());
     header[12..16].copy_from_slice(&greatest.to_le_bytes());
     header[16..].copy_from_slice(&threshold.to_le_bytes());
-    Ok(())
 }
 
-/// Deals keys to two pages of half of them each: true for the right one, which gets those with more
-/// set bits. Seeds by distance, as is usual for signatures, make pages whose unions have nearly
+/// Deals keys to two pages: true for the right one. Keys of one shape go half and half, those with more
+/// set bits to the right; of several shapes none is torn apart, where GiST may have to split again. Seeds by distance, as is usual for signatures, make pages whose unions have nearly
 /// all bits set and whose ranges of counts are as wide as the table's.
 ///
-/// Errors: different shapes; out of memory.
+/// Errors: out of memory.
 pub fn split(keys: &[Key<'_>]) -> Result<Vec<bool>> {
     let n = keys.len();
     let mut right = Vec::new();
@@ -253,13 +294,14 @@ pub fn split(keys: &[Key<'_>]) -> Result<Vec<bool>> {
         .try_reserve(n)
         .and_then(|()| order.try_reserve(n))
         .map_err(|_| Error::out_of_memory(n * size_of::<usize>()))?;
-    if let Some(first) = keys.first() {
-        keys.iter().try_for_each(|key| first.check(key))?;
-    }
     order.extend(0..n);
     order.sort_unstable_by(|&a, &b| keys[a].order(&keys[b]));
     right.resize(n, false);
-    for &i in &order[n / 2..] {
+    let middle = (1..n)
+        .filter(|&i| keys[order[i - 1]].tag != keys[order[i]].tag)
+        .min_by_key(|i| i.abs_diff(n / 2))
+        .unwrap_or(n / 2);
+    for &i in &order[middle..] {
         right[i] = true;
     }
     Ok(right)

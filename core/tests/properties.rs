@@ -343,13 +343,13 @@ fn false_positives_of_random_trigrams() {
 /// A bound of an inner key is at least the similarity of everything below it, whatever is asked.
 mod gist {
     use bloom_ident_core::filter::QueryView;
-    use bloom_ident_core::gist::{inner_size, split, unite, Key};
+    use bloom_ident_core::gist::{split, unite, united_size, Key};
 
     use super::*;
 
     fn united(keys: &[Key<'_>]) -> Vec<u8> {
-        let mut bytes = vec![0; inner_size(keys[0].shape()).unwrap()];
-        unite(keys.iter().copied(), &mut bytes).unwrap();
+        let mut bytes = vec![0; united_size(keys.iter().copied()).unwrap()];
+        unite(keys.iter().copied(), &mut bytes);
         bytes
     }
 
@@ -379,14 +379,14 @@ mod gist {
                 let inner = Key::stored(inner).unwrap();
                 for (row, key) in rows.iter().zip(&keys) {
                     let c = counts(row, &query);
-                    prop_assert_eq!(key.bound(&asked).unwrap(), c.jaccard());
-                    prop_assert!(inner.bound(&asked).unwrap() >= c.jaccard());
-                    prop_assert_eq!(key.may_match(&asked).unwrap(), c.jaccard() >= threshold);
-                    prop_assert!(inner.may_match(&asked).unwrap() || c.jaccard() < threshold);
-                    prop_assert_eq!(key.may_contain(&asked).unwrap(), c.contains());
-                    prop_assert!(inner.may_contain(&asked).unwrap() || !c.contains());
-                    prop_assert_eq!(key.may_be_within(&asked).unwrap(), c.common == c.a);
-                    prop_assert!(inner.may_be_within(&asked).unwrap() || c.common < c.a);
+                    prop_assert_eq!(key.bound(&asked), c.jaccard());
+                    prop_assert!(inner.bound(&asked) >= c.jaccard());
+                    prop_assert_eq!(key.may_match(&asked), c.jaccard() >= threshold);
+                    prop_assert!(inner.may_match(&asked) || c.jaccard() < threshold);
+                    prop_assert_eq!(key.may_contain(&asked), c.contains());
+                    prop_assert!(inner.may_contain(&asked) || !c.contains());
+                    prop_assert_eq!(key.may_be_within(&asked), c.common == c.a);
+                    prop_assert!(inner.may_be_within(&asked) || c.common < c.a);
                     prop_assert_eq!(key.may_equal(&asked), row == &query);
                     prop_assert!(inner.may_equal(&asked) || row != &query);
                 }
@@ -398,8 +398,8 @@ mod gist {
             let inner = Key::stored(&inner).unwrap();
             for (row, key) in rows.iter().zip(&keys) {
                 let matches = counts(row, &query).jaccard() >= threshold.max(own);
-                prop_assert_eq!(key.may_match(&asked).unwrap(), matches);
-                prop_assert!(inner.may_match(&asked).unwrap() || !matches);
+                prop_assert_eq!(key.may_match(&asked), matches);
+                prop_assert!(inner.may_match(&asked) || !matches);
             }
         }
 
@@ -413,8 +413,30 @@ mod gist {
             }
             let inner = united(&keys);
             let inner = Key::stored(&inner).unwrap();
-            prop_assert!(keys.iter().all(|key| inner.penalty(key).unwrap() == 0.0));
+            prop_assert!(keys.iter().all(|key| inner.penalty(key) == 0.0));
             prop_assert!(united(&[inner]) == united(&keys));
+        }
+
+        /// Of two shapes nothing is missed, nothing is refused, and a split parts them.
+        #[test]
+        fn shapes_mix((rows, query) in signatures(), other in "[a-d]{0,12}", few in 1..20usize) {
+            let other = build(Shape::new(2, 61, 4).unwrap(), &other);
+            let foreign = Key::stored(&other).unwrap();
+            let own: Vec<Key<'_>> = rows.iter().map(|r| Key::stored(r).unwrap()).collect();
+            let keys: Vec<Key<'_>> = own.iter().copied().chain(vec![foreign; few]).collect();
+            let (mixed, ours, theirs) = (united(&keys), united(&own), united(&[foreign]));
+            let (mixed, ours, theirs) = (Key::stored(&mixed).unwrap(), Key::stored(&ours).unwrap(), Key::stored(&theirs).unwrap());
+            prop_assert!(united(&[mixed, ours]) == united(&keys) && united(&[theirs, ours]) == united(&keys));
+            let asked = Key::stored(&query).unwrap();
+            prop_assert!(mixed.bound(&asked) == 1.0 && mixed.may_match(&asked) && mixed.may_contain(&asked) && mixed.may_be_within(&asked) && mixed.may_equal(&asked));
+            for key in [foreign, theirs] {
+                prop_assert!(key.bound(&asked) == 1.0 && key.may_match(&asked) && key.may_contain(&asked) && key.may_be_within(&asked) && !key.may_equal(&asked));
+            }
+            prop_assert!(foreign.foreign(&asked) && !theirs.foreign(&asked) && !mixed.foreign(&asked) && !own[0].foreign(&asked));
+            prop_assert!(ours.penalty(&own[0]) < mixed.penalty(&own[0]) && mixed.penalty(&own[0]) < theirs.penalty(&own[0]));
+            let right = split(&keys).unwrap();
+            prop_assert!(right[..own.len()].iter().all(|r| *r == right[0]) && right[own.len()..].iter().all(|r| *r != right[0]));
+            prop_assert_eq!(mixed.describe(), "several shapes");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::gist::{inner_size, unite, Key};
+use bloom_ident_core::gist::{unite, united_size, Key};
 use bloom_ident_core::{Error, Kind, Result};
 use pgrx::{pg_extern, pg_sys};
 
@@ -39,10 +39,12 @@ impl Stored {
 
 /// The inner key that stands for all of `keys`, in the memory of the current context.
 pub fn inner<'a>(keys: impl Iterator<Item = Key<'a>> + Clone) -> pg_sys::Datum {
-    let first = keys.clone().next().expect("a page has a key");
     let make = || -> Result<pg_sys::Datum> {
-        let size = inner_size(first.shape())?;
-        let key = build(size, |bytes| unite(keys, bytes))?;
+        let size = united_size(keys.clone())?;
+        let key = build(size, |bytes| {
+            unite(keys, bytes);
+            Ok(())
+        })?;
         Ok(pg_sys::Datum::from(key))
     };
     make().or_raise()

@@ -2,11 +2,9 @@
 
 use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::gist::Key;
-use bloom_ident_core::Result;
 use pgrx::{pg_extern, pg_sys};
 
 use super::key::Stored;
-use crate::error::OrRaise;
 use crate::settings;
 use crate::types::{Bloom, BloomQuery};
 
@@ -30,17 +28,27 @@ mod query_ops {
 ///
 /// SAFETY: fcinfo is that of such a call.
 unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (Stored, pg_sys::Datum, u16) {
-    // SAFETY: as promised by the caller; the entry's key outlives the call. Leaves hold the
-    // whole signature, so nothing is ever checked again.
+    // SAFETY: as promised by the caller; the entry's key outlives the call.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
         let entry: *const pg_sys::GISTENTRY = args[0].value.cast_mut_ptr();
-        *args[4].value.cast_mut_ptr::<bool>() = false;
         (
             Stored::of((*entry).key),
             args[1].value,
             args[2].value.value() as u16,
         )
+    }
+}
+
+/// Leaves hold the whole signature, so that nothing is checked again, but for those of another shape:
+/// on a row that somebody sees the operator itself fails, and one that nobody sees does no harm.
+///
+/// SAFETY: fcinfo is that of a call of consistent or distance.
+unsafe fn set_recheck(fcinfo: pg_sys::FunctionCallInfo, recheck: bool) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let args = (*fcinfo).args.as_slice(5);
+        *args[4].value.cast_mut_ptr::<bool>() = recheck;
     }
 }
 
@@ -56,26 +64,28 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
-    let answer = || -> Result<bool> {
-        if strategy == bloom_ops::MATCHES {
-            // SAFETY: the strategy's right-hand type.
-            let query = unsafe { BloomQuery::from_raw(query) };
-            return key.may_match(&Key::of_query(query.view()));
-        }
-        // SAFETY: the right-hand type of all others.
-        let query = unsafe { Bloom::from_raw(query) };
-        let signature = Key::of_signature(query.view());
-        match strategy {
-            bloom_ops::SIMILAR => {
-                key.may_match(&with_threshold(query.view(), settings::threshold()))
-            }
-            bloom_ops::EQUAL => Ok(key.may_equal(&signature)),
-            bloom_ops::COVERS => key.may_contain(&signature),
-            bloom_ops::COVERED_BY => key.may_be_within(&signature),
-            other => pgrx::error!("unrecognized strategy number: {other}"),
-        }
+    let answer = |may: bool, asked: &Key<'_>| {
+        // SAFETY: as above.
+        unsafe { set_recheck(fcinfo, key.foreign(asked)) };
+        may
     };
-    answer().or_raise()
+    if strategy == bloom_ops::MATCHES {
+        // SAFETY: the strategy's right-hand type.
+        let query = unsafe { BloomQuery::from_raw(query) };
+        let asked = Key::of_query(query.view());
+        return answer(key.may_match(&asked), &asked);
+    }
+    // SAFETY: the right-hand type of all others.
+    let query = unsafe { Bloom::from_raw(query) };
+    let signature = Key::of_signature(query.view());
+    let may = match strategy {
+        bloom_ops::SIMILAR => key.may_match(&with_threshold(query.view(), settings::threshold())),
+        bloom_ops::EQUAL => key.may_equal(&signature),
+        bloom_ops::COVERS => key.may_contain(&signature),
+        bloom_ops::COVERED_BY => key.may_be_within(&signature),
+        other => pgrx::error!("unrecognized strategy number: {other}"),
+    };
+    answer(may, &signature)
 }
 
 #[pg_extern(sql = false)]
@@ -83,31 +93,35 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
+    let answer = |asked: &Key<'_>| {
+        // SAFETY: as above.
+        unsafe { set_recheck(fcinfo, key.foreign(asked)) };
+        key.may_match(asked)
+    };
     match strategy {
         query_ops::MATCH => {
             // SAFETY: the strategy's right-hand type.
             let query = unsafe { BloomQuery::from_raw(query) };
-            key.may_match(&Key::of_query(query.view())).or_raise()
+            answer(&Key::of_query(query.view()))
         }
         query_ops::MATCHES_SIGNATURE => {
             // SAFETY: the strategy's right-hand type.
             let query = unsafe { Bloom::from_raw(query) };
-            key.may_match(&with_threshold(query.view(), 0.0)).or_raise()
+            answer(&with_threshold(query.view(), 0.0))
         }
         other => pgrx::error!("unrecognized strategy number: {other}"),
     }
 }
 
-/// 1 less the bound: what no signature below can undercut, and exact for a leaf.
+/// 1 less the bound: what no signature below can undercut, and exact for a leaf of the query's shape.
 #[pg_extern(sql = false)]
 fn bloom_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as distance function of an operator on two blooms.
     unsafe {
         let (stored, query, _) = arguments(fcinfo);
         let query = Bloom::from_raw(query);
-        1.0 - stored
-            .key()
-            .bound(&Key::of_signature(query.view()))
-            .or_raise()
+        let asked = Key::of_signature(query.view());
+        set_recheck(fcinfo, stored.key().foreign(&asked));
+        1.0 - stored.key().bound(&asked)
     }
 }

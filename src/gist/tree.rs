@@ -72,7 +72,7 @@ fn bloom_gist_penalty(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             let entry: *const pg_sys::GISTENTRY = args[i].value.cast_mut_ptr();
             Stored::of((*entry).key)
         };
-        *args[2].value.cast_mut_ptr::<f32>() = key(0).key().penalty(&key(1).key()).or_raise();
+        *args[2].value.cast_mut_ptr::<f32>() = key(0).key().penalty(&key(1).key());
         NewValue(args[2].value)
     }
 }

@@ -65,13 +65,90 @@ EXPLAIN (COSTS OFF) SELECT id FROM person WHERE sig % bloom_query(bloom_signatur
 SELECT id, name FROM person WHERE sig % bloom_query(bloom_signature('mitchel green'), 0.3) ORDER BY sig <-> bloom_signature('mitchel green'), id LIMIT 3;
 RESET enable_seqscan; RESET enable_bitmapscan;
 
--- Another shape is an error, asked or inserted into a page that has to be compared.
+-- Another shape is an error where the table gives one: asked for, or in a row that is seen.
 SET enable_seqscan = off;
 SELECT count(*) FROM person WHERE sig % bloom_query(bloom_signature('x', 2), 0.5);
 SELECT count(*) FROM person WHERE bloom_sim(sig, bloom_signature('x', 2)) > 0.9;
 SELECT count(*) FROM person WHERE sig = bloom_signature('x', 2);
 INSERT INTO person VALUES (30000, 0, 'x', bloom_signature('x', 2));
+SELECT id FROM person WHERE sig = bloom_signature('x', 2);
+SELECT count(*) FROM person WHERE sig % bloom_query(bloom_signature('x'), 0.9);
+SELECT id FROM person ORDER BY sig <-> bloom_signature('x') LIMIT 1;
+DELETE FROM person WHERE id = 30000;
+SELECT count(*) FROM person WHERE sig % bloom_query(bloom_signature('x'), 0.9);
 RESET enable_seqscan;
+-- Rows of another shape that nobody sees break nothing, whatever their number: searches, inserts, splits.
+CREATE TABLE reshaped (id int, sig bloom);
+CREATE INDEX reshaped_sig ON reshaped USING gist (sig);
+CREATE FUNCTION reshaped_differ(OUT hits bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    q bloom;
+    condition text;
+    by_index text;
+    by_table text;
+BEGIN
+    hits := 0; differ := 0;
+    FOREACH q IN ARRAY ARRAY[bloom_signature('name 7'), bloom_signature('name 1000'), bloom_signature('')] LOOP
+        FOREACH condition IN ARRAY ARRAY['WHERE sig % bloom_query($1, 0)', 'WHERE sig % bloom_query($1, 0.7)', 'WHERE sig % $1', 'WHERE sig = $1', 'WHERE sig @> $1', 'WHERE sig <@ $1',
+                'WHERE sig IS NOT NULL ORDER BY sig <-> $1 LIMIT 5'] LOOP
+            SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = on;
+            EXECUTE 'SELECT array_agg(d ORDER BY d) FROM (SELECT sig <-> $1 AS d, id FROM reshaped ' || condition || ') AS f' INTO by_table USING q;
+            SET LOCAL enable_indexscan = on; SET LOCAL enable_seqscan = off;
+            EXECUTE 'SELECT array_agg(d ORDER BY d) FROM (SELECT sig <-> $1 AS d, id FROM reshaped ' || condition || ') AS f' INTO by_index USING q;
+            hits := hits + coalesce(array_length(by_table::float8[], 1), 0);
+            differ := differ + (by_table IS DISTINCT FROM by_index)::int;
+        END LOOP;
+    END LOOP;
+    SET LOCAL enable_bitmapscan = on; SET LOCAL enable_seqscan = on;
+END $$;
+-- one on a first page, rolled back; then splits
+BEGIN; INSERT INTO reshaped SELECT 0, bloom_signature('x', 2); ROLLBACK;
+INSERT INTO reshaped SELECT i, bloom_signature('name ' || i) FROM generate_series(1, 5) AS i;
+SELECT * FROM reshaped_differ();
+INSERT INTO reshaped SELECT i, bloom_signature('name ' || i) FROM generate_series(6, 3000) AS i;
+SELECT * FROM reshaped_differ();
+-- many, rolled back and deleted, among the others and before them
+BEGIN; INSERT INTO reshaped SELECT 0, bloom_signature('y' || i, 2) FROM generate_series(1, 1000) AS i; ROLLBACK;
+INSERT INTO reshaped SELECT i, CASE i % 3 WHEN 0 THEN NULL ELSE bloom_signature('name ' || i) END FROM generate_series(3001, 4000) AS i;
+SELECT * FROM reshaped_differ();
+VACUUM reshaped;
+INSERT INTO reshaped SELECT i, bloom_signature('name ' || i) FROM generate_series(4001, 5000) AS i;
+SELECT * FROM reshaped_differ();
+TRUNCATE reshaped;
+INSERT INTO reshaped SELECT i, bloom_signature('z' || i, max_chars => 350) FROM generate_series(1, 500) AS i;
+DELETE FROM reshaped;
+INSERT INTO reshaped SELECT i, bloom_signature('name ' || i) FROM generate_series(1, 1000) AS i;
+SELECT * FROM reshaped_differ();
+VACUUM reshaped;
+SELECT * FROM reshaped_differ();
+-- a table changes its shape row by row, and fails while both are seen
+UPDATE reshaped SET sig = bloom_signature('name ' || id, max_chars => 60) WHERE id <= 500;
+SELECT * FROM reshaped_differ();
+SET enable_seqscan = off;
+SELECT count(*) FROM reshaped WHERE sig % bloom_query(bloom_signature('name 7'), 0.9);
+SELECT id FROM reshaped ORDER BY sig <-> bloom_signature('name 7') LIMIT 1;
+SELECT sig IS NULL FROM reshaped WHERE sig @> bloom_signature('name 7') LIMIT 1;
+SELECT id FROM reshaped WHERE sig = bloom_signature('name 7', max_chars => 60);
+SELECT id FROM reshaped WHERE sig = bloom_signature('name 700');
+RESET enable_seqscan;
+UPDATE reshaped SET sig = bloom_signature('name ' || id, max_chars => 60) WHERE id > 500;
+SELECT count(*) FROM reshaped WHERE sig % bloom_query(bloom_signature('name 7', max_chars => 60), 0.9);
+UPDATE reshaped SET sig = bloom_signature('name ' || id);
+SELECT * FROM reshaped_differ();
+-- an index can be built over both
+UPDATE reshaped SET sig = bloom_signature('x', 2) WHERE id = 1;
+REINDEX INDEX reshaped_sig;
+DELETE FROM reshaped WHERE id = 1;
+SELECT * FROM reshaped_differ();
+-- A constraint fails with a row that is there, and not with one that is gone.
+CREATE TABLE reshaped_once (id int, sig bloom, EXCLUDE USING gist ((bloom_query(sig, 0.99)) WITH %));
+BEGIN; INSERT INTO reshaped_once SELECT i, bloom_signature(md5(i::text), 2) FROM generate_series(1, 300) AS i; ROLLBACK;
+INSERT INTO reshaped_once SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 300) AS i;
+INSERT INTO reshaped_once VALUES (0, bloom_signature('x', 2));
+INSERT INTO reshaped_once VALUES (0, bloom_signature(md5('7'))) ON CONFLICT DO NOTHING;
+SELECT count(*) FROM reshaped_once;
+DROP TABLE reshaped, reshaped_once;
+DROP FUNCTION reshaped_differ;
 
 -- Rows come and go.
 DELETE FROM person WHERE id % 3 = 0;
