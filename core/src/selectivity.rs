@@ -23,9 +23,21 @@ const FEWEST: f64 = 1.3;
 /// Share of `rows` rows with a similarity of at least `threshold`, from the similarities of a random
 /// sample of them. Reorders the similarities.
 pub fn matching(similarities: &mut [f64], threshold: f64, rows: f64) -> f64 {
+    share(similarities, threshold, rows, FEWEST)
+}
+
+/// How many of `rows` rows to expect for a query that need not be one of them; less than one where
+/// it is doubtful that there is any. Reorders the similarities.
+pub fn expected(similarities: &mut [f64], threshold: f64, rows: f64) -> f64 {
+    let hits = similarities.iter().filter(|&&s| s >= threshold).count();
+    let share = share(similarities, threshold, rows, 0.0);
+    (share * rows).max(hits as f64)
+}
+
+fn share(similarities: &mut [f64], threshold: f64, rows: f64, fewest: f64) -> f64 {
     let n = similarities.len();
     let hits = similarities.iter().filter(|&&s| s >= threshold).count();
-    let fewest = (FEWEST / rows.max(1.0)).min(1.0);
+    let fewest = (fewest / rows.max(1.0)).min(1.0);
     if n == 0 {
         return fewest;
     }
@@ -62,7 +74,7 @@ pub fn matching(similarities: &mut [f64], threshold: f64, rows: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::matching;
+    use super::{expected, matching};
 
     #[test]
     fn what_the_sample_shows_is_counted() {
@@ -84,6 +96,17 @@ mod tests {
             last = share;
         }
         assert_eq!(last, 1.3e-6);
+    }
+
+    #[test]
+    fn nothing_alike_means_nothing_expected() {
+        let far: Vec<f64> = (0..2000).map(|i| f64::from(i) / 20_000.0).collect();
+        assert!(expected(&mut far.clone(), 0.9, 1e6) < 0.01);
+        assert_eq!(expected(&mut far.clone(), 0.9, 2000.0), 0.0);
+        let near: Vec<f64> = far.iter().copied().chain([1.0]).collect();
+        assert!(expected(&mut near.clone(), 0.9, 1e6) >= 1.0);
+        assert_eq!(expected(&mut [0.95; 10], 0.9, 1000.0), 1000.0);
+        assert_eq!(expected(&mut [], 0.9, 1000.0), 0.0);
     }
 
     #[test]

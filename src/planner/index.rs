@@ -7,7 +7,7 @@ use pgrx::{pg_extern, pg_sys, Internal};
 
 use super::catalog::{function, type_named};
 use super::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
-use super::selectivity::{estimate, Question};
+use super::selectivity::{estimate, semi, Question};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.
 const MATCHES: i16 = 2;
@@ -72,6 +72,7 @@ unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
             var_relid: asked.varRelid,
             threshold,
             function: asked.funcid,
+            semi: semi(asked.jointype, asked.sjinfo).filter(|_| asked.is_join),
         })
     }
 }

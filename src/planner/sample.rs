@@ -39,6 +39,22 @@ fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     true
 }
 
+/// The rows 0 to n−1, each once, and evenly spread wherever one stops: they come in the order of the
+/// table, in which values may be sorted.
+fn scattered(n: i32) -> impl Iterator<Item = i32> {
+    let n = i64::from(n.max(0));
+    let coprime = |step: &i64| {
+        let (mut a, mut b) = (n, *step);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a == 1
+    };
+    // near the golden ratio, whose multiples are spread most evenly
+    let step = ((n as f64 * 0.618) as i64..n).find(coprime).unwrap_or(1);
+    (0..n).map(move |i| (i * step % n) as i32)
+}
+
 #[pg_guard]
 unsafe extern "C-unwind" fn compute(
     stats: *mut pg_sys::VacAttrStats,
@@ -58,23 +74,27 @@ unsafe extern "C-unwind" fn compute(
         let (Some(slot), Some(fetch), true) = (free, fetch, (*stats).stats_valid) else {
             return;
         };
-        let fits = BYTES / ((*stats).stawidth.max(1) as usize);
-        let wanted = SIGNATURES.min(sampled).min(fits as i32);
+        let wanted = SIGNATURES.min(sampled);
         let context = pg_sys::MemoryContextSwitchTo((*stats).anl_context);
         let values: *mut pg_sys::Datum =
             pg_sys::palloc(wanted.max(1) as usize * size_of::<pg_sys::Datum>()).cast();
-        let mut n = 0;
-        for i in 0..wanted {
+        let (mut n, mut bytes) = (0, 0);
+        for row in scattered(sampled).take(wanted as usize) {
             pgrx::check_for_interrupts!();
-            // rows come in the order of the table: an even spread of them is a random sample
-            let row = (i64::from(i) * i64::from(sampled) / i64::from(wanted)) as i32;
             let mut is_null = false;
             let value = pg_sys::ffi::pg_guard_ffi_boundary(|| fetch(stats, row, &mut is_null));
-            if !is_null {
-                let copy = pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr());
-                *values.add(n) = pg_sys::Datum::from(copy);
-                n += 1;
+            if is_null {
+                continue;
             }
+            // the sizes in the table may be compressed ones
+            let copy = pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr());
+            bytes += pgrx::varsize_any(copy);
+            if n > 0 && bytes > BYTES {
+                pg_sys::pfree(copy.cast());
+                break;
+            }
+            *values.add(n) = pg_sys::Datum::from(copy);
+            n += 1;
         }
         pg_sys::MemoryContextSwitchTo(context);
         if n > 0 {

@@ -1,8 +1,10 @@
 //! How many rows a comparison with a threshold will leave: `%` and the functions that comparisons of
 //! a similarity are rewritten to.
 
+use std::collections::HashSet;
+
 use bloom_ident_core::filter::{QueryView, View};
-use bloom_ident_core::selectivity::matching;
+use bloom_ident_core::selectivity::{expected, matching};
 use bloom_ident_core::similarity::Counts;
 use pgrx::{pg_extern, pg_sys};
 
@@ -30,12 +32,26 @@ pub struct Question {
     pub threshold: Option<f64>,
     /// The function that is going to see the values.
     pub function: pg_sys::Oid,
+    /// Of a semi or anti join, which asks for rows of one side that have any match.
+    pub semi: Option<*mut pg_sys::SpecialJoinInfo>,
 }
 
-/// A column with a sample of its signatures, released when dropped.
+/// What a join asks for besides pairs.
+pub fn semi(
+    kind: pg_sys::JoinType::Type,
+    join: *mut pg_sys::SpecialJoinInfo,
+) -> Option<*mut pg_sys::SpecialJoinInfo> {
+    use pg_sys::JoinType::{JOIN_ANTI, JOIN_SEMI};
+    (matches!(kind, JOIN_SEMI | JOIN_ANTI) && !join.is_null()).then_some(join)
+}
+
+/// A column with its statistics, released when dropped.
 struct Column {
     data: pg_sys::VariableStatData,
+    /// The sample of signatures.
     slot: pg_sys::AttStatsSlot,
+    /// The most common values, if there are any.
+    common: pg_sys::AttStatsSlot,
 }
 
 impl Column {
@@ -44,6 +60,7 @@ impl Column {
         let mut column = Column {
             data: pg_sys::VariableStatData::default(),
             slot: pg_sys::AttStatsSlot::default(),
+            common: pg_sys::AttStatsSlot::default(),
         };
         // SAFETY: as promised by the caller; what examine_variable finds is released on drop.
         unsafe {
@@ -58,23 +75,28 @@ impl Column {
                     pg_sys::InvalidOid,
                     pg_sys::ATTSTATSSLOT_VALUES as i32,
                 );
-            there.then_some(column)
+            if !there {
+                return None;
+            }
+            pg_sys::get_attstatsslot(
+                &mut column.common,
+                column.data.statsTuple,
+                pg_sys::STATISTIC_KIND_MCV as i32,
+                pg_sys::InvalidOid,
+                (pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS) as i32,
+            );
+            Some(column)
         }
     }
 
     fn signatures(&self) -> Vec<Bloom<'_>> {
-        // SAFETY: the slot's values are those of a bloom column.
-        unsafe {
-            (0..self.slot.nvalues as usize)
-                .map(|i| Bloom::from_raw(*self.slot.values.add(i)))
-                .collect()
-        }
+        signatures(&self.slot)
     }
 
     /// Rows of the table.
     fn row_count(&self) -> f64 {
         // SAFETY: checked not to be NULL.
-        unsafe { (*self.data.rel).tuples }
+        unsafe { (*self.data.rel).tuples.max(0.0) }
     }
 
     /// Share of rows that are not NULL.
@@ -87,26 +109,97 @@ impl Column {
         }
     }
 
-    /// Share of the column's rows that are similar to `query`; another shape is similar to none.
-    fn share(&self, sample: &[Bloom<'_>], query: &View<'_>, threshold: f64) -> f64 {
-        let mut similarities: Vec<f64> = sample
-            .iter()
-            .map(|s| Counts::of(&s.view(), query).map_or(0.0, Counts::jaccard))
+    /// The statistics taken apart: the shares of the most common values are known, and the sample
+    /// stands for the others, so those among it that are common are left out.
+    fn known(&self) -> Known<'_> {
+        let common = signatures(&self.common);
+        let shares = if common.is_empty() {
+            &[]
+        } else {
+            // SAFETY: asked for with the values.
+            unsafe {
+                std::slice::from_raw_parts(self.common.numbers, self.common.nnumbers as usize)
+            }
+        };
+        let bytes: HashSet<Vec<u8>> = common.iter().map(|c| c.view().bytes().to_vec()).collect();
+        let mut others = self.signatures();
+        others.retain(|s| !bytes.contains(s.view().bytes()));
+        let common: Vec<(Bloom<'_>, f64)> = common
+            .into_iter()
+            .zip(shares.iter().map(|&share| f64::from(share)))
             .collect();
-        matching(&mut similarities, threshold, self.row_count()) * self.present()
+        let counted: f64 = common.iter().map(|c| c.1).sum();
+        Known {
+            common,
+            others,
+            share: (self.present() - counted).max(0.0),
+            rows: self.row_count(),
+        }
+    }
+}
+
+fn signatures(slot: &pg_sys::AttStatsSlot) -> Vec<Bloom<'_>> {
+    // SAFETY: the slot's values are those of a bloom column.
+    unsafe {
+        (0..slot.nvalues as usize)
+            .map(|i| Bloom::from_raw(*slot.values.add(i)))
+            .collect()
+    }
+}
+
+/// What the statistics say of a column.
+struct Known<'a> {
+    common: Vec<(Bloom<'a>, f64)>,
+    others: Vec<Bloom<'a>>,
+    /// Share of the others in all rows.
+    share: f64,
+    /// All rows.
+    rows: f64,
+}
+
+impl Known<'_> {
+    /// Another shape is similar to none.
+    fn similarity(signature: &Bloom<'_>, query: &View<'_>) -> f64 {
+        Counts::of(&signature.view(), query).map_or(0.0, Counts::jaccard)
     }
 
-    /// The mean over signatures of `other`.
-    fn mean_share(&self, other: &[Bloom<'_>], threshold: f64) -> f64 {
-        let sample = self.signatures();
-        let step = (other.len() / ASKED).max(1);
-        let asked: Vec<_> = other.iter().step_by(step).collect();
-        let sum: f64 = asked
+    fn share_of_common(&self, query: &View<'_>, threshold: f64) -> f64 {
+        self.common
             .iter()
-            .map(|query| self.share(&sample, &query.view(), threshold))
-            .sum();
-        sum / asked.len().max(1) as f64
+            .filter(|c| Self::similarity(&c.0, query) >= threshold)
+            .map(|c| c.1)
+            .sum()
     }
+
+    fn of_others(&self, query: &View<'_>) -> Vec<f64> {
+        let others = self.others.iter();
+        others.map(|s| Self::similarity(s, query)).collect()
+    }
+
+    /// Share of the rows that are similar to `query`.
+    fn share(&self, query: &View<'_>, threshold: f64) -> f64 {
+        let others = matching(
+            &mut self.of_others(query),
+            threshold,
+            self.rows * self.share,
+        );
+        self.share_of_common(query, threshold) + others * self.share
+    }
+
+    /// Rows that are similar to `query`, which need not be one of them.
+    fn expected(&self, query: &View<'_>, threshold: f64) -> f64 {
+        let others = self.rows * self.share;
+        self.rows * self.share_of_common(query, threshold)
+            + expected(&mut self.of_others(query), threshold, others)
+    }
+}
+
+/// The mean over a few of the signatures.
+fn mean(of: &[Bloom<'_>], what: impl Fn(&View<'_>) -> f64) -> f64 {
+    let step = (of.len() / ASKED).max(1);
+    let asked = of.iter().step_by(step);
+    let n = asked.clone().count().max(1);
+    asked.map(|query| what(&query.view())).sum::<f64>() / n as f64
 }
 
 impl Drop for Column {
@@ -114,6 +207,7 @@ impl Drop for Column {
         // SAFETY: as ReleaseVariableStats and its callers do it.
         unsafe {
             pg_sys::free_attstatsslot(&mut self.slot);
+            pg_sys::free_attstatsslot(&mut self.common);
             if let (false, Some(free)) = (self.data.statsTuple.is_null(), self.data.freefunc) {
                 let tuple = self.data.statsTuple;
                 pg_sys::ffi::pg_guard_ffi_boundary(|| free(tuple));
@@ -157,16 +251,76 @@ pub unsafe fn estimate(question: &Question) -> f64 {
                 let Some(signature) = signature else {
                     return UNKNOWN;
                 };
-                let sample = column.signatures();
-                column.share(&sample, &signature, threshold)
+                let known = column.known();
+                known.share(&signature, threshold)
             }
-            _ => match (column(question.left), column(question.right)) {
-                (Some(a), Some(b)) => a.mean_share(&b.signatures(), usual) * b.present(),
-                (Some(a), None) | (None, Some(a)) => a.mean_share(&a.signatures(), usual),
-                (None, None) => UNKNOWN,
+            _ => match having_match(question, usual) {
+                Some(share) => share,
+                None => match (column(question.left), column(question.right)) {
+                    (Some(a), Some(b)) => mean_share(&a, &b, usual) * b.present(),
+                    (Some(a), None) | (None, Some(a)) => mean_share(&a, &a, usual),
+                    (None, None) => UNKNOWN,
+                },
             },
         };
         share.clamp(0.0, 1.0)
+    }
+}
+
+/// Share of the column's rows that are similar to a value of `other`.
+fn mean_share(column: &Column, other: &Column, threshold: f64) -> f64 {
+    let known = column.known();
+    mean(&other.signatures(), |query| known.share(query, threshold))
+}
+
+/// In a semi or anti join the share of the outer rows that have a match among the inner.
+///
+/// SAFETY: as for [`estimate`].
+unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let join = &*question.semi?;
+        let within = |node| {
+            let tables = pg_sys::pull_varnos(question.root, node);
+            pg_sys::bms_membership(tables) != pg_sys::BMS_Membership::BMS_EMPTY_SET
+                && pg_sys::bms_is_subset(tables, join.syn_righthand)
+        };
+        let (outer, inner) = match (within(question.left), within(question.right)) {
+            (false, true) => (question.left, question.right),
+            (true, false) => (question.right, question.left),
+            _ => return None,
+        };
+        let rows = inner_rows(question.root, join.min_righthand)?;
+        let (outer, inner) = (
+            Column::examine(question, outer),
+            Column::examine(question, inner),
+        );
+        let Some(searched) = inner.as_ref().or(outer.as_ref()) else {
+            return Some((UNKNOWN * rows).min(1.0));
+        };
+        let known = searched.known();
+        // of the inner table's rows, those that its own conditions leave
+        let left = rows / known.rows.max(1.0);
+        let asked = outer.as_ref().unwrap_or(searched);
+        let share = mean(&asked.signatures(), |query| {
+            (known.expected(query, threshold) * left).min(1.0)
+        });
+        Some(share * asked.present())
+    }
+}
+
+/// SAFETY: `tables` are the planner's.
+unsafe fn inner_rows(root: *mut pg_sys::PlannerInfo, tables: pg_sys::Relids) -> Option<f64> {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let relation = match pg_sys::bms_membership(tables) {
+            pg_sys::BMS_Membership::BMS_SINGLETON => {
+                pg_sys::find_base_rel(root, pg_sys::bms_singleton_member(tables))
+            }
+            pg_sys::BMS_Membership::BMS_MULTIPLE => pg_sys::find_join_rel(root, tables),
+            _ => return None,
+        };
+        relation.as_ref().map(|relation| relation.rows)
     }
 }
 
@@ -181,6 +335,7 @@ fn bloom_match_sel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
             args[1].value,
             args[2].value,
             args[3].value.value() as i32,
+            None,
         )
     }
 }
@@ -191,7 +346,9 @@ fn bloom_match_joinsel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as join estimator.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
-        operator(args[0].value, args[1].value, args[2].value, 0)
+        let kind = args[3].value.value() as pg_sys::JoinType::Type;
+        let semi = semi(kind, args[4].value.cast_mut_ptr());
+        operator(args[0].value, args[1].value, args[2].value, 0, semi)
     }
 }
 
@@ -201,6 +358,7 @@ unsafe fn operator(
     operator: pg_sys::Datum,
     args: pg_sys::Datum,
     var_relid: i32,
+    semi: Option<*mut pg_sys::SpecialJoinInfo>,
 ) -> f64 {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -217,6 +375,7 @@ unsafe fn operator(
             // between two signatures the setting governs
             threshold: same.then(settings::threshold),
             function: pg_sys::get_opcode(pg_sys::Oid::from_u32(operator.value() as u32)),
+            semi,
         })
     }
 }

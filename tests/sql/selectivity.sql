@@ -14,6 +14,7 @@ BEGIN
     EXECUTE 'EXPLAIN (FORMAT json) SELECT FROM ' || condition INTO plan;
     RETURN (plan->0->'Plan'->>'Plan Rows')::float8;
 END $$;
+CREATE FUNCTION counted(condition text) RETURNS float8 LANGUAGE plpgsql AS $$ DECLARE n float8; BEGIN EXECUTE 'SELECT count(*) FROM ' || condition INTO n; RETURN n; END $$;
 SET max_parallel_workers_per_gather = 0;
 -- Without statistics: a constant.
 SELECT rows_of($$person WHERE sig % bloom_query(bloom_signature('mitchell green'), 0.8)$$) < 200 AS unknown;
@@ -47,6 +48,59 @@ FROM unnest('{0.9,0.8,0.7,0.6,0.5}'::float8[]) AS t,
      LATERAL (SELECT count(*)::float8 AS truth FROM asked JOIN person ON bloom_sim_at_least(person.sig, asked.sig, t)) AS c,
      rows_of(format('asked JOIN person ON bloom_sim(person.sig, asked.sig) >= %s', t)) AS estimate
 ORDER BY t DESC;
+-- Semi and anti joins: rows that have any match.
+CREATE TABLE first AS SELECT id, sig FROM person WHERE id % 18 = 0;
+CREATE TABLE same AS TABLE first;
+CREATE TABLE other AS SELECT i AS id, bloom_signature(md5(i::text)) AS sig FROM generate_series(1, 3000) AS i;
+ANALYZE first; ANALYZE same; ANALYZE other;
+SELECT i, filter, c, kind, greatest(estimate / greatest(truth, 1), greatest(truth, 1) / estimate) < 5 AS within_5
+FROM (VALUES ('same', 'true'), ('other', 'true'), ('same', 'i.id < 9000')) AS v (i, filter),
+     unnest('{EXISTS,NOT EXISTS}'::text[]) AS kind,
+     unnest('{bloom_sim(o.sig\, i.sig) >= 0.8,bloom_dice(i.sig\, o.sig) > 0.9}'::text[]) AS c,
+     LATERAL format('first AS o WHERE %s (SELECT FROM %s AS i WHERE %s AND %s)', kind, i, filter, c) AS q,
+     rows_of(q) AS estimate, counted(q) AS truth
+ORDER BY i, filter, c, kind;
+SET bloom_ident.threshold = 0.8;
+SELECT rows_of('first AS o WHERE EXISTS (SELECT FROM same AS i WHERE o.sig % i.sig)') > 2500 AS semi, rows_of('first AS o WHERE NOT EXISTS (SELECT FROM same AS i WHERE i.sig % o.sig)') < 2500 AS anti,
+       rows_of('first AS o WHERE EXISTS (SELECT FROM other AS i WHERE o.sig % i.sig)') < 500 AS none,
+       rows_of('first AS o WHERE EXISTS (SELECT FROM same AS i JOIN other USING (id) WHERE o.sig % i.sig)') > 500 AS joined,
+       rows_of('first AS o WHERE EXISTS (SELECT FROM person AS i WHERE o.sig % i.sig)') > 1000 AS large;
+RESET bloom_ident.threshold;
+DROP TABLE first, same, other;
+-- Values that many rows share are known by their frequency.
+CREATE TABLE frequent AS SELECT i, bloom_signature(CASE WHEN i <= 26 * 50 THEN 'common name ' || md5((i % 50)::text) ELSE md5(i::text) END) AS sig FROM generate_series(1, 60000) AS i;
+INSERT INTO frequent SELECT 0, NULL FROM generate_series(1, 20000);
+ALTER TABLE frequent ALTER sig SET STATISTICS 1000;
+ANALYZE frequent;
+SELECT t, max(greatest(estimate / truth, truth / estimate)) < 3 AS within_3, min(truth), max(truth)
+FROM unnest('{1,0.95}'::float8[]) AS t, generate_series(1, 50, 7) AS i,
+     LATERAL (SELECT bloom_signature('common name ' || md5((i % 50)::text)) AS sig) AS q,
+     LATERAL (SELECT count(*)::float8 AS truth FROM frequent AS f WHERE bloom_sim_at_least(f.sig, q.sig, t)) AS c,
+     rows_of(format('frequent WHERE sig %% bloom_query(%L::bloom, %s)', q.sig, t)) AS estimate
+GROUP BY t ORDER BY t;
+SELECT rows_of('frequent WHERE sig % bloom_query(bloom_signature(md5(50000::text)), 0.9)') < 8 AS rare,
+       rows_of('frequent WHERE sig % bloom_query(bloom_signature(''x''), 0)') BETWEEN 57000 AND 63000 AS everything;
+DROP TABLE frequent;
+-- All values are common ones.
+CREATE TABLE few AS SELECT bloom_signature('name ' || i % 5) AS sig FROM generate_series(1, 1000) AS i;
+ANALYZE few;
+SELECT rows_of('few WHERE sig % bloom_query(bloom_signature(''name 3''), 1)') AS common, rows_of('few WHERE sig % bloom_query(bloom_signature(''name 7''), 1)') AS absent;
+DROP TABLE few;
+-- The sample has a size in bytes as they are when they are not compressed, and comes from the whole table.
+CREATE TABLE sparse AS SELECT i, bloom_signature(CASE WHEN i <= 1500 THEN 'a' ELSE 'b' END || i % 100, max_chars => 5900) AS sig FROM generate_series(1, 3000) AS i;
+ANALYZE sparse;
+CREATE FUNCTION sample_of(relation regclass) RETURNS SETOF bloom LANGUAGE plpgsql AS $$
+DECLARE s pg_statistic;
+BEGIN
+    FOR s IN SELECT * FROM pg_statistic WHERE starelid = relation LOOP
+        RETURN QUERY SELECT unnest(CASE 21045 WHEN s.stakind1 THEN s.stavalues1::text WHEN s.stakind2 THEN s.stavalues2::text WHEN s.stakind3 THEN s.stavalues3::text
+            WHEN s.stakind4 THEN s.stavalues4::text WHEN s.stakind5 THEN s.stavalues5::text END::bloom[]);
+    END LOOP;
+END $$;
+SELECT max(pg_column_size(sig)) < 1000 AS compressed, max(octet_length(sig::bytea)) AS bytes FROM sparse;
+SELECT sum(octet_length(s::bytea)) BETWEEN 900000 AND 1100000 AS within, count(DISTINCT s) > 70 AS everywhere FROM sample_of('sparse') AS s;
+DROP TABLE sparse;
+DROP FUNCTION sample_of;
 -- Few rows, none, NULLs only, large signatures, a domain.
 CREATE DOMAIN signature AS bloom;
 CREATE TABLE odd (a bloom, b bloom, c signature);
@@ -67,5 +121,5 @@ RESET ROLE;
 DROP VIEW behind;
 DROP TABLE febrl, person, asked, odd;
 DROP DOMAIN signature;
-DROP FUNCTION rows_of;
+DROP FUNCTION rows_of, counted;
 DROP ROLE bloom_ident_reader;
