@@ -2,11 +2,12 @@
 # Variables given to make (PG, PG_CONFIG, DESTDIR, KEEP) reach the scripts through the environment.
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test demo demo-stop bench clean
+.PHONY: help build install uninstall test demo demo-stop bench clean
 
 help:
 	@echo 'make build     [PG=15|16|18 | PG_CONFIG=path]   release build of the extension'
 	@echo 'make install   [PG_CONFIG=path] [DESTDIR=dir]   build and install into that PostgreSQL (15 to 18)'
+	@echo 'make uninstall [PG_CONFIG=path] [DESTDIR=dir]   remove from that PostgreSQL what install has put there'
 	@echo 'make test      [PG=15|16|18 | PG_CONFIG=path]   every check and test, in a scratch cluster'
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
@@ -18,6 +19,9 @@ build:
 
 install:
 	@scripts/install.sh
+
+uninstall:
+	@scripts/uninstall.sh
 
 test:
 	@scripts/test.sh

@@ -55,7 +55,8 @@ scratch_open() {
     # With it, errors of the server would carry stack traces.
     unset RUST_BACKTRACE
     # Socket paths end at 107 bytes, and the server's user must get there.
-    if ((${#base} > 60)) || ! AS_SERVER_DIR=/ as_server test -x "$base" 2>/dev/null; then
+    # Commas and quotes mean something in socket paths, to the server and to libpq.
+    if ((${#base} > 60)) || [[ $base == *[^[:alnum:]/._+-]* ]] || ! AS_SERVER_DIR=/ as_server test -x "$base" 2>/dev/null; then
         base=/tmp
     fi
     SCRATCH=$(mktemp -d "$base/bloom_ident.XXXXXX")

@@ -21,6 +21,14 @@ installing_for_user() {
     [[ $EUID == 0 && ${SUDO_UID:-0} != 0 ]]
 }
 
+# A build for this major that no source is newer than.
+fresh_build() {
+    local library
+    library=$(built_library)
+    [[ -e $library && -z $(cd "$ROOT" &&
+        find Cargo.toml Cargo.lock core src -newer "$library" -not -type d -print -quit) ]]
+}
+
 # The first existing directory on the way up decides whether one can write.
 writable() {
     local dir=$1
@@ -33,8 +41,12 @@ if installing_for_user; then
     runuser -u "$SUDO_USER" -- env HOME="$home" PATH="$home/.cargo/bin:$PATH" \
         PG_CONFIG="$PG_CONFIG" "$here/build.sh" ||
         die "the build as $SUDO_USER failed"
-else
+elif command -v cargo >/dev/null; then
     build_extension
+elif fresh_build; then
+    say "no cargo here; installing the build that is there: $(built_library)"
+else
+    die "no cargo on PATH, and no current build for PostgreSQL $PG_MAJOR. As a user with Rust: make build PG_CONFIG=$PG_CONFIG"
 fi
 
 for dir in "$destdir$("$PG_CONFIG" --pkglibdir)" "$destdir$("$PG_CONFIG" --sharedir)/extension"; do

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# make uninstall [PG_CONFIG=path] [DESTDIR=dir]: remove the extension's files from that PostgreSQL.
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/common.sh
+source "$here/common.sh"
+# shellcheck source=scripts/postgres.sh
+source "$here/postgres.sh"
+
+check_pg_config
+destdir=${DESTDIR:-}
+pkglibdir=$destdir$("$PG_CONFIG" --pkglibdir)
+extension=$destdir$("$PG_CONFIG" --sharedir)/extension
+rm -f "$pkglibdir/bloom_ident.so" "$extension/bloom_ident.control" "$extension"/bloom_ident--*.sql ||
+    die "$pkglibdir or $extension is not writable for $(id -un). Use: sudo make uninstall PG_CONFIG=$PG_CONFIG"
+say "removed from $pkglibdir and $extension; databases that still have the extension need DROP EXTENSION bloom_ident"

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# make install and make uninstall, into a directory: all files come and go; without cargo the current build serves.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+dest=$SCRATCH/dest
+files() { (cd "$dest" && find . -type f -name '*bloom_ident*' -printf '%f\n' | sort | tr '\n' ' '); }
+makes() { make --no-print-directory -C "$ROOT" "$@" PG_CONFIG="$PG_CONFIG" DESTDIR="$dest"; }
+without_cargo() {
+    local dir path=
+    while read -rd: dir; do [[ -x $dir/cargo ]] || path+=${path:+:}$dir; done <<<"$PATH:"
+    env -u SUDO_UID CARGO_HOME=/nonexistent PATH="$path" "$@"
+}
+export -f makes
+
+version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
+expected="bloom_ident--$version.sql bloom_ident.control bloom_ident.so "
+export ROOT PG_CONFIG dest
+without_cargo bash -c 'makes install' >/dev/null
+[[ $(files) == "$expected" ]] || die "installed without cargo: $(files)"
+makes uninstall >/dev/null
+[[ -z $(files) ]] || die "left behind: $(files)"
+makes uninstall >/dev/null || die 'nothing to uninstall is no error'
+# A build older than its sources is not taken.
+library=$ROOT/target/pg$PG_MAJOR/bloom_ident.so
+touch -r "$library" "$SCRATCH/stamp"
+touch -d '2000-01-01' "$library"
+status=0
+message=$(without_cargo bash -c 'makes install' 2>&1) || status=$?
+touch -r "$SCRATCH/stamp" "$library"
+[[ $status != 0 && $message == *'no current build'* ]] || die "an old build was installed: $message"
+rm -rf "$dest"
