@@ -125,8 +125,8 @@ EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > 1;
 SELECT id FROM scores WHERE score >= 1 ORDER BY id;
 SELECT max(score), min(score) FROM scores WHERE score > 0 AND score < 1;
 -- ANY and rows of columns see the operators as they are: cast for the index.
-SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > ANY ('{0.99,1}');
+SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score::float8 > ANY ('{0.99,1}');
 SET enable_seqscan = on;
 SELECT array_agg(id ORDER BY id) FROM scores WHERE score > ANY ('{0.99,1}');

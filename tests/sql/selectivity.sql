@@ -41,7 +41,7 @@ RESET bloom_ident.threshold;
 SELECT rows_of('person WHERE bloom_sim(sig, bloom_signature(''x'')) >= 0') = (SELECT reltuples FROM pg_class WHERE relname = 'person') AS everything,
        rows_of('person WHERE bloom_sim(sig, bloom_signature(''x'')) > 1') AS nothing,
        rows_of('person WHERE bloom_sim(sig, NULL::bloom) > 0.5') AS by_null, rows_of('person WHERE sig % NULL::bloom_query') AS by_null_query,
-       rows_of('person WHERE bloom_sim(sig, bloom_signature(''x'', 2)) > 0.5') AS other_shape;
+       rows_of('person WHERE bloom_sim(sig, bloom_signature(''x'', 2)) > 0.5') < 100 AS other_shape;
 -- Joins.
 SELECT t, greatest(estimate / truth, truth / estimate) < 20 AS within_20
 FROM unnest('{0.9,0.8,0.7,0.6,0.5}'::float8[]) AS t,
