@@ -16,6 +16,8 @@ fn sqlstate(kind: Kind) -> PgSqlErrorCode {
         Kind::DatetimeOverflow => PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
         Kind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
         Kind::ArraySubscript => PgSqlErrorCode::ERRCODE_ARRAY_ELEMENT_ERROR,
+        Kind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        Kind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
         Kind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
     }
 }

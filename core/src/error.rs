@@ -24,6 +24,10 @@ pub enum Kind {
     NullNotAllowed,
     /// Array bounds (2202E).
     ArraySubscript,
+    /// Something has more of it than can be handled (54000).
+    LimitExceeded,
+    /// Stored data that no code of ours can have written (XX002).
+    Corrupted,
     /// Memory could not be reserved (53200).
     OutOfMemory,
 }

@@ -11,6 +11,7 @@ pub mod filter;
 pub mod gist;
 pub mod ngram;
 pub mod selectivity;
+pub mod sigfile;
 pub mod similarity;
 pub mod text;
 mod tick;

@@ -41,6 +41,20 @@ pub fn intersect_bits(a: &[u8], b: &[u8]) -> u32 {
     BEST.intersect(a, b)
 }
 
+/// Bits set in both of two equally long rows of words.
+#[inline]
+pub(crate) fn intersect_words(a: &[u64], b: &[u64]) -> u32 {
+    assert_eq!(a.len(), b.len(), "rows of different length");
+    // SAFETY: both slices have the length; the kernel was made where its instructions are.
+    unsafe { (BEST.intersect)(a.as_ptr().cast(), b.as_ptr().cast(), 8 * a.len()) }
+}
+
+/// Scans with the best kernel.
+#[inline]
+pub(super) fn scan_best(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    BEST.scan(scan, hit);
+}
+
 /// Bits set.
 #[inline]
 pub fn count_bits(bits: &[u8]) -> u32 {
@@ -62,7 +76,7 @@ pub fn kernels() -> Vec<Kernel> {
 /// SAFETY: `a` and `b` readable for `n` bytes.
 unsafe fn intersect_portable(a: *const u8, b: *const u8, n: usize) -> u32 {
     // SAFETY: as promised by the caller.
-    unsafe { intersect_words(a, b, n) }
+    unsafe { intersect_bytes(a, b, n) }
 }
 
 /// SAFETY: none is needed; the signature is shared with kernels that need one.
@@ -74,7 +88,7 @@ unsafe fn scan_portable(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) {
 ///
 /// SAFETY: `a` and `b` readable for `n` bytes.
 #[inline(always)]
-unsafe fn intersect_words(a: *const u8, b: *const u8, n: usize) -> u32 {
+unsafe fn intersect_bytes(a: *const u8, b: *const u8, n: usize) -> u32 {
     let words = n / 8;
     let mut common = 0;
     for i in 0..words {
@@ -146,7 +160,7 @@ fn scan_width<const W: usize>(scan: &Scan<'_>, hit: &mut dyn FnMut(usize, u32)) 
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{intersect_words, scan_words, Kernel, Scan};
+    use super::{intersect_bytes, scan_words, Kernel, Scan};
 
     pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
         let popcnt = is_x86_feature_detected!("popcnt");
@@ -179,7 +193,7 @@ mod x86 {
     #[target_feature(enable = "popcnt")]
     unsafe fn intersect_popcnt(a: *const u8, b: *const u8, n: usize) -> u32 {
         // SAFETY: the caller's pointers and length.
-        unsafe { intersect_words(a, b, n) }
+        unsafe { intersect_bytes(a, b, n) }
     }
 
     #[target_feature(enable = "popcnt")]
@@ -196,7 +210,7 @@ mod x86 {
     unsafe fn intersect_avx2(a: *const u8, b: *const u8, n: usize) -> u32 {
         if n < AVX2_FROM {
             // SAFETY: the caller's pointers and length.
-            return unsafe { intersect_words(a, b, n) };
+            return unsafe { intersect_bytes(a, b, n) };
         }
         let table = _mm256_setr_epi8(
             0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2,
@@ -225,7 +239,7 @@ mod x86 {
         );
         let sum = _mm_extract_epi64(pair, 0) + _mm_extract_epi64(pair, 1);
         // SAFETY: what is left of the caller's bytes.
-        sum as u32 + unsafe { intersect_words(a.add(32 * blocks), b.add(32 * blocks), n % 32) }
+        sum as u32 + unsafe { intersect_bytes(a.add(32 * blocks), b.add(32 * blocks), n % 32) }
     }
 
     #[target_feature(enable = "avx2,popcnt")]

@@ -6,8 +6,10 @@ mod profile;
 mod scan;
 mod threshold;
 
+pub(crate) use kernel::intersect_words;
 pub use kernel::{count_bits, intersect_bits, kernels, Kernel};
 pub use measures::Counts;
 pub use profile::{profile, Weights};
+pub(crate) use scan::scan_rows;
 pub use scan::PackedSignatures;
 pub use threshold::least_common;

@@ -1,7 +1,7 @@
 //! Exact search over signatures packed one behind the other: what an index falls back to, and what
 //! it has to beat.
 
-use super::kernel::{kernels, Kernel};
+use super::kernel::{kernels, scan_best, Kernel};
 use super::least_common;
 use crate::{Error, Result};
 
@@ -51,6 +51,28 @@ impl Scan<'_> {
     pub(super) fn query_count(&self) -> u32 {
         self.query.iter().map(|w| w.count_ones()).sum()
     }
+}
+
+/// Calls `hit` with number and common bits of every row that reaches its limit: `words` are the rows, of as
+/// many words as `query`, `counts` their bit counts, and `limits` for each bit count the common bits
+/// that Jaccard similarity `threshold`, which is finite, takes (`u32::MAX`: out of reach).
+pub(crate) fn scan_rows(
+    words: &[u64],
+    counts: &[u32],
+    query: &[u64],
+    limits: &[u32],
+    threshold: f64,
+    hit: &mut dyn FnMut(usize, u32),
+) {
+    assert_eq!(words.len(), counts.len() * query.len(), "a count a row");
+    let scan = Scan {
+        words,
+        counts,
+        query,
+        limits,
+        threshold,
+    };
+    scan_best(&scan, hit);
 }
 
 /// Signatures of one shape in memory, as 64-bit words.

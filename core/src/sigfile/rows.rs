@@ -1,0 +1,233 @@
+//! Pages of rows: signatures one behind the other, then what belongs to them.
+//!
+//! | words | content |
+//! |---|---|
+//! | 1 | number of rows (u32), 0 (u32) |
+//! | capacity · stride | bits of each row, padded with 0 to whole words |
+//! | capacity, if rows have thresholds | threshold of each row (float8) |
+//! | ⌈capacity/2⌉ | bit count of each row (u32); one more than there are bits: a missing signature |
+//! | the rest | place of each row in the table (6 bytes: offset, block; little-endian), 0 for a dead row |
+
+use super::bytes::{bytes, bytes_mut, halves, halves_mut};
+use crate::{Error, Kind, Result};
+
+/// Bytes of a row's place.
+const PLACE: usize = 6;
+
+/// How rows of one shape lie on pages of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Words of a page's content.
+    pub page_words: usize,
+    /// Bits of a signature.
+    pub bits: u32,
+    /// Words of a signature.
+    pub stride: usize,
+    /// Each row has a threshold of its own.
+    pub thresholds: bool,
+    /// Rows of a page.
+    pub capacity: usize,
+}
+
+impl Geometry {
+    /// Errors: a signature that does not fit a page.
+    pub fn new(page_words: usize, bits: u32, thresholds: bool) -> Result<Geometry> {
+        let stride = bits.max(1).div_ceil(64) as usize;
+        let row = 8 * stride + 4 + PLACE + if thresholds { 8 } else { 0 };
+        let fits = |n: usize| {
+            let words = 1 + n * (stride + usize::from(thresholds)) + n.div_ceil(2);
+            8 * words + PLACE * n <= 8 * page_words
+        };
+        let mut capacity = 8 * page_words / row;
+        while capacity > 0 && !fits(capacity) {
+            capacity -= 1;
+        }
+        if capacity == 0 {
+            let most = 64 * (8 * page_words).saturating_sub(32) / 8;
+            return Err(Error::new(
+                Kind::LimitExceeded,
+                format!("signature of {bits} bits is too large for a sigfile index"),
+            )
+            .detail(format!(
+                "An index page holds signatures of at most {most} bits."
+            ))
+            .hint("Use a smaller shape, or no index."));
+        }
+        Ok(Geometry {
+            page_words,
+            bits,
+            stride,
+            thresholds,
+            capacity,
+        })
+    }
+
+    /// The bit count that stands for a missing signature.
+    pub fn missing(&self) -> u32 {
+        self.bits + 1
+    }
+
+    fn thresholds_at(&self) -> usize {
+        1 + self.capacity * self.stride
+    }
+
+    fn counts_at(&self) -> usize {
+        self.thresholds_at() + if self.thresholds { self.capacity } else { 0 }
+    }
+
+    fn places_at(&self) -> usize {
+        self.counts_at() + self.capacity.div_ceil(2)
+    }
+
+    /// Pages that hold so many rows.
+    pub fn pages(&self, rows: u32) -> u32 {
+        rows.div_ceil(self.capacity as u32)
+    }
+}
+
+/// One row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row<'a> {
+    pub words: &'a [u64],
+    pub count: u32,
+    /// 0 where rows have none.
+    pub threshold: f64,
+    /// Block · 2^16 + offset, 0 for a dead row.
+    pub place: u64,
+}
+
+/// A page of rows to read.
+#[derive(Clone, Copy)]
+pub struct RowPage<'a> {
+    geometry: Geometry,
+    words: &'a [u64],
+}
+
+impl<'a> RowPage<'a> {
+    /// `words` is the content of a page of this geometry.
+    pub fn new(geometry: Geometry, words: &'a [u64]) -> Self {
+        RowPage { geometry, words }
+    }
+
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    pub fn len(&self) -> usize {
+        (self.words[0] as u32 as usize).min(self.geometry.capacity)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.len() == self.geometry.capacity
+    }
+
+    /// The bits of rows `from..to`, one behind the other.
+    pub fn words(&self, from: usize, to: usize) -> &'a [u64] {
+        let stride = self.geometry.stride;
+        &self.words[1 + from * stride..1 + to * stride]
+    }
+
+    /// The bit counts of all rows.
+    pub fn counts(&self) -> &'a [u32] {
+        let g = self.geometry;
+        &halves(&self.words[g.counts_at()..g.places_at()])[..self.len()]
+    }
+
+    pub fn place(&self, i: usize) -> u64 {
+        let at = PLACE * i;
+        let mut place = [0; 8];
+        place[..PLACE]
+            .copy_from_slice(&bytes(&self.words[self.geometry.places_at()..])[at..at + PLACE]);
+        u64::from_le_bytes(place)
+    }
+
+    pub fn threshold(&self, i: usize) -> f64 {
+        let g = self.geometry;
+        if g.thresholds {
+            f64::from_bits(self.words[g.thresholds_at() + i])
+        } else {
+            0.0
+        }
+    }
+
+    pub fn row(&self, i: usize) -> Row<'a> {
+        Row {
+            words: self.words(i, i + 1),
+            count: self.counts()[i],
+            threshold: self.threshold(i),
+            place: self.place(i),
+        }
+    }
+}
+
+/// A page of rows to write.
+pub struct RowPageMut<'a> {
+    geometry: Geometry,
+    words: &'a mut [u64],
+}
+
+impl<'a> RowPageMut<'a> {
+    /// `words` is the content of a page of this geometry, or all zero.
+    pub fn new(geometry: Geometry, words: &'a mut [u64]) -> Self {
+        RowPageMut { geometry, words }
+    }
+
+    pub fn view(&self) -> RowPage<'_> {
+        RowPage::new(self.geometry, self.words)
+    }
+
+    /// Adds a row behind the others; false if the page is full.
+    pub fn push(&mut self, row: Row<'_>) -> bool {
+        let g = self.geometry;
+        let n = self.view().len();
+        if n == g.capacity {
+            return false;
+        }
+        self.words[1 + n * g.stride..1 + (n + 1) * g.stride].copy_from_slice(row.words);
+        if g.thresholds {
+            self.words[g.thresholds_at() + n] = row.threshold.to_bits();
+        }
+        halves_mut(&mut self.words[g.counts_at()..g.places_at()])[n] = row.count;
+        self.set_place(n, row.place);
+        self.words[0] = n as u64 + 1;
+        true
+    }
+
+    fn set_place(&mut self, i: usize, place: u64) {
+        let at = PLACE * i;
+        let places = bytes_mut(&mut self.words[self.geometry.places_at()..]);
+        places[at..at + PLACE].copy_from_slice(&place.to_le_bytes()[..PLACE]);
+    }
+
+    /// Marks row `i` as dead: its bits stay, nobody finds it.
+    pub fn bury(&mut self, i: usize) {
+        self.set_place(i, 0);
+    }
+
+    /// Makes the page empty.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+}
+
+/// The bits of a signature, as stored, as words.
+pub fn to_words(bits: &[u8], stride: usize, out: &mut Vec<u64>) {
+    out.extend((0..stride).map(|i| {
+        let mut word = [0; 8];
+        let rest = bits.get(8 * i..).unwrap_or(&[]);
+        let n = rest.len().min(8);
+        word[..n].copy_from_slice(&rest[..n]);
+        u64::from_le_bytes(word)
+    }));
+}
+
+/// The first bytes of `words`, as a signature stores its bits.
+pub fn to_bits(words: &[u64], out: &mut [u8]) {
+    for (bytes, word) in out.chunks_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+    }
+}

@@ -1,0 +1,188 @@
+//! Searching one segment: candidates from the chunks, then the rows themselves.
+
+use std::ops::Range;
+
+use super::budget::{plan, Costs, Plan};
+use super::posting::PostingPage;
+use super::query::Query;
+use super::rows::RowPage;
+use super::segment::{Postings, Segment};
+use super::Pages;
+use crate::{Error, Result};
+
+/// What is left to look at: rows by number, ascending.
+#[derive(Debug)]
+pub struct Search {
+    plan: Plan,
+    candidates: Vec<u32>,
+    /// Candidates already looked at.
+    done: usize,
+    scanned: Range<u32>,
+}
+
+/// Rows of one page that a search has to look at.
+#[derive(Debug, PartialEq)]
+pub enum Work<'a> {
+    /// These rows, by number in the segment.
+    Rows(&'a [u32]),
+    /// Rows of the page, by number on it.
+    Range(usize, usize),
+}
+
+/// Looks up values of one chunk; neighbouring values are mostly on one page.
+struct Probe<'a> {
+    postings: &'a Postings,
+    range: Range<u32>,
+    out: &'a mut Vec<u32>,
+}
+
+impl Probe<'_> {
+    fn look_up(&mut self, pages: &mut impl Pages, value: u32) -> Result<()> {
+        for number in self.postings.pages(value) {
+            let list = PostingPage::new(pages.page(number)).find(value);
+            if list.is_empty() {
+                continue;
+            }
+            self.out
+                .try_reserve(list.len())
+                .map_err(|_| Error::out_of_memory(4 * list.len()))?;
+            let range = self.range.clone();
+            self.out
+                .extend(list.rows().filter(|row| range.contains(row)));
+        }
+        Ok(())
+    }
+
+    /// The values that differ from `value` in at most `radius` of the lowest `bits` bits; the
+    /// high bits are flipped first, so that values close to each other follow each other.
+    fn neighbours(
+        &mut self,
+        pages: &mut impl Pages,
+        value: u32,
+        bits: u32,
+        radius: u32,
+    ) -> Result<()> {
+        if radius == 0 || bits == 0 {
+            return self.look_up(pages, value);
+        }
+        self.neighbours(pages, value, bits - 1, radius)?;
+        pages.tick();
+        self.neighbours(pages, value ^ 1 << (bits - 1), bits - 1, radius - 1)
+    }
+}
+
+/// How many rows have the query's own value, for each chunk.
+fn own_lengths(segment: &Segment, query: &Query, pages: &mut impl Pages) -> Vec<u32> {
+    let length = |p: &Postings, pages: &mut dyn FnMut(u32, u32) -> u32| {
+        let value = p.chunk.value(query.words());
+        p.pages(value).map(|number| pages(number, value)).sum()
+    };
+    let mut look = |number, value| PostingPage::new(pages.page(number)).find(value).len() as u32;
+    segment
+        .postings
+        .iter()
+        .map(|p| length(p, &mut look))
+        .collect()
+}
+
+impl Search {
+    /// Reads posting lists as far as that is cheaper than scanning.
+    ///
+    /// Errors: out of memory.
+    pub fn start(
+        segment: &Segment,
+        query: &Query,
+        costs: &Costs,
+        pages: &mut impl Pages,
+    ) -> Result<Search> {
+        let mut chosen = plan(segment, query, None, costs);
+        if !chosen.radii.is_empty() {
+            let own = own_lengths(segment, query, pages);
+            chosen = plan(segment, query, Some(&own), costs);
+        }
+        let mut candidates = Vec::new();
+        let mut scanned = chosen.scanned.clone();
+        // more than that, and the scan would have been cheaper
+        let most = (chosen.probed.len() / 16).max(64);
+        for (postings, &radius) in segment.postings.iter().zip(&chosen.radii) {
+            if radius < 0 {
+                continue;
+            }
+            let mut probe = Probe {
+                postings,
+                range: chosen.probed.clone(),
+                out: &mut candidates,
+            };
+            let chunk = postings.chunk;
+            let value = chunk.value(query.words());
+            probe.neighbours(pages, value, chunk.width, radius as u32)?;
+            if candidates.len() > most {
+                candidates.sort_unstable();
+                candidates.dedup();
+            }
+            if candidates.len() > most {
+                scanned = chosen.probed.start..chosen.scanned.end;
+                candidates = Vec::new();
+                break;
+            }
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        Ok(Search {
+            plan: chosen,
+            candidates,
+            done: 0,
+            scanned,
+        })
+    }
+
+    /// How it is done.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Rows that the chunks gave.
+    pub fn candidates(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// The next page to look at, and what for; `None` at the end.
+    pub fn next(&mut self, segment: &Segment) -> Option<(u32, Work<'_>)> {
+        let capacity = segment.geometry.capacity as u32;
+        if let Some(&row) = self.candidates.get(self.done) {
+            let page = row / capacity;
+            let rest = &self.candidates[self.done..];
+            let n = rest.partition_point(|&row| row < (page + 1) * capacity);
+            self.done += n;
+            return Some((page, Work::Rows(&rest[..n])));
+        }
+        if self.scanned.is_empty() {
+            return None;
+        }
+        let page = self.scanned.start / capacity;
+        let from = self.scanned.start % capacity;
+        let to = (self.scanned.end - page * capacity).min(capacity);
+        self.scanned.start = page * capacity + to;
+        Some((page, Work::Range(from as usize, to as usize)))
+    }
+}
+
+impl Work<'_> {
+    /// Calls `hit` with number on the page and common bits of every row that reaches the
+    /// threshold, ascending.
+    pub fn run(&self, page: &RowPage<'_>, query: &Query, mut hit: impl FnMut(usize, u32)) {
+        match *self {
+            Work::Range(from, to) => query.scan(page, from, to.min(page.len()), hit),
+            Work::Rows(rows) => {
+                let capacity = page.geometry().capacity;
+                let counts = page.counts();
+                for &row in rows {
+                    let i = row as usize % capacity;
+                    if let Some(common) = query.hit(page.words(i, i + 1), counts[i]) {
+                        hit(i, common);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What a search has to know of a segment before it reads a page.
+//!
+//! Stored as words: `[rows, chunks | flags, least threshold, first row of each bit count (bits + 3
+//! of them, two a word), then for each chunk: start | width << 32, pages, expected lengths (float8,
+//! 3), its pages' least values (two a word)]`.
+
+use super::bytes::{halves, halves_mut};
+use super::chunk::Chunk;
+use super::rows::Geometry;
+use crate::{Error, Kind, Result};
+
+/// Radii for which a chunk's expected list lengths are kept.
+pub const MEASURED: usize = 3;
+
+/// A chunk's posting lists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Postings {
+    pub chunk: Chunk,
+    /// Number of the first posting page, among the segment's pages.
+    pub first_page: u32,
+    /// Least value of each page.
+    pub fences: Vec<u32>,
+    /// Rows that differ from a row of the table in exactly 0, 1, 2 of the chunk's bits, on average.
+    pub expected: [f64; MEASURED],
+}
+
+impl Postings {
+    /// The pages that can hold postings of `value`.
+    #[inline]
+    pub fn pages(&self, value: u32) -> std::ops::Range<u32> {
+        let to = self.fences.partition_point(|&f| f <= value);
+        let mut from = to;
+        while from > 0 && self.fences[from - 1] == value {
+            from -= 1;
+        }
+        let from = from.saturating_sub(1);
+        self.first_page + from as u32..self.first_page + to as u32
+    }
+}
+
+/// A sealed segment: rows sorted by bit count, missing signatures last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segment {
+    pub geometry: Geometry,
+    pub rows: u32,
+    /// Least of the rows' own thresholds, 0 where they have none.
+    pub least_threshold: f64,
+    /// First row of at least so many bits, for 0 to bits + 2.
+    pub first: Vec<u32>,
+    pub postings: Vec<Postings>,
+}
+
+impl Segment {
+    /// Rows whose bit counts are `lo` to `hi`.
+    pub fn range(&self, lo: u32, hi: u32) -> std::ops::Range<u32> {
+        self.first[lo as usize]..self.first[hi as usize + 1]
+    }
+
+    /// Rows with a signature.
+    pub fn present(&self) -> u32 {
+        self.first[self.geometry.missing() as usize]
+    }
+
+    pub fn row_pages(&self) -> u32 {
+        self.geometry.pages(self.rows)
+    }
+
+    /// All pages.
+    pub fn pages(&self) -> u32 {
+        let postings: usize = self.postings.iter().map(|p| p.fences.len()).sum();
+        self.row_pages() + postings as u32
+    }
+
+    /// Mean bit count of the signatures.
+    pub fn mean_count(&self) -> f64 {
+        let mean = |(count, w): (usize, &[u32])| count as f64 * f64::from(w[1] - w[0]);
+        let all = self.first[..=self.geometry.missing() as usize].windows(2);
+        all.enumerate().map(mean).sum::<f64>() / f64::from(self.present().max(1))
+    }
+
+    /// Bytes of the memory that it takes.
+    pub fn size(&self) -> usize {
+        let fences: usize = self.postings.iter().map(|p| 4 * p.fences.len()).sum();
+        4 * self.first.len() + fences + size_of::<Postings>() * self.postings.len()
+    }
+
+    /// Appends the stored form.
+    pub fn encode(&self, out: &mut Vec<u64>) {
+        fn pairs(numbers: &[u32], out: &mut Vec<u64>) {
+            let at = out.len();
+            out.resize(at + numbers.len().div_ceil(2), 0);
+            halves_mut(&mut out[at..])[..numbers.len()].copy_from_slice(numbers);
+        }
+        out.push(self.rows.into());
+        out.push(self.postings.len() as u64);
+        out.push(self.least_threshold.to_bits());
+        pairs(&self.first, out);
+        for p in &self.postings {
+            out.push(u64::from(p.chunk.start) | u64::from(p.chunk.width) << 32);
+            out.push(p.fences.len() as u64);
+            out.extend(p.expected.map(f64::to_bits));
+            pairs(&p.fences, out);
+        }
+    }
+
+    /// Reads the stored form; what is left of `words` begins behind it.
+    ///
+    /// Errors: words that are no segment of this geometry; out of memory.
+    pub fn decode(geometry: Geometry, words: &mut &[u64]) -> Result<Segment> {
+        let damaged = || Error::new(Kind::Corrupted, "damaged description of a sigfile segment");
+        let mut take = |n: usize| -> Result<&[u64]> {
+            let (taken, rest) = words.split_at_checked(n).ok_or_else(damaged)?;
+            *words = rest;
+            Ok(taken)
+        };
+        let header = take(3)?;
+        let (rows, chunks) = (header[0], header[1] as usize);
+        let least_threshold = f64::from_bits(header[2]);
+        let rows = u32::try_from(rows).map_err(|_| damaged())?;
+        let counts = geometry.bits as usize + 3;
+        let first = halves(take(counts.div_ceil(2))?)[..counts].to_vec();
+        if !first.is_sorted() || first[0] != 0 || first[counts - 1] != rows {
+            return Err(damaged());
+        }
+        let mut first_page = geometry.pages(rows);
+        let mut postings = Vec::new();
+        for _ in 0..chunks {
+            let header = take(2 + MEASURED)?;
+            let chunk = Chunk {
+                start: header[0] as u32,
+                width: (header[0] >> 32) as u32,
+            };
+            let end = chunk.start.checked_add(chunk.width);
+            if chunk.width == 0
+                || chunk.width > Chunk::MAX_WIDTH
+                || end.is_none_or(|end| end > geometry.bits)
+            {
+                return Err(damaged());
+            }
+            let pages = usize::try_from(header[1]).map_err(|_| damaged())?;
+            let expected = [2, 3, 4].map(|i| f64::from_bits(header[i]));
+            let fences = halves(take(pages.div_ceil(2))?)[..pages].to_vec();
+            let postings_of_chunk = Postings {
+                chunk,
+                first_page,
+                fences,
+                expected,
+            };
+            first_page += pages as u32;
+            postings.push(postings_of_chunk);
+        }
+        Ok(Segment {
+            geometry,
+            rows,
+            least_threshold,
+            first,
+            postings,
+        })
+    }
+}

@@ -1,0 +1,208 @@
+//! Search over segments equals a look at every row, whatever the shape, the rows and the threshold.
+
+use bloom_ident_core::sigfile::budget::COSTS;
+use bloom_ident_core::sigfile::search::Search;
+use bloom_ident_core::sigfile::write::{Store, Writer};
+use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, RowPage, Segment};
+use bloom_ident_core::similarity::Counts;
+use proptest::prelude::*;
+
+const PAGE_WORDS: usize = 128;
+
+#[derive(Default)]
+struct Memory(Vec<Vec<u64>>);
+
+impl Pages for Memory {
+    fn page(&mut self, number: u32) -> &[u64] {
+        &self.0[number as usize]
+    }
+}
+
+impl Store for Memory {
+    fn append(&mut self, content: &[u64]) {
+        self.0.push(content.to_vec());
+    }
+}
+
+#[derive(Debug)]
+struct Table {
+    geometry: Geometry,
+    rows: Vec<Vec<u64>>,
+}
+
+fn count(words: &[u64]) -> u32 {
+    words.iter().map(|w| w.count_ones()).sum()
+}
+
+impl Table {
+    fn index(&self, chunks: Option<u32>, memory: usize) -> (Segment, Memory) {
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by_key(|&i| count(&self.rows[i]));
+        let mut store = Memory::default();
+        let mut writer = Writer::new(self.geometry, &mut store);
+        for i in order {
+            let row = Row {
+                words: &self.rows[i],
+                count: count(&self.rows[i]),
+                threshold: 0.0,
+                place: i as u64 + 1,
+            };
+            writer.push(row).unwrap();
+        }
+        let segment = writer.finish(chunks, memory).unwrap();
+        assert_eq!(segment.pages() as usize, store.0.len());
+        let mut words = vec![];
+        segment.encode(&mut words);
+        let mut rest = &words[..];
+        assert_eq!(Segment::decode(self.geometry, &mut rest).unwrap(), segment);
+        assert!(rest.is_empty());
+        (segment, store)
+    }
+
+    fn brute(&self, query: &[u64], threshold: f64) -> Vec<u64> {
+        let hit = |row: &Vec<u64>| {
+            let counts = Counts {
+                a: count(query),
+                b: count(row),
+                common: query
+                    .iter()
+                    .zip(row)
+                    .map(|(x, y)| (x & y).count_ones())
+                    .sum(),
+            };
+            counts.jaccard() >= threshold
+        };
+        (0..self.rows.len())
+            .filter(|&i| hit(&self.rows[i]))
+            .map(|i| i as u64 + 1)
+            .collect()
+    }
+}
+
+fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
+    let mut search = Search::start(segment, query, &COSTS, store).unwrap();
+    let mut found = vec![];
+    while let Some((page, work)) = search.next(segment) {
+        let page = RowPage::new(segment.geometry, &store.0[page as usize]);
+        work.run(&page, query, |i, common| {
+            let row = page.row(i);
+            let shared: u32 = row
+                .words
+                .iter()
+                .zip(query.words())
+                .map(|(x, y)| (x & y).count_ones())
+                .sum();
+            assert_eq!(common, shared);
+            found.push(row.place);
+        });
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Rows near to few centres, with some empty and some equal ones.
+fn tables() -> impl Strategy<Value = Table> {
+    let shapes = prop_oneof![
+        Just(5u32),
+        Just(63),
+        Just(64),
+        Just(65),
+        Just(301),
+        Just(581),
+        Just(2032),
+        5u32..400
+    ];
+    (shapes, 0usize..3000, 1u64..40, 1u32..90, any::<u64>()).prop_map(
+        |(bits, n, centres, density, seed)| {
+            let geometry = Geometry::new(PAGE_WORDS, bits, false).unwrap();
+            let mut state = seed | 1;
+            let mut random = move || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+            };
+            let mut row = |flips: u64, from: Option<&Vec<u64>>| {
+                let mut words = vec![0; geometry.stride];
+                match from {
+                    Some(from) => words.copy_from_slice(from),
+                    None => {
+                        for i in 0..bits as usize {
+                            if random() % 100 < u64::from(density) {
+                                words[i / 64] |= 1 << (i % 64);
+                            }
+                        }
+                    }
+                }
+                for _ in 0..flips {
+                    let i = (random() % u64::from(bits)) as usize;
+                    words[i / 64] ^= 1 << (i % 64);
+                }
+                words
+            };
+            let mut rows: Vec<Vec<u64>> = vec![];
+            for i in 0..n {
+                let like = rows.len() as u64 / centres.max(1);
+                let new = match i % 7 {
+                    0 => vec![0; geometry.stride],
+                    1 | 2 => row(0, None),
+                    3 => row(0, rows.get(like as usize)),
+                    k => row(k as u64, rows.get(like as usize)),
+                };
+                rows.push(new);
+            }
+            Table { geometry, rows }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn search_equals_brute_force(
+        table in tables(),
+        chunks in prop_oneof![Just(None), (1u32..20).prop_map(Some)],
+        memory in prop_oneof![Just(1usize << 16), Just(1 << 22)],
+        asked in prop::collection::vec(any::<prop::sample::Index>(), 4),
+        thresholds in prop::collection::vec(0.0f64..1.0, 2),
+    ) {
+        let (segment, mut store) = table.index(chunks, memory);
+        for asked in asked {
+            let query = match table.rows.len() {
+                0 => vec![1; table.geometry.stride],
+                n => table.rows[asked.index(n)].clone(),
+            };
+            let exact = [0.0, 1.0, 2.0, 0.5, 0.9, 9.0 / 11.0, 0.8, 0.95, f64::NAN];
+            for t in exact.into_iter().chain(thresholds.iter().copied()) {
+                let query = Query::new(&table.geometry, &query, t);
+                prop_assert_eq!(
+                    search(&segment, &mut store, &query),
+                    table.brute(query.words(), t),
+                    "threshold {}", t
+                );
+            }
+        }
+    }
+}
+
+/// A page would not hold two of them; one is enough.
+#[test]
+fn signatures_that_fill_a_page() {
+    for bits in [64 * 126 - 64, 64 * 120] {
+        let geometry = Geometry::new(PAGE_WORDS, bits, false).unwrap();
+        assert_eq!(geometry.capacity, 1);
+        let rows: Vec<Vec<u64>> = (0..40u64)
+            .map(|i| vec![i.wrapping_mul(0x9e37_79b9_7f4a_7c15); geometry.stride])
+            .collect();
+        let table = Table { geometry, rows };
+        let (segment, mut store) = table.index(Some(9), 1 << 16);
+        for row in &table.rows {
+            for t in [0.0, 0.4, 1.0] {
+                let query = Query::new(&geometry, row, t);
+                assert_eq!(search(&segment, &mut store, &query), table.brute(row, t));
+            }
+        }
+    }
+    assert!(Geometry::new(PAGE_WORDS, 64 * 127, false).is_err());
+}
