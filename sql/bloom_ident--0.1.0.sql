@@ -899,3 +899,46 @@ COMMENT ON OPERATOR CLASS gist_bloom_ops USING gist IS 'similarity, containment 
 COMMENT ON OPERATOR CLASS gist_bloom_query_ops USING gist IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
 COMMENT ON OPERATOR FAMILY gist_bloom_ops USING gist IS 'similarity, containment and nearest neighbours of signatures';
 COMMENT ON OPERATOR FAMILY gist_bloom_query_ops USING gist IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
+
+-- Access method sigfile ------------------------------------------------------------------------
+
+CREATE FUNCTION sigfile_handler(internal) RETURNS index_am_handler
+    STRICT LANGUAGE c AS 'MODULE_PATHNAME', 'sigfile_handler_wrapper';
+COMMENT ON FUNCTION sigfile_handler(internal) IS 'handler of index access method sigfile';
+
+CREATE ACCESS METHOD sigfile TYPE INDEX HANDLER sigfile_handler;
+COMMENT ON ACCESS METHOD sigfile IS 'exact similarity search over signatures';
+
+CREATE OPERATOR CLASS sigfile_bloom_ops DEFAULT FOR TYPE bloom USING sigfile AS
+    OPERATOR 1 % (bloom, bloom),
+    OPERATOR 2 % (bloom, bloom_query),
+    OPERATOR 3 =,
+    OPERATOR 4 @>,
+    OPERATOR 5 <@,
+    OPERATOR 6 <-> (bloom, bloom) FOR ORDER BY pg_catalog.float_ops;
+
+-- Numbers of their own: an exclusion check tells neither class nor types to the method.
+CREATE OPERATOR CLASS sigfile_bloom_query_ops DEFAULT FOR TYPE bloom_query USING sigfile AS
+    OPERATOR 7 % (bloom_query, bloom_query),
+    OPERATOR 8 % (bloom_query, bloom);
+
+COMMENT ON OPERATOR CLASS sigfile_bloom_ops USING sigfile IS 'similarity, containment and nearest neighbours of signatures';
+COMMENT ON OPERATOR CLASS sigfile_bloom_query_ops USING sigfile IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY sigfile_bloom_ops USING sigfile IS 'similarity, containment and nearest neighbours of signatures';
+COMMENT ON OPERATOR FAMILY sigfile_bloom_query_ops USING sigfile IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
+
+CREATE FUNCTION bloom_sigfile_stats(
+    index regclass, OUT segments integer, OUT rows bigint, OUT dead_rows bigint, OUT tail_rows bigint,
+    OUT null_rows bigint, OUT bytes bigint, OUT free_bytes bigint, OUT shape text,
+    OUT chunk_bits integer[], OUT entropy float8) RETURNS record
+    VOLATILE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sigfile_stats_wrapper';
+COMMENT ON FUNCTION bloom_sigfile_stats(regclass) IS
+    'what is in a sigfile index: segments, rows with a signature (dead ones, unsorted ones, and NULLs apart), size, bits of each chunk and entropy of the largest segment';
+CREATE FUNCTION bloom_sigfile_merge(index regclass) RETURNS integer
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sigfile_merge_wrapper';
+COMMENT ON FUNCTION bloom_sigfile_merge(regclass) IS
+    'merges all segments of a sigfile index and its unsorted rows; the number of segments left';
+CREATE FUNCTION bloom_sigfile_check(index regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sigfile_check_wrapper';
+COMMENT ON FUNCTION bloom_sigfile_check(regclass) IS
+    'checks the structure of a sigfile index, and that it has every row of its table; the number of rows';

@@ -10,6 +10,7 @@ mod functions;
 mod gist;
 mod planner;
 mod settings;
+mod sigfile;
 mod types;
 
 use pgrx::prelude::*;
@@ -17,4 +18,5 @@ use pgrx::prelude::*;
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     settings::define();
+    sigfile::define();
 }

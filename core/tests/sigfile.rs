@@ -1,8 +1,9 @@
 //! Search over segments equals a look at every row, whatever the shape, the rows and the threshold.
 
 use bloom_ident_core::sigfile::budget::COSTS;
+use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::search::Search;
-use bloom_ident_core::sigfile::write::{Store, Writer};
+use bloom_ident_core::sigfile::write::{Content, Store, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, RowPage, Segment};
 use bloom_ident_core::similarity::Counts;
 use proptest::prelude::*;
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 const PAGE_WORDS: usize = 128;
 
 #[derive(Default)]
-struct Memory(Vec<Vec<u64>>);
+struct Memory(Vec<Vec<u64>>, usize);
 
 impl Pages for Memory {
     fn page(&mut self, number: u32) -> &[u64] {
@@ -19,8 +20,10 @@ impl Pages for Memory {
 }
 
 impl Store for Memory {
-    fn append(&mut self, content: &[u64]) {
-        self.0.push(content.to_vec());
+    fn append(&mut self, content: Content, words: &[u64]) {
+        assert!(content == Content::Postings || self.0.len() == self.1);
+        self.1 += usize::from(content == Content::Rows);
+        self.0.push(words.to_vec());
     }
 }
 
@@ -38,8 +41,7 @@ impl Table {
     fn index(&self, chunks: Option<u32>, memory: usize) -> (Segment, Memory) {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| count(&self.rows[i]));
-        let mut store = Memory::default();
-        let mut writer = Writer::new(self.geometry, &mut store);
+        let mut writer = Writer::new(self.geometry, Memory::default());
         for i in order {
             let row = Row {
                 words: &self.rows[i],
@@ -49,13 +51,15 @@ impl Table {
             };
             writer.push(row).unwrap();
         }
-        let segment = writer.finish(chunks, memory).unwrap();
+        let (segment, store) = writer.finish(chunks, memory).unwrap();
         assert_eq!(segment.pages() as usize, store.0.len());
         let mut words = vec![];
         segment.encode(&mut words);
         let mut rest = &words[..];
         assert_eq!(Segment::decode(self.geometry, &mut rest).unwrap(), segment);
         assert!(rest.is_empty());
+        let mut store = store;
+        check(&segment, &mut store).unwrap();
         (segment, store)
     }
 

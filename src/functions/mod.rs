@@ -14,3 +14,5 @@ mod score;
 mod signature;
 mod superimpose;
 mod threshold;
+
+pub use record::record;

@@ -7,6 +7,6 @@
 mod catalog;
 mod compare;
 mod index;
-mod node;
+pub mod node;
 mod sample;
 mod selectivity;

@@ -78,7 +78,7 @@ impl Shape {
     }
 
     /// The shape in the first eight bytes of a signature.
-    pub(crate) fn of_tag(tag: u64) -> Shape {
+    pub fn of_tag(tag: u64) -> Shape {
         let [_, k, p0, p1, q, rules, family, key] = tag.to_le_bytes();
         Shape {
             k,

@@ -10,6 +10,7 @@
 
 pub mod budget;
 mod bytes;
+pub mod check;
 pub mod chunk;
 pub mod posting;
 pub mod query;

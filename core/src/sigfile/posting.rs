@@ -219,7 +219,7 @@ mod tests {
             let mut postings: Vec<(u32, u32)> = seeds
                 .iter()
                 .enumerate()
-                .map(|(row, seed)| (seed % modulus & mask, row as u32))
+                .map(|(row, seed)| ((seed % modulus) & mask, row as u32))
                 .collect();
             postings.sort_unstable();
             let mut filler = PostingFiller::new(128, width, postings.len() as u32);

@@ -31,6 +31,14 @@ impl Query {
         query
     }
 
+    /// Any query of so many bits: to plan with, not to search with.
+    pub fn of_count(geometry: &Geometry, count: u32, threshold: f64) -> Query {
+        let mut query = Query::new(geometry, &vec![0; geometry.stride], f64::NAN);
+        query.count = count;
+        query.raise(threshold);
+        query
+    }
+
     /// Sets another threshold.
     pub fn raise(&mut self, threshold: f64) {
         self.threshold = threshold;

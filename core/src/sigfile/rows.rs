@@ -2,7 +2,7 @@
 //!
 //! | words | content |
 //! |---|---|
-//! | 1 | number of rows (u32), 0 (u32) |
+//! | 1 | number of rows (u32), 1 if no row may be added any more (u32) |
 //! | capacity · stride | bits of each row, padded with 0 to whole words |
 //! | capacity, if rows have thresholds | threshold of each row (float8) |
 //! | ⌈capacity/2⌉ | bit count of each row (u32); one more than there are bits: a missing signature |
@@ -121,8 +121,9 @@ impl<'a> RowPage<'a> {
         self.len() == 0
     }
 
+    /// No row can be added.
     pub fn is_full(&self) -> bool {
-        self.len() == self.geometry.capacity
+        self.len() == self.geometry.capacity || self.words[0] >> 32 != 0
     }
 
     /// The bits of rows `from..to`, one behind the other.
@@ -184,7 +185,7 @@ impl<'a> RowPageMut<'a> {
     pub fn push(&mut self, row: Row<'_>) -> bool {
         let g = self.geometry;
         let n = self.view().len();
-        if n == g.capacity {
+        if self.view().is_full() {
             return false;
         }
         self.words[1 + n * g.stride..1 + (n + 1) * g.stride].copy_from_slice(row.words);
@@ -208,9 +209,9 @@ impl<'a> RowPageMut<'a> {
         self.set_place(i, 0);
     }
 
-    /// Makes the page empty.
-    pub fn clear(&mut self) {
-        self.words.fill(0);
+    /// Lets no more rows in.
+    pub fn close(&mut self) {
+        self.words[0] |= 1 << 32;
     }
 }
 

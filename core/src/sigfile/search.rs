@@ -136,6 +136,22 @@ impl Search {
         })
     }
 
+    /// Every row of the segment, by `Work::Range`.
+    pub fn everything(segment: &Segment) -> Search {
+        let plan = Plan {
+            radii: Vec::new(),
+            probed: 0..0,
+            scanned: 0..segment.rows,
+            cost: 0.0,
+        };
+        Search {
+            scanned: plan.scanned.clone(),
+            plan,
+            candidates: Vec::new(),
+            done: 0,
+        }
+    }
+
     /// How it is done.
     pub fn plan(&self) -> &Plan {
         &self.plan

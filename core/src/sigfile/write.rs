@@ -10,10 +10,17 @@ use super::segment::{Postings, Segment, MEASURED};
 use super::Pages;
 use crate::{Error, Kind, Result};
 
+/// What a page of a segment holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    Rows,
+    Postings,
+}
+
 /// Where a segment's pages go.
 pub trait Store: Pages {
     /// Adds a page behind those already written.
-    fn append(&mut self, content: &[u64]);
+    fn append(&mut self, content: Content, words: &[u64]);
 }
 
 /// Rows between two of the sample that the chunks are chosen by, and the most of it.
@@ -24,9 +31,9 @@ const SAMPLE: u32 = 1 << 16;
 const MEASURED_ROWS: u32 = 24;
 
 /// Takes a segment's rows, and then writes its postings.
-pub struct Writer<'s, S> {
+pub struct Writer<S> {
     geometry: Geometry,
-    store: &'s mut S,
+    store: S,
     page: Vec<u64>,
     rows: u32,
     first: Vec<u32>,
@@ -35,8 +42,8 @@ pub struct Writer<'s, S> {
     frequencies: Frequencies,
 }
 
-impl<'s, S: Store> Writer<'s, S> {
-    pub fn new(geometry: Geometry, store: &'s mut S) -> Self {
+impl<S: Store> Writer<S> {
+    pub fn new(geometry: Geometry, store: S) -> Self {
         Writer {
             geometry,
             store,
@@ -64,7 +71,7 @@ impl<'s, S: Store> Writer<'s, S> {
         self.first.resize(row.count as usize + 1, self.rows);
         if row.count <= self.geometry.bits {
             self.least_threshold = self.least_threshold.min(row.threshold);
-            if self.rows % SAMPLE_STEP == 0 && self.rows / SAMPLE_STEP < SAMPLE {
+            if self.rows.is_multiple_of(SAMPLE_STEP) && self.rows / SAMPLE_STEP < SAMPLE {
                 self.frequencies.add(row.words);
             }
         }
@@ -77,16 +84,21 @@ impl<'s, S: Store> Writer<'s, S> {
     }
 
     fn flush(&mut self) {
-        self.store.append(&self.page);
+        self.store.append(Content::Rows, &self.page);
         self.page.fill(0);
         self.store.tick();
+    }
+
+    /// Rows added so far.
+    pub fn rows(&self) -> u32 {
+        self.rows
     }
 
     /// Writes the postings; `chunks` of them, or as many as suit the rows. `memory` bytes are
     /// used for sorting, at least 64 kB.
     ///
     /// Errors: out of memory.
-    pub fn finish(mut self, chunks: Option<u32>, memory: usize) -> Result<Segment> {
+    pub fn finish(mut self, chunks: Option<u32>, memory: usize) -> Result<(Segment, S)> {
         if self.rows > 0 {
             self.flush();
         }
@@ -105,14 +117,14 @@ impl<'s, S: Store> Writer<'s, S> {
         };
         let present = segment.present();
         if present < MIN_ROWS && chunks.is_none() {
-            return Ok(segment);
+            return Ok((segment, self.store));
         }
         // two buffers of eight bytes a posting
         let capacity = (memory.max(1 << 16) / 16) as u32;
         let mut sorter = Sorter::new(capacity.min(present))?;
         for chunk in self.frequencies.deal(present, chunks) {
             let mut output = Output {
-                store: self.store,
+                store: &mut self.store,
                 filler: PostingFiller::new(self.geometry.page_words, chunk.width, present),
                 page: &mut self.page,
                 fences: Vec::new(),
@@ -130,8 +142,8 @@ impl<'s, S: Store> Writer<'s, S> {
             });
         }
         self.page = Vec::new();
-        measure(&mut segment, self.store);
-        Ok(segment)
+        measure(&mut segment, &mut self.store);
+        Ok((segment, self.store))
     }
 }
 
@@ -190,7 +202,7 @@ impl<S: Store> Output<'_, S> {
     fn flush(&mut self) {
         if !self.filler.is_empty() {
             self.fences.push(self.filler.finish(self.page));
-            self.store.append(self.page);
+            self.store.append(Content::Postings, self.page);
             self.store.tick();
         }
     }
@@ -239,7 +251,7 @@ impl Sorter {
                     postings.push(u64::from(value) << 32 | u64::from(row));
                 }
             });
-            self.sort(lo, hi);
+            self.sort(lo, hi, output.store);
             for (i, &p) in self.postings.iter().enumerate() {
                 output.push((p >> 32) as u32, p as u32);
                 if i % 4096 == 0 {
@@ -315,25 +327,33 @@ impl Sorter {
     }
 
     /// Sorts by value and leaves the order of rows of one value: a byte or so at a time.
-    fn sort(&mut self, lo: u32, hi: u32) {
+    fn sort(&mut self, lo: u32, hi: u32, turn: &mut impl Pages) {
         const DIGIT: u32 = 11;
+        /// Postings between two turns.
+        const TURN: usize = 1 << 18;
         let bits = 32 - (lo ^ hi).leading_zeros();
         let mut shift = 32;
         while shift < 32 + bits {
             let digit = |p: u64| (p >> shift & ((1 << DIGIT) - 1)) as usize;
             let mut at = [0usize; 1 << DIGIT];
-            for &p in &self.postings {
-                at[digit(p)] += 1;
+            for some in self.postings.chunks(TURN) {
+                for &p in some {
+                    at[digit(p)] += 1;
+                }
+                turn.tick();
             }
             let mut sum = 0;
             for slot in &mut at {
                 sum += std::mem::replace(slot, sum);
             }
             self.spare.resize(self.postings.len(), 0);
-            for &p in &self.postings {
-                let slot = &mut at[digit(p)];
-                self.spare[*slot] = p;
-                *slot += 1;
+            for some in self.postings.chunks(TURN) {
+                for &p in some {
+                    let slot = &mut at[digit(p)];
+                    self.spare[*slot] = p;
+                    *slot += 1;
+                }
+                turn.tick();
             }
             std::mem::swap(&mut self.postings, &mut self.spare);
             shift += DIGIT;

@@ -1,0 +1,498 @@
+//! The server's side of a scan: keys in, table places out.
+
+use bloom_ident_core::filter::{Shape, View};
+use bloom_ident_core::sigfile::rows::to_bits;
+use bloom_ident_core::sigfile::{Query, RowPage};
+use pgrx::{pg_guard, pg_sys, PgMemoryContexts};
+
+use super::meta::{Meta, Part};
+use super::nearest::{Nearest, MAX_KEYS};
+use super::page::Index;
+use super::scan::{query_words, Condition, Hit, Walk};
+use super::vacuum::item_pointer;
+use crate::error::OrRaise;
+use crate::settings;
+use crate::types::{build, Bloom, BloomQuery};
+
+/// Strategy numbers of both operator classes, one for each right-hand type: exclusion checks leave
+/// the subtype of a scan key unset.
+pub mod strategy {
+    pub const SIMILAR: u16 = 1;
+    pub const MATCHES: u16 = 2;
+    pub const EQUAL: u16 = 3;
+    pub const COVERS: u16 = 4;
+    pub const COVERED_BY: u16 = 5;
+    pub const DISTANCE: u16 = 6;
+    /// bloom_query % bloom_query
+    pub const MATCH: u16 = 7;
+    /// bloom_query % bloom
+    pub const MATCHES_SIGNATURE: u16 = 8;
+    pub const COUNT: u16 = 8;
+}
+
+/// What a scan finds.
+enum Found {
+    Nothing,
+    /// Rows in no order; all of them have to be checked again where `recheck`.
+    Rows {
+        recheck: bool,
+    },
+    /// Rows by distance.
+    Nearest(Nearest),
+}
+
+/// State of a scan. Nothing in it is pinned between two calls.
+struct State {
+    index: Index,
+    meta: Meta,
+    walk: Option<Walk>,
+    found: Found,
+    /// Of one page, the next last.
+    hits: Vec<Hit>,
+    /// What an index-only scan returns for these.
+    tuples: Vec<pg_sys::Datum>,
+    /// Rows without a signature come after the nearest.
+    missing: bool,
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambeginscan(
+    relation: pg_sys::Relation,
+    keys: i32,
+    order_bys: i32,
+) -> pg_sys::IndexScanDesc {
+    // SAFETY: called by the server; the state goes with the memory context of the scan.
+    unsafe {
+        let scan = pg_sys::RelationGetIndexScan(relation, keys, order_bys);
+        let state: Option<State> = None;
+        (*scan).opaque = PgMemoryContexts::CurrentMemoryContext
+            .leak_and_drop_on_delete(state)
+            .cast();
+        (*scan).xs_itupdesc = (*relation).rd_att;
+        if order_bys > 0 {
+            let n = order_bys as usize;
+            (*scan).xs_orderbyvals = pg_sys::palloc0(n * size_of::<pg_sys::Datum>()).cast();
+            (*scan).xs_orderbynulls = pg_sys::palloc0(n).cast();
+        }
+        scan
+    }
+}
+
+/// SAFETY: `scan` was begun by [`ambeginscan`].
+unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Option<State> {
+    // SAFETY: as promised by the caller.
+    unsafe { &mut *(*scan).opaque.cast::<Option<State>>() }
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amrescan(
+    scan: pg_sys::IndexScanDesc,
+    keys: pg_sys::ScanKey,
+    key_count: i32,
+    order_bys: pg_sys::ScanKey,
+    order_by_count: i32,
+) {
+    // SAFETY: called by the server with as many keys as it says; keys may be left as they were.
+    unsafe {
+        if !keys.is_null() && key_count > 0 {
+            std::ptr::copy(keys, (*scan).keyData, key_count as usize);
+        }
+        if !order_bys.is_null() && order_by_count > 0 {
+            std::ptr::copy(order_bys, (*scan).orderByData, order_by_count as usize);
+        }
+        // what the scan asks for is read when the first row is: keys may live shorter than the scan
+        *state(scan) = None;
+    }
+}
+
+/// Reads the keys of a scan.
+struct Asked<'a> {
+    meta: &'a Meta,
+    conditions: Vec<Condition>,
+    /// A key of another shape: the operator itself raises the error, for the first row it sees.
+    other_shape: bool,
+    /// No row fulfils the keys.
+    nothing: bool,
+    missing: Option<bool>,
+}
+
+impl Asked<'_> {
+    fn similar(&mut self, view: View<'_>, threshold: f64) {
+        match query_words(self.meta, view) {
+            Some(words) => {
+                let geometry = self.meta.geometry(Part::Signatures);
+                let query = Query::new(&geometry, &words, threshold);
+                self.conditions.push(Condition::Similar(query));
+            }
+            None => self.other_shape = true,
+        }
+    }
+
+    /// SAFETY: `key` is one of the scan's.
+    unsafe fn read(&mut self, key: &pg_sys::ScanKeyData) {
+        let flags = key.sk_flags as u32;
+        if flags & pg_sys::SK_SEARCHNULL != 0 || flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+            let wanted = flags & pg_sys::SK_SEARCHNULL != 0;
+            self.nothing |= self.missing.is_some_and(|m| m != wanted);
+            self.missing = Some(wanted);
+            return;
+        }
+        // operators are strict
+        self.nothing |= self.missing == Some(true) || flags & pg_sys::SK_ISNULL != 0;
+        self.missing = Some(false);
+        if self.nothing || self.meta.shape == 0 {
+            self.nothing = true;
+            return;
+        }
+        let argument = key.sk_argument;
+        // SAFETY: the right-hand type of each strategy, not NULL.
+        unsafe {
+            match key.sk_strategy {
+                strategy::SIMILAR => {
+                    self.similar(Bloom::from_raw(argument).view(), settings::threshold());
+                }
+                strategy::MATCHES | strategy::MATCH => {
+                    let query = BloomQuery::from_raw(argument);
+                    self.similar(query.view().signature, query.view().threshold);
+                }
+                strategy::MATCHES_SIGNATURE => {
+                    self.similar(Bloom::from_raw(argument).view(), 0.0);
+                }
+                strategy::EQUAL => match query_words(self.meta, Bloom::from_raw(argument).view()) {
+                    Some(words) => self.conditions.push(Condition::Equal(words)),
+                    None => self.nothing = true,
+                },
+                strategy::COVERS => {
+                    match query_words(self.meta, Bloom::from_raw(argument).view()) {
+                        Some(words) => self.conditions.push(Condition::Covers(words)),
+                        None => self.other_shape = true,
+                    }
+                }
+                strategy::COVERED_BY => {
+                    match query_words(self.meta, Bloom::from_raw(argument).view()) {
+                        Some(words) => self.conditions.push(Condition::CoveredBy(words)),
+                        None => self.other_shape = true,
+                    }
+                }
+                other => pgrx::error!("unrecognized strategy number: {other}"),
+            }
+        }
+    }
+}
+
+/// Chooses the condition that the search goes by, and takes it from the others.
+fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
+    let geometry = meta.geometry(Part::Signatures);
+    // equal signatures, if not empty, are those of similarity 1
+    let equal = conditions.iter().find_map(|c| match c {
+        Condition::Equal(words) if words.iter().any(|&w| w != 0) => Some(words),
+        _ => None,
+    });
+    if let Some(words) = equal {
+        if !meta.thresholds {
+            return Some(Query::new(&geometry, words, 1.0));
+        }
+    }
+    let similar = |c: &Condition| match c {
+        Condition::Similar(query) => Some(query.threshold()),
+        _ => None,
+    };
+    let best = (0..conditions.len())
+        .filter_map(|i| similar(&conditions[i]).map(|t| (i, t)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    match conditions.swap_remove(best.0) {
+        Condition::Similar(query) => Some(query),
+        _ => unreachable!("chosen among the similar"),
+    }
+}
+
+/// SAFETY: `scan` was begun and has its keys.
+unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let index = Index::new((*scan).indexRelation);
+        let meta = Meta::read(index);
+        let keys = slice((*scan).keyData, (*scan).numberOfKeys);
+        let order_bys = slice((*scan).orderByData, (*scan).numberOfOrderBys);
+        let mut asked = Asked {
+            meta: &meta,
+            conditions: Vec::new(),
+            other_shape: false,
+            nothing: false,
+            missing: None,
+        };
+        for key in keys {
+            asked.read(key);
+        }
+        let (nothing, other_shape) = (asked.nothing, asked.other_shape);
+        let (missing, mut conditions) = (asked.missing, asked.conditions);
+        let parts = match missing {
+            Some(true) => vec![Part::Missing],
+            Some(false) => vec![Part::Signatures],
+            None => Part::ALL.to_vec(),
+        };
+        let mut state = State {
+            index,
+            walk: None,
+            found: Found::Nothing,
+            hits: Vec::new(),
+            tuples: Vec::new(),
+            missing: false,
+            meta,
+        };
+        if nothing {
+            return state;
+        }
+        let snapshot = (*scan).xs_snapshot;
+        // A dirty snapshot may see what has taken a found row's place in the table.
+        let mvcc =
+            !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+        if other_shape {
+            // all rows, for the operator to raise its error on
+            conditions = Vec::new();
+        }
+        let near: Option<Vec<Query>> = if order_bys.is_empty() {
+            None
+        } else {
+            near_to(&state.meta, order_bys)
+        };
+        if let Some(near) = near {
+            state.missing = missing != Some(false);
+            let parts = if missing == Some(true) {
+                Vec::new()
+            } else {
+                vec![Part::Signatures]
+            };
+            state.walk = Some(Walk::new(index, &state.meta, conditions, None, parts));
+            state.found = Found::Nearest(Nearest::new(near));
+            (*scan).xs_recheck = !mvcc || other_shape;
+            return state;
+        }
+        let leading = if conditions.is_empty() {
+            None
+        } else {
+            leading(&state.meta, &mut conditions)
+        };
+        let walk = Walk::new(index, &state.meta, conditions, leading, parts);
+        state.walk = Some(walk);
+        state.found = Found::Rows {
+            recheck: !mvcc || other_shape,
+        };
+        state
+    }
+}
+
+/// SAFETY: `n` keys at `keys`.
+unsafe fn slice<'a>(keys: pg_sys::ScanKey, n: i32) -> &'a [pg_sys::ScanKeyData] {
+    if keys.is_null() || n <= 0 {
+        return &[];
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { std::slice::from_raw_parts(keys, n as usize) }
+}
+
+/// The signatures to be near to; `None` where one is NULL, so that there is no order, or where
+/// there is no signature to compare.
+///
+/// SAFETY: the keys are those of the scan.
+unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> Option<Vec<Query>> {
+    if keys.len() > MAX_KEYS {
+        pgrx::error!("sigfile index cannot order by more than {MAX_KEYS} distances");
+    }
+    if meta.shape == 0 {
+        return None;
+    }
+    let mut near = Vec::new();
+    for key in keys {
+        if key.sk_flags as u32 & pg_sys::SK_ISNULL != 0 {
+            return None;
+        }
+        // SAFETY: the right-hand type of the distance operator.
+        let signature = unsafe { Bloom::from_raw(key.sk_argument) };
+        let view = signature.view();
+        let Some(words) = query_words(meta, view) else {
+            let (a, b) = (Shape::of_tag(meta.shape), view.shape());
+            return Err(Shape::mismatch(a, b)).or_raise();
+        };
+        near.push(Query::new(&meta.geometry(Part::Signatures), &words, 0.0));
+    }
+    Some(near)
+}
+
+impl State {
+    /// Fills `hits` with those of the next page. False at the end.
+    ///
+    /// SAFETY: `scan` is the scan of this state.
+    unsafe fn next_page(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
+        // SAFETY: as promised by the caller.
+        let want_tuples = unsafe { (*scan).xs_want_itup };
+        let (hits, tuples, meta) = (&mut self.hits, &mut self.tuples, &self.meta);
+        hits.clear();
+        tuples.clear();
+        let Some(walk) = &mut self.walk else {
+            return false;
+        };
+        let found = walk.next(|page, i, hit| {
+            hits.push(hit);
+            if want_tuples {
+                tuples.push(value(meta, page, i));
+            }
+        });
+        hits.reverse();
+        tuples.reverse();
+        found
+    }
+
+    /// SAFETY: as above.
+    unsafe fn next(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
+        // SAFETY: as promised by the caller; the scan has room for as many distances as it has
+        // order-by keys.
+        unsafe {
+            if let Found::Nearest(nearest) = &mut self.found {
+                let walk = self.walk.as_mut().expect("made with it");
+                if let Some((hit, distances)) = nearest.next(walk) {
+                    for (i, distance) in distances
+                        .iter()
+                        .take((*scan).numberOfOrderBys as usize)
+                        .enumerate()
+                    {
+                        *(*scan).xs_orderbyvals.add(i) = pg_sys::Datum::from(distance.to_bits());
+                        *(*scan).xs_orderbynulls.add(i) = false;
+                    }
+                    if (*scan).xs_want_itup {
+                        let meta = &self.meta;
+                        let value = walk.read(&hit, |page, i| value(meta, page, i));
+                        set_tuple(scan, value);
+                    }
+                    (*scan).xs_heaptid = item_pointer(hit.place);
+                    return true;
+                }
+                // those without a distance come last
+                self.found = Found::Rows {
+                    recheck: (*scan).xs_recheck,
+                };
+                let parts = if self.missing {
+                    vec![Part::Missing]
+                } else {
+                    Vec::new()
+                };
+                let walk = Walk::new(self.index, &self.meta, Vec::new(), None, parts);
+                self.walk = Some(walk);
+            }
+            let Found::Rows { recheck } = self.found else {
+                return false;
+            };
+            if self.hits.is_empty() && !self.next_page(scan) {
+                return false;
+            }
+            let hit = self.hits.pop().expect("a page with hits");
+            (*scan).xs_heaptid = item_pointer(hit.place);
+            (*scan).xs_recheck = recheck;
+            for i in 0..(*scan).numberOfOrderBys as usize {
+                *(*scan).xs_orderbyvals.add(i) = pg_sys::Datum::null();
+                *(*scan).xs_orderbynulls.add(i) = true;
+            }
+            if (*scan).xs_want_itup {
+                let value = self.tuples.pop().expect("one for each hit");
+                set_tuple(scan, value);
+            }
+            true
+        }
+    }
+}
+
+/// The indexed value of a row, in the memory of the current context; NULL is a null pointer.
+fn value(meta: &Meta, page: &RowPage<'_>, i: usize) -> pg_sys::Datum {
+    let row = page.row(i);
+    if row.count == page.geometry().missing() {
+        return pg_sys::Datum::null();
+    }
+    let shape = Shape::of_tag(meta.shape);
+    let bits = shape.m().div_ceil(8) as usize;
+    let header = bloom_ident_core::filter::HEADER;
+    let size = header + bits + if meta.thresholds { 8 } else { 0 };
+    let made = build(size, |to| {
+        to[..8].copy_from_slice(&meta.shape.to_le_bytes());
+        to[8..12].copy_from_slice(&row.count.to_le_bytes());
+        to_bits(row.words, &mut to[header..header + bits]);
+        if meta.thresholds {
+            to[header + bits..].copy_from_slice(&row.threshold.to_le_bytes());
+        }
+        Ok(())
+    });
+    pg_sys::Datum::from(made.or_raise())
+}
+
+/// Returns a value from an index-only scan.
+///
+/// SAFETY: `scan` is a scan of ours, `value` of the index's type.
+unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
+    // SAFETY: as promised by the caller; the index has one column.
+    unsafe {
+        if !(*scan).xs_itup.is_null() {
+            pg_sys::pfree((*scan).xs_itup.cast());
+            (*scan).xs_itup = std::ptr::null_mut();
+        }
+        let mut values = [value];
+        let mut nulls = [value.is_null()];
+        (*scan).xs_itup =
+            pg_sys::index_form_tuple((*scan).xs_itupdesc, values.as_mut_ptr(), nulls.as_mut_ptr());
+        if !value.is_null() {
+            pg_sys::pfree(value.cast_mut_ptr());
+        }
+    }
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amgettuple(
+    scan: pg_sys::IndexScanDesc,
+    direction: pg_sys::ScanDirection::Type,
+) -> bool {
+    // SAFETY: called by the server on a scan of ours. What is kept between two calls lives as long as
+    // the scan does.
+    unsafe {
+        if direction != pg_sys::ScanDirection::ForwardScanDirection {
+            pgrx::error!("sigfile supports only forward scans");
+        }
+        let state = state(scan);
+        if state.is_none() {
+            *state = Some(start(scan));
+        }
+        let state = state.as_mut().expect("just started");
+        state.next(scan)
+    }
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amgetbitmap(
+    scan: pg_sys::IndexScanDesc,
+    bitmap: *mut pg_sys::TIDBitmap,
+) -> i64 {
+    // SAFETY: as above.
+    unsafe {
+        let mut state = start(scan);
+        let Found::Rows { recheck } = state.found else {
+            return 0;
+        };
+        let mut places = Vec::new();
+        let mut count = 0;
+        while state.next_page(scan) {
+            places.clear();
+            places.extend(state.hits.iter().map(|hit| item_pointer(hit.place)));
+            pg_sys::tbm_add_tuples(bitmap, places.as_mut_ptr(), places.len() as i32, recheck);
+            count += places.len() as i64;
+        }
+        count
+    }
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: as above. After an ERROR the memory context drops the state.
+    unsafe { *state(scan) = None };
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amcanreturn(_index: pg_sys::Relation, _column: i32) -> bool {
+    true
+}

@@ -1,0 +1,208 @@
+//! Building the index over a table.
+
+use bloom_ident_core::sigfile::Geometry;
+use pgrx::{pg_guard, pg_sys, PgBox};
+
+use super::insert::{check_shape, NewRow};
+use super::meta::{Meta, Part};
+use super::options::Options;
+use super::page::{self, Index, Kind, Log, META};
+use super::rewrite::{needs_wal, write_segments};
+use super::runs::{sorted, Collected, Run, Spilled};
+use super::store::Pool;
+use super::validate::has_thresholds;
+use crate::error::OrRaise;
+
+/// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
+mod phase {
+    pub const SCAN: i64 = 2;
+    pub const WRITE: i64 = 3;
+    pub const LOG: i64 = 4;
+}
+
+fn progress(parameter: u32, value: i64) {
+    // SAFETY: a counter of this backend.
+    unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c_char {
+    let name = match phase {
+        1 => c"initializing",
+        phase::SCAN => c"scanning table",
+        phase::WRITE => c"writing segments",
+        phase::LOG => c"logging pages",
+        _ => return std::ptr::null_mut(),
+    };
+    name.as_ptr().cast_mut()
+}
+
+/// Rows of one kind.
+#[derive(Default)]
+struct Rows {
+    collected: Option<Collected>,
+    spilled: Vec<Spilled>,
+}
+
+impl Rows {
+    fn runs(mut self) -> Vec<Run<'static>> {
+        let last = self.collected.take().map(sorted);
+        let mut runs: Vec<Run> = self.spilled.into_iter().map(Run::Spilled).collect();
+        match last {
+            // all of it to disk, or nothing: the memory is needed for sorting postings
+            Some(rows) if !runs.is_empty() => runs.push(Run::Spilled(Spilled::write(&rows))),
+            Some(rows) => runs.push(Run::Collected(rows)),
+            None => (),
+        }
+        runs
+    }
+}
+
+struct Build {
+    index: Index,
+    meta: Meta,
+    rows: [Rows; 2],
+    count: u64,
+    /// Bytes for rows: half of maintenance_work_mem, since the postings of what fits take as much.
+    memory: usize,
+}
+
+impl Build {
+    fn add(&mut self, new: &NewRow) {
+        let part = new.part();
+        if part == Part::Signatures {
+            if self.meta.shape == 0 {
+                self.meta.shape = new.shape;
+            }
+            check_shape(self.index, self.meta.shape, new);
+        }
+        let geometry = self.meta.geometry(part);
+        let rows = &mut self.rows[part as usize];
+        let collected = rows
+            .collected
+            .get_or_insert_with(|| Collected::new(geometry));
+        if collected.bytes(collected.len() + 1) > self.memory {
+            let full = sorted(rows.collected.take().expect("just there"));
+            rows.spilled.push(Spilled::write(&full));
+            rows.collected = Some(Collected::new(geometry));
+        }
+        let collected = rows.collected.as_mut().expect("there is one");
+        collected.push(new.row()).or_raise();
+        self.count += 1;
+    }
+}
+
+/// Takes one row of the table.
+#[pg_guard]
+unsafe extern "C-unwind" fn add_row(
+    _index: pg_sys::Relation,
+    tid: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    _alive: bool,
+    state: *mut std::ffi::c_void,
+) {
+    // SAFETY: `state` is what ambuild passed; one column.
+    unsafe {
+        let build = &mut *state.cast::<Build>();
+        let new = NewRow::of(build.meta.thresholds, *values, *nulls, tid);
+        build.add(&new);
+    }
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuild(
+    heap: pg_sys::Relation,
+    relation: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+) -> *mut pg_sys::IndexBuildResult {
+    // SAFETY: called by the server with open relations.
+    unsafe {
+        let index = Index::new(relation);
+        if index.blocks() != 0 {
+            pgrx::error!("index \"{}\" already contains data", index.name());
+        }
+        let memory = pg_sys::maintenance_work_mem as usize * 1024;
+        let mut build = Build {
+            index,
+            meta: Meta::new(has_thresholds(index)),
+            rows: Default::default(),
+            count: 0,
+            memory: memory / 2,
+        };
+        // its block is the first
+        let buffer = index.extended();
+        page::write(index, &buffer, Log::Later, Kind::Meta, 0, |words| {
+            build.meta.encode(words)
+        });
+        drop(buffer);
+        progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::SCAN);
+        let heap_tuples = pg_sys::table_index_build_scan(
+            heap,
+            relation,
+            info,
+            true,
+            true,
+            Some(add_row),
+            (&raw mut build).cast(),
+            std::ptr::null_mut(),
+        );
+        progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
+        let options = Options::of(index);
+        let mut pool = Pool {
+            index,
+            log: Log::Later,
+            free: Vec::new(),
+        };
+        let mut meta = build.meta;
+        for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
+            let mut runs = rows.runs();
+            if runs.is_empty() {
+                continue;
+            }
+            let geometry: Geometry = meta.geometry(part);
+            let (new, rest) = write_segments(
+                geometry,
+                part,
+                &mut runs,
+                pool,
+                meta.next_generation,
+                &options,
+                memory / 2,
+            );
+            pool = rest;
+            meta.next_generation += new.len() as u64;
+            meta.segments.extend(new);
+        }
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.count as i64);
+        let buffer = index.exclusive(META);
+        page::write(index, &buffer, Log::Later, Kind::Meta, 0, |words| {
+            meta.encode(words)
+        });
+        drop(buffer);
+        if needs_wal(relation) {
+            progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::LOG);
+            pg_sys::log_newpage_range(
+                relation,
+                pg_sys::ForkNumber::MAIN_FORKNUM,
+                0,
+                index.blocks(),
+                true,
+            );
+        }
+        let mut result = PgBox::<pg_sys::IndexBuildResult>::alloc0();
+        result.heap_tuples = heap_tuples;
+        result.index_tuples = build.count as f64;
+        result.into_pg()
+    }
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
+    // SAFETY: called by the server for an unlogged index.
+    unsafe {
+        let meta = Meta::new(has_thresholds(Index::new(relation)));
+        page::write_initial(relation, |words| meta.encode(words));
+    }
+}

@@ -1,0 +1,159 @@
+//! What a scan costs: nanoseconds that the search plans with, in the planner's units.
+
+use bloom_ident_core::filter::View;
+use bloom_ident_core::sigfile::budget::{plan, COSTS};
+use bloom_ident_core::sigfile::Query;
+use pgrx::{pg_guard, pg_sys};
+
+use super::access::strategy;
+use super::cache;
+use super::meta::{Meta, Part};
+use super::page::Index;
+use super::scan::query_words;
+use crate::planner::node::{cast, nodes};
+use crate::settings;
+use crate::types::{Bloom, BloomQuery};
+
+/// Nanoseconds of a unit of cost: a sequential scan of a million signatures takes 70 to 90 ms, and is
+/// estimated at some 25,000.
+const NANOSECONDS: f64 = 3_500.0;
+
+/// To begin with a segment, and with a scan.
+const SEGMENT: f64 = 500.0;
+const SCAN: f64 = 3_000.0;
+
+/// The similarity that is taken for one not known yet.
+const USUAL: f64 = 0.8;
+
+/// The condition of a clause, as far as the planner knows it.
+struct Clause {
+    threshold: f64,
+    words: Option<Vec<u64>>,
+}
+
+/// SAFETY: `path` is a path of the planner over an index of ours.
+unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<Clause> {
+    let mut found = Vec::new();
+    // SAFETY: as promised by the caller; a constant has the operator's right-hand type.
+    unsafe {
+        for clause in nodes(path.indexclauses) {
+            let clause = &*clause.cast::<pg_sys::IndexClause>();
+            for qual in nodes(clause.indexquals) {
+                let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
+                let Some(operation) = cast::<pg_sys::OpExpr>(expression, pg_sys::NodeTag::T_OpExpr)
+                else {
+                    continue;
+                };
+                let family = *(*path.indexinfo).opfamily;
+                let number = pg_sys::get_op_opfamily_strategy(operation.opno, family) as u16;
+                let args = nodes(operation.args);
+                let constant = args
+                    .get(1)
+                    .and_then(|&a| cast::<pg_sys::Const>(a, pg_sys::NodeTag::T_Const))
+                    .filter(|c| !c.constisnull)
+                    .map(|c| c.constvalue);
+                let of_view = |view: View<'_>, threshold: f64| Clause {
+                    threshold,
+                    words: query_words(meta, view),
+                };
+                found.push(match (number, constant) {
+                    (strategy::MATCHES | strategy::MATCH, Some(value)) => {
+                        let query = BloomQuery::from_raw(value);
+                        of_view(query.view().signature, query.view().threshold)
+                    }
+                    (strategy::SIMILAR, Some(value)) => {
+                        of_view(Bloom::from_raw(value).view(), settings::threshold())
+                    }
+                    (strategy::EQUAL, Some(value)) => of_view(Bloom::from_raw(value).view(), 1.0),
+                    (strategy::SIMILAR, None) => Clause {
+                        threshold: settings::threshold(),
+                        words: None,
+                    },
+                    (strategy::EQUAL, None) => Clause {
+                        threshold: 1.0,
+                        words: None,
+                    },
+                    (strategy::MATCHES | strategy::MATCH, None) => Clause {
+                        threshold: USUAL,
+                        words: None,
+                    },
+                    _ => Clause {
+                        threshold: 0.0,
+                        words: None,
+                    },
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Nanoseconds for one search of all segments and the tail, and pages of the index that it reads.
+fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
+    let mut time = SCAN;
+    for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
+        let loaded = cache::segment(index, meta, entry);
+        let segment = &loaded.segment;
+        let threshold = clause.map_or(0.0, |c| c.threshold.max(segment.least_threshold));
+        let query = match clause.and_then(|c| c.words.as_ref()) {
+            Some(words) => Query::new(&segment.geometry, words, threshold),
+            None => Query::of_count(&segment.geometry, segment.mean_count() as u32, threshold),
+        };
+        time += SEGMENT + plan(segment, &query, None, &COSTS).cost;
+    }
+    for part in Part::ALL {
+        let pages = meta.tails[part as usize].len() as f64;
+        if pages > 0.0 {
+            let geometry = meta.geometry(part);
+            let row = COSTS.scan_row + COSTS.scan_word * geometry.stride as f64;
+            time += pages * geometry.capacity as f64 * row;
+        }
+    }
+    (time, index.blocks().into())
+}
+
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amcostestimate(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    loops: f64,
+    startup: *mut pg_sys::Cost,
+    total: *mut pg_sys::Cost,
+    selectivity: *mut pg_sys::Selectivity,
+    correlation: *mut f64,
+    pages: *mut f64,
+) {
+    // SAFETY: called by the planner, which holds a lock on the index.
+    unsafe {
+        let mut costs = pg_sys::GenericCosts::default();
+        pg_sys::genericcostestimate(root, path, loops, &mut costs);
+        let path = &*path;
+        let relation = pg_sys::index_open(
+            (*path.indexinfo).indexoid,
+            pg_sys::NoLock as pg_sys::LOCKMODE,
+        );
+        let index = Index::new(relation);
+        // a hypothetical index, or one not built, has no pages
+        let (time, read) = if index.blocks() == 0 {
+            (SCAN, 0.0)
+        } else {
+            let meta = Meta::read(index);
+            let clauses = clauses(&meta, path);
+            let clause = clauses
+                .iter()
+                .max_by(|a, b| a.threshold.total_cmp(&b.threshold));
+            search(index, &meta, clause)
+        };
+        pg_sys::index_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        let rows = costs.numIndexTuples.max(0.0);
+        *startup = time / NANOSECONDS;
+        *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
+        if !path.indexorderbys.is_null() {
+            // every row may be asked for, sorted
+            *total += rows * pg_sys::cpu_operator_cost * rows.max(2.0).log2();
+        }
+        *selectivity = costs.indexSelectivity;
+        *correlation = 0.0;
+        *pages = read;
+    }
+}

@@ -1,0 +1,57 @@
+//! The index access method `sigfile`: exact similarity search over signatures.
+//!
+//! ARCHITECTURE.md explains the structure; what is computed is in the core.
+
+mod access;
+mod build;
+mod cache;
+mod cost;
+mod insert;
+mod inspect;
+mod meta;
+mod nearest;
+mod options;
+mod page;
+mod rewrite;
+mod runs;
+mod scan;
+mod store;
+mod vacuum;
+mod validate;
+
+use pgrx::{pg_extern, pg_sys, PgBox};
+
+pub use options::define;
+
+use crate::types::NewValue;
+
+/// `(internal)`: the routines of the method.
+#[pg_extern(sql = false)]
+fn sigfile_handler(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: a node of that type, zeroed.
+    let mut am =
+        unsafe { PgBox::<pg_sys::IndexAmRoutine>::alloc_node(pg_sys::NodeTag::T_IndexAmRoutine) };
+    am.amstrategies = access::strategy::COUNT;
+    am.amcanorderbyop = true;
+    am.amoptionalkey = true;
+    am.amsearchnulls = true;
+    am.amusemaintenanceworkmem = true;
+    am.amparallelvacuumoptions = (pg_sys::VACUUM_OPTION_PARALLEL_BULKDEL
+        | pg_sys::VACUUM_OPTION_PARALLEL_COND_CLEANUP) as u8;
+    am.ambuild = Some(build::ambuild);
+    am.ambuildempty = Some(build::ambuildempty);
+    am.aminsert = Some(insert::aminsert);
+    am.ambulkdelete = Some(vacuum::ambulkdelete);
+    am.amvacuumcleanup = Some(vacuum::amvacuumcleanup);
+    am.amcanreturn = Some(access::amcanreturn);
+    am.amcostestimate = Some(cost::amcostestimate);
+    am.amoptions = Some(options::amoptions);
+    am.ambuildphasename = Some(build::ambuildphasename);
+    am.amvalidate = Some(validate::amvalidate);
+    am.ambeginscan = Some(access::ambeginscan);
+    am.amrescan = Some(access::amrescan);
+    am.amgettuple = Some(access::amgettuple);
+    am.amgetbitmap = Some(access::amgetbitmap);
+    am.amendscan = Some(access::amendscan);
+    NewValue(pg_sys::Datum::from(am.into_pg()))
+}

@@ -1,0 +1,356 @@
+//! Pages of a sigfile index: what is behind the header of each, and how buffers are held.
+//!
+//! A page is PageHeaderData, content in 64-bit words, and 16 bytes of special space:
+//! generation of the segment that the page belongs to (u64, 0 where it is none's), kind (u16), page
+//! layout version (u16), and 0xFF85 (u32), by which tools know the access method.
+
+use pgrx::pg_sys;
+
+/// Words of a page's content.
+pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - HEADER - SPECIAL) / 8;
+
+/// MAXALIGN(SizeOfPageHeaderData).
+const HEADER: usize = 24;
+const SPECIAL: usize = size_of::<Special>();
+const LAYOUT: u16 = 1;
+const SIGNATURE: u32 = 0xFF85;
+
+/// Block of the metapage.
+pub const META: u32 = 0;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Special {
+    generation: u64,
+    kind: u16,
+    layout: u16,
+    signature: u32,
+}
+
+/// What a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Kind {
+    Meta = 1,
+    /// Rows in the order of their arrival.
+    Tail = 2,
+    /// Rows of a segment, by bit count.
+    Rows = 3,
+    Postings = 4,
+    /// Description of a segment.
+    Map = 5,
+    /// Numbers of blocks to be used again.
+    Free = 6,
+}
+
+/// A pinned buffer, locked or not; released when dropped.
+///
+/// While an ERROR unwinds nothing is released here: the server's abort does that, after it has
+/// reset the count of held interrupts that releasing a lock would lower.
+pub struct Buffer {
+    buffer: pg_sys::Buffer,
+    locked: bool,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        // SAFETY: pinned, and locked if `locked`, since construction.
+        unsafe {
+            if self.locked {
+                pg_sys::UnlockReleaseBuffer(self.buffer);
+            } else {
+                pg_sys::ReleaseBuffer(self.buffer);
+            }
+        }
+    }
+}
+
+/// Whose pages are read, and by which strategy.
+#[derive(Clone, Copy)]
+pub struct Index {
+    pub relation: pg_sys::Relation,
+    pub strategy: pg_sys::BufferAccessStrategy,
+}
+
+impl Index {
+    /// SAFETY: `relation` is an open sigfile index and stays open as long as the result is used.
+    pub unsafe fn new(relation: pg_sys::Relation) -> Self {
+        Index {
+            relation,
+            strategy: std::ptr::null_mut(),
+        }
+    }
+
+    fn pin(self, block: u32, mode: pg_sys::ReadBufferMode::Type) -> Buffer {
+        // SAFETY: the relation is open.
+        let buffer = unsafe {
+            pg_sys::ReadBufferExtended(
+                self.relation,
+                pg_sys::ForkNumber::MAIN_FORKNUM,
+                block,
+                mode,
+                self.strategy,
+            )
+        };
+        Buffer {
+            buffer,
+            locked: false,
+        }
+    }
+
+    /// The page, locked for reading.
+    pub fn share(self, block: u32) -> Buffer {
+        self.pin(block, pg_sys::ReadBufferMode::RBM_NORMAL)
+            .lock(pg_sys::BUFFER_LOCK_SHARE)
+    }
+
+    /// The page, locked for writing.
+    pub fn exclusive(self, block: u32) -> Buffer {
+        self.pin(block, pg_sys::ReadBufferMode::RBM_NORMAL)
+            .lock(pg_sys::BUFFER_LOCK_EXCLUSIVE)
+    }
+
+    /// A page whose content does not matter any more, locked for writing.
+    pub fn reused(self, block: u32) -> Buffer {
+        let mut buffer = self.pin(block, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);
+        buffer.locked = true;
+        buffer
+    }
+
+    /// A new page at the end, locked for writing.
+    pub fn extended(self) -> Buffer {
+        // SAFETY: the relation is open; extending needs its extension lock.
+        unsafe {
+            let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
+            pg_sys::LockRelationForExtension(self.relation, lock);
+            let buffer = self.pin(
+                pg_sys::InvalidBlockNumber,
+                pg_sys::ReadBufferMode::RBM_NORMAL,
+            );
+            let buffer = buffer.lock(pg_sys::BUFFER_LOCK_EXCLUSIVE);
+            pg_sys::UnlockRelationForExtension(self.relation, lock);
+            buffer
+        }
+    }
+
+    pub fn blocks(self) -> u32 {
+        // SAFETY: the relation is open.
+        unsafe {
+            pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM)
+        }
+    }
+
+    pub fn name(self) -> String {
+        // SAFETY: the relation is open.
+        unsafe {
+            let name = &(*(*self.relation).rd_rel).relname;
+            std::ffi::CStr::from_ptr(name.data.as_ptr())
+                .to_string_lossy()
+                .into_owned()
+        }
+    }
+
+    /// Fails the statement over a page that nobody of ours can have left so.
+    #[cold]
+    pub fn corrupt(self, block: u32, what: &str) -> ! {
+        crate::error::raise(
+            &bloom_ident_core::Error::new(
+                bloom_ident_core::Kind::Corrupted,
+                format!("index \"{}\" has {what} at block {block}", self.name()),
+            )
+            .hint("Rebuild the index with REINDEX."),
+        )
+    }
+}
+
+impl Buffer {
+    fn lock(mut self, mode: u32) -> Buffer {
+        // SAFETY: pinned.
+        unsafe { pg_sys::LockBuffer(self.buffer, mode as i32) };
+        self.locked = true;
+        self
+    }
+
+    pub fn block(&self) -> u32 {
+        // SAFETY: pinned.
+        unsafe { pg_sys::BufferGetBlockNumber(self.buffer) }
+    }
+
+    fn page(&self) -> pg_sys::Page {
+        // SAFETY: pinned.
+        unsafe { pg_sys::BufferGetPage(self.buffer) }
+    }
+
+    /// The content, for as long as the lock is held.
+    pub fn words(&self) -> &[u64] {
+        debug_assert!(self.locked);
+        // SAFETY: a page of BLCKSZ bytes, aligned as buffers are, locked as long as self.
+        unsafe { std::slice::from_raw_parts(self.page().add(HEADER).cast(), PAGE_WORDS) }
+    }
+
+    fn special(&self) -> Special {
+        // SAFETY: the last bytes of the page, aligned.
+        unsafe {
+            *self
+                .page()
+                .add(pg_sys::BLCKSZ as usize - SPECIAL)
+                .cast::<Special>()
+        }
+    }
+
+    /// The page is initialised, and of this kind and generation.
+    pub fn is(&self, kind: Kind, generation: u64) -> bool {
+        let special = self.special();
+        special.signature == SIGNATURE
+            && special.layout == LAYOUT
+            && special.kind == kind as u16
+            && special.generation == generation
+    }
+
+    /// Fails the statement unless the page is of this kind and generation.
+    pub fn expect(self, index: Index, kind: Kind, generation: u64) -> Buffer {
+        if !self.is(kind, generation) {
+            let block = self.block();
+            drop(self);
+            index.corrupt(block, "an unexpected page");
+        }
+        self
+    }
+}
+
+/// How pages are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    /// Each change in the write-ahead log.
+    Each,
+    /// Not now: the whole index is logged when it is built.
+    Later,
+}
+
+/// Makes `page` an empty one.
+///
+/// SAFETY: `page` has BLCKSZ bytes and may be written.
+unsafe fn initialize(page: pg_sys::Page, kind: Kind, generation: u64) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        pg_sys::PageInit(page, pg_sys::BLCKSZ as usize, SPECIAL);
+        // all of it is content: there is no hole for the log to leave out
+        let header = page.cast::<pg_sys::PageHeaderData>();
+        (*header).pd_lower = (*header).pd_upper;
+        page.add(pg_sys::BLCKSZ as usize - SPECIAL)
+            .cast::<Special>()
+            .write(Special {
+                generation,
+                kind: kind as u16,
+                layout: LAYOUT,
+                signature: SIGNATURE,
+            });
+    }
+}
+
+/// SAFETY: `page` has BLCKSZ bytes, is aligned and may be written.
+unsafe fn content<'a>(page: pg_sys::Page) -> &'a mut [u64] {
+    // SAFETY: as promised by the caller.
+    unsafe { std::slice::from_raw_parts_mut(page.add(HEADER).cast(), PAGE_WORDS) }
+}
+
+/// Writes a page anew. The buffer is locked for writing.
+pub fn write(
+    index: Index,
+    buffer: &Buffer,
+    log: Log,
+    kind: Kind,
+    generation: u64,
+    fill: impl FnOnce(&mut [u64]),
+) {
+    // SAFETY: the buffer is pinned and locked; generic WAL hands out a copy of the page that it
+    // makes the page when it is finished.
+    unsafe {
+        if log == Log::Later {
+            initialize(buffer.page(), kind, generation);
+            fill(content(buffer.page()));
+            pg_sys::MarkBufferDirty(buffer.buffer);
+            return;
+        }
+        let state = pg_sys::GenericXLogStart(index.relation);
+        let page = pg_sys::GenericXLogRegisterBuffer(
+            state,
+            buffer.buffer,
+            pg_sys::GENERIC_XLOG_FULL_IMAGE as i32,
+        );
+        initialize(page, kind, generation);
+        fill(content(page));
+        pg_sys::GenericXLogFinish(state);
+    }
+}
+
+/// Changes pages together, in one record of the log: all or none. Each buffer is locked for writing;
+/// at most four.
+pub fn change<const N: usize>(
+    index: Index,
+    buffers: [&Buffer; N],
+    change: impl FnOnce([&mut [u64]; N]),
+) {
+    // SAFETY: as above.
+    unsafe {
+        let state = pg_sys::GenericXLogStart(index.relation);
+        let pages = buffers.map(|b| content(pg_sys::GenericXLogRegisterBuffer(state, b.buffer, 0)));
+        change(pages);
+        pg_sys::GenericXLogFinish(state);
+    }
+}
+
+/// [`change`] of one page, and a new one of the given kind.
+pub fn change_and_start(
+    index: Index,
+    old: &Buffer,
+    new: &Buffer,
+    kind: Kind,
+    change: impl FnOnce(&mut [u64], &mut [u64]),
+) {
+    // SAFETY: as above.
+    unsafe {
+        let state = pg_sys::GenericXLogStart(index.relation);
+        let old = pg_sys::GenericXLogRegisterBuffer(state, old.buffer, 0);
+        let new = pg_sys::GenericXLogRegisterBuffer(
+            state,
+            new.buffer,
+            pg_sys::GENERIC_XLOG_FULL_IMAGE as i32,
+        );
+        initialize(new, kind, 0);
+        content(new).fill(0);
+        change(content(old), content(new));
+        pg_sys::GenericXLogFinish(state);
+    }
+}
+
+/// Writes the first page of an unlogged index's initial fork, to the log too.
+///
+/// SAFETY: `relation` is an unlogged index being created.
+pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [u64])) {
+    // SAFETY: as promised by the caller; the new buffer is pinned and locked. The critical
+    // section holds nothing that could fail but the log.
+    unsafe {
+        let init = pg_sys::ForkNumber::INIT_FORKNUM;
+        let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
+        pg_sys::LockRelationForExtension(relation, lock);
+        let buffer = pg_sys::ReadBufferExtended(
+            relation,
+            init,
+            pg_sys::InvalidBlockNumber,
+            pg_sys::ReadBufferMode::RBM_NORMAL,
+            std::ptr::null_mut(),
+        );
+        pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
+        pg_sys::UnlockRelationForExtension(relation, lock);
+        let page = pg_sys::BufferGetPage(buffer);
+        initialize(page, Kind::Meta, 0);
+        fill(content(page));
+        pg_sys::MarkBufferDirty(buffer);
+        pg_sys::UnlockReleaseBuffer(buffer);
+        pg_sys::log_newpage_range(relation, init, 0, 1, true);
+    }
+}

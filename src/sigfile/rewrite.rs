@@ -1,0 +1,430 @@
+//! Sealing the tail and merging segments: new segments are written beside the old ones, and take their
+//! place by one change of the metapage. The old pages are used again when no snapshot, here or
+//! on a standby, can belong to a search that still reads them.
+
+use std::rc::Rc;
+
+use bloom_ident_core::sigfile::posting::MAX_ROWS;
+use bloom_ident_core::sigfile::write::Writer;
+use bloom_ident_core::sigfile::{Geometry, Row, RowPage, RowPageMut};
+use pgrx::pg_sys;
+
+use super::cache::{self, Loaded, MAP_HEADER};
+use super::meta::{Entry, FreeList, Meta, Part, MAX_FREE, MAX_SEGMENTS};
+use super::options::Options;
+use super::page::{self, Index, Kind, Log, META};
+use super::runs::{merge, sorted, Collected, Merged, Run};
+use super::store::{NewPages, Pool};
+use crate::error::OrRaise;
+
+/// The right to publish segments: the heavyweight lock on the metapage's block. VACUUM holds it from
+/// the first page to the last, so that no row moves past it.
+pub struct Publisher {
+    pub index: Index,
+    /// NULL if not known.
+    pub heap: pg_sys::Relation,
+    pub options: Options,
+}
+
+const LOCK: pg_sys::LOCKMODE = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: locked since construction.
+            unsafe { pg_sys::UnlockPage(self.index.relation, META, LOCK) };
+        }
+    }
+}
+
+/// What a rewriting takes.
+pub struct Sources {
+    pub part: Part,
+    /// Generations of segments.
+    pub segments: Vec<u64>,
+    /// Pages of the tail, from its beginning: full or closed.
+    pub tail: usize,
+}
+
+impl Publisher {
+    /// Waits for the lock.
+    pub fn wait(index: Index, heap: pg_sys::Relation) -> Publisher {
+        // SAFETY: the relation is open.
+        unsafe { pg_sys::LockPage(index.relation, META, LOCK) };
+        Publisher {
+            index,
+            heap,
+            options: Options::of(index),
+        }
+    }
+
+    /// `None` while somebody else has the lock.
+    pub fn now(index: Index, heap: pg_sys::Relation) -> Option<Publisher> {
+        // SAFETY: the relation is open.
+        unsafe { pg_sys::ConditionalLockPage(index.relation, META, LOCK) }.then(|| Publisher {
+            index,
+            heap,
+            options: Options::of(index),
+        })
+    }
+
+    /// Bytes of memory for sorting.
+    fn memory() -> usize {
+        // SAFETY: a setting.
+        unsafe { pg_sys::maintenance_work_mem as usize * 1024 }
+    }
+
+    /// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.
+    pub fn close_tail(&self, part: Part) -> usize {
+        let meta = Meta::read(self.index);
+        let tail = &meta.tails[part as usize];
+        if let Some(&last) = tail.last() {
+            let buffer = self.index.exclusive(last).expect(self.index, Kind::Tail, 0);
+            let geometry = meta.geometry(part);
+            if !RowPage::new(geometry, buffer.words()).is_full() {
+                page::change(self.index, [&buffer], |[words]| {
+                    RowPageMut::new(geometry, words).close();
+                });
+            }
+        }
+        // a page that was added meanwhile is not closed
+        tail.len()
+    }
+
+    /// Replaces the sources by one segment of their live rows, or by none if none are left.
+    pub fn rewrite(&self, sources: &Sources) {
+        let index = self.index;
+        let meta = Meta::read(index);
+        let part = sources.part;
+        let log = Log::Each;
+        let tail = &meta.tails[part as usize][..sources.tail];
+        if tail.is_empty() && sources.segments.is_empty() {
+            return;
+        }
+        let geometry = meta.geometry(part);
+        let (pool, consumed) = self.reusable(&meta, log);
+        let mut retired = consumed.blocks.clone();
+        let old: Vec<Rc<Loaded>> = meta
+            .segments
+            .iter()
+            .filter(|s| sources.segments.contains(&s.generation))
+            .map(|s| cache::segment(index, &meta, s))
+            .collect();
+        let mut runs: Vec<Run> = old
+            .iter()
+            .map(|loaded| Run::Merged(Merged::new(index, loaded)))
+            .collect();
+        runs.push(Run::Collected(sorted(self.read_tail(geometry, tail))));
+        retired.extend_from_slice(tail);
+        for loaded in &old {
+            retired.extend_from_slice(&loaded.blocks);
+            retired.extend_from_slice(&loaded.map);
+        }
+        let (new, pool) = write_segments(
+            geometry,
+            part,
+            &mut runs,
+            pool,
+            meta.next_generation,
+            &self.options,
+            Self::memory(),
+        );
+        drop(runs);
+        self.publish(pool, &new, sources, &consumed, retired);
+    }
+
+    /// The rows of tail pages.
+    fn read_tail(&self, geometry: Geometry, tail: &[u32]) -> Collected {
+        let mut rows = Collected::new(geometry);
+        for &block in tail {
+            let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
+            let page = RowPage::new(geometry, buffer.words());
+            for i in 0..page.len() {
+                let row = page.row(i);
+                if row.place != 0 {
+                    rows.push(row).or_raise();
+                }
+            }
+            drop(buffer);
+            pgrx::check_for_interrupts!();
+        }
+        rows
+    }
+
+    /// Blocks that nobody can be reading any more. Lists are used up as a whole: what a rewriting leaves of
+    /// them is listed anew, as are the pages of the lists. When too many lists wait for old
+    /// snapshots, they are joined, to wait together.
+    fn reusable(&self, meta: &Meta, log: Log) -> (Pool, Consumed) {
+        let index = self.index;
+        let mut pool = Pool {
+            index,
+            log,
+            free: Vec::new(),
+        };
+        let mut consumed = Consumed::default();
+        let crowded = meta.free.len() + 2 > MAX_FREE;
+        for list in &meta.free {
+            let removable = self.is_past(list.horizon);
+            if !removable && !crowded {
+                continue;
+            }
+            let (blocks, pages) = read_list(index, list);
+            if removable {
+                self.log_reuse(list);
+                pool.free.extend(blocks);
+            } else {
+                consumed.blocks.extend(blocks);
+            }
+            consumed.blocks.extend(pages);
+            consumed.lists.push(list.first);
+        }
+        // low blocks first: `take` pops
+        pool.free.sort_unstable_by(|a, b| b.cmp(a));
+        (pool, consumed)
+    }
+
+    /// No snapshot of this server is older.
+    fn is_past(&self, horizon: u64) -> bool {
+        let horizon = pg_sys::FullTransactionId { value: horizon };
+        // SAFETY: the heap is open, or NULL, which asks for the oldest of all databases.
+        unsafe { pg_sys::GlobalVisCheckRemovableFullXid(self.heap, horizon) }
+    }
+
+    /// Tells standbys to cancel what still reads pages about to be used again, by the record that GiST
+    /// has for the purpose.
+    fn log_reuse(&self, list: &FreeList) {
+        // SAFETY: the relation is open.
+        let needs_log = unsafe { needs_wal(self.index.relation) };
+        // SAFETY: a setting of the server.
+        let standbys = unsafe { pg_sys::wal_level } >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        if !needs_log || !standbys {
+            return;
+        }
+        let horizon = pg_sys::FullTransactionId {
+            value: list.horizon,
+        };
+        // SAFETY: declared as PostgreSQL does; both relations are open.
+        unsafe {
+            #[cfg(feature = "pg15")]
+            pg_sys::ffi::pg_guard_ffi_boundary(|| {
+                gistXLogPageReuse(self.index.relation, list.first, horizon)
+            });
+            #[cfg(not(feature = "pg15"))]
+            pg_sys::ffi::pg_guard_ffi_boundary(|| {
+                gistXLogPageReuse(self.index.relation, self.heap, list.first, horizon)
+            });
+        }
+    }
+
+    /// Puts the new segments in the place of the sources, and lists the blocks that are free now.
+    fn publish(
+        &self,
+        mut pool: Pool,
+        new: &[Entry],
+        sources: &Sources,
+        consumed: &Consumed,
+        mut retired: Vec<u32>,
+    ) {
+        let index = self.index;
+        retired.append(&mut pool.free);
+        let mut words = Vec::new();
+        words.extend(
+            retired
+                .chunks(2)
+                .map(|two| u64::from(two[0]) | u64::from(two.get(1).copied().unwrap_or(0)) << 32),
+        );
+        let list = pool.write_chain(Kind::Free, 0, &words);
+        let buffer = index.exclusive(META);
+        let mut meta = Meta::decode(index, &buffer);
+        meta.segments
+            .retain(|s| !sources.segments.contains(&s.generation));
+        meta.segments.extend_from_slice(new);
+        meta.tails[sources.part as usize].drain(..sources.tail);
+        meta.free.retain(|f| !consumed.lists.contains(&f.first));
+        if let Some(&first) = list.first() {
+            // Whoever has read the metapage before has a snapshot that is no younger: asked for while
+            // nobody else can read it.
+            // SAFETY: takes a lock for reading only.
+            let horizon = unsafe { pg_sys::ReadNextFullTransactionId() }.value;
+            meta.free.push(FreeList {
+                horizon,
+                first,
+                blocks: retired.len() as u32,
+            });
+        }
+        let last = new.iter().map(|s| s.generation).max();
+        meta.next_generation = last.map_or(meta.next_generation, |last| last + 1);
+        let signatures = Part::Signatures;
+        if meta.tails[signatures as usize].is_empty()
+            && meta.segments.iter().all(|s| s.part != signatures)
+        {
+            // the next row may have any shape
+            meta.shape = 0;
+        }
+        meta.store(index, &buffer);
+    }
+
+    /// Frees blocks that belong to nothing: what a crash or an error leaves of a rewriting.
+    pub fn sweep(&self) {
+        let index = self.index;
+        let (meta, blocks) = {
+            // tails grow under the lock of the metapage
+            let buffer = index.share(META);
+            (Meta::decode(index, &buffer), index.blocks())
+        };
+        let mut used = vec![false; blocks as usize];
+        let mut mark = |block: u32| {
+            if let Some(used) = used.get_mut(block as usize) {
+                *used = true;
+            }
+        };
+        mark(META);
+        meta.tails.iter().flatten().for_each(|&b| mark(b));
+        for entry in &meta.segments {
+            let loaded = cache::segment(index, &meta, entry);
+            loaded
+                .blocks
+                .iter()
+                .chain(&loaded.map)
+                .for_each(|&b| mark(b));
+        }
+        for list in &meta.free {
+            let (blocks, pages) = read_list(index, list);
+            blocks.iter().chain(&pages).for_each(|&b| mark(b));
+        }
+        let orphans: Vec<u32> = (0..blocks).filter(|&b| !used[b as usize]).collect();
+        if orphans.is_empty() || meta.free.len() + 1 >= MAX_FREE {
+            return;
+        }
+        let pool = Pool {
+            index,
+            log: Log::Each,
+            free: Vec::new(),
+        };
+        let nothing = Sources {
+            part: Part::Signatures,
+            segments: Vec::new(),
+            tail: 0,
+        };
+        self.publish(pool, &[], &nothing, &Consumed::default(), orphans);
+    }
+}
+
+/// Free lists that a rewriting has used up, and blocks of theirs that are not free yet.
+#[derive(Default)]
+struct Consumed {
+    lists: Vec<u32>,
+    blocks: Vec<u32>,
+}
+
+/// The blocks of a list, and those it is written on.
+pub fn read_list(index: Index, list: &FreeList) -> (Vec<u32>, Vec<u32>) {
+    let (mut blocks, mut pages) = (Vec::new(), Vec::new());
+    let mut block = list.first;
+    while block != 0 {
+        let buffer = index.share(block).expect(index, Kind::Free, 0);
+        pages.push(block);
+        let words = buffer.words();
+        let n = ((words[0] >> 32) as usize).min(words.len() - MAP_HEADER);
+        let pairs = words[MAP_HEADER..MAP_HEADER + n].iter();
+        blocks.extend(pairs.flat_map(|&w| [w as u32, (w >> 32) as u32]));
+        block = words[0] as u32;
+        if pages.len() > list.blocks as usize + 1 {
+            drop(buffer);
+            index.corrupt(block, "a damaged free list");
+        }
+    }
+    blocks.truncate(list.blocks as usize);
+    (blocks, pages)
+}
+
+/// RelationNeedsWAL().
+///
+/// SAFETY: the relation is open.
+pub unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let r = &*relation;
+        let permanent = (*r.rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
+        let always = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        #[cfg(feature = "pg15")]
+        let new_file = r.rd_firstRelfilenodeSubid;
+        #[cfg(not(feature = "pg15"))]
+        let new_file = r.rd_firstRelfilelocatorSubid;
+        permanent && (always || (r.rd_createSubid == 0 && new_file == 0))
+    }
+}
+
+unsafe extern "C-unwind" {
+    #[cfg(feature = "pg15")]
+    fn gistXLogPageReuse(
+        relation: pg_sys::Relation,
+        block: pg_sys::BlockNumber,
+        horizon: pg_sys::FullTransactionId,
+    );
+    #[cfg(not(feature = "pg15"))]
+    fn gistXLogPageReuse(
+        relation: pg_sys::Relation,
+        heap: pg_sys::Relation,
+        block: pg_sys::BlockNumber,
+        horizon: pg_sys::FullTransactionId,
+    );
+}
+
+/// Writes all live rows of `runs` into segments, several if they are too many for one.
+pub fn write_segments(
+    geometry: Geometry,
+    part: Part,
+    runs: &mut [Run<'_>],
+    pool: Pool,
+    first_generation: u64,
+    options: &Options,
+    memory: usize,
+) -> (Vec<Entry>, Pool) {
+    let mut new: Vec<Entry> = Vec::new();
+    let mut generation = first_generation;
+    let mut pool = Some(pool);
+    let mut writer: Option<Writer<NewPages>> = None;
+    let chunks = match part {
+        Part::Signatures => options.chunks,
+        Part::Missing => None,
+    };
+    let finish = |writer: Writer<NewPages>, new: &mut Vec<Entry>| -> Pool {
+        let (segment, pages) = writer.finish(chunks, memory).or_raise();
+        let generation = pages.generation;
+        let (pool, map, pages) = pages.finish(&segment);
+        new.push(Entry {
+            generation,
+            rows: segment.rows,
+            dead: 0,
+            map,
+            pages,
+            part,
+        });
+        pool
+    };
+    merge(&geometry, runs, |row: Row<'_>| {
+        if writer.as_ref().is_some_and(|w| w.rows() == MAX_ROWS) {
+            pool = Some(finish(writer.take().expect("there is one"), &mut new));
+        }
+        let writer = writer.get_or_insert_with(|| {
+            let pool = pool.take().expect("no other writer has it");
+            generation += 1;
+            Writer::new(geometry, NewPages::new(pool, generation - 1))
+        });
+        writer.push(row).or_raise();
+    });
+    if let Some(writer) = writer.take() {
+        pool = Some(finish(writer, &mut new));
+    }
+    if new.len() > MAX_SEGMENTS {
+        crate::error::raise(&bloom_ident_core::Error::new(
+            bloom_ident_core::Kind::LimitExceeded,
+            format!(
+                "sigfile index cannot hold more than {} rows",
+                MAX_SEGMENTS as u64 * u64::from(MAX_ROWS)
+            ),
+        ));
+    }
+    (new, pool.expect("given back by the last writer"))
+}

@@ -1,0 +1,287 @@
+//! Index scans: what the keys ask for, and the rows page by page.
+//!
+//! A scan reads the metapage once. Rows that come later belong to transactions that its snapshot does not
+//! see; pages that are replaced meanwhile stay as they are until the snapshot is gone.
+
+use std::rc::Rc;
+
+use bloom_ident_core::filter::{Shape, View};
+use bloom_ident_core::sigfile::budget::COSTS;
+use bloom_ident_core::sigfile::rows::to_words;
+use bloom_ident_core::sigfile::search::{Search, Work};
+use bloom_ident_core::sigfile::{Geometry, Pages, Query, RowPage};
+
+use super::cache::{self, Loaded};
+use super::meta::{Meta, Part};
+use super::page::{Index, Kind};
+use super::store::Reader;
+use crate::error::OrRaise;
+
+/// What one key of a scan asks of a row.
+pub enum Condition {
+    /// Similarity of at least the query's threshold, and of the row's own where rows have one.
+    Similar(Query),
+    Equal(Vec<u64>),
+    Covers(Vec<u64>),
+    CoveredBy(Vec<u64>),
+}
+
+/// A signature to compare with, in the words of the index.
+///
+/// Errors: none; `None` when its shape is another than the index's.
+pub fn query_words(meta: &Meta, view: View<'_>) -> Option<Vec<u64>> {
+    (view.tag() == meta.shape).then(|| {
+        let mut words = Vec::new();
+        let stride = Shape::of_tag(meta.shape).m().div_ceil(64) as usize;
+        to_words(view.bits(), stride, &mut words);
+        words
+    })
+}
+
+/// A row that was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hit {
+    pub place: u64,
+    /// Where it is: segment (or the number of segments, for the tail), and row there.
+    pub source: u32,
+    pub row: u32,
+}
+
+/// Rows of both parts that fulfil all conditions.
+pub struct Walk {
+    index: Index,
+    conditions: Vec<Condition>,
+    /// The condition that the search goes by.
+    leading: Option<Query>,
+    parts: Vec<Part>,
+    segments: Vec<Rc<Loaded>>,
+    tails: [Vec<u32>; 2],
+    geometries: [Option<Geometry>; 2],
+    thresholds: bool,
+    /// Next to do: number of the segment or tail page, in the order of `parts`.
+    at: (usize, usize),
+    search: Option<Search>,
+    /// Where rows have thresholds: the leading query with that of the segment being searched.
+    here: Option<Query>,
+}
+
+impl Walk {
+    pub fn new(
+        index: Index,
+        meta: &Meta,
+        conditions: Vec<Condition>,
+        leading: Option<Query>,
+        parts: Vec<Part>,
+    ) -> Walk {
+        let geometry = |part: Part| {
+            let known = part == Part::Missing || meta.shape != 0;
+            known.then(|| meta.geometry(part))
+        };
+        let of_parts = meta.segments.iter().filter(|s| parts.contains(&s.part));
+        Walk {
+            index,
+            conditions,
+            leading,
+            segments: of_parts.map(|s| cache::segment(index, meta, s)).collect(),
+            tails: meta.tails.clone(),
+            geometries: Part::ALL.map(geometry),
+            thresholds: meta.thresholds,
+            parts,
+            at: (0, 0),
+            search: None,
+            here: None,
+        }
+    }
+
+    /// From the beginning, with another threshold for the leading query.
+    pub fn restart(&mut self, leading: Option<Query>) {
+        self.leading = leading;
+        self.at = (0, 0);
+        self.search = None;
+    }
+
+    /// Raises the threshold of the leading query; what was already found stays.
+    pub fn raise(&mut self, threshold: f64) {
+        if let Some(query) = &mut self.leading {
+            query.raise(threshold);
+        }
+    }
+
+    /// Nanoseconds that a search for the leading query takes in the segments.
+    pub fn cost(&self, query: &Query) -> f64 {
+        use bloom_ident_core::sigfile::budget::plan;
+        let of = |s: &Rc<Loaded>| plan(&s.segment, query, None, &COSTS).cost;
+        self.segments.iter().map(of).sum()
+    }
+
+    /// Goes on to the next page that has hits, and passes them with the page to `each`. False at
+    /// the end.
+    pub fn next(&mut self, mut each: impl FnMut(&RowPage<'_>, usize, Hit)) -> bool {
+        loop {
+            pgrx::check_for_interrupts!();
+            if let Some(found) = self.next_of_segments(&mut each) {
+                if found {
+                    return true;
+                }
+                continue;
+            }
+            match self.next_of_tails(&mut each) {
+                Some(true) => return true,
+                Some(false) => (),
+                None => return false,
+            }
+        }
+    }
+
+    /// Some(whether there were hits), None when the segments are through.
+    fn next_of_segments(
+        &mut self,
+        each: &mut impl FnMut(&RowPage<'_>, usize, Hit),
+    ) -> Option<bool> {
+        let number = self.at.0;
+        let loaded = self.segments.get(number)?.clone();
+        let segment = &loaded.segment;
+        let started = self.search.take();
+        if self.thresholds && started.is_none() {
+            self.here = self.leading.clone();
+            if let Some(query) = &mut self.here {
+                query.raise(query.threshold().max(segment.least_threshold));
+            }
+        }
+        let query = if self.thresholds {
+            self.here.as_ref()
+        } else {
+            self.leading.as_ref()
+        };
+        let mut search = match (started, query) {
+            (Some(search), _) => search,
+            (None, Some(query)) => {
+                let mut reader = Reader::new(self.index, &loaded);
+                Search::start(segment, query, &COSTS, &mut reader).or_raise()
+            }
+            (None, None) => Search::everything(segment),
+        };
+        let mut found = false;
+        match search.next(segment) {
+            Some((page, work)) => {
+                let mut reader = Reader::new(self.index, &loaded);
+                let words = reader.page(page);
+                let page_rows = RowPage::new(segment.geometry, words);
+                let first = page * segment.geometry.capacity as u32;
+                self.visit(&page_rows, work, query, &mut |i| {
+                    found = true;
+                    let hit = Hit {
+                        place: page_rows.place(i),
+                        source: number as u32,
+                        row: first + i as u32,
+                    };
+                    each(&page_rows, i, hit);
+                });
+                self.search = Some(search);
+            }
+            None => self.at.0 += 1,
+        }
+        Some(found)
+    }
+
+    fn next_of_tails(&mut self, each: &mut impl FnMut(&RowPage<'_>, usize, Hit)) -> Option<bool> {
+        let mut number = self.at.1;
+        let (part, block) = self.parts.iter().find_map(|&part| {
+            let tail = &self.tails[part as usize];
+            let block = tail.get(number).map(|&b| (part, b));
+            number = number.saturating_sub(tail.len());
+            block
+        })?;
+        let number = self.at.1 as u32;
+        self.at.1 += 1;
+        let geometry = self.geometries[part as usize].expect("a tail has rows");
+        let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
+        let page = RowPage::new(geometry, buffer.words());
+        let work = Work::Range(0, page.len());
+        let mut found = false;
+        self.visit(&page, work, self.leading.as_ref(), &mut |i| {
+            found = true;
+            let hit = Hit {
+                place: page.place(i),
+                source: self.segments.len() as u32 + number,
+                row: i as u32,
+            };
+            each(&page, i, hit);
+        });
+        Some(found)
+    }
+
+    /// Calls `hit` for the live rows that fulfil all conditions.
+    fn visit(
+        &self,
+        page: &RowPage<'_>,
+        work: Work<'_>,
+        query: Option<&Query>,
+        hit: &mut dyn FnMut(usize),
+    ) {
+        let mut check = |i: usize, common: u32| {
+            if page.place(i) != 0 && self.fulfils(page, i, common) {
+                hit(i);
+            }
+        };
+        match query {
+            Some(query) => work.run(page, query, check),
+            None => {
+                let Work::Range(from, to) = work else {
+                    unreachable!("without a query nothing is probed");
+                };
+                (from..to.min(page.len())).for_each(|i| check(i, 0));
+            }
+        }
+    }
+
+    fn fulfils(&self, page: &RowPage<'_>, i: usize, common: u32) -> bool {
+        let row = page.row(i);
+        if self.thresholds {
+            if let Some(query) = &self.leading {
+                // NaN is no threshold
+                if !(query.similarity(row.count, common) >= row.threshold) {
+                    return false;
+                }
+            }
+        }
+        let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
+        self.conditions.iter().all(|condition| match condition {
+            Condition::Similar(query) => query.hit(row.words, row.count).is_some_and(|common| {
+                !self.thresholds || query.similarity(row.count, common) >= row.threshold
+            }),
+            Condition::Equal(words) => row.words == &words[..],
+            Condition::Covers(words) => within(words, row.words),
+            Condition::CoveredBy(words) => within(row.words, words),
+        })
+    }
+
+    /// Reads the row of a hit again.
+    pub fn read<T>(&self, hit: &Hit, read: impl FnOnce(&RowPage<'_>, usize) -> T) -> T {
+        match self.segments.get(hit.source as usize) {
+            Some(loaded) => {
+                let geometry = loaded.segment.geometry;
+                let capacity = geometry.capacity as u32;
+                let mut reader = Reader::new(self.index, loaded);
+                let page = RowPage::new(geometry, reader.page(hit.row / capacity));
+                read(&page, (hit.row % capacity) as usize)
+            }
+            None => {
+                let mut number = hit.source as usize - self.segments.len();
+                let (part, block) = self
+                    .parts
+                    .iter()
+                    .find_map(|&part| {
+                        let tail = &self.tails[part as usize];
+                        let block = tail.get(number).map(|&b| (part, b));
+                        number = number.saturating_sub(tail.len());
+                        block
+                    })
+                    .expect("where the hit was");
+                let geometry = self.geometries[part as usize].expect("a tail has rows");
+                let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
+                read(&RowPage::new(geometry, buffer.words()), hit.row as usize)
+            }
+        }
+    }
+}
