@@ -69,6 +69,8 @@ pub unsafe extern "C-unwind" fn ambeginscan(
             .leak_and_drop_on_delete(state)
             .cast();
         (*scan).xs_itupdesc = (*relation).rd_att;
+        // not set by the server
+        (*scan).xs_recheckorderby = false;
         if order_bys > 0 {
             let n = order_bys as usize;
             (*scan).xs_orderbyvals = pg_sys::palloc0(n * size_of::<pg_sys::Datum>()).cast();

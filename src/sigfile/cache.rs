@@ -1,6 +1,6 @@
 //! What sessions remember of segments: their descriptions, which never change.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use bloom_ident_core::sigfile::Segment;
@@ -17,6 +17,8 @@ pub struct Loaded {
     pub blocks: Vec<u32>,
     /// Pages of this description.
     pub map: Vec<u32>,
+    /// For each block the buffer where it was found last, 0 if never.
+    pub recent: Vec<Cell<i32>>,
 }
 
 /// Descriptions remembered by a session: about a kilobyte and one byte in 10,000 of the index each.
@@ -105,6 +107,7 @@ pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Loaded {
     Loaded {
         generation: entry.generation,
         segment,
+        recent: vec![Cell::new(0); blocks.len()],
         blocks,
         map,
     }

@@ -134,7 +134,7 @@ impl Nearest {
         for t in GRID.into_iter().filter(|&t| t < done) {
             let c = cost(t);
             // near to what a scan costs it is better to scan at once
-            if c > scan / 2.0 || (found.is_some() && c > GROWTH * spent.max(FIRST / GROWTH)) {
+            if c > scan / 4.0 || (found.is_some() && c > GROWTH * spent.max(FIRST / GROWTH)) {
                 break;
             }
             found = Some((t, c));

@@ -1,17 +1,19 @@
 //! Pages of a sigfile index: what is behind the header of each, and how buffers are held.
 //!
-//! A page is PageHeaderData, content in 64-bit words, and 16 bytes of special space:
-//! generation of the segment that the page belongs to (u64, 0 where it is none's), kind (u16), page
-//! layout version (u16), and 0xFF85 (u32), by which tools know the access method.
+//! A page is PageHeaderData, a stamp of 16 bytes, and content in 64-bit words. The stamp: generation of the
+//! segment that the page belongs to (u64, 0 where it is none's), kind (u16), page layout version (u16), and
+//! 0xFF85 (u32). It is not in the special space at the page's end, where it would cost a cache line more.
+
+use std::cell::Cell;
 
 use pgrx::pg_sys;
 
 /// Words of a page's content.
-pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - HEADER - SPECIAL) / 8;
+pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - CONTENT) / 8;
 
 /// MAXALIGN(SizeOfPageHeaderData).
 const HEADER: usize = 24;
-const SPECIAL: usize = size_of::<Special>();
+const CONTENT: usize = HEADER + size_of::<Stamp>();
 const LAYOUT: u16 = 1;
 const SIGNATURE: u32 = 0xFF85;
 
@@ -20,7 +22,7 @@ pub const META: u32 = 0;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Special {
+struct Stamp {
     generation: u64,
     kind: u16,
     layout: u16,
@@ -107,6 +109,32 @@ impl Index {
             .lock(pg_sys::BUFFER_LOCK_SHARE)
     }
 
+    /// The page, locked for reading, from the buffer where it was the last time if it still is there: that
+    /// saves the look-up in the buffer table, which costs more than reading a posting list.
+    #[inline]
+    pub fn share_recent(self, block: u32, recent: &Cell<pg_sys::Buffer>) -> Buffer {
+        let hint = recent.get();
+        // SAFETY: the relation is open; a hint is checked by the server before it is used.
+        let found = hint != 0
+            && unsafe {
+                #[cfg(feature = "pg15")]
+                let file = (*self.relation).rd_node;
+                #[cfg(not(feature = "pg15"))]
+                let file = (*self.relation).rd_locator;
+                pg_sys::ReadRecentBuffer(file, pg_sys::ForkNumber::MAIN_FORKNUM, block, hint)
+            };
+        if found {
+            let buffer = Buffer {
+                buffer: hint,
+                locked: false,
+            };
+            return buffer.lock(pg_sys::BUFFER_LOCK_SHARE);
+        }
+        let buffer = self.share(block);
+        recent.set(buffer.buffer);
+        buffer
+    }
+
     /// The page, locked for writing.
     pub fn exclusive(self, block: u32) -> Buffer {
         self.pin(block, pg_sys::ReadBufferMode::RBM_NORMAL)
@@ -188,26 +216,21 @@ impl Buffer {
     pub fn words(&self) -> &[u64] {
         debug_assert!(self.locked);
         // SAFETY: a page of BLCKSZ bytes, aligned as buffers are, locked as long as self.
-        unsafe { std::slice::from_raw_parts(self.page().add(HEADER).cast(), PAGE_WORDS) }
+        unsafe { std::slice::from_raw_parts(self.page().add(CONTENT).cast(), PAGE_WORDS) }
     }
 
-    fn special(&self) -> Special {
-        // SAFETY: the last bytes of the page, aligned.
-        unsafe {
-            *self
-                .page()
-                .add(pg_sys::BLCKSZ as usize - SPECIAL)
-                .cast::<Special>()
-        }
+    fn stamp(&self) -> Stamp {
+        // SAFETY: bytes of the page, aligned.
+        unsafe { *self.page().add(HEADER).cast::<Stamp>() }
     }
 
     /// The page is initialised, and of this kind and generation.
     pub fn is(&self, kind: Kind, generation: u64) -> bool {
-        let special = self.special();
-        special.signature == SIGNATURE
-            && special.layout == LAYOUT
-            && special.kind == kind as u16
-            && special.generation == generation
+        let stamp = self.stamp();
+        stamp.signature == SIGNATURE
+            && stamp.layout == LAYOUT
+            && stamp.kind == kind as u16
+            && stamp.generation == generation
     }
 
     /// Fails the statement unless the page is of this kind and generation.
@@ -236,25 +259,23 @@ pub enum Log {
 unsafe fn initialize(page: pg_sys::Page, kind: Kind, generation: u64) {
     // SAFETY: as promised by the caller.
     unsafe {
-        pg_sys::PageInit(page, pg_sys::BLCKSZ as usize, SPECIAL);
+        pg_sys::PageInit(page, pg_sys::BLCKSZ as usize, 0);
         // all of it is content: there is no hole for the log to leave out
         let header = page.cast::<pg_sys::PageHeaderData>();
         (*header).pd_lower = (*header).pd_upper;
-        page.add(pg_sys::BLCKSZ as usize - SPECIAL)
-            .cast::<Special>()
-            .write(Special {
-                generation,
-                kind: kind as u16,
-                layout: LAYOUT,
-                signature: SIGNATURE,
-            });
+        page.add(HEADER).cast::<Stamp>().write(Stamp {
+            generation,
+            kind: kind as u16,
+            layout: LAYOUT,
+            signature: SIGNATURE,
+        });
     }
 }
 
 /// SAFETY: `page` has BLCKSZ bytes, is aligned and may be written.
 unsafe fn content<'a>(page: pg_sys::Page) -> &'a mut [u64] {
     // SAFETY: as promised by the caller.
-    unsafe { std::slice::from_raw_parts_mut(page.add(HEADER).cast(), PAGE_WORDS) }
+    unsafe { std::slice::from_raw_parts_mut(page.add(CONTENT).cast(), PAGE_WORDS) }
 }
 
 /// Writes a page anew. The buffer is locked for writing.

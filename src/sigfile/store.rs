@@ -43,7 +43,8 @@ impl Pages for Reader<'_> {
                 Kind::Postings
             };
             let block = self.loaded.blocks[number as usize];
-            let buffer = self.index.share(block);
+            let recent = &self.loaded.recent[number as usize];
+            let buffer = self.index.share_recent(block, recent);
             let buffer = buffer.expect(self.index, kind, self.loaded.generation);
             self.current = Some((number, buffer));
         }
