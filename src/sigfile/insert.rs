@@ -106,10 +106,10 @@ pub fn check_shape(index: Index, expected: u64, row: &NewRow) {
 
 /// Merges of at most so many rows are done by the session that inserts; others wait for VACUUM, unless there
 /// are too many segments.
-const MERGED_BY_INSERT: u64 = 1 << 18;
+const MERGED_BY_INSERT: u64 = 1 << 19;
 
 /// Segments from which on an insert does not leave any merge to VACUUM.
-const TOO_MANY: usize = 32;
+const TOO_MANY: usize = 16;
 
 /// Adds the row. True if it has begun a new page.
 fn add(index: Index, heap: pg_sys::Relation, new: &NewRow) -> bool {

@@ -1,10 +1,10 @@
 //! Which segments are merged: those of like size, so that a row is moved a logarithmic number of times.
 
 /// Segments of a tier that are merged into one of the next.
-pub const FAN: usize = 8;
+pub const FAN: usize = 4;
 
 /// Each tier's rows are so many times those of the one below.
-const GROWTH: u64 = 8;
+const GROWTH: u64 = 4;
 
 /// The tier of a segment: 0 up to `unit` rows, and one more for each factor of [`GROWTH`].
 fn tier(rows: u64, unit: u64) -> u32 {
