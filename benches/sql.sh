@@ -2,8 +2,8 @@
 # Speed in SQL: one backend, warm, a million names. Ratios hold within one run only.
 # pgvector is measured on the same bits where the PostgreSQL in use has it.
 
-# shellcheck source=scripts/test-env.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+# shellcheck source=scripts/bench-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
 
 runs=7
 

@@ -14,8 +14,8 @@ cargo bench --manifest-path "$ROOT/Cargo.toml" -p bloom_ident_core
 for script in "$ROOT"/benches/*.sh; do
     [[ -x $script ]] || continue
     if [[ -z ${SCRATCH:-} ]]; then
-        # shellcheck source=scripts/test-env.sh
-        source "$here/test-env.sh"
+        # shellcheck source=scripts/bench-env.sh
+        source "$here/bench-env.sh"
     fi
     say "benchmark: $(basename "$script")"
     "$script"
