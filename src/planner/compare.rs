@@ -140,6 +140,9 @@ impl Conditions<'_> {
         unsafe {
             let root = &*self.root;
             let mut child = self.rel.relid;
+            if root.append_rel_array.is_null() {
+                return;
+            }
             while let Some(link) = (*root.append_rel_array.add(child as usize)).as_ref() {
                 child = link.parent_relid;
                 let whole = *root.simple_rel_array.add(child as usize);
