@@ -19,4 +19,5 @@ use pgrx::prelude::*;
 pub extern "C-unwind" fn _PG_init() {
     settings::define();
     sigfile::define();
+    planner::define();
 }

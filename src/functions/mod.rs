@@ -10,7 +10,6 @@ mod normalize;
 mod plan;
 mod profile;
 mod record;
-mod score;
 mod signature;
 mod superimpose;
 mod threshold;

@@ -1,24 +1,23 @@
 //! `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise for `>=`, for `bloom_dice`, and
-//! with the number on the left. A comparison of any other score becomes one of `float8`, so that
-//! ordinary indexes on scores are used; also of a similarity within one table, which no index on
-//! signatures can answer.
+//! with the number on the left. The comparison itself is one of `float8`, whose functions are not
+//! ours to have support functions, so the conditions are rewritten as the planner begins with a
+//! table: they are simplified then, and not yet distributed over the tables.
 
 use std::ffi::CStr;
+use std::sync::OnceLock;
 
-use pgrx::{pg_extern, pg_sys, Internal};
+use pgrx::pg_sys::NodeTag;
+use pgrx::{pg_extern, pg_guard, pg_sys, Internal};
 
 use super::catalog::{function, type_named};
-use super::node::{answer, call, cast, fold, nodes, operation, request, Node};
+use super::node::{answer, call, cast, fold, nodes, Node};
 
-/// Operators of `float8` (pg_operator.dat).
-const FLOAT8_LT: pg_sys::Oid = oid(672);
-const FLOAT8_LE: pg_sys::Oid = oid(673);
-const FLOAT8_GT: pg_sys::Oid = oid(674);
-const FLOAT8_GE: pg_sys::Oid = oid(675);
-
-const fn oid(number: u32) -> pg_sys::Oid {
-    pg_sys::Oid::from_u32(number)
-}
+/// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
+const GT: [u32; 2] = [674, 1133];
+const GE: [u32; 2] = [675, 1135];
+/// And with the score on the right.
+const LT: [u32; 2] = [672, 1122];
+const LE: [u32; 2] = [673, 1124];
 
 /// Measure, and what `>` and `>=` on it become.
 const REWRITTEN: [(&CStr, &CStr, &CStr); 2] = [
@@ -26,144 +25,380 @@ const REWRITTEN: [(&CStr, &CStr, &CStr); 2] = [
     (c"bloom_dice", c"bloom_dice_above", c"bloom_dice_at_least"),
 ];
 
-/// A comparison with the score on the left.
-#[derive(Clone, Copy)]
-struct Comparison {
-    /// `>`, or else `>=`
-    strict: bool,
-    /// The number stood on the left.
-    flipped: bool,
-}
-
+/// Support function of the measures. It has nothing to say: that it is called when conditions are
+/// simplified loads the library, so that the hook is there for a session's first query.
 #[pg_extern(sql = false)]
-fn score_gt_support(asked: Internal) -> Internal {
-    simplify(asked, true, false)
+fn bloom_measure_support(_asked: Internal) -> Internal {
+    answer(None)
 }
 
-#[pg_extern(sql = false)]
-fn score_ge_support(asked: Internal) -> Internal {
-    simplify(asked, false, false)
-}
+/// The hook that was there before ours.
+static PREVIOUS: OnceLock<pg_sys::get_relation_info_hook_type> = OnceLock::new();
 
-#[pg_extern(sql = false)]
-fn score_lt_support(asked: Internal) -> Internal {
-    simplify(asked, true, true)
-}
-
-#[pg_extern(sql = false)]
-fn score_le_support(asked: Internal) -> Internal {
-    simplify(asked, false, true)
-}
-
-fn simplify(asked: Internal, strict: bool, flipped: bool) -> Internal {
-    // SAFETY: called by the planner as a support function, on a call of one of our comparisons,
-    // which have two arguments.
+pub fn define() {
+    // SAFETY: called from _PG_init, where hooks are set.
     unsafe {
-        let node = asked
-            .unwrap()
-            .map_or(std::ptr::null_mut(), |d| d.cast_mut_ptr());
-        let Some(asked) = request::<pg_sys::SupportRequestSimplify>(
-            node,
-            pg_sys::NodeTag::T_SupportRequestSimplify,
-        ) else {
-            return answer(None);
-        };
-        let call = &*asked.fcall;
-        let args = nodes(call.args);
-        let (score, number) = if flipped {
-            (args[1], args[0])
-        } else {
-            (args[0], args[1])
-        };
-        let comparison = Comparison { strict, flipped };
-        answer(rewrite(asked.root, call.funcid, score, number, comparison))
+        PREVIOUS.get_or_init(|| pg_sys::get_relation_info_hook);
+        pg_sys::get_relation_info_hook = Some(relation_info);
     }
 }
 
-/// SAFETY: `score` and `number` are the arguments of our comparison `near`.
-unsafe fn rewrite(
+/// Called for every table when the planner has read of it what the catalogs say.
+#[pg_guard]
+unsafe extern "C-unwind" fn relation_info(
     root: *mut pg_sys::PlannerInfo,
-    near: pg_sys::Oid,
-    score: *mut Node,
-    number: *mut Node,
-    comparison: Comparison,
-) -> Option<*mut Node> {
-    // SAFETY: as promised by the caller; every new node gets arguments of its types.
+    table: pg_sys::Oid,
+    parent: bool,
+    rel: *mut pg_sys::RelOptInfo,
+) {
+    // SAFETY: called by the planner; the previous hook may raise errors.
     unsafe {
-        let number = fold(root, float8(number)?);
-        if let Some((name, signatures)) = measure(near, score).filter(|m| apart(root, &m.1)) {
-            let (_, above, at_least) = REWRITTEN.iter().find(|(measure, ..)| *measure == name)?;
-            let name = if comparison.strict { above } else { at_least };
-            let bloom = type_named(near, c"bloom")?;
-            let rewritten = function(near, name, &[bloom, bloom, pg_sys::FLOAT8OID])?;
-            let args = [signatures[0], signatures[1], number];
-            return Some(fold(root, call(rewritten, pg_sys::BOOLOID, &args)));
+        if let Some(previous) = PREVIOUS.get().copied().flatten() {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| previous(root, table, parent, rel));
         }
-        // a score on both sides: the other one may be the measured
-        let (plain, left, right) = match (comparison.flipped, comparison.strict) {
-            (false, true) => (FLOAT8_GT, float8(score)?, number),
-            (false, false) => (FLOAT8_GE, float8(score)?, number),
-            (true, true) => (FLOAT8_LT, number, float8(score)?),
-            (true, false) => (FLOAT8_LE, number, float8(score)?),
+        let at = Conditions {
+            root,
+            table,
+            parent,
+            rel: &mut *rel,
         };
-        Some(fold(root, operation(plain, left, right)))
+        at.rewrite();
     }
 }
 
-/// The name and the arguments of `node`, if it is a call of a measure of ours.
-///
-/// SAFETY: `node` is an expression.
-unsafe fn measure(near: pg_sys::Oid, node: *mut Node) -> Option<(&'static CStr, Vec<*mut Node>)> {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let found = cast::<pg_sys::FuncExpr>(node, pg_sys::NodeTag::T_FuncExpr)?;
-        let bloom = type_named(near, c"bloom")?;
-        let (name, ..) = REWRITTEN
-            .iter()
-            .find(|(name, ..)| function(near, name, &[bloom, bloom]) == Some(found.funcid))?;
-        Some((name, nodes(found.args)))
-    }
+/// The conditions of a query, as the planner comes to one of its tables.
+struct Conditions<'a> {
+    root: *mut pg_sys::PlannerInfo,
+    table: pg_sys::Oid,
+    /// The table has children, and its indexes may not be listed.
+    parent: bool,
+    rel: &'a mut pg_sys::RelOptInfo,
 }
 
-/// Whether no table is on both sides, so that an index on one of them can be asked for the other.
-///
-/// SAFETY: `root` is the planner's, or NULL outside of it; the sides are expressions.
-unsafe fn apart(root: *mut pg_sys::PlannerInfo, sides: &[*mut Node]) -> bool {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let tables = |node| pg_sys::pull_varnos(root, node);
-        !pg_sys::bms_overlap(tables(sides[0]), tables(sides[1]))
-    }
-}
-
-/// The number as `float8`, by the cast that an ordinary comparison would use.
-///
-/// SAFETY: `node` is an expression.
-unsafe fn float8(node: *mut Node) -> Option<*mut Node> {
-    // SAFETY: as promised by the caller; a domain is relabelled to its base type.
-    unsafe {
-        let given = pg_sys::exprType(node);
-        let cast = match pg_sys::getBaseType(given) {
-            pg_sys::FLOAT8OID if given == pg_sys::FLOAT8OID => return Some(node),
-            pg_sys::FLOAT8OID => {
-                return Some(
-                    pg_sys::makeRelabelType(
-                        node.cast(),
-                        pg_sys::FLOAT8OID,
-                        -1,
-                        pg_sys::InvalidOid,
-                        pg_sys::CoercionForm::COERCE_IMPLICIT_CAST,
-                    )
-                    .cast(),
-                )
+impl Conditions<'_> {
+    /// SAFETY: as the planner calls the hook.
+    unsafe fn rewrite(self) {
+        // SAFETY: as promised by the caller. Index predicates are copies for this planning.
+        unsafe {
+            if (*(*self.root).parse).jointree.is_null() {
+                return; // CLUSTER and CREATE INDEX estimate without a query
             }
-            pg_sys::FLOAT4OID => pg_sys::F_FLOAT8_FLOAT4,
-            pg_sys::NUMERICOID => pg_sys::F_FLOAT8_NUMERIC,
-            pg_sys::INT2OID => pg_sys::F_FLOAT8_INT2,
-            pg_sys::INT4OID => pg_sys::F_FLOAT8_INT4,
-            pg_sys::INT8OID => pg_sys::F_FLOAT8_INT8,
+            if self.rel.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
+                self.jointree((*(*self.root).parse).jointree.cast());
+            } else {
+                self.ancestors();
+            }
+            let entry = *(*self.root).simple_rte_array.add(self.rel.relid as usize);
+            if let Some(changed) = self.list((*entry).securityQuals) {
+                (*entry).securityQuals = changed;
+            }
+            // what the conditions are compared with to find out whether a partial index serves
+            for index in nodes(self.rel.indexlist) {
+                let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
+                if let Some(changed) = self.list(index.indpred) {
+                    index.indpred = changed;
+                }
+            }
+        }
+    }
+
+    /// SAFETY: `node` is NULL or of a join tree.
+    unsafe fn jointree(&self, node: *mut Node) {
+        if node.is_null() {
+            return;
+        }
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let quals = match (*node).type_ {
+                NodeTag::T_FromExpr => {
+                    let from = &mut *node.cast::<pg_sys::FromExpr>();
+                    for item in nodes(from.fromlist) {
+                        self.jointree(item);
+                    }
+                    &mut from.quals
+                }
+                NodeTag::T_JoinExpr => {
+                    let join = &mut *node.cast::<pg_sys::JoinExpr>();
+                    self.jointree(join.larg);
+                    self.jointree(join.rarg);
+                    &mut join.quals
+                }
+                _ => return,
+            };
+            if let Some(changed) = self.condition(*quals) {
+                *quals = changed;
+            }
+        }
+    }
+
+    /// A member of a UNION ALL gets its conditions from the whole, which is no table, so that they
+    /// are distributed before the first table comes.
+    ///
+    /// SAFETY: as the planner calls the hook, for a child.
+    unsafe fn ancestors(&self) {
+        // SAFETY: as promised by the caller; parents are set up before their children.
+        unsafe {
+            let root = &*self.root;
+            let mut child = self.rel.relid;
+            if root.append_rel_array.is_null() {
+                return;
+            }
+            while let Some(link) = (*root.append_rel_array.add(child as usize)).as_ref() {
+                child = link.parent_relid;
+                let whole = *root.simple_rel_array.add(child as usize);
+                if self.is_table(child) || whole.is_null() {
+                    return;
+                }
+                self.list((*whole).baserestrictinfo);
+                self.list((*whole).joininfo);
+            }
+        }
+    }
+
+    /// The condition rewritten; `None` when nothing of it is ours.
+    ///
+    /// SAFETY: `node` is NULL or a condition.
+    unsafe fn condition(&self, node: *mut Node) -> Option<*mut Node> {
+        if node.is_null() {
+            return None;
+        }
+        // SAFETY: as promised by the caller.
+        unsafe {
+            match (*node).type_ {
+                NodeTag::T_List => Some(self.list(node.cast())?.cast()),
+                NodeTag::T_BoolExpr => {
+                    let given = &*node.cast::<pg_sys::BoolExpr>();
+                    let args = self.list(given.args)?;
+                    Some(pg_sys::makeBoolExpr(given.boolop, args, given.location).cast())
+                }
+                NodeTag::T_OpExpr => self.comparison(&*node.cast()),
+                NodeTag::T_RestrictInfo => {
+                    self.distributed(&mut *node.cast());
+                    None
+                }
+                _ => None,
+            }
+        }
+    }
+
+    /// SAFETY: `list` is NULL or a list of conditions.
+    unsafe fn list(&self, list: *mut pg_sys::List) -> Option<*mut pg_sys::List> {
+        if list.is_null() {
+            return None;
+        }
+        let mut changed = None;
+        // SAFETY: as promised by the caller; the copy has as many cells.
+        unsafe {
+            for i in 0..(*list).length as usize {
+                let item = (*(*list).elements.add(i)).ptr_value.cast();
+                if let Some(item) = self.condition(item) {
+                    let copy = *changed.get_or_insert_with(|| pg_sys::list_copy(list));
+                    (*(*copy).elements.add(i)).ptr_value = item.cast();
+                }
+            }
+        }
+        changed
+    }
+
+    /// In place, since tables share it; without what was derived from it as an operator.
+    ///
+    /// SAFETY: `info` is of the whole of a UNION ALL.
+    unsafe fn distributed(&self, info: &mut pg_sys::RestrictInfo) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if let Some(clause) = self.condition(info.clause.cast()) {
+                info.clause = clause.cast();
+                info.can_join = false;
+                info.left_relids = std::ptr::null_mut();
+                info.right_relids = std::ptr::null_mut();
+                info.eval_cost.startup = -1.0;
+                info.norm_selec = -1.0;
+                info.outer_selec = -1.0;
+            }
+            // the same once more, its members as conditions of their own
+            self.condition(info.orclause.cast());
+        }
+    }
+
+    /// SAFETY: the operation is a node of the planner's.
+    unsafe fn comparison(&self, operation: &pg_sys::OpExpr) -> Option<*mut Node> {
+        let number = operation.opno.to_u32();
+        let (strict, flipped) = match number {
+            _ if GT.contains(&number) => (true, false),
+            _ if GE.contains(&number) => (false, false),
+            _ if LT.contains(&number) => (true, true),
+            _ if LE.contains(&number) => (false, true),
             _ => return None,
         };
-        Some(call(oid(cast), pg_sys::FLOAT8OID, &[node]))
+        // SAFETY: as promised by the caller; these operators have two arguments. The new call has
+        // those of its types.
+        unsafe {
+            let args = (*operation.args).elements;
+            let (left, right) = (
+                (*args).ptr_value.cast(),
+                (*args.add(1)).ptr_value.cast::<Node>(),
+            );
+            let (score, number) = if flipped {
+                (right, left)
+            } else {
+                (left, right)
+            };
+            let score = cast::<pg_sys::FuncExpr>(bare(score), NodeTag::T_FuncExpr)?;
+            let (_, above, at_least) = measure(score)?;
+            let signatures = nodes(score.args);
+            if !self.searchable(score, &signatures) {
+                return None;
+            }
+            let near = score.funcid;
+            let bloom = type_named(near, c"bloom")?;
+            let name = if strict { above } else { at_least };
+            let rewritten = function(near, name, &[bloom, bloom, pg_sys::FLOAT8OID])?;
+            // the plan depends on the measure, too
+            pg_sys::record_plan_function_dependency(self.root, near);
+            let args = [signatures[0], signatures[1], self.float8(number)];
+            Some(call(rewritten, pg_sys::BOOLOID, &args))
+        }
+    }
+
+    /// Whether an index on signatures can be of use: not when a table is on both sides, nor when an
+    /// index is on the similarity itself. What depends on another table alone waits until the
+    /// planner comes to that.
+    ///
+    /// SAFETY: the call is one of a measure, with these arguments.
+    unsafe fn searchable(&self, score: &pg_sys::FuncExpr, signatures: &[*mut Node]) -> bool {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let (left, right) = (self.tables(signatures[0]), self.tables(signatures[1]));
+            if pg_sys::bms_overlap(left, right) {
+                return false;
+            }
+            let both = pg_sys::bms_union(left, right);
+            if pg_sys::bms_membership(both) != pg_sys::BMS_Membership::BMS_SINGLETON {
+                return true;
+            }
+            let only = pg_sys::bms_singleton_member(both) as u32;
+            if only == self.rel.relid {
+                !self.indexed(score)
+            } else {
+                !self.is_table(only)
+            }
+        }
+    }
+
+    /// What an expression depends on, outer joins not counted.
+    ///
+    /// SAFETY: `node` is an expression.
+    unsafe fn tables(&self, node: *mut Node) -> pg_sys::Relids {
+        // SAFETY: as promised by the caller; every number is of an entry.
+        unsafe {
+            let mut tables = pg_sys::pull_varnos(self.root, node);
+            let mut i = -1;
+            loop {
+                i = pg_sys::bms_next_member(tables, i);
+                if i < 0 {
+                    return tables;
+                }
+                if self.entry(i as u32).rtekind == pg_sys::RTEKind::RTE_JOIN {
+                    tables = pg_sys::bms_del_member(tables, i);
+                }
+            }
+        }
+    }
+
+    /// SAFETY: `i` is the number of an entry of the query.
+    unsafe fn entry(&self, i: u32) -> &pg_sys::RangeTblEntry {
+        // SAFETY: as promised by the caller.
+        unsafe { &**(*self.root).simple_rte_array.add(i as usize) }
+    }
+
+    /// SAFETY: as for [`Self::entry`].
+    unsafe fn is_table(&self, i: u32) -> bool {
+        // SAFETY: as promised by the caller.
+        unsafe { self.entry(i).rtekind == pg_sys::RTEKind::RTE_RELATION }
+    }
+
+    /// Whether an index of this table is on the score, as an ordinary index on `float8` may be.
+    ///
+    /// SAFETY: the call depends on this table alone.
+    unsafe fn indexed(&self, score: &pg_sys::FuncExpr) -> bool {
+        let is_score = |node| {
+            // SAFETY: compares two expressions.
+            unsafe { pg_sys::equal(bare(node).cast(), std::ptr::from_ref(score).cast()) }
+        };
+        // SAFETY: as promised by the caller; a parent is locked by the query, and its indexes here.
+        unsafe {
+            if !self.parent {
+                return nodes(self.rel.indexlist).into_iter().any(|index| {
+                    nodes((*index.cast::<pg_sys::IndexOptInfo>()).indexprs)
+                        .into_iter()
+                        .any(is_score)
+                });
+            }
+            let table = pg_sys::table_open(self.table, pg_sys::NoLock as i32);
+            let list = pg_sys::RelationGetIndexList(table);
+            let mut found = false;
+            for i in 0..list.as_ref().map_or(0, |list| list.length as usize) {
+                let index = (*(*list).elements.add(i)).oid_value;
+                let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
+                let expressions = pg_sys::RelationGetIndexExpressions(index);
+                pg_sys::ChangeVarNodes(expressions.cast(), 1, self.rel.relid as i32, 0);
+                found = found || nodes(expressions).into_iter().any(is_score);
+                pg_sys::index_close(index, pg_sys::NoLock as i32);
+            }
+            pg_sys::table_close(table, pg_sys::NoLock as i32);
+            found
+        }
+    }
+
+    /// A `float8` or `float4` as `float8`.
+    ///
+    /// SAFETY: `number` is of one of these types.
+    unsafe fn float8(&self, number: *mut Node) -> *mut Node {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if pg_sys::exprType(number) == pg_sys::FLOAT8OID {
+                return number;
+            }
+            let cast = pg_sys::Oid::from_u32(pg_sys::F_FLOAT8_FLOAT4);
+            fold(self.root, call(cast, pg_sys::FLOAT8OID, &[number]))
+        }
+    }
+}
+
+/// Without the change from a domain to its base type.
+///
+/// SAFETY: `node` is an expression.
+unsafe fn bare(mut node: *mut Node) -> *mut Node {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        while let Some(relabelled) = cast::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
+            node = relabelled.arg.cast();
+        }
+    }
+    node
+}
+
+/// The measure that is called, if it is one of ours. Only functions of that name cost more than a
+/// look at their names.
+///
+/// SAFETY: the call is a node of the planner's.
+unsafe fn measure(
+    score: &pg_sys::FuncExpr,
+) -> Option<&'static (&'static CStr, &'static CStr, &'static CStr)> {
+    if score.funcid.to_u32() < pg_sys::FirstNormalObjectId {
+        return None;
+    }
+    // SAFETY: catalog look-ups by OID; the name is a copy.
+    unsafe {
+        let name = pg_sys::get_func_name(score.funcid);
+        if name.is_null() {
+            return None;
+        }
+        let named = |measure: &&(&CStr, _, _)| CStr::from_ptr(name) == measure.0;
+        let found = REWRITTEN.iter().find(named);
+        pg_sys::pfree(name.cast());
+        let found = found?;
+        let bloom = type_named(score.funcid, c"bloom")?;
+        (function(score.funcid, found.0, &[bloom, bloom]) == Some(score.funcid)).then_some(found)
     }
 }

@@ -1,8 +1,8 @@
 //! What the planner asks: `bloom_sim(a, b) > 0.8` as an index condition.
 //!
-//! A comparison of a `bloom_score` is simplified to a function that holds both signatures and the
-//! threshold (`compare`); that function's support function offers an operator of the index's class
-//! (`index`) and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps).
+//! The comparison is rewritten to a function that holds both signatures and the threshold
+//! (`compare`); that function's support function offers an operator of the index's class (`index`)
+//! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps).
 
 mod catalog;
 mod compare;
@@ -10,3 +10,5 @@ mod index;
 pub mod node;
 mod sample;
 mod selectivity;
+
+pub use compare::define;

@@ -36,9 +36,9 @@ SELECT condition, u.* FROM unnest(ARRAY[
     'bloom_sim(sig, :erika) > 1', 'bloom_sim(sig, :erika) >= 1', '1 < bloom_sim(sig, :erika)', '1 <= bloom_sim(sig, :erika)',
     'bloom_sim(sig, :erika) > 1::int8', 'bloom_sim(sig, :erika) >= 1::int8', '1::int8 < bloom_sim(sig, :erika)', '1::int8 <= bloom_sim(sig, :erika)',
     'bloom_sim(sig, :erika) > ''0.8''', 'bloom_sim(sig, :erika) >= ''0.8''', '''0.8'' < bloom_sim(sig, :erika)', '''0.8'' <= bloom_sim(sig, :erika)',
-    'bloom_sim(sig, :erika) > 0.8::bloom_score', 'bloom_sim(:erika, sig) > 0.8', '0.8 <= bloom_sim(:erika, sig)',
+    'bloom_sim(sig, :erika) > 0.8::bloom_score', 'bloom_sim(sig, :erika)::float8 > 0.8', 'bloom_sim(sig, :erika)::bloom_score::float8 >= 0.8', 'bloom_sim(:erika, sig) > 0.8', '0.8 <= bloom_sim(:erika, sig)',
     'bloom_sim(sig, :erika) > (SELECT 0.8)', 'bloom_sim(sig, (SELECT :erika)) > 0.8',
-    'bloom_sim(sig, :erika) BETWEEN 0.8 AND 0.9', 'NOT bloom_sim(sig, :erika) < 0.8', 'bloom_sim(sig, :erika) > 0.8 AND id < 3002',
+    'bloom_sim(sig, :erika) BETWEEN 0.8 AND 0.9', 'NOT bloom_sim(sig, :erika) < 0.8', 'NOT (0.8 >= bloom_sim(sig, :erika) OR id = 1)', 'bloom_sim(sig, :erika) > 0.8 AND id < 3002',
     'bloom_sim_above(sig, :erika, 0.8)', 'bloom_sim_at_least(:erika, sig, 0.8)',
     'bloom_dice(sig, :erika) > 0.9', 'bloom_dice(sig, :erika) >= 1', '0.89 <= bloom_dice(:erika, sig)', 'bloom_dice(sig, :erika) >= 0.8936170212765957', 'bloom_dice(sig, :erika) > 0.8936170212765957',
     'sig % bloom_query(:erika, 0.8)', 'bloom_query(:erika, 0.8) % sig']) AS condition, uses(condition) AS u;
@@ -105,13 +105,13 @@ SELECT estimated('SELECT FROM pair WHERE bloom_sim(a, b) > 0.999') BETWEEN 400 A
 DROP FUNCTION estimated;
 DROP TABLE pair;
 
--- The extension's schema need not be on the path for the named form; the operators' must be.
+-- The extension's schema need not be on the path.
 CREATE SCHEMA ext;
 ALTER EXTENSION bloom_ident SET SCHEMA ext;
 SET search_path = public;
 EXPLAIN (COSTS OFF) SELECT id FROM person WHERE ext.bloom_sim_above(sig, ext.bloom_signature('erika mustermann'), 0.8);
-EXPLAIN (COSTS OFF) SELECT id FROM person WHERE ext.bloom_sim(sig, ext.bloom_signature('erika mustermann')) OPERATOR(ext.>) 0.8;
 EXPLAIN (COSTS OFF) SELECT id FROM person WHERE ext.bloom_sim(sig, ext.bloom_signature('erika mustermann')) > 0.8;
+SELECT id FROM person WHERE 0.9 <= ext.bloom_dice(sig, ext.bloom_signature('erika mustermann'));
 RESET search_path;
 ALTER EXTENSION bloom_ident SET SCHEMA public;
 
@@ -124,17 +124,12 @@ EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE 0.99 <= score;
 EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > 1;
 SELECT id FROM scores WHERE score >= 1 ORDER BY id;
 SELECT max(score), min(score) FROM scores WHERE score > 0 AND score < 1;
--- ANY and rows of columns see the operators as they are: cast for the index.
-EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > ANY ('{0.99,1}');
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score::float8 > ANY ('{0.99,1}');
+EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE score > ANY ('{0.99,1}');
 SET enable_seqscan = on;
 SELECT array_agg(id ORDER BY id) FROM scores WHERE score > ANY ('{0.99,1}');
-SELECT array_agg(id ORDER BY id) FROM scores WHERE score::float8 > ANY ('{0.99,1}');
-SELECT count(*) FROM scores WHERE score > ANY ('{1e400}'::numeric[]);
 CREATE INDEX scores_page ON scores (score, id);
 EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE (score, id) > (0.99, 3000) ORDER BY score, id LIMIT 3;
-EXPLAIN (COSTS OFF) SELECT id FROM scores WHERE (score::float8, id) > (0.99, 3000) ORDER BY score, id LIMIT 3;
 CREATE FUNCTION scores_where(condition text, OUT n bigint) LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'SELECT count(*) FROM scores WHERE ' || condition INTO n; END $$;
 SELECT condition, n, n = plain AS same FROM (VALUES
     ('(score, id) > (0.5, 10)', 'score > 0.5 OR score = 0.5 AND id > 10'),
@@ -156,11 +151,9 @@ EXECUTE page_untyped(0.99, 1);
 SELECT id, score FROM scores WHERE score IS NOT NULL ORDER BY score USING >, id LIMIT 2;
 SELECT DISTINCT score FROM scores ORDER BY score USING < LIMIT 1;
 SELECT id, rank() OVER (ORDER BY score USING >) FROM scores WHERE score > 0.8 ORDER BY 2;
--- Every entry of the family, since no operator class has it checked: the function is there, and strategies are those of the names.
-SELECT count(*) AS entries, count(*) FILTER (WHERE EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = amopfamily AND amprocnum = 1
-        AND (amproclefttype, amprocrighttype) = (amoplefttype, amoprighttype) AND (SELECT (proargtypes[0], proargtypes[1]) FROM pg_proc WHERE oid = amproc) = (amoplefttype, amoprighttype))) AS with_function,
-    count(*) FILTER (WHERE oprname <> (ARRAY['<', '<=', '~=~', '>=', '>'])[amopstrategy]) AS misplaced
-FROM pg_amop JOIN pg_operator ON pg_operator.oid = amopopr WHERE amopfamily = (SELECT oid FROM pg_opfamily WHERE opfname = 'bloom_score_ops');
+-- What has nothing to do with scores means what it always did: a domain over float8 makes no comparison of numbers ambiguous.
+SELECT 1.5 < 2 AS a, 2 > 1.5 AS b, 2::bigint < 1.5 AS c, 1::smallint >= 0.5 AS d, 0.5::float4 < 1 AS e, 1::bigint > 0.5::float4 AS f, avg(i) < 3 AS g, 1 <= sum(i) / 2.0 AS h, (1.5, 2) < (2, 1) AS k
+FROM generate_series(1, 4) AS i;
 DROP TABLE scores, person;
 DROP FUNCTION uses, scores_where;
 DROP SCHEMA ext;
