@@ -85,7 +85,8 @@ pub unsafe extern "C-unwind" fn amoptions(
         optname: name.as_ptr(),
         opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,
         offset: offset as i32,
-        ..Default::default()
+        #[cfg(feature = "pg18")]
+        isset_offset: 0,
     };
     let table = [
         parse(c"chunks", std::mem::offset_of!(Stored, chunks)),

@@ -239,8 +239,7 @@ impl Walk {
         let row = page.row(i);
         if self.thresholds {
             if let Some(query) = &self.leading {
-                // NaN is no threshold
-                if !(query.similarity(row.count, common) >= row.threshold) {
+                if query.similarity(row.count, common) < row.threshold {
                     return false;
                 }
             }
