@@ -112,6 +112,26 @@ fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
     (time, index.blocks().into())
 }
 
+/// As [`search`], of the index of a path.
+///
+/// SAFETY: `path` is a path of the planner, which holds a lock on the index.
+unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
+    let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let relation = pg_sys::index_open((*path.indexinfo).indexoid, no_lock);
+        let index = Index::new(relation);
+        let meta = Meta::read(index);
+        let clauses = clauses(&meta, path);
+        let clause = clauses
+            .iter()
+            .max_by(|a, b| a.threshold.total_cmp(&b.threshold));
+        let found = search(index, &meta, clause);
+        pg_sys::index_close(relation, no_lock);
+        found
+    }
+}
+
 #[pg_guard]
 #[allow(clippy::too_many_arguments)] // the server's interface
 pub unsafe extern "C-unwind" fn amcostestimate(
@@ -129,23 +149,12 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         let mut costs = pg_sys::GenericCosts::default();
         pg_sys::genericcostestimate(root, path, loops, &mut costs);
         let path = &*path;
-        let relation = pg_sys::index_open(
-            (*path.indexinfo).indexoid,
-            pg_sys::NoLock as pg_sys::LOCKMODE,
-        );
-        let index = Index::new(relation);
-        // a hypothetical index, or one not built, has no pages
-        let (time, read) = if index.blocks() == 0 {
+        // one that only tools for advice imagine has no pages to ask
+        let (time, read) = if (*path.indexinfo).hypothetical {
             (SCAN, 0.0)
         } else {
-            let meta = Meta::read(index);
-            let clauses = clauses(&meta, path);
-            let clause = clauses
-                .iter()
-                .max_by(|a, b| a.threshold.total_cmp(&b.threshold));
-            search(index, &meta, clause)
+            look(path)
         };
-        pg_sys::index_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
         let rows = costs.numIndexTuples.max(0.0);
         *startup = time / NANOSECONDS;
         *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
