@@ -113,6 +113,7 @@ fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
 }
 
 #[pg_guard]
+#[allow(clippy::too_many_arguments)] // as the server calls it
 pub unsafe extern "C-unwind" fn amcostestimate(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,

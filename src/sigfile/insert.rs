@@ -205,6 +205,7 @@ pub fn maintain(publisher: &Publisher, part: Part) {
 }
 
 #[pg_guard]
+#[allow(clippy::too_many_arguments)] // as the server calls it
 pub unsafe extern "C-unwind" fn aminsert(
     index: pg_sys::Relation,
     values: *mut pg_sys::Datum,

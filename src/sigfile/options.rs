@@ -81,6 +81,8 @@ pub unsafe extern "C-unwind" fn amoptions(
     given: pg_sys::Datum,
     validate: bool,
 ) -> *mut pg_sys::bytea {
+    // PostgreSQL 18 has one field more
+    #[allow(clippy::needless_update)]
     let parse = |name: &'static std::ffi::CStr, offset: usize| pg_sys::relopt_parse_elt {
         optname: name.as_ptr(),
         opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,

@@ -240,7 +240,8 @@ impl Walk {
         if self.thresholds {
             if let Some(query) = &self.leading {
                 // NaN is no threshold
-                if !(query.similarity(row.count, common) >= row.threshold) {
+                let reached = query.similarity(row.count, common) >= row.threshold;
+                if !reached {
                     return false;
                 }
             }

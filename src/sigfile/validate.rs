@@ -97,7 +97,7 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
                     name(operator.amoprighttype)
                 ));
             }
-            let orders = operator.amoppurpose as u8 == pg_sys::AMOP_ORDER as u8;
+            let orders = operator.amoppurpose as u8 == pg_sys::AMOP_ORDER;
             if orders != ordering {
                 fail(format!(
                     "strategy {number} is {} ordering operator",
