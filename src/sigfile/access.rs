@@ -90,6 +90,41 @@ impl Rows {
     }
 }
 
+/// The table's visibility map, a page of it pinned.
+struct VisibilityMap {
+    table: pg_sys::Relation,
+    buffer: pg_sys::Buffer,
+}
+
+impl VisibilityMap {
+    /// SAFETY: `table` is open as long as the map is asked.
+    unsafe fn new(table: pg_sys::Relation) -> VisibilityMap {
+        let buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
+        VisibilityMap { table, buffer }
+    }
+
+    /// All snapshots see all rows of the page that has this place.
+    ///
+    /// To be asked while the page with the index's row is locked, and that being one that VACUUM would
+    /// clean: VACUUM takes the row from the index first and sets the map afterwards. So the row is there.
+    fn all_see(&mut self, place: u64) -> bool {
+        let block = (place >> 16) as u32;
+        // SAFETY: as promised to new().
+        let status =
+            unsafe { pg_sys::visibilitymap_get_status(self.table, block, &raw mut self.buffer) };
+        u32::from(status) & pg_sys::VISIBILITYMAP_ALL_VISIBLE != 0
+    }
+}
+
+impl Drop for VisibilityMap {
+    fn drop(&mut self) {
+        if self.buffer != pg_sys::InvalidBuffer as pg_sys::Buffer && !std::thread::panicking() {
+            // SAFETY: pinned by all_see().
+            unsafe { pg_sys::ReleaseBuffer(self.buffer) };
+        }
+    }
+}
+
 /// State of a scan. Nothing in it is pinned between two calls.
 struct State {
     index: Index,
@@ -102,6 +137,8 @@ struct State {
     returned: usize,
     /// What an index-only scan needs of these rows.
     rows: Rows,
+    /// Which of them the scan's snapshot sees for sure.
+    visible: Vec<bool>,
     /// Rows without a signature come after the nearest.
     missing: bool,
 }
@@ -292,6 +329,7 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
             hits: Vec::new(),
             returned: 0,
             rows: Rows::default(),
+            visible: Vec::new(),
             missing: false,
             meta,
         };
@@ -381,19 +419,45 @@ impl State {
     unsafe fn next_page(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
         // SAFETY: as promised by the caller.
         let want_tuples = unsafe { (*scan).xs_want_itup };
-        let (hits, rows) = (&mut self.hits, &mut self.rows);
+        let (hits, rows, visible) = (&mut self.hits, &mut self.rows, &mut self.visible);
         hits.clear();
         rows.clear();
+        visible.clear();
         self.returned = 0;
         let Some(walk) = &mut self.walk else {
             return false;
         };
-        walk.next(|page, i, hit| {
+        // SAFETY: an index-only scan has a table.
+        let mut map = unsafe { VisibilityMap::new((*scan).heapRelation) };
+        let found = walk.next(|page, i, hit| {
             hits.push(hit);
             if want_tuples {
                 rows.push(page, i);
+                visible.push(map.all_see(hit.place));
             }
-        })
+        });
+        drop(map);
+        if visible.contains(&true) && !self.meta.holds_of(&Meta::read(self.index)) {
+            visible.fill(false);
+        }
+        found
+    }
+
+    /// Whether an index-only scan may return a row. The server would look at the visibility map only
+    /// now, when VACUUM may have removed the row from the table, and have marked its page as visible to all.
+    ///
+    /// SAFETY: as above.
+    unsafe fn is_visible(scan: pg_sys::IndexScanDesc, place: u64) -> bool {
+        let mut tid = item_pointer(place);
+        // SAFETY: the table is open, and the snapshot is that of the scan.
+        unsafe {
+            pg_sys::table_index_fetch_tuple_check(
+                (*scan).heapRelation,
+                &raw mut tid,
+                (*scan).xs_snapshot,
+                std::ptr::null_mut(),
+            )
+        }
     }
 
     /// SAFETY: as above.
@@ -403,7 +467,10 @@ impl State {
         unsafe {
             if let Found::Nearest(nearest) = &mut self.found {
                 let walk = self.walk.as_mut().expect("made with it");
-                if let Some((hit, distances)) = nearest.next(walk) {
+                while let Some((hit, distances)) = nearest.next(walk) {
+                    if (*scan).xs_want_itup && !Self::is_visible(scan, hit.place) {
+                        continue;
+                    }
                     for (i, distance) in distances
                         .iter()
                         .take((*scan).numberOfOrderBys as usize)
@@ -435,12 +502,20 @@ impl State {
             let Found::Rows { recheck } = self.found else {
                 return false;
             };
-            if self.returned == self.hits.len() && !self.next_page(scan) {
-                return false;
-            }
-            let number = self.returned;
-            let hit = self.hits[number];
-            self.returned += 1;
+            let (number, hit) = loop {
+                if self.returned == self.hits.len() && !self.next_page(scan) {
+                    return false;
+                }
+                let number = self.returned;
+                let hit = self.hits[number];
+                self.returned += 1;
+                let wanted = !(*scan).xs_want_itup
+                    || self.visible[number]
+                    || Self::is_visible(scan, hit.place);
+                if wanted {
+                    break (number, hit);
+                }
+            };
             (*scan).xs_heaptid = item_pointer(hit.place);
             (*scan).xs_recheck = recheck;
             for i in 0..(*scan).numberOfOrderBys as usize {
