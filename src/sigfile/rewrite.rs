@@ -187,7 +187,16 @@ impl Publisher {
     fn is_past(&self, horizon: u64) -> bool {
         let horizon = pg_sys::FullTransactionId { value: horizon };
         // SAFETY: the heap is open, or NULL, which asks for the oldest of all databases.
-        unsafe { pg_sys::GlobalVisCheckRemovableFullXid(self.heap, horizon) }
+        unsafe {
+            // for a temporary table only the session's own transaction would count, not its cursors
+            let local = (*self.index.relation).rd_islocaltemp;
+            let heap = if local {
+                std::ptr::null_mut()
+            } else {
+                self.heap
+            };
+            pg_sys::GlobalVisCheckRemovableFullXid(heap, horizon)
+        }
     }
 
     /// Tells standbys to cancel what still reads pages about to be used again, by the record that GiST
