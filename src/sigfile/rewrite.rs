@@ -248,6 +248,10 @@ impl Publisher {
         meta.segments
             .retain(|s| !sources.segments.contains(&s.generation));
         meta.segments.extend_from_slice(new);
+        if meta.segments.len() > MAX_SEGMENTS {
+            drop(buffer);
+            too_many_rows();
+        }
         meta.tails[sources.part as usize].drain(..sources.tail);
         meta.free.retain(|f| !consumed.lists.contains(&f.first));
         if let Some(&first) = list.first() {
@@ -380,6 +384,17 @@ unsafe extern "C-unwind" {
     );
 }
 
+#[cold]
+fn too_many_rows() -> ! {
+    crate::error::raise(&bloom_ident_core::Error::new(
+        bloom_ident_core::Kind::LimitExceeded,
+        format!(
+            "sigfile index cannot hold more than {} rows",
+            MAX_SEGMENTS as u64 * u64::from(MAX_ROWS)
+        ),
+    ))
+}
+
 /// Writes all live rows of `runs` into segments, several if they are too many for one.
 pub fn write_segments(
     geometry: Geometry,
@@ -427,13 +442,7 @@ pub fn write_segments(
         pool = Some(finish(writer, &mut new));
     }
     if new.len() > MAX_SEGMENTS {
-        crate::error::raise(&bloom_ident_core::Error::new(
-            bloom_ident_core::Kind::LimitExceeded,
-            format!(
-                "sigfile index cannot hold more than {} rows",
-                MAX_SEGMENTS as u64 * u64::from(MAX_ROWS)
-            ),
-        ));
+        too_many_rows();
     }
     (new, pool.expect("given back by the last writer"))
 }
