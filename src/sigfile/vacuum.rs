@@ -214,11 +214,11 @@ pub fn compact(publisher: &Publisher, all: bool) {
     }
 }
 
-/// Rows of the index that are not dead.
-fn live_rows(index: Index, meta: &Meta) -> u64 {
-    let segments = meta.segments.iter();
+/// Rows of these parts that are not dead.
+fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> u64 {
+    let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
     let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
-    for part in Part::ALL {
+    for &part in parts {
         for &block in &meta.tails[part as usize] {
             let buffer = index.share(block).expect(index, Kind::Tail, 0);
             let page = RowPage::new(meta.geometry(part), buffer.words());
@@ -241,13 +241,15 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         }
         let index = Index::new(info.index);
         let publisher = Publisher::wait(index, heap_of(info));
-        compact(&publisher, false);
+        let signatures = live_rows(index, &Meta::read(index), &[Part::Signatures]);
+        // without any, the tail goes too, and with it the shape
+        compact(&publisher, signatures == 0);
         publisher.sweep();
         let meta = Meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
             // nothing was to be deleted; the table may have rows that a partial index has not
-            (*stats).num_index_tuples = live_rows(index, &meta) as f64;
+            (*stats).num_index_tuples = live_rows(index, &meta, &Part::ALL) as f64;
             (*stats).estimated_count = false;
         }
         (*stats).num_pages = index.blocks();
