@@ -41,16 +41,104 @@ enum Found {
     Nearest(Nearest),
 }
 
+/// Values of rows, copied: how many a scan leaves unread is not known, so they are in no memory of the
+/// server's, which would be free only when the query ends.
+#[derive(Default)]
+struct Rows {
+    /// For each the bits, its threshold, and 1 if it has no signature.
+    words: Vec<u64>,
+    stride: usize,
+}
+
+impl Rows {
+    fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    fn push(&mut self, page: &RowPage<'_>, i: usize) {
+        let row = page.row(i);
+        self.stride = row.words.len();
+        let missing = row.count == page.geometry().missing();
+        self.words.extend_from_slice(row.words);
+        self.words
+            .extend([row.threshold.to_bits(), u64::from(missing)]);
+    }
+
+    /// The value as the server wants it, in the memory of the current context; NULL is a null pointer.
+    fn value(&self, meta: &Meta, i: usize) -> pg_sys::Datum {
+        let width = self.stride + 2;
+        let row = &self.words[i * width..(i + 1) * width];
+        let (words, rest) = row.split_at(self.stride);
+        if rest[1] == 1 {
+            return pg_sys::Datum::null();
+        }
+        let count: u32 = words.iter().map(|w| w.count_ones()).sum();
+        let shape = Shape::of_tag(meta.shape);
+        let bits = shape.m().div_ceil(8) as usize;
+        let header = bloom_ident_core::filter::HEADER;
+        let size = header + bits + if meta.thresholds { 8 } else { 0 };
+        let made = build(size, |to| {
+            to[..8].copy_from_slice(&meta.shape.to_le_bytes());
+            to[8..12].copy_from_slice(&count.to_le_bytes());
+            to_bits(words, &mut to[header..header + bits]);
+            if meta.thresholds {
+                to[header + bits..].copy_from_slice(&rest[0].to_le_bytes());
+            }
+            Ok(())
+        });
+        pg_sys::Datum::from(made.or_raise())
+    }
+}
+
+/// The table's visibility map, a page of it pinned.
+struct VisibilityMap {
+    table: pg_sys::Relation,
+    buffer: pg_sys::Buffer,
+}
+
+impl VisibilityMap {
+    /// SAFETY: `table` is open as long as the map is asked.
+    unsafe fn new(table: pg_sys::Relation) -> VisibilityMap {
+        let buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
+        VisibilityMap { table, buffer }
+    }
+
+    /// All snapshots see all rows of the page that has this place.
+    ///
+    /// To be asked while the page with the index's row is locked, and that being one that VACUUM would
+    /// clean: VACUUM takes the row from the index first and sets the map afterwards. So the row is there.
+    fn all_see(&mut self, place: u64) -> bool {
+        let block = (place >> 16) as u32;
+        // SAFETY: as promised to new().
+        let status =
+            unsafe { pg_sys::visibilitymap_get_status(self.table, block, &raw mut self.buffer) };
+        u32::from(status) & pg_sys::VISIBILITYMAP_ALL_VISIBLE != 0
+    }
+}
+
+impl Drop for VisibilityMap {
+    fn drop(&mut self) {
+        if self.buffer != pg_sys::InvalidBuffer as pg_sys::Buffer && !std::thread::panicking() {
+            // SAFETY: pinned by all_see().
+            unsafe { pg_sys::ReleaseBuffer(self.buffer) };
+        }
+    }
+}
+
 /// State of a scan. Nothing in it is pinned between two calls.
 struct State {
     index: Index,
     meta: Meta,
     walk: Option<Walk>,
     found: Found,
-    /// Of one page, the next last.
+    /// Of one page.
     hits: Vec<Hit>,
-    /// What an index-only scan returns for these.
-    tuples: Vec<pg_sys::Datum>,
+    /// How many of them were returned.
+    returned: usize,
+    /// What an index-only scan needs of these rows.
+    rows: Rows,
+    /// Which of them the scan's snapshot sees for sure.
+    visible: Vec<bool>,
     /// Rows without a signature come after the nearest.
     missing: bool,
 }
@@ -69,7 +157,8 @@ pub unsafe extern "C-unwind" fn ambeginscan(
             .leak_and_drop_on_delete(state)
             .cast();
         (*scan).xs_itupdesc = (*relation).rd_att;
-        // not set by the server
+        // the server does not set these, and asks for them
+        (*scan).xs_recheck = false;
         (*scan).xs_recheckorderby = false;
         if order_bys > 0 {
             let n = order_bys as usize;
@@ -238,7 +327,9 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
             walk: None,
             found: Found::Nothing,
             hits: Vec::new(),
-            tuples: Vec::new(),
+            returned: 0,
+            rows: Rows::default(),
+            visible: Vec::new(),
             missing: false,
             meta,
         };
@@ -328,21 +419,45 @@ impl State {
     unsafe fn next_page(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
         // SAFETY: as promised by the caller.
         let want_tuples = unsafe { (*scan).xs_want_itup };
-        let (hits, tuples, meta) = (&mut self.hits, &mut self.tuples, &self.meta);
+        let (hits, rows, visible) = (&mut self.hits, &mut self.rows, &mut self.visible);
         hits.clear();
-        tuples.clear();
+        rows.clear();
+        visible.clear();
+        self.returned = 0;
         let Some(walk) = &mut self.walk else {
             return false;
         };
+        // SAFETY: an index-only scan has a table.
+        let mut map = unsafe { VisibilityMap::new((*scan).heapRelation) };
         let found = walk.next(|page, i, hit| {
             hits.push(hit);
             if want_tuples {
-                tuples.push(value(meta, page, i));
+                rows.push(page, i);
+                visible.push(map.all_see(hit.place));
             }
         });
-        hits.reverse();
-        tuples.reverse();
+        drop(map);
+        if visible.contains(&true) && !self.meta.holds_of(&Meta::read(self.index)) {
+            visible.fill(false);
+        }
         found
+    }
+
+    /// Whether an index-only scan may return a row. The server would look at the visibility map only
+    /// now, when VACUUM may have removed the row from the table, and have marked its page as visible to all.
+    ///
+    /// SAFETY: as above.
+    unsafe fn is_visible(scan: pg_sys::IndexScanDesc, place: u64) -> bool {
+        let mut tid = item_pointer(place);
+        // SAFETY: the table is open, and the snapshot is that of the scan.
+        unsafe {
+            pg_sys::table_index_fetch_tuple_check(
+                (*scan).heapRelation,
+                &raw mut tid,
+                (*scan).xs_snapshot,
+                std::ptr::null_mut(),
+            )
+        }
     }
 
     /// SAFETY: as above.
@@ -352,7 +467,10 @@ impl State {
         unsafe {
             if let Found::Nearest(nearest) = &mut self.found {
                 let walk = self.walk.as_mut().expect("made with it");
-                if let Some((hit, distances)) = nearest.next(walk) {
+                while let Some((hit, distances)) = nearest.next(walk) {
+                    if (*scan).xs_want_itup && !Self::is_visible(scan, hit.place) {
+                        continue;
+                    }
                     for (i, distance) in distances
                         .iter()
                         .take((*scan).numberOfOrderBys as usize)
@@ -362,9 +480,9 @@ impl State {
                         *(*scan).xs_orderbynulls.add(i) = false;
                     }
                     if (*scan).xs_want_itup {
-                        let meta = &self.meta;
-                        let value = walk.read(&hit, |page, i| value(meta, page, i));
-                        set_tuple(scan, value);
+                        self.rows.clear();
+                        walk.read(&hit, |page, i| self.rows.push(page, i));
+                        set_tuple(scan, self.rows.value(&self.meta, 0));
                     }
                     (*scan).xs_heaptid = item_pointer(hit.place);
                     return true;
@@ -384,10 +502,20 @@ impl State {
             let Found::Rows { recheck } = self.found else {
                 return false;
             };
-            if self.hits.is_empty() && !self.next_page(scan) {
-                return false;
-            }
-            let hit = self.hits.pop().expect("a page with hits");
+            let (number, hit) = loop {
+                if self.returned == self.hits.len() && !self.next_page(scan) {
+                    return false;
+                }
+                let number = self.returned;
+                let hit = self.hits[number];
+                self.returned += 1;
+                let wanted = !(*scan).xs_want_itup
+                    || self.visible[number]
+                    || Self::is_visible(scan, hit.place);
+                if wanted {
+                    break (number, hit);
+                }
+            };
             (*scan).xs_heaptid = item_pointer(hit.place);
             (*scan).xs_recheck = recheck;
             for i in 0..(*scan).numberOfOrderBys as usize {
@@ -395,34 +523,11 @@ impl State {
                 *(*scan).xs_orderbynulls.add(i) = true;
             }
             if (*scan).xs_want_itup {
-                let value = self.tuples.pop().expect("one for each hit");
-                set_tuple(scan, value);
+                set_tuple(scan, self.rows.value(&self.meta, number));
             }
             true
         }
     }
-}
-
-/// The indexed value of a row, in the memory of the current context; NULL is a null pointer.
-fn value(meta: &Meta, page: &RowPage<'_>, i: usize) -> pg_sys::Datum {
-    let row = page.row(i);
-    if row.count == page.geometry().missing() {
-        return pg_sys::Datum::null();
-    }
-    let shape = Shape::of_tag(meta.shape);
-    let bits = shape.m().div_ceil(8) as usize;
-    let header = bloom_ident_core::filter::HEADER;
-    let size = header + bits + if meta.thresholds { 8 } else { 0 };
-    let made = build(size, |to| {
-        to[..8].copy_from_slice(&meta.shape.to_le_bytes());
-        to[8..12].copy_from_slice(&row.count.to_le_bytes());
-        to_bits(row.words, &mut to[header..header + bits]);
-        if meta.thresholds {
-            to[header + bits..].copy_from_slice(&row.threshold.to_le_bytes());
-        }
-        Ok(())
-    });
-    pg_sys::Datum::from(made.or_raise())
 }
 
 /// Returns a value from an index-only scan.

@@ -5,7 +5,7 @@ use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
 use pgrx::{pg_guard, pg_sys};
 
-use super::meta::{Meta, Part};
+use super::meta::{Meta, Part, MAX_SEGMENTS};
 use super::page::{self, Index, Kind, META};
 use super::rewrite::{Publisher, Sources};
 use crate::error::{raise, OrRaise};
@@ -111,6 +111,10 @@ const MERGED_BY_INSERT: u64 = 1 << 19;
 /// Segments from which on an insert does not leave any merge to VACUUM.
 const TOO_MANY: usize = 16;
 
+/// Segments from which on each new one takes the place of some, even if no size has enough of them: both kinds of
+/// rows can have a few of every size.
+const NEARLY_ALL: usize = MAX_SEGMENTS - 4;
+
 /// Adds the row. True if it has begun a new page.
 fn add(index: Index, heap: pg_sys::Relation, new: &NewRow) -> bool {
     let part = new.part();
@@ -195,7 +199,12 @@ pub fn maintain(publisher: &Publisher, part: Part) {
     } else {
         MERGED_BY_INSERT
     };
-    let merged = tiers::crowded(&sizes, limit.max(1), most);
+    let mut merged = tiers::crowded(&sizes, limit.max(1), most);
+    if merged.is_empty() && meta.segments.len() >= NEARLY_ALL {
+        merged = (0..of_part.len()).collect();
+        merged.sort_by_key(|&i| sizes[i]);
+        merged.truncate(tiers::FAN);
+    }
     let segments = merged.iter().filter(|&&i| i < of_part.len());
     publisher.rewrite(&Sources {
         part,

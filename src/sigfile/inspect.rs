@@ -331,8 +331,10 @@ fn check_structure(index: Index, meta: &Meta) {
     mark(META);
     meta.tails.iter().flatten().for_each(|&b| mark(b));
     for list in &meta.free {
-        let (blocks, pages) = read_list(index, list);
-        blocks.iter().chain(&pages).for_each(|&b| mark(b));
+        let (free, pages) = read_list(index, list);
+        // what a crash has left of a new page never came to a standby
+        let free = free.iter().filter(|&&b| b < blocks);
+        free.chain(&pages).for_each(|&b| mark(b));
     }
     for entry in &meta.segments {
         let loaded = cache::load(index, meta, entry);

@@ -208,6 +208,13 @@ impl Meta {
         }
     }
 
+    /// No page has been replaced until `later` was read.
+    pub fn holds_of(&self, later: &Meta) -> bool {
+        let is_there = |s: &Entry| later.segments.iter().any(|l| l.generation == s.generation);
+        let mut tails = later.tails.iter().zip(&self.tails);
+        self.segments.iter().all(is_there) && tails.all(|(l, t)| l.starts_with(t))
+    }
+
     /// As it is now.
     pub fn read(index: Index) -> Meta {
         Meta::decode(index, &index.share(META))

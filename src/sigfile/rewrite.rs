@@ -187,7 +187,16 @@ impl Publisher {
     fn is_past(&self, horizon: u64) -> bool {
         let horizon = pg_sys::FullTransactionId { value: horizon };
         // SAFETY: the heap is open, or NULL, which asks for the oldest of all databases.
-        unsafe { pg_sys::GlobalVisCheckRemovableFullXid(self.heap, horizon) }
+        unsafe {
+            // for a temporary table only the session's own transaction would count, not its cursors
+            let local = (*self.index.relation).rd_islocaltemp;
+            let heap = if local {
+                std::ptr::null_mut()
+            } else {
+                self.heap
+            };
+            pg_sys::GlobalVisCheckRemovableFullXid(heap, horizon)
+        }
     }
 
     /// Tells standbys to cancel what still reads pages about to be used again, by the record that GiST
@@ -239,6 +248,10 @@ impl Publisher {
         meta.segments
             .retain(|s| !sources.segments.contains(&s.generation));
         meta.segments.extend_from_slice(new);
+        if meta.segments.len() > MAX_SEGMENTS {
+            drop(buffer);
+            too_many_rows();
+        }
         meta.tails[sources.part as usize].drain(..sources.tail);
         meta.free.retain(|f| !consumed.lists.contains(&f.first));
         if let Some(&first) = list.first() {
@@ -371,6 +384,17 @@ unsafe extern "C-unwind" {
     );
 }
 
+#[cold]
+fn too_many_rows() -> ! {
+    crate::error::raise(&bloom_ident_core::Error::new(
+        bloom_ident_core::Kind::LimitExceeded,
+        format!(
+            "sigfile index cannot hold more than {} rows",
+            MAX_SEGMENTS as u64 * u64::from(MAX_ROWS)
+        ),
+    ))
+}
+
 /// Writes all live rows of `runs` into segments, several if they are too many for one.
 pub fn write_segments(
     geometry: Geometry,
@@ -418,13 +442,7 @@ pub fn write_segments(
         pool = Some(finish(writer, &mut new));
     }
     if new.len() > MAX_SEGMENTS {
-        crate::error::raise(&bloom_ident_core::Error::new(
-            bloom_ident_core::Kind::LimitExceeded,
-            format!(
-                "sigfile index cannot hold more than {} rows",
-                MAX_SEGMENTS as u64 * u64::from(MAX_ROWS)
-            ),
-        ));
+        too_many_rows();
     }
     (new, pool.expect("given back by the last writer"))
 }

@@ -214,6 +214,20 @@ pub fn compact(publisher: &Publisher, all: bool) {
     }
 }
 
+/// Rows of these parts that are not dead.
+fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> u64 {
+    let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
+    let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
+    for &part in parts {
+        for &block in &meta.tails[part as usize] {
+            let buffer = index.share(block).expect(index, Kind::Tail, 0);
+            let page = RowPage::new(meta.geometry(part), buffer.words());
+            live += (0..page.len()).filter(|&i| page.place(i) != 0).count() as u64;
+        }
+    }
+    live
+}
+
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amvacuumcleanup(
     info: *mut pg_sys::IndexVacuumInfo,
@@ -227,13 +241,16 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         }
         let index = Index::new(info.index);
         let publisher = Publisher::wait(index, heap_of(info));
-        compact(&publisher, false);
+        let signatures = live_rows(index, &Meta::read(index), &[Part::Signatures]);
+        // without any, the tail goes too, and with it the shape
+        compact(&publisher, signatures == 0);
         publisher.sweep();
         let meta = Meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
-            (*stats).num_index_tuples = info.num_heap_tuples;
-            (*stats).estimated_count = info.estimated_count;
+            // nothing was to be deleted; the table may have rows that a partial index has not
+            (*stats).num_index_tuples = live_rows(index, &meta, &Part::ALL) as f64;
+            (*stats).estimated_count = false;
         }
         (*stats).num_pages = index.blocks();
         let mut free = 0;

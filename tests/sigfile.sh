@@ -1,0 +1,170 @@
+# shellcheck shell=bash
+# Sourced by the tests of access method sigfile that run many sessions: a table "person" with an index of a tiny
+# tail, what writers do to it, and whether table and index agree. Needs test-env.sh.
+
+# No statement of these tests takes so long: what does, hangs.
+PATIENCE=${PATIENCE:-60}
+
+# Where sessions leave their messages.
+LOGS=$(mktemp -d "$SCRATCH/sigfile.XXXXXX")
+
+ask() { timeout -k 5 "$PATIENCE" psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+# Tables, indexes and functions in the current database.
+sigfile_setup() {
+    ask <<'SQL'
+CREATE EXTENSION bloom_ident;
+CREATE TABLE person (id bigserial, sig bloom) WITH (fillfactor = 70);
+CREATE INDEX person_sig ON person USING sigfile (sig) WITH (tail_limit = 64);
+CREATE INDEX person_id ON person (id);
+CREATE TABLE once (id bigserial, sig bloom, CONSTRAINT no_duplicate EXCLUDE USING sigfile ((bloom_query(sig, 0.9)) WITH %) WITH (tail_limit = 64));
+CREATE UNLOGGED TABLE unlogged (sig bloom);
+CREATE INDEX unlogged_sig ON unlogged USING sigfile (sig) WITH (tail_limit = 64);
+CREATE FUNCTION name_of(n bigint) RETURNS bloom LANGUAGE sql AS $$ SELECT CASE WHEN random() > 0.05 THEN bloom_signature(left(md5((n % 5000)::text), 12) || ' ' || n % 7) END $$;
+INSERT INTO person (sig) SELECT name_of(i) FROM generate_series(1, 6000) AS i;
+INSERT INTO once (sig) SELECT name_of(i) FROM generate_series(1, 500) AS i ON CONFLICT DO NOTHING;
+
+-- The first answer that differs between the table and its index, in one snapshot where the transaction has one.
+CREATE FUNCTION difference() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    q bloom;
+    condition text;
+    way text;
+    nearest boolean;
+    query text;
+    of_table text;
+    of_index text;
+BEGIN
+    FOR q IN (SELECT sig FROM person WHERE sig IS NOT NULL AND id % 50 = floor(random() * 50) LIMIT 2) UNION ALL SELECT bloom_signature('') LOOP
+        FOREACH condition IN ARRAY ARRAY['sig % bloom_query($1, 0)', 'sig % bloom_query($1, 0.3)', 'sig % bloom_query($1, 0.85)', 'bloom_sim(sig, $1) >= 0.6', 'sig = $1', 'sig IS NULL',
+                'ORDER BY sig <-> $1 LIMIT 40', 'ORDER BY sig <-> $1'] LOOP
+            nearest := condition ~ '^ORDER';
+            FOREACH way IN ARRAY ARRAY['table', 'index', 'bitmap', 'only'] LOOP
+                CONTINUE WHEN nearest AND way = 'bitmap';
+                query := CASE WHEN nearest THEN format('SELECT count(*) || '' '' || md5(string_agg(coalesce(d::text, ''none''), '' '')) FROM (SELECT sig <-> $1 AS d%s FROM person %s) AS f', CASE way WHEN 'index' THEN ', id' END, condition)
+                    WHEN way = 'only' THEN 'SELECT count(*) || '' '' || coalesce(sum(bloom_hash(sig)::numeric), 0) FROM person WHERE ' || condition
+                    ELSE 'SELECT count(*) || '' '' || coalesce(sum(bloom_hash(sig)::numeric), 0) || '' '' || coalesce(md5(array_agg(id ORDER BY id)::text), '''') FROM person WHERE ' || condition END;
+                PERFORM set_config('enable_seqscan', (way = 'table')::text, true), set_config('enable_bitmapscan', (way = 'bitmap')::text, true),
+                    set_config('enable_indexscan', (way IN ('index', 'only'))::text, true), set_config('enable_indexonlyscan', (way = 'only')::text, true);
+                EXECUTE query INTO of_index USING q;
+                IF way = 'table' THEN
+                    of_table := of_index;
+                ELSIF left(of_table, length(of_index)) <> of_index THEN
+                    RETURN format('%s, %s, %s: %s in the table, %s by %s', condition, q, clock_timestamp(), of_table, of_index, way);
+                END IF;
+            END LOOP;
+        END LOOP;
+    END LOOP;
+    PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true), set_config('enable_indexscan', 'on', true), set_config('enable_indexonlyscan', 'on', true);
+    RETURN NULL;
+END $$;
+-- What is wrong with indexes, nothing if all is well. Not while others write: it counts rows.
+CREATE FUNCTION wrong() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    index record;
+    rows bigint;
+BEGIN
+    FOR index IN SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS "table" FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS am ON am.oid = c.relam WHERE amname = 'sigfile' AND indisvalid AND (relpersistence = 'p' OR NOT pg_is_in_recovery()) LOOP
+        EXECUTE format('SELECT count(*) FROM %s', index."table") INTO rows;
+        IF bloom_sigfile_check(index.name) <> rows THEN RETURN NEXT format('%s has not %s rows', index.name, rows); END IF;
+    END LOOP;
+    RETURN QUERY SELECT d FROM difference() AS d WHERE d IS NOT NULL;
+    RETURN QUERY SELECT format('%s and %s are similar', a.id, b.id) FROM once AS a JOIN once AS b ON a.id < b.id AND bloom_sim(a.sig, b.sig)::float8 + 0 >= 0.9;
+END $$;
+SQL
+}
+
+# What one session does to the tables in a few statements; $1 is any number.
+sigfile_writing() {
+    local n=$1
+    cat <<SQL
+INSERT INTO person (sig) SELECT name_of(i) FROM generate_series($n, $n + 60) AS i;
+UPDATE person SET sig = name_of($n + id) WHERE id % 211 = $n % 211;
+DELETE FROM person WHERE id % 89 = $n % 89;
+BEGIN; INSERT INTO person (sig) SELECT name_of(i) FROM generate_series($n, $n + 90) AS i; SAVEPOINT a; DELETE FROM person WHERE id % 3 = 0 AND id % 17 = $n % 17; ROLLBACK TO a; UPDATE person SET id = id WHERE id % 301 = $n % 301; ROLLBACK;
+INSERT INTO once (sig) SELECT name_of(i) FROM generate_series($n, $n + 5) AS i ON CONFLICT DO NOTHING;
+DELETE FROM once WHERE id % 61 = $n % 61;
+INSERT INTO unlogged SELECT name_of(i) FROM generate_series($n, $n + 30) AS i;
+SQL
+}
+
+# Merges and removes dead rows.
+sigfile_merging() {
+    case $(($1 % 3)) in
+        0) echo 'VACUUM person; VACUUM once;' ;;
+        1) echo "SELECT bloom_sigfile_merge('person_sig'); SELECT bloom_sigfile_merge('no_duplicate');" ;;
+        2) echo "SELECT bloom_sigfile_check('person_sig'); SELECT * FROM bloom_sigfile_stats('no_duplicate');" ;;
+    esac
+}
+
+# Rebuilds, too.
+sigfile_maintaining() {
+    case $(($1 % 6)) in
+        0 | 3) echo 'VACUUM person; VACUUM once;' ;;
+        1) echo "SELECT bloom_sigfile_merge('person_sig'); SELECT bloom_sigfile_merge('no_duplicate');" ;;
+        2) echo 'REINDEX INDEX person_sig;' ;;
+        4) echo 'CREATE INDEX CONCURRENTLY person_other ON person USING sigfile (sig) WITH (tail_limit = 64); DROP INDEX CONCURRENTLY person_other;' ;;
+        5) echo "SELECT bloom_sigfile_check('person_sig'); REINDEX INDEX CONCURRENTLY person_sig;" ;;
+    esac
+}
+
+# Compares table and index, twice in a snapshot that gets old meanwhile.
+sigfile_searching() {
+    cat <<SQL
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT coalesce('DIFFERENCE: ' || difference(), 'AGREED');
+SELECT pg_sleep(0.$(($1 % 4))) \\g /dev/null
+SELECT coalesce('DIFFERENCE: ' || difference(), 'AGREED');
+COMMIT;
+SQL
+}
+
+# sigfile_loop NAME FUNCTION: feeds what FUNCTION prints to psql until $LOGS/stop is there or the server is not. Messages go to
+# $LOGS/NAME.err, where a hang is noted too.
+sigfile_loop() {
+    local name=$1 function=$2 status
+    while [[ ! -e $LOGS/stop ]]; do
+        status=0
+        "$function" $((RANDOM * 7)) | timeout -k 5 "$PATIENCE" psql -XAtq >>"$LOGS/$name.out" 2>>"$LOGS/$name.err" || status=$?
+        case $status in
+            124 | 137) echo "HANG: no end after $PATIENCE s" >>"$LOGS/$name.err" && return ;;
+            # the connection is lost, or the server
+            2) ask -c 'SELECT 1' >/dev/null 2>&1 || return ;;
+        esac
+    done
+}
+
+# sigfile_start FUNCTION...: a loop for each, in the background; their process ids are in LOOPS.
+sigfile_start() {
+    local function
+    rm -f "$LOGS/stop"
+    LOOPS=()
+    for function; do
+        sigfile_loop "${#LOOPS[@]}" "$function" &
+        LOOPS+=($!)
+    done
+}
+
+sigfile_stop() {
+    touch "$LOGS/stop"
+    wait "${LOOPS[@]}" || true
+}
+
+# Fails with what sessions complained of or found, but for what the caller allows (a pattern).
+sigfile_complaints() {
+    local allowed=$1 found
+    found=$(cat "$LOGS"/*.err | grep -E 'ERROR|FATAL|PANIC|HANG|WARNING' | grep -Ev "$allowed" | sort | uniq -c | sort -rn | head -n 20) || true
+    [[ -z $found ]] || die "sessions complain:"$'\n'"$found"
+    found=$(cat "$LOGS"/*.out | grep DIFFERENCE | head -n 5) || true
+    [[ -z $found ]] || die "sessions find:"$'\n'"$found"
+}
+
+# Fails if something is wrong now.
+sigfile_verify() {
+    local wrong
+    wrong=$(ask -c 'SELECT * FROM wrong()' 2>&1) || wrong="failed: $wrong"
+    [[ -z $wrong ]] || die "$1: $wrong"
+}
+
+# How often searches and tables agreed.
+sigfile_searches() { cat "$LOGS"/*.out | grep -c '^AGREED$' || true; }

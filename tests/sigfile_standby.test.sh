@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# A streaming standby searches sigfile indexes while the primary inserts, merges, removes and uses pages again, and crashes
+# once: searches may be canceled by conflicts with recovery, but are never wrong. Then the standby takes over. STANDBY_SECONDS says how long.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+# shellcheck source=tests/sigfile.sh
+source "$(dirname "${BASH_SOURCE[0]}")/sigfile.sh"
+
+seconds=${STANDBY_SECONDS:-8}
+
+caught_up() {
+    local position i
+    cluster_use sigfile_primary
+    position=$(ask -c 'SELECT pg_current_wal_insert_lsn()')
+    cluster_use sigfile_standby
+    for ((i = 0; i < 600; i++)); do
+        [[ $(ask -c "SELECT pg_last_wal_replay_lsn() >= '$position'") != t ]] || return 0
+        sleep 0.1
+    done
+    die 'the standby does not catch up'
+}
+
+cluster_init sigfile_primary
+cluster_conf sigfile_primary 'wal_level = replica' 'autovacuum_naptime = 1s' 'shared_buffers = 4MB' 'wal_keep_size = 1GB'
+cluster_start sigfile_primary
+cluster_use sigfile_primary
+sigfile_setup
+cluster_prepare sigfile_standby
+as_server "$PGBIN/pg_basebackup" -h "$PGHOST" -p "$PGPORT" -U postgres -R -c fast -D "$(cluster_dir sigfile_standby)"
+cluster_conf sigfile_standby 'hot_standby_feedback = off' 'max_standby_streaming_delay = 200ms' 'wal_retrieve_retry_interval = 100ms'
+cluster_start sigfile_standby
+
+for half in 1 2; do
+    rm -f "$LOGS/stop"
+    loops=()
+    n=0
+    for what in writing writing maintaining merging; do
+        cluster_use sigfile_primary
+        sigfile_loop "primary-$((n += 1))" "sigfile_$what" &
+        loops+=($!)
+    done
+    for n in 1 2 3; do
+        cluster_use sigfile_standby
+        sigfile_loop "standby-$n" sigfile_searching &
+        loops+=($!)
+    done
+    sleep "$((seconds / 2))"
+    if ((half == 1)); then
+        cluster_kill sigfile_primary
+        cluster_start sigfile_primary
+    fi
+    touch "$LOGS/stop"
+    wait "${loops[@]}" || true
+    cluster_use sigfile_primary
+    ask -c 'VACUUM person'
+    for index in $(ask -c "SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid"); do
+        ask -c "DROP INDEX $index"
+    done
+    sigfile_verify "on the primary, $half"
+    caught_up
+    sigfile_verify "on the standby, $half"
+done
+conflicts=$(cat "$LOGS"/standby-*.err | grep -c 'conflict with recovery') || true
+sigfile_complaints 'conflict with recovery|transaction is aborted|deadlock detected|connection to server|unexpected postmaster exit|the database system is|person_other'
+searches=$(sigfile_searches)
+((searches > 5)) || die "only $searches comparisons"
+
+as_server "$PGBIN/pg_ctl" promote -w -s -D "$(cluster_dir sigfile_standby)"
+cluster_use sigfile_standby
+[[ $(ask -c 'SELECT pg_is_in_recovery()') == f ]] || die 'the standby was not promoted'
+sigfile_verify 'promoted'
+sigfile_writing 7 | ask >/dev/null
+ask -c 'VACUUM person' -c "SELECT bloom_sigfile_merge('person_sig')" -c 'VACUUM person' >/dev/null
+sigfile_writing 77 | ask >/dev/null
+sigfile_verify 'promoted and written to'
+say "$searches comparisons on the standby, $conflicts canceled by conflicts with recovery"
