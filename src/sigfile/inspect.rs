@@ -65,6 +65,13 @@ impl Opened {
                     CStr::from_ptr(name).to_string_lossy().into_owned()
                 }
             };
+            if pg_sys::get_rel_relkind(oid) == 0 || (is_index && table == pg_sys::InvalidOid) {
+                // dropped meanwhile
+                fail(
+                    PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+                    format!("could not open relation with OID {}", oid.to_u32()),
+                );
+            }
             if table == pg_sys::InvalidOid {
                 fail(
                     PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
