@@ -141,6 +141,8 @@ struct State {
     visible: Vec<bool>,
     /// Rows without a signature come after the nearest.
     missing: bool,
+    /// Which order-by keys the nearest are near to.
+    positions: Vec<usize>,
 }
 
 #[pg_guard]
@@ -302,7 +304,8 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
     // SAFETY: as promised by the caller.
     unsafe {
         let index = Index::new((*scan).indexRelation);
-        let meta = Meta::read(index);
+        let snapshot = (*scan).xs_snapshot;
+        let meta = Meta::read_for(index, snapshot);
         let keys = slice((*scan).keyData, (*scan).numberOfKeys);
         let order_bys = slice((*scan).orderByData, (*scan).numberOfOrderBys);
         let mut asked = Asked {
@@ -331,12 +334,12 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
             rows: Rows::default(),
             visible: Vec::new(),
             missing: false,
+            positions: Vec::new(),
             meta,
         };
         if nothing {
             return state;
         }
-        let snapshot = (*scan).xs_snapshot;
         // A dirty snapshot may see what has taken a found row's place in the table.
         let mvcc =
             !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
@@ -344,19 +347,19 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
             // all rows, for the operator to raise its error on
             conditions = Vec::new();
         }
-        let near: Option<Vec<Query>> = if order_bys.is_empty() {
-            None
-        } else {
-            near_to(&state.meta, order_bys)
-        };
-        if let Some(near) = near {
+        let near = near_to(&state.meta, order_bys);
+        // the operator itself raises the error, for the first row that it sees
+        (*scan).xs_recheckorderby = matches!(near, Near::OtherShape);
+        if let Near::To(near, positions) = near {
+            state.positions = positions;
             state.missing = missing != Some(false);
             let parts = if missing == Some(true) {
                 Vec::new()
             } else {
                 vec![Part::Signatures]
             };
-            state.walk = Some(Walk::new(index, &state.meta, conditions, None, parts));
+            let walk = Walk::new(index, &state.meta, conditions, None, parts);
+            state.walk = Some(walk.with_snapshot(snapshot));
             state.found = Found::Nearest(Nearest::new(near));
             (*scan).xs_recheck = !mvcc || other_shape;
             return state;
@@ -367,7 +370,7 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
             leading(&state.meta, &mut conditions)
         };
         let walk = Walk::new(index, &state.meta, conditions, leading, parts);
-        state.walk = Some(walk);
+        state.walk = Some(walk.with_snapshot(snapshot));
         state.found = Found::Rows {
             recheck: !mvcc || other_shape,
         };
@@ -384,32 +387,42 @@ unsafe fn slice<'a>(keys: pg_sys::ScanKey, n: i32) -> &'a [pg_sys::ScanKeyData] 
     unsafe { std::slice::from_raw_parts(keys, n as usize) }
 }
 
-/// The signatures to be near to; `None` where one is NULL, so that there is no order, or where
-/// there is no signature to compare.
-///
+/// What the order-by keys of a scan ask for.
+enum Near {
+    /// Nothing, or NULL, or there is no signature to compare: all distances are NULL.
+    Nowhere,
+    /// A signature of another shape.
+    OtherShape,
+    /// These signatures, and at which position each stands; the others are NULL.
+    To(Vec<Query>, Vec<usize>),
+}
+
 /// SAFETY: the keys are those of the scan.
-unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> Option<Vec<Query>> {
+unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> Near {
     if keys.len() > MAX_KEYS {
         pgrx::error!("sigfile index cannot order by more than {MAX_KEYS} distances");
     }
     if meta.shape == 0 {
-        return None;
+        return Near::Nowhere;
     }
-    let mut near = Vec::new();
-    for key in keys {
+    let (mut near, mut positions) = (Vec::new(), Vec::new());
+    for (i, key) in keys.iter().enumerate() {
         if key.sk_flags as u32 & pg_sys::SK_ISNULL != 0 {
-            return None;
+            continue;
         }
         // SAFETY: the right-hand type of the distance operator.
         let signature = unsafe { Bloom::from_raw(key.sk_argument) };
-        let view = signature.view();
-        let Some(words) = query_words(meta, view) else {
-            let (a, b) = (Shape::of_tag(meta.shape), view.shape());
-            return Err(Shape::mismatch(a, b)).or_raise();
+        let Some(words) = query_words(meta, signature.view()) else {
+            return Near::OtherShape;
         };
         near.push(Query::new(&meta.geometry(Part::Signatures), &words, 0.0));
+        positions.push(i);
     }
-    Some(near)
+    if near.is_empty() {
+        Near::Nowhere
+    } else {
+        Near::To(near, positions)
+    }
 }
 
 impl State {
@@ -471,13 +484,11 @@ impl State {
                     if (*scan).xs_want_itup && !Self::is_visible(scan, hit.place) {
                         continue;
                     }
-                    for (i, distance) in distances
-                        .iter()
-                        .take((*scan).numberOfOrderBys as usize)
-                        .enumerate()
-                    {
-                        *(*scan).xs_orderbyvals.add(i) = pg_sys::Datum::from(distance.to_bits());
-                        *(*scan).xs_orderbynulls.add(i) = false;
+                    for i in 0..(*scan).numberOfOrderBys as usize {
+                        let known = self.positions.iter().position(|&p| p == i);
+                        let distance = known.map(|k| pg_sys::Datum::from(distances[k].to_bits()));
+                        *(*scan).xs_orderbynulls.add(i) = distance.is_none();
+                        *(*scan).xs_orderbyvals.add(i) = distance.unwrap_or(pg_sys::Datum::null());
                     }
                     if (*scan).xs_want_itup {
                         self.rows.clear();

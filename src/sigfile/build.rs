@@ -63,14 +63,29 @@ struct Build {
     meta: Meta,
     rows: [Rows; 2],
     count: u64,
+    /// Only dead rows have come so far, which old snapshots may still see.
+    only_dead: bool,
+    /// Dead rows of another shape were left out, so that old snapshots must not use the index.
+    left_out: bool,
     /// Bytes for rows: half of maintenance_work_mem, since the postings of what fits take as much.
     memory: usize,
 }
 
 impl Build {
-    fn add(&mut self, new: &NewRow) {
+    fn add(&mut self, new: &NewRow, alive: bool) {
         let part = new.part();
         if part == Part::Signatures {
+            let other = self.meta.shape != 0 && self.meta.shape != new.shape;
+            if other && !alive {
+                self.left_out = true;
+                return;
+            }
+            if other && self.only_dead {
+                self.left_out = true;
+                self.rows[part as usize] = Rows::default();
+                self.meta.shape = 0;
+            }
+            self.only_dead &= !alive;
             if self.meta.shape == 0 {
                 self.meta.shape = new.shape;
             }
@@ -99,14 +114,14 @@ unsafe extern "C-unwind" fn add_row(
     tid: pg_sys::ItemPointer,
     values: *mut pg_sys::Datum,
     nulls: *mut bool,
-    _alive: bool,
+    alive: bool,
     state: *mut std::ffi::c_void,
 ) {
     // SAFETY: `state` is what ambuild passed; one column.
     unsafe {
         let build = &mut *state.cast::<Build>();
         let new = NewRow::of(build.meta.thresholds, *values, *nulls, tid);
-        build.add(&new);
+        build.add(&new, alive);
     }
 }
 
@@ -128,6 +143,8 @@ pub unsafe extern "C-unwind" fn ambuild(
             meta: Meta::new(has_thresholds(index)),
             rows: Default::default(),
             count: 0,
+            only_dead: true,
+            left_out: false,
             memory: memory / 2,
         };
         // its block is the first
@@ -147,6 +164,9 @@ pub unsafe extern "C-unwind" fn ambuild(
             (&raw mut build).cast(),
             std::ptr::null_mut(),
         );
+        if build.left_out {
+            (*info).ii_BrokenHotChain = true;
+        }
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
         let options = Options::of(index);
@@ -176,6 +196,7 @@ pub unsafe extern "C-unwind" fn ambuild(
             meta.segments.extend(new);
         }
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.count as i64);
+        meta.check_size();
         let buffer = index.exclusive(META);
         page::write(index, &buffer, Log::Later, Kind::Meta, 0, |words| {
             meta.encode(words)

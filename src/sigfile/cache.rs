@@ -21,8 +21,15 @@ pub struct Loaded {
     pub recent: Vec<Cell<i32>>,
 }
 
-/// Descriptions remembered by a session: about a kilobyte and one byte in 10,000 of the index each.
-const REMEMBERED: usize = 128;
+/// Bytes of descriptions that a session remembers, beside the one that it needs: each has some 12 a page.
+const REMEMBERED: usize = 64 << 20;
+
+impl Loaded {
+    /// Bytes of memory.
+    fn size(&self) -> usize {
+        self.segment.size() + 4 * (2 * self.blocks.len() + self.map.len())
+    }
+}
 
 struct Remembered {
     identity: u64,
@@ -58,7 +65,7 @@ pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Rc<Loaded> {
                     .iter()
                     .any(|s| s.generation == r.loaded.generation)
         });
-        if cache.len() >= REMEMBERED {
+        while cache.iter().map(|r| r.loaded.size()).sum::<usize>() > REMEMBERED {
             cache.remove(0);
         }
         cache.push(Remembered {

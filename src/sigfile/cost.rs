@@ -8,6 +8,7 @@ use pgrx::{pg_guard, pg_sys};
 use super::access::strategy;
 use super::cache;
 use super::meta::{Meta, Part};
+use super::nearest::MAX_KEYS;
 use super::page::Index;
 use super::scan::query_words;
 use crate::planner::node::{cast, nodes};
@@ -158,6 +159,11 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         let rows = costs.numIndexTuples.max(0.0);
         *startup = time / NANOSECONDS;
         *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
+        if nodes(path.indexorderbys).len() > MAX_KEYS {
+            // not supported
+            *startup += 1.0e10;
+            *total += 1.0e10;
+        }
         if !path.indexorderbys.is_null() {
             // every row may be asked for, sorted
             *total += rows * pg_sys::cpu_operator_cost * rows.max(2.0).log2();

@@ -98,7 +98,7 @@ pub fn check_shape(index: Index, expected: u64, row: &NewRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
         let (new, old) = (Shape::of_tag(row.shape), Shape::of_tag(expected));
         raise(&Shape::mismatch(new, old).hint(format!(
-            "Index \"{}\" holds signatures of one shape; a column type such as bloom(7,43,3) keeps others out.",
+            "Index \"{}\" holds signatures of one shape; a column type such as bloom(7,43,3) keeps others out. Rows deleted or rolled back count until VACUUM.",
             index.name()
         )));
     }
@@ -109,7 +109,13 @@ pub fn check_shape(index: Index, expected: u64, row: &NewRow) {
 const MERGED_BY_INSERT: u64 = 1 << 19;
 
 /// Segments from which on an insert does not leave any merge to VACUUM.
-const TOO_MANY: usize = 16;
+const TOO_MANY: usize = 20;
+
+/// The limit of an insert then.
+const MERGED_IN_NEED: u64 = 1 << 21;
+
+/// Tails of so many times their limit are sealed without merging anything.
+const HURRIED: u64 = 3;
 
 /// Segments from which on each new one takes the place of some, even if no size has enough of them: both kinds of
 /// rows can have a few of every size.
@@ -194,10 +200,12 @@ pub fn maintain(publisher: &Publisher, part: Part) {
     let of_part: Vec<_> = meta.segments.iter().filter(|s| s.part == part).collect();
     let mut sizes: Vec<u64> = of_part.iter().map(|s| u64::from(s.rows - s.dead)).collect();
     sizes.push(rows);
-    let most = if meta.segments.len() >= TOO_MANY {
-        bloom_ident_core::sigfile::posting::MAX_ROWS.into()
-    } else {
-        MERGED_BY_INSERT
+    // a tail of that length: earlier merges have been canceled, by statement_timeout for example
+    let hurried = rows >= HURRIED * limit && meta.segments.len() < NEARLY_ALL;
+    let most = match meta.segments.len() {
+        _ if hurried => 0,
+        TOO_MANY.. => MERGED_IN_NEED,
+        _ => MERGED_BY_INSERT,
     };
     let mut merged = tiers::crowded(&sizes, limit.max(1), most);
     if merged.is_empty() && meta.segments.len() >= NEARLY_ALL {

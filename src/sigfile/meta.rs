@@ -11,15 +11,16 @@
 //! | 8 | segments, 4 words each: generation; rows, dead rows (u32); first map block, pages (u32); 1 if its rows have no signature |
 //! | 200 | free lists, 2 words each: transaction id from which they are free; first block, blocks in it (u32) |
 //! | 264 | blocks of the tail with signatures (u32) |
-//! | 987 | blocks of the tail without |
+//! | 891 | blocks of the tail without |
 //!
 //! Whoever holds the page lock on block 0 (a heavyweight lock) may publish segments; whoever holds
 //! the buffer lock for writing may lengthen a tail.
 
 use bloom_ident_core::sigfile::Geometry;
+use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
 
-use super::page::{self, Buffer, Index, Kind, META, PAGE_WORDS};
+use super::page::{self, Buffer, Index, Kind as PageKind, META, PAGE_WORDS};
 use crate::error::OrRaise;
 
 const MAGIC: u32 = 0x4653_4942;
@@ -30,7 +31,7 @@ pub const MAX_SEGMENTS: usize = 48;
 const FREE_AT: usize = SEGMENTS_AT + 4 * MAX_SEGMENTS;
 pub const MAX_FREE: usize = 32;
 const TAIL_AT: usize = FREE_AT + 2 * MAX_FREE;
-const MISSING_WORDS: usize = 32;
+const MISSING_WORDS: usize = 128;
 const MISSING_AT: usize = PAGE_WORDS - MISSING_WORDS;
 
 /// Two kinds of rows, kept apart.
@@ -114,7 +115,11 @@ impl Meta {
     pub fn new(thresholds: bool) -> Meta {
         let mut identity = [0u8; 8];
         // SAFETY: eight bytes to write.
-        unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
+        let random =
+            unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
+        if !random {
+            pgrx::error!("could not generate a random number");
+        }
         Meta {
             identity: u64::from_le_bytes(identity),
             thresholds,
@@ -126,6 +131,22 @@ impl Meta {
         }
     }
 
+    /// Errors: more than a metapage holds; nothing has been written then.
+    pub fn check_size(&self) {
+        let tails = Part::ALL.map(|part| self.tails[part as usize].len() <= part.most_pages());
+        if self.segments.len() > MAX_SEGMENTS || self.free.len() > MAX_FREE || tails != [true; 2] {
+            let message = format!(
+                "sigfile index cannot hold more than {MAX_SEGMENTS} segments of {} rows",
+                bloom_ident_core::sigfile::posting::MAX_ROWS
+            );
+            crate::error::raise(
+                &Error::new(Kind::LimitExceeded, message)
+                    .hint("Partition the table, or run VACUUM to have segments merged."),
+            );
+        }
+    }
+
+    /// Writes what [`Meta::check_size`] has found to fit.
     pub fn encode(&self, words: &mut [u64]) {
         words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | u64::from(self.thresholds) << 48;
         words[1] = self.identity;
@@ -158,7 +179,7 @@ impl Meta {
         let (segments, free) = (segments as usize, free as usize);
         let (tail, missing) = (tail as usize, missing as usize);
         let version = (words[0] >> 32) as u16;
-        let known = buffer.is(Kind::Meta, 0) && words[0] as u32 == MAGIC;
+        let known = buffer.is(PageKind::Meta, 0) && words[0] as u32 == MAGIC;
         if !known
             || version != VERSION
             || segments > MAX_SEGMENTS
@@ -215,6 +236,13 @@ impl Meta {
         self.segments.iter().all(is_there) && tails.all(|(l, t)| l.starts_with(t))
     }
 
+    /// As it is now, for a scan.
+    pub fn read_for(index: Index, snapshot: pg_sys::Snapshot) -> Meta {
+        let buffer = index.share(META);
+        buffer.test_old_snapshot(index, snapshot);
+        Meta::decode(index, &buffer)
+    }
+
     /// As it is now.
     pub fn read(index: Index) -> Meta {
         Meta::decode(index, &index.share(META))
@@ -232,6 +260,7 @@ impl Meta {
 
     /// Changes the metapage, whose buffer is locked for writing.
     pub fn store(&self, index: Index, buffer: &Buffer) {
+        self.check_size();
         page::change(index, [buffer], |[words]| self.encode(words));
     }
 }

@@ -224,6 +224,28 @@ impl Buffer {
         unsafe { *self.page().add(HEADER).cast::<Stamp>() }
     }
 
+    /// Fails a statement whose snapshot is so old that `old_snapshot_threshold` has let VACUUM take rows
+    /// which it sees, if the page has changed since.
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    pub fn test_old_snapshot(&self, index: Index, snapshot: pg_sys::Snapshot) {
+        // SAFETY: the page is locked; the snapshot is NULL or that of a running scan.
+        unsafe {
+            if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
+                return;
+            }
+            let lsn = &(*self.page().cast::<pg_sys::PageHeaderData>()).pd_lsn;
+            let lsn = u64::from(lsn.xlogid) << 32 | u64::from(lsn.xrecoff);
+            let mvcc = (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+            if mvcc && (*snapshot).lsn != 0 && lsn > (*snapshot).lsn {
+                pg_sys::TestForOldSnapshot_impl(snapshot, index.relation);
+            }
+        }
+    }
+
+    /// There is no such setting any more.
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    pub fn test_old_snapshot(&self, _index: Index, _snapshot: pg_sys::Snapshot) {}
+
     /// The page is initialised, and of this kind and generation.
     pub fn is(&self, kind: Kind, generation: u64) -> bool {
         let stamp = self.stamp();

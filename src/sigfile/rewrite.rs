@@ -10,7 +10,7 @@ use bloom_ident_core::sigfile::{Geometry, Row, RowPage, RowPageMut};
 use pgrx::pg_sys;
 
 use super::cache::{self, Loaded, MAP_HEADER};
-use super::meta::{Entry, FreeList, Meta, Part, MAX_FREE, MAX_SEGMENTS};
+use super::meta::{Entry, FreeList, Meta, Part, MAX_FREE};
 use super::options::Options;
 use super::page::{self, Index, Kind, Log, META};
 use super::runs::{merge, sorted, Collected, Merged, Run};
@@ -163,9 +163,11 @@ impl Publisher {
         };
         let mut consumed = Consumed::default();
         let crowded = meta.free.len() + 2 > MAX_FREE;
-        for list in &meta.free {
+        for (i, list) in meta.free.iter().enumerate() {
             let removable = self.is_past(list.horizon);
-            if !removable && !crowded {
+            // the older half keeps its horizons, and so comes free in time
+            let joined = crowded && i >= MAX_FREE / 2;
+            if !removable && !joined {
                 continue;
             }
             let (blocks, pages) = read_list(index, list);
@@ -248,10 +250,6 @@ impl Publisher {
         meta.segments
             .retain(|s| !sources.segments.contains(&s.generation));
         meta.segments.extend_from_slice(new);
-        if meta.segments.len() > MAX_SEGMENTS {
-            drop(buffer);
-            too_many_rows();
-        }
         meta.tails[sources.part as usize].drain(..sources.tail);
         meta.free.retain(|f| !consumed.lists.contains(&f.first));
         if let Some(&first) = list.first() {
@@ -275,6 +273,16 @@ impl Publisher {
             meta.shape = 0;
         }
         meta.store(index, &buffer);
+        // A standby may take a snapshot that knows of transactions begun since, and still find the old
+        // metapage: what counts there is the order of the log.
+        // SAFETY: as above.
+        let later = unsafe { pg_sys::ReadNextFullTransactionId() }.value;
+        if let Some(last) = meta.free.last_mut() {
+            if !list.is_empty() && last.horizon != later {
+                last.horizon = later;
+                meta.store(index, &buffer);
+            }
+        }
     }
 
     /// Frees blocks that belong to nothing: what a crash or an error leaves of a rewriting.
@@ -348,6 +356,9 @@ pub fn read_list(index: Index, list: &FreeList) -> (Vec<u32>, Vec<u32>) {
         }
     }
     blocks.truncate(list.blocks as usize);
+    if blocks.contains(&META) {
+        index.corrupt(list.first, "a damaged free list");
+    }
     (blocks, pages)
 }
 
@@ -382,17 +393,6 @@ unsafe extern "C-unwind" {
         block: pg_sys::BlockNumber,
         horizon: pg_sys::FullTransactionId,
     );
-}
-
-#[cold]
-fn too_many_rows() -> ! {
-    crate::error::raise(&bloom_ident_core::Error::new(
-        bloom_ident_core::Kind::LimitExceeded,
-        format!(
-            "sigfile index cannot hold more than {} rows",
-            MAX_SEGMENTS as u64 * u64::from(MAX_ROWS)
-        ),
-    ))
 }
 
 /// Writes all live rows of `runs` into segments, several if they are too many for one.
@@ -440,9 +440,6 @@ pub fn write_segments(
     });
     if let Some(writer) = writer.take() {
         pool = Some(finish(writer, &mut new));
-    }
-    if new.len() > MAX_SEGMENTS {
-        too_many_rows();
     }
     (new, pool.expect("given back by the last writer"))
 }

@@ -71,6 +71,7 @@ impl Collected {
         let mut at = vec![0u32; counts];
         for i in 0..n {
             at[self.row(i).count as usize + 1] += 1;
+            turn(i);
         }
         for c in 1..counts {
             at[c] += at[c - 1];
@@ -85,12 +86,20 @@ impl Collected {
             let slot = &mut at[self.row(i).count as usize];
             self.order[*slot as usize] = i as u32;
             *slot += 1;
+            turn(i);
         }
         Ok(())
     }
 
     fn of_count(&self, count: u32) -> &[u32] {
         &self.order[self.first[count as usize] as usize..self.first[count as usize + 1] as usize]
+    }
+}
+
+/// Looks for interrupts every few milliseconds.
+fn turn(i: usize) {
+    if i.is_multiple_of(1 << 16) {
+        pgrx::check_for_interrupts!();
     }
 }
 

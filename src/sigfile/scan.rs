@@ -11,6 +11,8 @@ use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::search::{Search, Work};
 use bloom_ident_core::sigfile::{Geometry, Pages, Query, RowPage};
 
+use pgrx::pg_sys;
+
 use super::cache::{self, Loaded};
 use super::meta::{Meta, Part};
 use super::page::{Index, Kind};
@@ -50,6 +52,8 @@ pub struct Hit {
 /// Rows of both parts that fulfil all conditions.
 pub struct Walk {
     index: Index,
+    /// Of the scan, NULL for none.
+    snapshot: pg_sys::Snapshot,
     conditions: Vec<Condition>,
     /// The condition that the search goes by.
     leading: Option<Query>,
@@ -80,6 +84,7 @@ impl Walk {
         let of_parts = meta.segments.iter().filter(|s| parts.contains(&s.part));
         Walk {
             index,
+            snapshot: std::ptr::null_mut(),
             conditions,
             leading,
             segments: of_parts.map(|s| cache::segment(index, meta, s)).collect(),
@@ -91,6 +96,12 @@ impl Walk {
             search: None,
             here: None,
         }
+    }
+
+    /// For a scan with this snapshot, which lives as long as the walk is used.
+    pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Walk {
+        self.snapshot = snapshot;
+        self
     }
 
     /// From the beginning, with another threshold for the leading query.
@@ -165,7 +176,7 @@ impl Walk {
         match search.next(segment) {
             Some((page, work)) => {
                 let mut reader = Reader::new(self.index, &loaded);
-                let words = reader.page(page);
+                let words = reader.page_for(page, self.snapshot);
                 let page_rows = RowPage::new(segment.geometry, words);
                 let first = page * segment.geometry.capacity as u32;
                 self.visit(&page_rows, work, query, &mut |i| {
@@ -196,6 +207,7 @@ impl Walk {
         self.at.1 += 1;
         let geometry = self.geometries[part as usize].expect("a tail has rows");
         let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
+        buffer.test_old_snapshot(self.index, self.snapshot);
         let page = RowPage::new(geometry, buffer.words());
         let work = Work::Range(0, page.len());
         let mut found = false;

@@ -3,6 +3,8 @@
 use bloom_ident_core::sigfile::write::{Content, Store};
 use bloom_ident_core::sigfile::Pages;
 
+use pgrx::pg_sys;
+
 use super::cache::{describe, Loaded, MAP_HEADER};
 use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
 
@@ -24,6 +26,14 @@ impl<'a> Reader<'a> {
             current: None,
             turns: 0,
         }
+    }
+
+    /// The page, tested for the age of a scan's snapshot.
+    pub fn page_for(&mut self, number: u32, snapshot: pg_sys::Snapshot) -> &[u64] {
+        self.page(number);
+        let (_, buffer) = self.current.as_ref().expect("just read");
+        buffer.test_old_snapshot(self.index, snapshot);
+        buffer.words()
     }
 
     /// Lets go of the page.

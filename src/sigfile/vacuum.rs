@@ -33,19 +33,25 @@ impl Pass {
             .expect(self.index, kind, generation);
         let page = RowPage::new(geometry, buffer.words());
         let (mut dead, mut found) = (0, Vec::new());
-        for i in 0..page.len() {
-            let place = page.place(i);
-            if place == 0 {
-                dead += 1;
-                continue;
-            }
-            let mut tid = item_pointer(place);
-            // SAFETY: the server's callback with its own state; it only looks into memory.
-            if unsafe { callback(&raw mut tid, self.state) } {
-                found.push(i);
-            } else {
-                self.counted.live += 1;
-            }
+        found.reserve(page.len());
+        // SAFETY: the server's callback with its own state. That of CREATE INDEX CONCURRENTLY sorts places, and
+        // can fail.
+        unsafe {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| {
+                for i in 0..page.len() {
+                    let place = page.place(i);
+                    if place == 0 {
+                        dead += 1;
+                        continue;
+                    }
+                    let mut tid = item_pointer(place);
+                    if callback(&raw mut tid, self.state) {
+                        found.push(i);
+                    } else {
+                        self.counted.live += 1;
+                    }
+                }
+            });
         }
         if !found.is_empty() {
             page::change(self.index, [&buffer], |[words]| {

@@ -120,7 +120,7 @@ impl<S: Store> Writer<S> {
             return Ok((segment, self.store));
         }
         // two buffers of eight bytes a posting
-        let capacity = (memory.max(1 << 16) / 16) as u32;
+        let capacity = u32::try_from(memory.max(1 << 16) / 16).unwrap_or(u32::MAX);
         let mut sorter = Sorter::new(capacity.min(present))?;
         for chunk in self.frequencies.deal(present, chunks) {
             let mut output = Output {
