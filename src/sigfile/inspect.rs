@@ -296,7 +296,7 @@ fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
         let form = &*(*index.relation).rd_index;
         if form.indcheckxmin {
             let tuple = &*(*index.relation).rd_indextuple;
-            let xmin = pg_sys::HeapTupleHeaderGetXmin(tuple.t_data);
+            let xmin = pg_sys::htup::HeapTupleHeaderGetXmin(tuple.t_data);
             if !pg_sys::TransactionIdPrecedes(xmin, (*snapshot).xmin) {
                 fail(
                     PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
