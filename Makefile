@@ -1,14 +1,15 @@
 # Thin on purpose: what each target does is in scripts/.
-# Variables given to make (PG, PG_CONFIG, DESTDIR, KEEP) reach the scripts through the environment.
+# Variables given to make (PG, PG_CONFIG, DESTDIR, KEEP, TORTURE) reach the scripts through the environment.
 
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall test demo demo-stop bench clean
+.PHONY: help build install uninstall test torture demo demo-stop bench clean
 
 help:
 	@echo 'make build     [PG=15|16|18 | PG_CONFIG=path]   release build of the extension'
 	@echo 'make install   [PG_CONFIG=path] [DESTDIR=dir]   build and install into that PostgreSQL (15 to 18)'
 	@echo 'make uninstall [PG_CONFIG=path] [DESTDIR=dir]   remove from that PostgreSQL what install has put there'
 	@echo 'make test      [PG=15|16|18 | PG_CONFIG=path]   every check and test, in a scratch cluster'
+	@echo 'make torture   [TORTURE=minutes] [PG=…]         crashes, a standby and many sessions at once, 30 minutes if not told'
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
 	@echo 'make bench     [PG=15|16|18 | PG_CONFIG=path]   benchmarks'
@@ -25,6 +26,9 @@ uninstall:
 
 test:
 	@scripts/test.sh
+
+torture:
+	@scripts/torture.sh
 
 demo:
 	@scripts/demo.sh

@@ -58,6 +58,53 @@ BEGIN
     PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true), set_config('enable_indexscan', 'on', true), set_config('enable_indexonlyscan', 'on', true);
     RETURN NULL;
 END $$;
+-- Cursors that are read in part, and the rest of them later: they have the rows of the snapshot.
+CREATE FUNCTION opened() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    way text;
+BEGIN
+    SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+    EXECUTE 'DECLARE searched CURSOR FOR SELECT id FROM person WHERE sig % bloom_query(bloom_signature(''x''), 0)';
+    EXECUTE 'DECLARE nearest CURSOR FOR SELECT id FROM person WHERE sig IS NOT NULL ORDER BY sig <-> bloom_signature(''x'')';
+    EXECUTE 'DECLARE values_only CURSOR FOR SELECT bloom_hash(sig)::bigint FROM person WHERE sig % bloom_query(bloom_signature(''x''), 0)';
+    SET LOCAL enable_seqscan = on; SET LOCAL enable_bitmapscan = on;
+END $$;
+CREATE FUNCTION half_read() RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE
+    c refcursor;
+    row bigint;
+    rows bigint[] := '{}';
+BEGIN
+    FOREACH c IN ARRAY '{searched,nearest,values_only}'::text[] LOOP
+        FOR i IN 1..2 LOOP
+            FETCH c INTO row;
+            rows := rows || row;
+        END LOOP;
+    END LOOP;
+    RETURN rows;
+END $$;
+CREATE FUNCTION rest(before bigint[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    c refcursor;
+    row bigint;
+    rows bigint[];
+    of_table text;
+BEGIN
+    FOREACH c IN ARRAY '{searched,nearest,values_only}'::text[] LOOP
+        rows := CASE c::text WHEN 'searched' THEN before[1:2] WHEN 'nearest' THEN before[3:4] ELSE before[5:6] END;
+        SELECT format('%s %s', count(*), md5(array_agg(v ORDER BY v)::text)) INTO of_table
+        FROM (SELECT CASE c::text WHEN 'values_only' THEN bloom_hash(sig) ELSE id END AS v FROM person WHERE sig::text IS NOT NULL) AS f;
+        LOOP
+            FETCH c INTO row;
+            EXIT WHEN NOT FOUND;
+            rows := rows || row;
+        END LOOP;
+        IF (SELECT format('%s %s', count(*), md5(array_agg(id ORDER BY id)::text)) FROM unnest(rows) AS id) <> of_table THEN
+            RETURN format('cursor %s has %s rows, the table %s', c, array_length(rows, 1), of_table);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
 -- What is wrong with indexes, nothing if all is well. Not while others write: it counts rows.
 CREATE FUNCTION wrong() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -88,6 +135,9 @@ INSERT INTO unlogged SELECT name_of(i) FROM generate_series($n, $n + 30) AS i;
 SQL
 }
 
+# Adds rows, and removes none: nothing in the table makes a standby cancel a search.
+sigfile_adding() { echo "INSERT INTO person (sig) SELECT name_of(i) FROM generate_series($1, $1 + 400) AS i; SELECT bloom_sigfile_merge('person_sig');"; }
+
 # Merges and removes dead rows.
 sigfile_merging() {
     case $(($1 % 3)) in
@@ -97,7 +147,17 @@ sigfile_merging() {
     esac
 }
 
-# Rebuilds, too.
+# Rebuilds, but not concurrently: what a snapshot of a standby sees can be dead on the primary, and the new index, of whatever
+# method, has only what is not.
+sigfile_rebuilding() {
+    if (($1 % 4 == 0)); then
+        echo 'REINDEX INDEX person_sig;'
+    else
+        sigfile_merging "$1"
+    fi
+}
+
+# Rebuilds in every way.
 sigfile_maintaining() {
     case $(($1 % 6)) in
         0 | 3) echo 'VACUUM person; VACUUM once;' ;;
@@ -108,12 +168,15 @@ sigfile_maintaining() {
     esac
 }
 
-# Compares table and index, twice in a snapshot that gets old meanwhile.
+# Compares table and index in a snapshot that gets old, with cursors that do.
 sigfile_searching() {
     cat <<SQL
+\\set ON_ERROR_STOP on
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT coalesce('DIFFERENCE: ' || difference(), 'AGREED');
-SELECT pg_sleep(0.$(($1 % 4))) \\g /dev/null
+SELECT opened() \\g /dev/null
+SELECT half_read() AS half \\gset
+SELECT pg_sleep(0.$(($1 % 6))) \\g /dev/null
+SELECT coalesce('DIFFERENCE: ' || rest(:'half'), 'AGREED');
 SELECT coalesce('DIFFERENCE: ' || difference(), 'AGREED');
 COMMIT;
 SQL

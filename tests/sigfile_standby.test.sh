@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 # shellcheck source=tests/sigfile.sh
 source "$(dirname "${BASH_SOURCE[0]}")/sigfile.sh"
 
-seconds=${STANDBY_SECONDS:-8}
+seconds=${STANDBY_SECONDS:-9}
 
 caught_up() {
     local position i
@@ -22,22 +22,24 @@ caught_up() {
 }
 
 cluster_init sigfile_primary
-cluster_conf sigfile_primary 'wal_level = replica' 'autovacuum_naptime = 1s' 'shared_buffers = 4MB' 'wal_keep_size = 1GB'
+cluster_conf sigfile_primary 'wal_level = replica' 'autovacuum = off' 'shared_buffers = 4MB' 'wal_keep_size = 1GB'
 cluster_start sigfile_primary
 cluster_use sigfile_primary
 sigfile_setup
 cluster_prepare sigfile_standby
 as_server "$PGBIN/pg_basebackup" -h "$PGHOST" -p "$PGPORT" -U postgres -R -c fast -D "$(cluster_dir sigfile_standby)"
-cluster_conf sigfile_standby 'hot_standby_feedback = off' 'max_standby_streaming_delay = 200ms' 'wal_retrieve_retry_interval = 100ms'
+cluster_conf sigfile_standby 'hot_standby_feedback = off' 'max_standby_streaming_delay = 1s' 'wal_retrieve_retry_interval = 100ms'
 cluster_start sigfile_standby
 
-for half in 1 2; do
+# Rows are added only; then all kinds of writing, until the primary crashes, and after that.
+for third in 1 2 3; do
     rm -f "$LOGS/stop"
     loops=()
-    n=0
-    for what in writing writing maintaining merging; do
+    writers=(adding)
+    ((third == 1)) || writers=(writing rebuilding)
+    for what in "${writers[@]}"; do
         cluster_use sigfile_primary
-        sigfile_loop "primary-$((n += 1))" "sigfile_$what" &
+        sigfile_loop "primary-${#loops[@]}" "sigfile_$what" &
         loops+=($!)
     done
     for n in 1 2 3; do
@@ -45,8 +47,8 @@ for half in 1 2; do
         sigfile_loop "standby-$n" sigfile_searching &
         loops+=($!)
     done
-    sleep "$((seconds / 2))"
-    if ((half == 1)); then
+    sleep "$((seconds / 3))"
+    if ((third == 2)); then
         cluster_kill sigfile_primary
         cluster_start sigfile_primary
     fi
@@ -57,14 +59,14 @@ for half in 1 2; do
     for index in $(ask -c "SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid"); do
         ask -c "DROP INDEX $index"
     done
-    sigfile_verify "on the primary, $half"
+    sigfile_verify "on the primary, $third"
     caught_up
-    sigfile_verify "on the standby, $half"
+    sigfile_verify "on the standby, $third"
 done
 conflicts=$(cat "$LOGS"/standby-*.err | grep -c 'conflict with recovery') || true
-sigfile_complaints 'conflict with recovery|transaction is aborted|deadlock detected|connection to server|postmaster exit|the database system is|person_other|could not open relation with OID'
+sigfile_complaints 'conflict with recovery|deadlock detected|connection to server|postmaster exit|the database system is|person_other|could not open relation with OID'
 searches=$(sigfile_searches)
-((searches > 5)) || die "only $searches comparisons"
+((searches > 0)) || die "only $searches comparisons"
 
 as_server "$PGBIN/pg_ctl" promote -w -s -D "$(cluster_dir sigfile_standby)"
 cluster_use sigfile_standby

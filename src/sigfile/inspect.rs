@@ -328,12 +328,8 @@ fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
         let form = &*(*index.relation).rd_index;
         if form.indcheckxmin {
             let tuple = &*(*index.relation).rd_indextuple;
-            let header = &*tuple.t_data;
-            let frozen = pg_sys::HEAP_XMIN_FROZEN as u16;
-            let xmin = header.t_choice.t_heap.t_xmin;
-            let past = header.t_infomask & frozen == frozen
-                || pg_sys::TransactionIdPrecedes(xmin, (*snapshot).xmin);
-            if !past {
+            let xmin = pg_sys::htup::HeapTupleHeaderGetXmin(tuple.t_data);
+            if !pg_sys::TransactionIdPrecedes(xmin, (*snapshot).xmin) {
                 fail(
                     PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
                     format!(

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# make torture [TORTURE=minutes]: the tests with crashes, standbys and many sessions, for as long as it says.
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/test-env.sh
+source "$here/test-env.sh"
+
+minutes=${TORTURE:-30}
+if [[ ! $minutes =~ ^[1-9][0-9]*$ ]]; then
+    die "TORTURE is a number of minutes, not \"$minutes\""
+fi
+
+# A crash takes some 3 seconds: a third of the time for each test.
+export CRASHES=${CRASHES:-$((minutes * 20 / 3 + 1))}
+export STANDBY_SECONDS=${STANDBY_SECONDS:-$((minutes * 20))}
+export CONCURRENCY_SECONDS=${CONCURRENCY_SECONDS:-$((minutes * 20))}
+failures=0
+for name in sigfile_crash sigfile_standby sigfile_concurrency; do
+    say "$name"
+    "$ROOT/tests/$name.test.sh" || {
+        warn "$name failed"
+        failures=$((failures + 1))
+    }
+done
+say "done after $SECONDS s, $failures failed"
+exit $((failures > 0))
