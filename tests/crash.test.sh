@@ -22,7 +22,7 @@ ask -c "CREATE EXTENSION bloom_ident;
 # Writes until the server dies.
 write() {
     local session=$1 n=$((RANDOM * 100))
-    while psql -Xq -c "
+    while timeout 60 psql -Xq -c "
         INSERT INTO person SELECT i, bloom_signature(md5(i::text) || '$session') FROM generate_series($n, $n + 20) AS i ON CONFLICT DO NOTHING;
         UPDATE person SET sig = bloom_signature('u' || md5(id::text)) WHERE id % 997 = $n % 997;
         DELETE FROM person WHERE id % 499 = $n % 499" >/dev/null 2>&1; do

@@ -161,8 +161,8 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
         if nodes(path.indexorderbys).len() > MAX_KEYS {
             // not supported
-            *startup += 1.0e10;
-            *total += 1.0e10;
+            *startup += 1.0e12;
+            *total += 1.0e12;
         }
         if !path.indexorderbys.is_null() {
             // every row may be asked for, sorted

@@ -98,7 +98,7 @@ pub fn check_shape(index: Index, expected: u64, row: &NewRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
         let (new, old) = (Shape::of_tag(row.shape), Shape::of_tag(expected));
         raise(&Shape::mismatch(new, old).hint(format!(
-            "Index \"{}\" holds signatures of one shape; a column type such as bloom(7,43,3) keeps others out. Rows deleted or rolled back count until VACUUM.",
+            "Use a column type such as bloom{old} to keep other shapes out of the table. If index \"{}\" has deleted rows only, run VACUUM.",
             index.name()
         )));
     }

@@ -536,3 +536,54 @@ SELECT rows, dead_rows, free_bytes > 0 AS freed FROM bloom_sigfile_stats('many_s
 SELECT bloom_sigfile_check('many_sig') = count(*) FROM many;
 DROP TABLE many, person, febrl;
 DROP FUNCTION verify, answer, read_by, rest, ended;
+
+-- Several distances, one of them NULL: the others give the order.
+CREATE TABLE near (id int, sig bloom);
+INSERT INTO near SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 3000) AS i;
+CREATE TABLE near_sorted AS SELECT id FROM near ORDER BY sig <-> bloom_signature(md5('7')), id LIMIT 5;
+CREATE INDEX near_sig ON near USING sigfile (sig);
+SET enable_seqscan = off;
+SET plan_cache_mode = force_generic_plan;
+PREPARE two(bloom, bloom) AS SELECT array_agg(id ORDER BY id) = (SELECT array_agg(id ORDER BY id) FROM near_sorted) AS same
+    FROM (SELECT id FROM near ORDER BY sig <-> $1, sig <-> $2 LIMIT 5) AS f;
+EXECUTE two(NULL, bloom_signature(md5('7')));
+EXECUTE two(bloom_signature(md5('7')), NULL);
+EXECUTE two(bloom_signature(md5('7')), bloom_signature(md5('8')));
+-- more than the method can order by
+SELECT count(*) FROM (SELECT id FROM near ORDER BY sig <-> bloom_signature('a'), sig <-> bloom_signature('b'),
+    sig <-> bloom_signature('c'), sig <-> bloom_signature('d'), sig <-> bloom_signature('e') LIMIT 3) AS f;
+-- another shape is an error as soon as there is a row, and not before
+SELECT id FROM near ORDER BY sig <-> bloom_signature('x', 2) LIMIT 1;
+DELETE FROM near;
+SELECT id FROM near ORDER BY sig <-> bloom_signature('x', 2) LIMIT 1;
+-- an index is made over rows of the new shape, whatever old snapshots still see
+INSERT INTO near VALUES (1, NULL);
+VACUUM near;
+INSERT INTO near SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 300) AS i;
+DROP INDEX near_sig;
+BEGIN;
+DELETE FROM near;
+INSERT INTO near SELECT i, bloom_signature(md5(i::text), 2) FROM generate_series(1, 300) AS i;
+CREATE INDEX near_sig ON near USING sigfile (sig);
+COMMIT;
+SELECT rows, shape FROM bloom_sigfile_stats('near_sig');
+SELECT bloom_sigfile_check('near_sig');
+-- as much memory as can be
+SET maintenance_work_mem = '64GB';
+ALTER INDEX near_sig SET (tail_limit = 300);
+INSERT INTO near SELECT i, bloom_signature(md5(i::text), 2) FROM generate_series(1, 9000) AS i;
+SELECT bloom_sigfile_merge('near_sig');
+REINDEX INDEX near_sig;
+SELECT bloom_sigfile_check('near_sig');
+RESET maintenance_work_mem;
+-- who may read the table may look at the index
+CREATE ROLE sigfile_reader;
+GRANT SELECT ON near TO sigfile_reader;
+SET ROLE sigfile_reader;
+SELECT rows FROM bloom_sigfile_stats('near_sig');
+SELECT bloom_sigfile_merge('near_sig');
+RESET ROLE;
+DROP TABLE near, near_sorted;
+DROP ROLE sigfile_reader;
+RESET enable_seqscan;
+RESET plan_cache_mode;
