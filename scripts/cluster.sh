@@ -186,6 +186,9 @@ cluster_kill() {
     local data pid pids
     data=$(cluster_dir "$1")
     pid=$(head -n 1 "$data/postmaster.pid")
+    # One born after the children were counted would wait for ever for a lock that a dead one holds.
+    kill -STOP "$pid"
+    while alive "$pid" && ! grep -qs '^State:[[:space:]]*T' "/proc/$pid/status"; do sleep 0.01; done
     # The children would notice that the postmaster is dead, but not at once.
     read -ra pids <<<"$pid $(cat "/proc/$pid/task/$pid/children")"
     kill -KILL "${pids[@]}" 2>/dev/null || true
