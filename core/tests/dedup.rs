@@ -1,0 +1,275 @@
+//! Clusters equal what a look at every pair gives.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bloom_ident_core::dedup::{
+    average, centres, components, Choice, Clusters, Links, Member, Pair,
+};
+use proptest::prelude::*;
+
+/// Sixteenths, whose sums are exact and often equal.
+fn similarity() -> impl Strategy<Value = f64> + Clone {
+    (0u32..=16).prop_map(|i| f64::from(i) / 16.0)
+}
+
+fn pairs_of(
+    records: u32,
+    similarity: impl Strategy<Value = f64>,
+) -> impl Strategy<Value = Vec<Pair>> {
+    let pair = (0..records, 0..records, similarity).prop_map(|(a, b, similarity)| Pair {
+        a,
+        b,
+        similarity,
+    });
+    prop::collection::vec(pair, 0..(4 * records as usize))
+}
+
+/// A number of records, pairs of them, and the same pairs in another order and direction.
+fn shuffled(
+    similarity: impl Strategy<Value = f64> + Clone,
+) -> impl Strategy<Value = (u32, Vec<Pair>, Vec<Pair>)> {
+    (1u32..20)
+        .prop_flat_map(move |n| (Just(n), pairs_of(n, similarity.clone())))
+        .prop_flat_map(|(n, pairs)| {
+            let turned = prop::collection::vec(any::<bool>(), pairs.len());
+            let other = Just(pairs.clone()).prop_shuffle();
+            (Just(n), Just(pairs), other, turned)
+        })
+        .prop_map(|(n, pairs, mut other, turned)| {
+            for (pair, turned) in other.iter_mut().zip(turned) {
+                if turned {
+                    (pair.a, pair.b) = (pair.b, pair.a);
+                }
+            }
+            (n, pairs, other)
+        })
+}
+
+fn links(n: u32, pairs: &[Pair]) -> Links {
+    Links::new(n, pairs, || ()).unwrap()
+}
+
+fn members(clusters: &Clusters) -> Vec<Member> {
+    (0..clusters.len() as u32)
+        .map(|i| clusters.member(i))
+        .collect()
+}
+
+/// Similarities as a table, by a reading of the pairs that shares no code with the core's.
+fn table(n: u32, pairs: &[Pair]) -> Vec<Vec<Option<f64>>> {
+    let mut table = vec![vec![None; n as usize]; n as usize];
+    for p in pairs.iter().filter(|p| p.a != p.b) {
+        for (a, b) in [(p.a as usize, p.b as usize), (p.b as usize, p.a as usize)] {
+            if table[a][b] < Some(p.similarity) {
+                table[a][b] = Some(p.similarity);
+            }
+        }
+    }
+    table
+}
+
+/// What follows from the members of the clusters, whichever method made them.
+fn check_members(found: &Clusters, table: &[Vec<Option<f64>>], medoids: bool) {
+    let n = table.len();
+    let mut sets: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for i in 0..n {
+        sets.entry(found.labels()[i]).or_default().push(i);
+    }
+    assert_eq!(found.count(), sets.len());
+    for (&label, set) in &sets {
+        assert_eq!(set[0], label as usize, "the least member");
+        let sum = |i: usize| set.iter().filter_map(|&j| table[i][j]).sum::<f64>();
+        let most = set
+            .iter()
+            .fold(set[0], |m, &i| if sum(i) > sum(m) { i } else { m });
+        for &i in set {
+            let member = found.member(i as u32);
+            let centre = member.centre as usize;
+            assert_eq!((member.cluster, member.size as usize), (label, set.len()));
+            assert!(set.contains(&centre));
+            assert!(!medoids || centre == most, "centre {centre}, not {most}");
+            let expected = if i == centre {
+                Some(1.0)
+            } else {
+                table[i][centre]
+            };
+            assert_eq!(member.similarity, expected);
+        }
+    }
+}
+
+fn reachable(table: &[Vec<Option<f64>>], threshold: f64) -> Vec<u32> {
+    let n = table.len();
+    let mut labels = vec![u32::MAX; n];
+    for start in 0..n {
+        let mut queue = vec![start];
+        while let Some(i) = queue.pop() {
+            if labels[i] == u32::MAX {
+                labels[i] = start as u32;
+                queue.extend((0..n).filter(|&j| table[i][j] >= Some(threshold)));
+            }
+        }
+    }
+    labels
+}
+
+/// Stars one after the other: of all records that are in none, the first in the order is a centre.
+fn stars(table: &[Vec<Option<f64>>], threshold: f64, choice: Choice) -> Vec<u32> {
+    let n = table.len();
+    let near = |i: usize, j: usize| table[i][j] >= Some(threshold);
+    let degree = |i: usize| (0..n).filter(|&j| near(i, j)).count();
+    let sum = |i: usize| -> f64 {
+        (0..n)
+            .filter(|&j| near(i, j))
+            .filter_map(|j| table[i][j])
+            .sum()
+    };
+    let mut centre: Vec<Option<usize>> = vec![None; n];
+    while centre.contains(&None) {
+        let free = (0..n).filter(|&i| centre[i].is_none());
+        let better = |m: usize, i: usize| (degree(i), sum(i)) > (degree(m), sum(m));
+        let next = free
+            .reduce(|m, i| if better(m, i) { i } else { m })
+            .unwrap();
+        for (j, of) in centre.iter_mut().enumerate() {
+            if j == next || near(next, j) && of.is_none() {
+                *of = Some(next);
+            }
+        }
+    }
+    let is_centre = |i: usize| centre[i] == Some(i);
+    let nearest = |i: usize| {
+        let centres = (0..n).filter(|&j| is_centre(j) && near(i, j));
+        centres
+            .reduce(|m, j| if table[i][j] > table[i][m] { j } else { m })
+            .unwrap()
+    };
+    let of = |i: usize| match choice {
+        Choice::Nearest if !is_centre(i) => nearest(i) as u32,
+        _ => centre[i].unwrap() as u32,
+    };
+    (0..n).map(of).collect()
+}
+
+/// Merges what is best to merge, found anew each time.
+fn merged(table: &[Vec<Option<f64>>], threshold: f64, missing: f64) -> Vec<u32> {
+    let n = table.len();
+    let mut clusters: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
+    loop {
+        let mut best: Option<(f64, usize, usize)> = None;
+        for x in 0..clusters.len() {
+            for y in x + 1..clusters.len() {
+                let pairs = || {
+                    clusters[x]
+                        .iter()
+                        .flat_map(|&i| clusters[y].iter().map(move |&j| (i, j)))
+                };
+                if !pairs().any(|(i, j)| table[i][j] > Some(missing)) {
+                    continue;
+                }
+                let sum: f64 = pairs()
+                    .map(|(i, j)| table[i][j].unwrap_or(0.0).max(missing))
+                    .sum();
+                let mean = sum / pairs().count() as f64;
+                // clusters stay in the order of their least members
+                if mean >= threshold && best.is_none_or(|(most, ..)| mean > most) {
+                    best = Some((mean, x, y));
+                }
+            }
+        }
+        let Some((_, x, y)) = best else { break };
+        let gone = clusters.remove(y);
+        clusters[x].extend(gone);
+    }
+    let mut labels = vec![0; n];
+    for cluster in clusters {
+        for &i in &cluster {
+            labels[i] = cluster[0] as u32;
+        }
+    }
+    labels
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn components_are_what_can_be_reached(
+        (n, pairs, _) in shuffled(similarity()),
+        threshold in similarity(),
+    ) {
+        let found = components(&links(n, &pairs), threshold, || ()).unwrap();
+        let table = table(n, &pairs);
+        prop_assert_eq!(found.labels(), reachable(&table, threshold));
+        check_members(&found, &table, true);
+    }
+
+    #[test]
+    fn members_are_near_their_centres(
+        (n, pairs, _) in shuffled(similarity()),
+        threshold in similarity(),
+        choice in prop::sample::select(&[Choice::First, Choice::Nearest][..]),
+    ) {
+        let found = members(&centres(&links(n, &pairs), threshold, choice, || ()).unwrap());
+        let table = table(n, &pairs);
+        let centre: Vec<u32> = found.iter().map(|m| m.centre).collect();
+        prop_assert_eq!(&centre, &stars(&table, threshold, choice));
+        let all: BTreeSet<u32> = centre.iter().copied().collect();
+        for &c in &all {
+            prop_assert_eq!(centre[c as usize], c);
+            for &d in &all {
+                prop_assert!(c == d || table[c as usize][d as usize] < Some(threshold), "{} and {}", c, d);
+            }
+        }
+        for (i, member) in found.iter().enumerate() {
+            prop_assert!(member.centre == i as u32 || member.similarity >= Some(threshold));
+            if choice == Choice::Nearest && member.centre != i as u32 {
+                prop_assert!(all.iter().all(|&c| table[i][c as usize] <= member.similarity));
+            }
+        }
+        let found = centres(&links(n, &pairs), threshold, choice, || ()).unwrap();
+        check_members(&found, &table, false);
+    }
+
+    #[test]
+    fn average_link_equals_the_naive_one(
+        (n, pairs, _) in shuffled(similarity()),
+        (missing, threshold) in (0u32..16).prop_flat_map(|m| (Just(m), m + 1..=16)),
+    ) {
+        let (missing, threshold) = (f64::from(missing) / 16.0, f64::from(threshold) / 16.0);
+        let table = table(n, &pairs);
+        for missing in [0.0, missing] {
+            let found = average(&links(n, &pairs), threshold, missing, || ()).unwrap();
+            prop_assert_eq!(found.labels(), merged(&table, threshold, missing));
+            check_members(&found, &table, true);
+        }
+    }
+
+    /// Few values, so that means are often equal and clusters large.
+    #[test]
+    fn average_link_equals_the_naive_one_where_much_is_equal(
+        (n, pairs, _) in shuffled(prop::sample::select(&[0.25, 0.5, 0.75, 1.0][..])),
+        threshold in prop::sample::select(&[0.125, 0.25, 0.375, 0.5][..]),
+    ) {
+        let found = average(&links(n, &pairs), threshold, 0.0, || ()).unwrap();
+        prop_assert_eq!(found.labels(), merged(&table(n, &pairs), threshold, 0.0));
+    }
+
+    #[test]
+    fn the_order_of_the_pairs_does_not_matter(
+        (n, pairs, other) in shuffled(0.0..=1.0f64),
+        threshold in 0.1..=1.0f64,
+    ) {
+        let (one, other) = (links(n, &pairs), links(n, &other));
+        prop_assert_eq!(&one, &other);
+        let all = |links: &Links| {
+            [
+                members(&components(links, threshold, || ()).unwrap()),
+                members(&centres(links, threshold, Choice::First, || ()).unwrap()),
+                members(&centres(links, threshold, Choice::Nearest, || ()).unwrap()),
+                members(&average(links, threshold, threshold / 2.0, || ()).unwrap()),
+            ]
+        };
+        prop_assert_eq!(all(&one), all(&other));
+    }
+}
