@@ -1,9 +1,10 @@
-//! Clusters equal what a look at every pair gives.
+//! Clusters and quality equal what a look at every pair gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bloom_ident_core::dedup::quality::pairs_within;
 use bloom_ident_core::dedup::{
-    average, centres, components, Choice, Clusters, Links, Member, Pair,
+    average, b_cubed, centres, components, Choice, Clusters, Links, Member, Pair, PairCounts,
 };
 use proptest::prelude::*;
 
@@ -271,5 +272,75 @@ proptest! {
             ]
         };
         prop_assert_eq!(all(&one), all(&other));
+    }
+
+    #[test]
+    fn quality_of_pairs_equals_a_count(
+        (truth, found, other) in (1u32..20).prop_flat_map(|n| (
+            prop::collection::vec(0u32..6, n as usize),
+            pairs_of(n, Just(1.0)),
+            pairs_of(n, Just(1.0)),
+        )),
+    ) {
+        let set = |pairs: &[Pair]| -> BTreeSet<(u32, u32)> {
+            pairs.iter().filter(|p| p.a != p.b).map(|p| (p.a.min(p.b), p.a.max(p.b))).collect()
+        };
+        let n = truth.len() as u32;
+        let same = |&(i, j): &(u32, u32)| truth[i as usize] == truth[j as usize];
+        let true_pairs: BTreeSet<(u32, u32)> =
+            (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).filter(same).collect();
+        let ends = |pairs: &[Pair]| -> Vec<(u32, u32)> { pairs.iter().map(|p| (p.a, p.b)).collect() };
+        let counted = |truth: &BTreeSet<(u32, u32)>| {
+            let found = set(&found);
+            PairCounts {
+                found: found.len() as u64,
+                truth: truth.len() as u64,
+                both: found.intersection(truth).count() as u64,
+            }
+        };
+        let with_labels = PairCounts::with_labels(ends(&found), &truth, || ()).unwrap();
+        prop_assert_eq!(with_labels, counted(&true_pairs));
+        prop_assert_eq!(pairs_within(&truth, || ()).unwrap(), true_pairs.len() as u64);
+        let with_pairs = PairCounts::with_pairs(ends(&found), ends(&other), || ()).unwrap();
+        prop_assert_eq!(with_pairs, counted(&set(&other)));
+
+        let rates = with_labels.rates();
+        let (p, r) = (rates.precision, rates.recall);
+        let harmonic = if p + r == 0.0 { 0.0 } else { 2.0 * p * r / (p + r) };
+        prop_assert!((rates.f1 - harmonic).abs() < 1e-12, "{:?}", rates);
+    }
+
+    #[test]
+    fn quality_of_clusters_equals_a_count(
+        labels in prop::collection::vec((0u32..5, 0u32..5), 0..25),
+    ) {
+        let (found, truth): (Vec<u32>, Vec<u32>) = labels.iter().copied().unzip();
+        let n = labels.len();
+        let pairs = || (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let counted = PairCounts {
+            found: pairs().filter(|&(i, j)| found[i] == found[j]).count() as u64,
+            truth: pairs().filter(|&(i, j)| truth[i] == truth[j]).count() as u64,
+            both: pairs().filter(|&(i, j)| labels[i] == labels[j]).count() as u64,
+        };
+        prop_assert_eq!(PairCounts::of_clusters(&found, &truth, || ()).unwrap(), counted);
+
+        let share = |by: &[u32], i: usize| {
+            let group = (0..n).filter(|&j| by[j] == by[i]);
+            let right = group.clone().filter(|&j| labels[j] == labels[i]).count();
+            right as f64 / group.count() as f64
+        };
+        let mean = |by: &[u32]| match n {
+            0 => 1.0,
+            _ => (0..n).map(|i| share(by, i)).sum::<f64>() / n as f64,
+        };
+        let (precision, recall) = (mean(&found), mean(&truth));
+        let rates = b_cubed(&found, &truth, || ()).unwrap();
+        prop_assert!((rates.precision - precision).abs() < 1e-12);
+        prop_assert!((rates.recall - recall).abs() < 1e-12);
+        let f1 = 2.0 * precision * recall / (precision + recall);
+        prop_assert!((rates.f1 - f1).abs() < 1e-12);
+        if found == truth {
+            prop_assert_eq!(rates.f1, 1.0);
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! What is done with pairs of similar records once they are found: grouping them ([`clusters`],
-//! [`mod@average`]).
+//! [`mod@average`]), and measuring them against a known truth ([`quality`]).
 //!
 //! Records are numbered from 0. No result depends on the order of the pairs.
 
@@ -7,10 +7,12 @@ pub mod average;
 pub mod clusters;
 mod forest;
 pub mod links;
+pub mod quality;
 
 pub use average::average;
 pub use clusters::{centres, components, Choice, Clusters, Member};
 pub use links::{Link, Links, Pair};
+pub use quality::{b_cubed, PairCounts, Rates};
 
 use crate::{Error, Result};
 
