@@ -1,10 +1,11 @@
-//! Clusters and quality equal what a look at every pair gives.
+//! Clusters, quality and thresholds equal what a look at every pair gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bloom_ident_core::dedup::quality::pairs_within;
+use bloom_ident_core::dedup::sweep::best;
 use bloom_ident_core::dedup::{
-    average, b_cubed, centres, components, Choice, Clusters, Links, Member, Pair, PairCounts,
+    average, b_cubed, centres, components, Choice, Clusters, Links, Member, Pair, PairCounts, Sweep,
 };
 use proptest::prelude::*;
 
@@ -341,6 +342,41 @@ proptest! {
         prop_assert!((rates.f1 - f1).abs() < 1e-12);
         if found == truth {
             prop_assert_eq!(rates.f1, 1.0);
+        }
+    }
+
+    #[test]
+    fn a_sweep_equals_a_run_for_each_threshold(
+        pairs in prop::collection::vec((prop_oneof![similarity(), 0.0..=1.0f64], any::<bool>()), 0..60),
+        mut thresholds in prop::collection::vec(prop_oneof![similarity(), -0.5..=1.5f64], 0..20),
+        grid in 1u32..40,
+        missed in 0u64..10,
+    ) {
+        thresholds.sort_by(f64::total_cmp);
+        thresholds.dedup();
+        let truth = pairs.iter().filter(|p| p.1).count() as u64 + missed;
+        for mut sweep in [Sweep::new(&thresholds).unwrap(), Sweep::grid(grid).unwrap()] {
+            for &(similarity, is_true) in &pairs {
+                sweep.add(similarity, is_true);
+            }
+            let steps = sweep.steps(truth).unwrap();
+            for step in &steps {
+                let found = pairs.iter().filter(|p| p.0 >= step.threshold);
+                prop_assert_eq!(step.counts, PairCounts {
+                    found: found.clone().count() as u64,
+                    truth,
+                    both: found.filter(|p| p.1).count() as u64,
+                });
+            }
+            prop_assert!(steps.windows(2).all(|w| w[0].threshold < w[1].threshold));
+            if let Some(best) = best(&steps) {
+                let f1 = best.counts.rates().f1;
+                for other in &steps {
+                    let more = other.counts.rates().f1.total_cmp(&f1);
+                    let order = more.then(other.threshold.total_cmp(&best.threshold));
+                    prop_assert!(order.is_le(), "{:?} and not {:?}", other, best);
+                }
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is done with pairs of similar records once they are found: grouping them ([`clusters`],
-//! [`mod@average`]), and measuring them against a known truth ([`quality`]).
+//! [`mod@average`]), and measuring them against a known truth ([`quality`]), at many thresholds at once
+//! ([`sweep`]).
 //!
 //! Records are numbered from 0. No result depends on the order of the pairs.
 
@@ -8,11 +9,13 @@ pub mod clusters;
 mod forest;
 pub mod links;
 pub mod quality;
+pub mod sweep;
 
 pub use average::average;
 pub use clusters::{centres, components, Choice, Clusters, Member};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
+pub use sweep::{Step, Sweep};
 
 use crate::{Error, Result};
 
