@@ -1,11 +1,12 @@
 //! What bloom_ident computes, without PostgreSQL: identity text is normalised ([`text`]), cut into
 //! n-grams ([`ngram`]), folded into a Bloom-filter signature ([`filter`]), and signatures are
-//! compared ([`similarity`]).
+//! compared ([`similarity`]). Pairs that are found so are grouped and held against a truth ([`dedup`]).
 //!
 //! Nothing here knows the server: memory sized by data is reserved with `try_reserve`, errors are
 //! values ([`Error`]) that carry message, detail and hint, and long loops call back so that the
 //! caller can look for interrupts.
 
+pub mod dedup;
 mod error;
 pub mod filter;
 pub mod gist;

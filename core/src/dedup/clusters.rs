@@ -1,0 +1,386 @@
+//! Clusters of records that are the same: whatever is connected, or what is near a centre.
+
+use std::cmp::Reverse;
+
+use super::forest::{numbers, Forest};
+use super::{filled, reserve, Links};
+use crate::filter::rates::unit;
+use crate::tick::Ticker;
+use crate::Result;
+
+/// Not a record: there are at most `u32::MAX`, counted from 0.
+const NONE: u32 = u32::MAX;
+
+/// What a clustering says of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member {
+    /// The cluster's least member.
+    pub cluster: u32,
+    /// The record that stands for the cluster, and the one to keep of it.
+    pub centre: u32,
+    /// With the centre, in [0,1]; 1 for the centre itself, `None` where no such pair was given.
+    pub similarity: Option<f64>,
+    /// The cluster's members.
+    pub size: u32,
+}
+
+/// A clustering: every record is in one cluster, if only by itself. 20 bytes a record.
+#[derive(Clone, Debug)]
+pub struct Clusters {
+    cluster: Vec<u32>,
+    /// At each cluster's least member.
+    centre: Vec<u32>,
+    /// At each cluster's least member, 0 elsewhere.
+    size: Vec<u32>,
+    /// With the centre; NaN where unknown.
+    similarity: Vec<f64>,
+}
+
+impl Clusters {
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        self.cluster.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.cluster.is_empty()
+    }
+
+    /// How many clusters there are, those of one record among them.
+    pub fn count(&self) -> usize {
+        self.size.iter().filter(|&&size| size > 0).count()
+    }
+
+    /// The cluster of each record: its least member.
+    pub fn labels(&self) -> &[u32] {
+        &self.cluster
+    }
+
+    /// What becomes of record `i`.
+    pub fn member(&self, i: u32) -> Member {
+        let cluster = self.cluster[i as usize];
+        let similarity = self.similarity[i as usize];
+        Member {
+            cluster,
+            centre: self.centre[cluster as usize],
+            similarity: (!similarity.is_nan()).then_some(similarity),
+            size: self.size[cluster as usize],
+        }
+    }
+
+    /// `cluster` has the least member of each record's cluster, `centre` at each of these the centre.
+    fn new(
+        links: &Links,
+        cluster: Vec<u32>,
+        centre: Vec<u32>,
+        ticker: &mut Ticker<impl FnMut()>,
+    ) -> Result<Clusters> {
+        let n = cluster.len();
+        let mut size = filled(n, 0u32)?;
+        let mut similarity = filled(n, f64::NAN)?;
+        for &least in &cluster {
+            ticker.step();
+            size[least as usize] += 1;
+        }
+        for least in (0..links.records()).filter(|&i| size[i as usize] > 0) {
+            let centre = centre[least as usize];
+            similarity[centre as usize] = 1.0;
+            for link in links.of(centre) {
+                ticker.step();
+                if cluster[link.to as usize] == least {
+                    similarity[link.to as usize] = link.similarity;
+                }
+            }
+        }
+        Ok(Clusters {
+            cluster,
+            centre,
+            size,
+            similarity,
+        })
+    }
+
+    /// The clusters of a forest. A cluster's centre is the record with the greatest sum of similarities
+    /// given within the cluster, of equals the least.
+    pub(super) fn of_forest(
+        links: &Links,
+        forest: &mut Forest,
+        ticker: &mut Ticker<impl FnMut()>,
+    ) -> Result<Clusters> {
+        let records = links.records();
+        let cluster = least_members(records, |i| forest.find(i), ticker)?;
+        let mut centre = numbers(records)?;
+        let mut most = filled(records as usize, 0u128)?;
+        for i in 0..records {
+            let least = cluster[i as usize];
+            let mut sum = 0;
+            for link in links.of(i) {
+                ticker.step();
+                if cluster[link.to as usize] == least {
+                    sum += u128::from(link.steps());
+                }
+            }
+            if sum > most[least as usize] {
+                most[least as usize] = sum;
+                centre[least as usize] = i;
+            }
+        }
+        drop(most);
+        Clusters::new(links, cluster, centre, ticker)
+    }
+}
+
+/// The least record with the same value of `of`, which is a record, for each record.
+fn least_members(
+    records: u32,
+    mut of: impl FnMut(u32) -> u32,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Vec<u32>> {
+    let mut least = filled(records as usize, NONE)?;
+    let mut members = Vec::new();
+    reserve(&mut members, records as usize)?;
+    members.extend((0..records).map(|i| {
+        ticker.step();
+        let least = &mut least[of(i) as usize];
+        *least = i.min(*least);
+        *least
+    }));
+    Ok(members)
+}
+
+/// Clusters of all that is connected by pairs of at least `threshold`. A chain of similar records is one
+/// cluster, however different its ends are. The centre is the record with the greatest sum of
+/// similarities within the cluster, of equals the least.
+///
+/// Errors: a threshold outside [0,1], out of memory.
+pub fn components(links: &Links, threshold: f64, turn: impl FnMut()) -> Result<Clusters> {
+    unit("threshold", threshold)?;
+    let ticker = &mut Ticker::new(turn);
+    let mut forest = connected(links, threshold, ticker)?;
+    Clusters::of_forest(links, &mut forest, ticker)
+}
+
+/// Errors: out of memory.
+pub(super) fn connected(
+    links: &Links,
+    threshold: f64,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Forest> {
+    let mut forest = Forest::new(links.records())?;
+    for i in 0..links.records() {
+        for link in links.of(i).iter().take_while(|link| link.to < i) {
+            ticker.step();
+            if link.similarity >= threshold {
+                forest.join(i, link.to);
+            }
+        }
+    }
+    Ok(forest)
+}
+
+/// Which centre a record belongs to that is near several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The one that became a centre first.
+    First,
+    /// The most similar; of equals the least.
+    Nearest,
+}
+
+/// Clusters around centres: every member's similarity to its centre is at least `threshold`, so chains
+/// break, and no two centres are that similar. Records become centres in the order of their neighbours'
+/// number, most first (then by the sum of similarities, greatest first, then by number), unless
+/// they are a neighbour of one already (J. A. Aslam, E. Pelekhov, D. Rus: The Star Clustering
+/// Algorithm for Static and Dynamic Information Organization, JGAA 8, 2004).
+///
+/// Errors: a threshold outside [0,1], out of memory.
+pub fn centres(
+    links: &Links,
+    threshold: f64,
+    choice: Choice,
+    turn: impl FnMut(),
+) -> Result<Clusters> {
+    unit("threshold", threshold)?;
+    let ticker = &mut Ticker::new(turn);
+    let near = |i: u32| links.of(i).iter().filter(|l| l.similarity >= threshold);
+    let order = by_weight(links, near, ticker)?;
+    let mut centre = filled(links.records() as usize, NONE)?;
+    for &i in &order {
+        ticker.step();
+        if centre[i as usize] == NONE {
+            centre[i as usize] = i;
+            for link in near(i) {
+                ticker.step();
+                let of = &mut centre[link.to as usize];
+                if *of == NONE {
+                    *of = i;
+                }
+            }
+        }
+    }
+    if choice == Choice::Nearest {
+        for &i in &order {
+            if centre[i as usize] == i {
+                continue;
+            }
+            let mut most = -1.0;
+            for link in near(i) {
+                ticker.step();
+                if link.similarity > most && centre[link.to as usize] == link.to {
+                    most = link.similarity;
+                    centre[i as usize] = link.to;
+                }
+            }
+        }
+    }
+    drop(order);
+    for (of, i) in centre.iter_mut().zip(0..) {
+        if *of == NONE {
+            *of = i;
+        }
+    }
+    let cluster = least_members(links.records(), |i| centre[i as usize], ticker)?;
+    Clusters::new(links, cluster, centre, ticker)
+}
+
+/// The records that have neighbours, by the number of these, then by the sum of similarities.
+fn by_weight<'a, N: Iterator<Item = &'a super::Link>>(
+    links: &Links,
+    near: impl Fn(u32) -> N,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Vec<u32>> {
+    let n = links.records() as usize;
+    let mut neighbours = filled(n, 0u32)?;
+    let mut sums = filled(n, 0u128)?;
+    let mut some = 0;
+    for i in 0..links.records() {
+        for link in near(i) {
+            ticker.step();
+            neighbours[i as usize] += 1;
+            sums[i as usize] += u128::from(link.steps());
+        }
+        some += usize::from(neighbours[i as usize] > 0);
+    }
+    let mut order = Vec::new();
+    reserve(&mut order, some)?;
+    order.extend((0..links.records()).filter(|&i| neighbours[i as usize] > 0));
+    let key = |i: u32| (Reverse((neighbours[i as usize], sums[i as usize])), i);
+    order.sort_unstable_by(|&x, &y| {
+        ticker.step();
+        key(x).cmp(&key(y))
+    });
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pair;
+    use super::*;
+
+    fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
+        let pair = |&(a, b, similarity)| Pair { a, b, similarity };
+        let pairs: Vec<Pair> = pairs.iter().map(pair).collect();
+        Links::new(records, &pairs, || ()).unwrap()
+    }
+
+    /// A chain of five, and a record by itself.
+    fn chain() -> Links {
+        let pairs = [(0, 1, 0.9), (1, 2, 0.8), (2, 3, 0.9), (3, 4, 0.9)];
+        links(6, &pairs)
+    }
+
+    #[test]
+    fn a_chain_is_connected() {
+        let found = components(&chain(), 0.8, || ()).unwrap();
+        assert_eq!(found.labels(), [0, 0, 0, 0, 0, 5]);
+        assert_eq!((found.count(), found.len()), (2, 6));
+        let expected = |i, similarity| {
+            let member = Member {
+                cluster: 0,
+                centre: 3,
+                similarity,
+                size: 5,
+            };
+            assert_eq!(found.member(i), member);
+        };
+        expected(0, None);
+        expected(2, Some(0.9));
+        expected(3, Some(1.0));
+        let alone = found.member(5);
+        assert_eq!(
+            (alone.centre, alone.similarity, alone.size),
+            (5, Some(1.0), 1)
+        );
+        let found = components(&chain(), 0.8f64.next_up(), || ()).unwrap();
+        assert_eq!(found.labels(), [0, 0, 2, 2, 2, 5]);
+    }
+
+    #[test]
+    fn a_chain_breaks_around_centres() {
+        let found = centres(&chain(), 0.8, Choice::First, || ()).unwrap();
+        assert_eq!(found.labels(), [0, 0, 2, 2, 2, 5]);
+        let centre: Vec<u32> = (0..6).map(|i| found.member(i).centre).collect();
+        assert_eq!(centre, [1, 1, 3, 3, 3, 5]);
+        assert!((0..6).all(|i| found.member(i).similarity >= Some(0.8)));
+    }
+
+    #[test]
+    fn the_nearest_centre_may_be_another_than_the_first() {
+        let pairs = [
+            (0, 1, 0.7),
+            (0, 2, 0.7),
+            (0, 3, 0.7),
+            (3, 4, 0.9),
+            (4, 5, 0.9),
+        ];
+        let first = centres(&links(6, &pairs), 0.5, Choice::First, || ()).unwrap();
+        assert_eq!(first.labels(), [0, 0, 0, 0, 4, 4]);
+        let nearest = centres(&links(6, &pairs), 0.5, Choice::Nearest, || ()).unwrap();
+        assert_eq!(nearest.labels(), [0, 0, 0, 3, 3, 3]);
+        assert_eq!(nearest.member(3).centre, 4);
+    }
+
+    #[test]
+    fn sums_in_another_order_are_no_other_sums() {
+        // 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in float8
+        let pairs = [
+            (0, 2, 0.3),
+            (0, 3, 0.2),
+            (0, 4, 0.1),
+            (1, 2, 0.1),
+            (1, 3, 0.2),
+            (1, 4, 0.3),
+        ];
+        for choice in [Choice::First, Choice::Nearest] {
+            let found = centres(&links(5, &pairs), 0.1, choice, || ()).unwrap();
+            assert_eq!(found.member(2).centre, 0);
+        }
+        let found = components(&links(5, &pairs), 0.1, || ()).unwrap();
+        assert_eq!(found.member(4).centre, 0);
+    }
+
+    #[test]
+    fn nothing_and_odd_thresholds() {
+        let none = links(0, &[]);
+        assert!(components(&none, 0.5, || ()).unwrap().is_empty());
+        assert!(centres(&none, 0.5, Choice::Nearest, || ())
+            .unwrap()
+            .is_empty());
+        for t in [-0.1, 1.1, f64::NAN] {
+            assert!(components(&none, t, || ()).is_err());
+            assert!(centres(&none, t, Choice::First, || ()).is_err());
+        }
+    }
+
+    #[test]
+    fn the_caller_has_its_turns() {
+        let pairs: Vec<_> = (1..100_000).map(|i| (0, i, 0.9)).collect();
+        let links = links(100_000, &pairs);
+        let mut turns = 0;
+        components(&links, 0.8, || turns += 1).unwrap();
+        assert!(turns >= 8, "{turns}");
+        turns = 0;
+        centres(&links, 0.8, Choice::Nearest, || turns += 1).unwrap();
+        assert!(turns >= 8, "{turns}");
+    }
+}

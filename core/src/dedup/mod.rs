@@ -1,0 +1,34 @@
+//! What is done with pairs of similar records once they are found: grouping them ([`clusters`],
+//! [`mod@average`]), and measuring them against a known truth ([`quality`]), at many thresholds at once
+//! ([`sweep`]).
+//!
+//! Records are numbered from 0. No result depends on the order of the pairs.
+
+pub mod average;
+pub mod clusters;
+mod forest;
+pub mod links;
+pub mod quality;
+pub mod sweep;
+
+pub use average::average;
+pub use clusters::{centres, components, Choice, Clusters, Member};
+pub use links::{Link, Links, Pair};
+pub use quality::{b_cubed, PairCounts, Rates};
+pub use sweep::{Step, Sweep};
+
+use crate::{Error, Result};
+
+/// Errors: out of memory.
+fn filled<T: Clone>(n: usize, value: T) -> Result<Vec<T>> {
+    let mut filled = Vec::new();
+    reserve(&mut filled, n)?;
+    filled.resize(n, value);
+    Ok(filled)
+}
+
+/// Errors: out of memory.
+fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
+    vec.try_reserve_exact(more)
+        .map_err(|_| Error::out_of_memory(more.saturating_mul(size_of::<T>())))
+}
