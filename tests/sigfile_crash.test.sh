@@ -30,7 +30,7 @@ for ((round = 1; round <= rounds; round++)); do
     sigfile_verify "after crash $round"
     [[ $(ask -c 'SELECT count(*) FROM unlogged') == 0 ]] || die "after crash $round the unlogged table has rows"
 done
-sigfile_complaints 'deadlock detected|connection to server|postmaster exit|the database system is|person_other|could not open relation with OID'
+sigfile_complaints 'deadlock detected|connection to server|postmaster exit|the database system is|person_other|could not open relation with OID|tuple concurrently updated'
 if grep -E 'PANIC|TRAP|terminated by signal (6|11)' "$SCRATCH/sigfile_crash/log"; then die 'the server crashed by itself'; fi
 ask -c 'DELETE FROM person WHERE id % 2 = 0' -c 'VACUUM person' -c 'VACUUM person'
 sigfile_verify 'at the end'

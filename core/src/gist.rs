@@ -14,7 +14,8 @@
 //!
 //! Where signatures of several shapes meet, the inner key is the marker 0x82 and seven zeros, and says
 //! nothing. Nothing here refuses another shape: what is in an index may be of rows that are deleted or
-//! were never committed, so only who looks at the row can tell whether it is an error.
+//! were never committed, so only who looks at the row can tell whether it is an error. New rows are refused
+//! before they come here.
 
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::{count_bits, intersect_bits, Counts};
@@ -109,6 +110,11 @@ impl<'a> Key<'a> {
 
     pub fn shape(&self) -> Shape {
         Shape::of_tag(self.tag)
+    }
+
+    /// As [`View::tag`]; 0 for a key over several shapes.
+    pub fn tag(&self) -> u64 {
+        self.tag
     }
 
     /// Whether this is a leaf that cannot be compared with `query`: its row, if there is one, has to be.

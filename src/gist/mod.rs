@@ -2,5 +2,6 @@
 
 mod key;
 mod search;
+mod shape;
 mod sort;
 mod tree;

@@ -4,6 +4,7 @@ use bloom_ident_core::gist::{inner_size, split, Key};
 use pgrx::{pg_extern, pg_sys};
 
 use super::key::{inner, Stored};
+use super::shape;
 use crate::error::OrRaise;
 use crate::types::NewValue;
 
@@ -21,6 +22,8 @@ unsafe fn entries(vector: *mut pg_sys::GistEntryVector, first: usize) -> Vec<Sto
 }
 
 /// `(entry)`: a leaf key is stored as it is, detoasted.
+///
+/// Errors: another shape than the index has.
 #[pg_extern(sql = false)]
 fn bloom_gist_compress(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as compress function; a new entry lives as long as the current context.
@@ -29,6 +32,7 @@ fn bloom_gist_compress(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         if (*entry).leafkey {
             let stored = Stored::of((*entry).key);
             inner_size(stored.key().shape()).or_raise();
+            shape::check(fcinfo, entry, &stored.key());
             let plain = stored.keep();
             if plain != (*entry).key {
                 let copy: *mut pg_sys::GISTENTRY =
