@@ -2,6 +2,7 @@
 
 use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::check::check;
+use bloom_ident_core::sigfile::join::{Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
 use bloom_ident_core::sigfile::write::{Content, Store, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, RowPage, Segment};
@@ -185,6 +186,56 @@ proptest! {
                     table.brute(query.words(), t),
                     "threshold {}", t
                 );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Each of some rows finds all similar rows behind it, of those that are folded.
+    #[test]
+    fn join_equals_brute_force(
+        table in tables(),
+        chunks in prop_oneof![Just(None), (1u32..20).prop_map(Some)],
+        band in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        whole in any::<bool>(),
+        step in 1usize..60,
+        threshold in 0.0f64..1.0,
+    ) {
+        let (segment, mut store) = table.index(chunks, 1 << 20);
+        let present = segment.present();
+        let (a, b) = (band.0.index(present as usize + 1), band.1.index(present as usize + 1));
+        let band = if whole { 0..present } else { a.min(b) as u32..a.max(b) as u32 };
+        let folds = Folds::of(&segment, band.clone(), &mut store).unwrap();
+        prop_assert_eq!(folds.rows(), band.clone());
+        let mut rows = table.rows.clone();
+        rows.sort_by_key(|row| count(row));
+        for t in [threshold, 0.0, 0.5, 0.8, 0.9, 9.0 / 11.0, 1.0, 2.0, f64::NAN] {
+            let mut joiner = Joiner::new(&segment, &folds, t);
+            for (i, row) in rows.iter().enumerate().step_by(if t <= 0.0 { 10 * step } else { step }) {
+                let mut found = vec![];
+                joiner
+                    .search(&mut store, row, count(row), i as u32 + 1, |page, at, similarity| {
+                        found.push((page.place(at), similarity));
+                    })
+                    .unwrap();
+                let mut wanted = vec![];
+                let (from, to) = (band.start as usize, band.end as usize);
+                for other in rows[..to.max(i + 1)].iter().skip(from.max(i + 1)) {
+                    let common = row.iter().zip(other).map(|(x, y)| (x & y).count_ones()).sum();
+                    let similarity = Counts { a: count(row), b: count(other), common }.jaccard();
+                    if similarity >= t {
+                        wanted.push(similarity);
+                    }
+                }
+                let mut similarities: Vec<f64> = found.iter().map(|f| f.1).collect();
+                found.dedup_by_key(|f| f.0);
+                prop_assert_eq!(found.len(), similarities.len());
+                similarities.sort_by(f64::total_cmp);
+                wanted.sort_by(f64::total_cmp);
+                prop_assert_eq!(similarities, wanted, "row {} at {}", i, t);
             }
         }
     }

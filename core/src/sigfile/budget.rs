@@ -58,7 +58,13 @@ fn choose(n: u32, k: u32) -> f64 {
 
 /// What it costs to raise a chunk's radius to `radius`: probes, and candidates they give.
 /// `own` is the length of the list of the query's own value where that is known.
-fn step(segment: &Segment, i: usize, radius: u32, own: Option<u32>, costs: &Costs) -> f64 {
+pub(super) fn step(
+    segment: &Segment,
+    i: usize,
+    radius: u32,
+    own: Option<u32>,
+    costs: &Costs,
+) -> f64 {
     let p = &segment.postings[i];
     if radius > p.chunk.width {
         return f64::INFINITY;

@@ -12,6 +12,7 @@ pub mod budget;
 mod bytes;
 pub mod check;
 pub mod chunk;
+pub mod join;
 pub mod posting;
 pub mod query;
 pub mod rows;

@@ -46,6 +46,30 @@ impl<'a> List<'a> {
         self.0.is_empty()
     }
 
+    /// Row numbers, three bytes each, little-endian, ascending.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// Those of these rows.
+    pub fn within(&self, rows: std::ops::Range<u32>) -> List<'a> {
+        let below = |limit: u32| {
+            let (mut from, mut to) = (0, self.len());
+            while from < to {
+                let middle = (from + to) / 2;
+                let b = &self.0[3 * middle..3 * middle + 3];
+                let row = u32::from(b[0]) | u32::from(b[1]) << 8 | u32::from(b[2]) << 16;
+                if row < limit {
+                    from = middle + 1;
+                } else {
+                    to = middle;
+                }
+            }
+            from
+        };
+        List(&self.0[3 * below(rows.start)..3 * below(rows.end)])
+    }
+
     /// Row numbers, ascending.
     pub fn rows(&self) -> impl Iterator<Item = u32> + 'a {
         self.0

@@ -65,6 +65,15 @@ impl Query {
         self.window = (lo.unwrap_or(start), hi.unwrap_or(start));
     }
 
+    /// Asks for another signature, of `count` set bits, with the same threshold. Cheap if it has as many as the last.
+    pub fn replace(&mut self, words: &[u64], count: u32) {
+        self.words.copy_from_slice(words);
+        if count != self.count {
+            self.count = count;
+            self.raise(self.threshold);
+        }
+    }
+
     pub fn words(&self) -> &[u64] {
         &self.words
     }
