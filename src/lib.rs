@@ -8,6 +8,7 @@
 mod error;
 mod functions;
 mod gist;
+mod jobs;
 mod planner;
 mod settings;
 mod sigfile;

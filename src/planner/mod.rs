@@ -11,4 +11,5 @@ pub mod node;
 mod sample;
 mod selectivity;
 
+pub use catalog::type_named;
 pub use compare::define;
