@@ -644,3 +644,29 @@ CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b
     STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
 COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8) IS
     'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least so great';
+
+CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
+        OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
+    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_wrapper';
+COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text) IS
+    'clusters of records with similar signatures: number, key, size, similarity with the record to keep, and which that is; methods components, centre, average';
+
+CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEFAULT 'centre',
+        OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
+    STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_of_pairs_wrapper';
+COMMENT ON FUNCTION bloom_clusters(regclass, float8, text) IS
+    'clusters of the records in a table of pairs, as bloom_duplicates gives them: columns a, b and similarity';
+
+CREATE FUNCTION bloom_quality(pairs regclass, truth regclass,
+        OUT found bigint, OUT true_pairs bigint, OUT correct bigint, OUT precision float8, OUT recall float8, OUT f1 float8,
+        OUT b_cubed_precision float8, OUT b_cubed_recall float8, OUT b_cubed_f1 float8) RETURNS record
+    STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_quality_wrapper';
+COMMENT ON FUNCTION bloom_quality(regclass, regclass) IS
+    'precision and recall of pairs and of clusters (B-cubed), where the truth is known; either table has columns a and b of pairs, or key and cluster of records';
+
+CREATE FUNCTION bloom_threshold_sweep(pairs regclass, truth regclass, step float8 DEFAULT 0.01,
+        OUT threshold float8, OUT found bigint, OUT correct bigint, OUT precision float8, OUT recall float8, OUT f1 float8)
+    RETURNS SETOF record
+    STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_threshold_sweep_wrapper';
+COMMENT ON FUNCTION bloom_threshold_sweep(regclass, regclass, float8) IS
+    'how many of the pairs every threshold would have found, and how many of them are true';

@@ -7,6 +7,7 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
 
 use crate::error::{raise, OrRaise};
+use crate::types::Text;
 
 /// The arguments of a running function.
 #[derive(Clone, Copy)]
@@ -33,6 +34,12 @@ impl Arguments {
     /// A regclass or oid.
     pub fn oid(self, i: usize) -> pg_sys::Oid {
         pg_sys::Oid::from(self.given(i).value() as u32)
+    }
+
+    /// A text.
+    pub fn text(self, i: usize) -> String {
+        // SAFETY: a text that lives as long as the call.
+        unsafe { Text::from_raw(self.given(i)) }.as_str().to_owned()
     }
 
     /// A name.

@@ -17,7 +17,7 @@ use super::pieces::{segments, tail, Piece};
 use super::profiles::{similarity, Profiles};
 use super::progress::Progress;
 use super::relation::{Records, Table};
-use super::rows::Rows;
+use super::rows::{text_datum, Rows};
 use super::stream::{join, Stream};
 use crate::error::{raise, OrRaise};
 use crate::types::NewValue;
@@ -164,13 +164,6 @@ impl Output {
             format!("{percent:.0} % of the comparisons done, {found} pairs found")
         });
     }
-}
-
-fn text_datum(text: &[u8]) -> pg_sys::Datum {
-    // SAFETY: so many bytes are readable; the text is in the database's encoding.
-    pg_sys::Datum::from(unsafe {
-        pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32)
-    })
 }
 
 /// Bytes that a job may use.

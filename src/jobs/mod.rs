@@ -1,15 +1,24 @@
 //! Jobs over whole tables.
 
 mod arguments;
+mod budget;
+mod clusters;
+mod cursor;
 mod duplicates;
 mod file;
 mod join;
 mod keys;
+mod numbers;
+mod pairs;
 mod parallel;
 mod pieces;
 mod profiles;
 mod progress;
+mod quality;
 mod relation;
 mod rows;
+mod side;
 mod sorted;
+mod source;
 mod stream;
+mod sweep;

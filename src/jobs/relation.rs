@@ -23,9 +23,8 @@ unsafe extern "C-unwind" {
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
-fn fail(code: PgSqlErrorCode, message: String) -> Error {
-    let error = Error::new(Kind::InvalidParameter, message);
-    raise_as(code, &error)
+fn fail(code: PgSqlErrorCode, message: String) -> ! {
+    raise_as(code, &Error::new(Kind::InvalidParameter, message))
 }
 
 fn text(name: &CStr) -> String {
@@ -37,6 +36,91 @@ pub struct Column {
     pub name: CString,
     pub type_oid: pg_sys::Oid,
     pub collation: pg_sys::Oid,
+}
+
+impl Column {
+    /// Of a relation, with its name.
+    ///
+    /// Errors: no such column.
+    fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> Column {
+        Column::find(oid, column).unwrap_or_else(|column| {
+            fail(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                format!(
+                    "column \"{}\" of relation \"{relation}\" does not exist",
+                    text(&column)
+                ),
+            )
+        })
+    }
+
+    /// Gives the name back if there is no such column.
+    pub fn find(oid: pg_sys::Oid, name: CString) -> Result<Column, CString> {
+        let (mut type_oid, mut typmod, mut collation) = (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
+        // SAFETY: catalog look-ups.
+        unsafe {
+            let number = pg_sys::get_attnum(oid, name.as_ptr());
+            if number <= 0 {
+                return Err(name);
+            }
+            pg_sys::get_atttypetypmodcoll(oid, number, &mut type_oid, &mut typmod, &mut collation);
+        }
+        Ok(Column {
+            name,
+            type_oid,
+            collation,
+        })
+    }
+}
+
+/// Locks a relation until the end of the transaction. Returns its name.
+///
+/// Errors: no relation, or one without rows.
+pub fn lock(oid: pg_sys::Oid) -> String {
+    // SAFETY: catalog look-ups, of a relation that is locked first.
+    unsafe {
+        pg_sys::LockRelationOid(oid, LOCK);
+        let name = pg_sys::get_rel_name(oid);
+        if name.is_null() {
+            fail(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+                format!("relation with OID {} does not exist", oid.to_u32()),
+            );
+        }
+        let name = text(CStr::from_ptr(name));
+        let kind = pg_sys::get_rel_relkind(oid) as u8;
+        if ![
+            pg_sys::RELKIND_RELATION,
+            pg_sys::RELKIND_PARTITIONED_TABLE,
+            pg_sys::RELKIND_MATVIEW,
+            pg_sys::RELKIND_VIEW,
+            pg_sys::RELKIND_FOREIGN_TABLE,
+        ]
+        .contains(&kind)
+        {
+            fail(
+                PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                format!("\"{name}\" is not a table or view"),
+            );
+        }
+        name
+    }
+}
+
+/// The name of a locked relation with its schema, quoted, in the database's encoding.
+pub fn qualified(oid: pg_sys::Oid) -> CString {
+    // SAFETY: the relation is locked, so it has a name and a schema.
+    unsafe {
+        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(oid));
+        let name = pg_sys::quote_qualified_identifier(schema, pg_sys::get_rel_name(oid));
+        CStr::from_ptr(name).to_owned()
+    }
+}
+
+/// A name, quoted where SQL needs it.
+pub fn quoted(name: &CStr) -> CString {
+    // SAFETY: a zero-terminated string; the result is one.
+    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())) }.to_owned()
 }
 
 /// A relation that rows are read of, locked until the end of the transaction.
@@ -56,58 +140,10 @@ impl Records {
         key: CString,
         signatures: Vec<CString>,
     ) -> Records {
-        // SAFETY: catalog look-ups, of a relation that is locked first.
+        let name = lock(oid);
+        let column = |column: CString| Column::of(oid, column, &name);
+        // SAFETY: catalog look-ups.
         unsafe {
-            pg_sys::LockRelationOid(oid, LOCK);
-            let name = pg_sys::get_rel_name(oid);
-            if name.is_null() {
-                fail(
-                    PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-                    format!("relation with OID {} does not exist", oid.to_u32()),
-                );
-            }
-            let name = text(CStr::from_ptr(name));
-            let kind = pg_sys::get_rel_relkind(oid) as u8;
-            if ![
-                pg_sys::RELKIND_RELATION,
-                pg_sys::RELKIND_PARTITIONED_TABLE,
-                pg_sys::RELKIND_MATVIEW,
-                pg_sys::RELKIND_VIEW,
-                pg_sys::RELKIND_FOREIGN_TABLE,
-            ]
-            .contains(&kind)
-            {
-                fail(
-                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                    format!("\"{name}\" is not a table or view"),
-                );
-            }
-            let column = |column: CString| {
-                let number = pg_sys::get_attnum(oid, column.as_ptr());
-                if number <= 0 {
-                    fail(
-                        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                        format!(
-                            "column \"{}\" of relation \"{name}\" does not exist",
-                            text(&column)
-                        ),
-                    );
-                }
-                let (mut type_oid, mut typmod, mut collation) =
-                    (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
-                pg_sys::get_atttypetypmodcoll(
-                    oid,
-                    number,
-                    &mut type_oid,
-                    &mut typmod,
-                    &mut collation,
-                );
-                Column {
-                    name: column,
-                    type_oid,
-                    collation,
-                }
-            };
             let signatures: Vec<Column> = signatures.into_iter().map(&column).collect();
             let bloom = type_named(near, c"bloom");
             for signature in &signatures {

@@ -69,3 +69,11 @@ impl Rows {
         }
     }
 }
+
+/// A text, in the database's encoding.
+pub fn text_datum(text: &[u8]) -> pg_sys::Datum {
+    // SAFETY: so many bytes are readable.
+    pg_sys::Datum::from(unsafe {
+        pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32)
+    })
+}

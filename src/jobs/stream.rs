@@ -2,15 +2,14 @@
 //! record. The rows are sorted by bit count, in temporary files if they are many, and joined in pieces that fit into
 //! memory.
 
-use std::ffi::{CStr, CString};
 use std::sync::atomic::AtomicU64;
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::similarity::least_common;
-use pgrx::pg_sys;
 
+use super::cursor::{Cursor, Sql};
 use super::file::Texts;
 use super::join::{Match, Pairing, Work, Worker};
 use super::keys::KeyType;
@@ -97,13 +96,6 @@ pub struct Stream {
     pub records: u64,
 }
 
-fn quote(name: &CStr) -> String {
-    // SAFETY: a zero-terminated string; the result is one.
-    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())) }
-        .to_string_lossy()
-        .into_owned()
-}
-
 impl Stream {
     /// Runs the query as the caller. `memory` bytes are used for the rows, all profiles go to `profiles`, too.
     ///
@@ -117,93 +109,48 @@ impl Stream {
             ordered: key_type.is_ordered(),
             records: 0,
         };
-        let query = records.query(stream.ordered);
+        let cursor = Cursor::open(records.query(stream.ordered), &[], BATCH);
         let mut words = Vec::new();
-        // SAFETY: the protocol of the SPI; the query has a key and n signatures, in this order. Rows are
-        // freed batch by batch.
-        unsafe {
-            pg_sys::SPI_connect();
-            let portal = pg_sys::SPI_cursor_open_with_args(
-                std::ptr::null(),
-                query.as_ptr(),
-                0,
-                std::ptr::null_mut(),
-                std::ptr::null_mut(),
-                std::ptr::null(),
-                true,
-                0,
-            );
-            loop {
-                pg_sys::SPI_cursor_fetch(portal, true, BATCH);
-                let fetched = pg_sys::SPI_processed as usize;
-                if fetched == 0 {
-                    break;
+        cursor.each(|row| {
+            let key = row.datum(0).map(|key| key_type.show(key));
+            stream.keys.push(key.as_ref().map(|key| key.as_bytes()));
+            stream.records += 1;
+            let signatures: Vec<Option<Bloom<'_>>> = (0..n)
+                // SAFETY: the query has a key and n signatures, which live as long as the row.
+                .map(|k| {
+                    row.datum(k + 1)
+                        .map(|datum| unsafe { Bloom::from_raw(datum) })
+                })
+                .collect();
+            for (attribute, signature) in stream.attributes.iter_mut().zip(&signatures) {
+                if let Some(signature) = signature {
+                    attribute.add(signature, stream.records, &mut words);
                 }
-                let table = &*pg_sys::SPI_tuptable;
-                for i in 0..fetched {
-                    let tuple = *table.vals.add(i);
-                    let column = |number: usize| {
-                        let mut is_null = false;
-                        let datum = pg_sys::SPI_getbinval(
-                            tuple,
-                            table.tupdesc,
-                            number as i32,
-                            &mut is_null,
-                        );
-                        (!is_null).then_some(datum)
-                    };
-                    let key = column(1).map(|key| key_type.show(key));
-                    stream.keys.push(key.as_ref().map(|key| key.as_bytes()));
-                    stream.records += 1;
-                    let signatures: Vec<Option<Bloom<'_>>> = (0..n)
-                        .map(|k| column(k + 2).map(|datum| Bloom::from_raw(datum)))
-                        .collect();
-                    for (attribute, signature) in stream.attributes.iter_mut().zip(&signatures) {
-                        if let Some(signature) = signature {
-                            attribute.add(signature, stream.records, &mut words);
-                        }
-                    }
-                    if let Some(profiles) = &mut profiles {
-                        profiles.push(&signatures);
-                    }
-                }
-                pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
-                pgrx::check_for_interrupts!();
             }
-            pg_sys::SPI_cursor_close(portal);
-            pg_sys::SPI_finish();
-        }
+            if let Some(profiles) = &mut profiles {
+                profiles.push(&signatures);
+            }
+        });
         stream
     }
 }
 
 impl Records {
     /// Key and signatures of all records that have any, by key if that has an order.
-    fn query(&self, ordered: bool) -> CString {
-        let columns: Vec<String> = self
-            .signatures
-            .iter()
-            .map(|column| quote(&column.name))
-            .collect();
-        // SAFETY: the relation is locked, so it has a name and a schema.
-        let relation = unsafe {
-            let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(self.oid));
-            let name = pg_sys::quote_qualified_identifier(schema, pg_sys::get_rel_name(self.oid));
-            CStr::from_ptr(name).to_string_lossy().into_owned()
-        };
-        let present: Vec<String> = columns.iter().map(|c| format!("{c} IS NOT NULL")).collect();
-        let key = quote(&self.key.name);
-        let order = if ordered {
-            format!(" ORDER BY {key}")
-        } else {
-            String::new()
-        };
-        let query = format!(
-            "SELECT {key}, {} FROM {relation} WHERE {}{order}",
-            columns.join(", "),
-            present.join(" OR ")
-        );
-        CString::new(query).expect("no zero byte in a name")
+    fn query(&self, ordered: bool) -> Sql {
+        let columns = || self.signatures.iter().map(|column| column.name.as_c_str());
+        let mut sql = Sql::new("SELECT ")
+            .names([self.key.name.as_c_str()].into_iter().chain(columns()))
+            .text(" FROM ")
+            .relation(self.oid);
+        for (i, column) in columns().enumerate() {
+            sql = sql.text(if i == 0 { " WHERE " } else { " OR " });
+            sql = sql.name(column).text(" IS NOT NULL");
+        }
+        if ordered {
+            sql = sql.text(" ORDER BY ").name(&self.key.name);
+        }
+        sql
     }
 }
 

@@ -160,6 +160,27 @@ pub fn components(links: &Links, threshold: f64, turn: impl FnMut()) -> Result<C
     Clusters::of_forest(links, &mut forest, ticker)
 }
 
+/// The least record that each record is connected with by the pairs, which is itself where there are none.
+/// 12 bytes a record.
+///
+/// Errors: out of memory.
+///
+/// # Panics
+/// When a pair names a record that is not below `records`.
+pub fn labels(
+    records: u32,
+    pairs: impl IntoIterator<Item = (u32, u32)>,
+    turn: impl FnMut(),
+) -> Result<Vec<u32>> {
+    let ticker = &mut Ticker::new(turn);
+    let mut forest = Forest::new(records)?;
+    for (a, b) in pairs {
+        ticker.step();
+        forest.join(a, b);
+    }
+    least_members(records, |i| forest.find(i), ticker)
+}
+
 /// Errors: out of memory.
 pub(super) fn connected(
     links: &Links,
@@ -313,6 +334,13 @@ mod tests {
         );
         let found = components(&chain(), 0.8f64.next_up(), || ()).unwrap();
         assert_eq!(found.labels(), [0, 0, 2, 2, 2, 5]);
+    }
+
+    #[test]
+    fn labels_are_the_least_members() {
+        let pairs = [(4, 2), (5, 0), (2, 5), (3, 3)];
+        assert_eq!(labels(6, pairs, || ()).unwrap(), [0, 1, 0, 3, 0, 0]);
+        assert!(labels(0, [], || ()).unwrap().is_empty());
     }
 
     #[test]

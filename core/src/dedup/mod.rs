@@ -12,7 +12,7 @@ pub mod quality;
 pub mod sweep;
 
 pub use average::average;
-pub use clusters::{centres, components, Choice, Clusters, Member};
+pub use clusters::{centres, components, labels, Choice, Clusters, Member};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
 pub use sweep::{Step, Sweep};

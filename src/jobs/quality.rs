@@ -1,0 +1,89 @@
+//! `bloom_quality`: what was found, held against what is true.
+
+use bloom_ident_core::dedup::{b_cubed, PairCounts};
+use pgrx::{pg_extern, pg_sys, IntoDatum};
+
+use super::arguments::Arguments;
+use super::budget::{push, Turns};
+use super::numbers::{places, Numbers, NONE};
+use super::side::{tell_unknown, Side};
+use super::source::Source;
+use crate::error::OrRaise;
+use crate::functions::record;
+use crate::types::{tick, NewValue};
+
+/// `(pairs regclass, truth regclass)`
+#[pg_extern(sql = false)]
+fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared so, STRICT.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let found_in = Source::of_pairs_or_labels(arguments.oid(0));
+    let true_in = Source::of_pairs_or_labels(arguments.oid(1));
+    let mut numbers = Numbers::new();
+    let truth = Side::read(&true_in, &mut numbers, 0);
+    let found = Side::read(&found_in, &mut numbers, truth.memory());
+
+    // in the order of their keys, so that nothing depends on that of the rows
+    let mut records = numbers.sorted();
+    if let Side::Labels(labels) = &truth {
+        records.retain(|&record| Side::label(labels, record) != NONE);
+    }
+    let place = places(&records, numbers.len());
+    let found_labels = found.labels(&records, &numbers);
+    let true_labels = truth.labels(&records, &numbers);
+    let rates = b_cubed(&found_labels, &true_labels, tick).or_raise();
+
+    let placed = |pairs: &[(u32, u32)]| {
+        let mut placed = Vec::new();
+        let mut turns = Turns::default();
+        for &(a, b) in pairs {
+            turns.step();
+            let (a, b) = (place[a as usize], place[b as usize]);
+            if a != NONE && b != NONE {
+                push(&mut placed, (a, b));
+            }
+        }
+        placed
+    };
+    let counts = match (&found, &truth) {
+        (Side::Pairs(found), Side::Pairs(truth)) => {
+            PairCounts::with_pairs(placed(found), placed(truth), tick)
+        }
+        (Side::Pairs(found), Side::Labels(_)) => {
+            let known = placed(found);
+            let unknown = found.len() - known.len();
+            tell_unknown(unknown as u64, found.len() as u64, "pairs", &true_in);
+            PairCounts::with_labels(known, &true_labels, tick)
+        }
+        (Side::Labels(_), Side::Pairs(truth)) => {
+            PairCounts::with_labels(placed(truth), &found_labels, tick).map(|swapped| PairCounts {
+                found: swapped.truth,
+                truth: swapped.found,
+                both: swapped.both,
+            })
+        }
+        (Side::Labels(found), Side::Labels(_)) => {
+            let labelled = || (0..).zip(found).filter(|(_, &label)| label != NONE);
+            let unknown = labelled().filter(|&(i, _): &(usize, _)| place[i] == NONE);
+            let unknown = unknown.count() as u64;
+            tell_unknown(unknown, labelled().count() as u64, "records", &true_in);
+            PairCounts::of_clusters(&found_labels, &true_labels, tick)
+        }
+    }
+    .or_raise();
+    let pairwise = counts.rates();
+    record(
+        fcinfo,
+        [
+            (counts.found as i64).into_datum(),
+            (counts.truth as i64).into_datum(),
+            (counts.both as i64).into_datum(),
+            pairwise.precision.into_datum(),
+            pairwise.recall.into_datum(),
+            pairwise.f1.into_datum(),
+            rates.precision.into_datum(),
+            rates.recall.into_datum(),
+            rates.f1.into_datum(),
+        ],
+    )
+}
