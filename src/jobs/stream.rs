@@ -122,6 +122,8 @@ impl Stream {
         // SAFETY: the protocol of the SPI; the query has a key and n signatures, in this order. Rows are
         // freed batch by batch.
         unsafe {
+            // files outlive the SPI's memory
+            let outside = pg_sys::CurrentMemoryContext;
             pg_sys::SPI_connect();
             let portal = pg_sys::SPI_cursor_open_with_args(
                 std::ptr::null(),
@@ -140,6 +142,7 @@ impl Stream {
                     break;
                 }
                 let table = &*pg_sys::SPI_tuptable;
+                let inside = pg_sys::MemoryContextSwitchTo(outside);
                 for i in 0..fetched {
                     let tuple = *table.vals.add(i);
                     let column = |number: usize| {
@@ -167,6 +170,7 @@ impl Stream {
                         profiles.push(&signatures);
                     }
                 }
+                pg_sys::MemoryContextSwitchTo(inside);
                 pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
                 pgrx::check_for_interrupts!();
             }
