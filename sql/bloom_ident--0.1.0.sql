@@ -658,14 +658,14 @@ COMMENT ON FUNCTION bloom_clusters(regclass, float8, text) IS
     'clusters of the records in a table of pairs, as bloom_duplicates gives them: columns a, b and similarity';
 
 CREATE FUNCTION bloom_quality(pairs regclass, truth regclass,
-        OUT found bigint, OUT true_pairs bigint, OUT correct bigint, OUT precision float8, OUT recall float8, OUT f1 float8,
+        OUT found bigint, OUT true_pairs bigint, OUT correct bigint, OUT "precision" float8, OUT recall float8, OUT f1 float8,
         OUT b_cubed_precision float8, OUT b_cubed_recall float8, OUT b_cubed_f1 float8) RETURNS record
     STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_quality_wrapper';
 COMMENT ON FUNCTION bloom_quality(regclass, regclass) IS
     'precision and recall of pairs and of clusters (B-cubed), where the truth is known; either table has columns a and b of pairs, or key and cluster of records';
 
 CREATE FUNCTION bloom_threshold_sweep(pairs regclass, truth regclass, step float8 DEFAULT 0.01,
-        OUT threshold float8, OUT found bigint, OUT correct bigint, OUT precision float8, OUT recall float8, OUT f1 float8)
+        OUT threshold float8, OUT found bigint, OUT correct bigint, OUT "precision" float8, OUT recall float8, OUT f1 float8)
     RETURNS SETOF record
     STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_threshold_sweep_wrapper';
 COMMENT ON FUNCTION bloom_threshold_sweep(regclass, regclass, float8) IS

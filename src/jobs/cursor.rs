@@ -39,13 +39,13 @@ impl Sql {
         self.0.extend_from_slice(qualified(oid).to_bytes());
         self
     }
-
 }
 
 /// An open cursor, and the SPI connection that it has to itself.
 pub struct Cursor {
     portal: pg_sys::Portal,
     batch: i64,
+    outside: pg_sys::MemoryContext,
 }
 
 /// A row of a cursor.
@@ -74,9 +74,10 @@ impl Cursor {
         let sql = CString::new(sql.0).expect("no zero byte in a name");
         let (mut types, mut values): (Vec<_>, Vec<_>) = arguments.iter().copied().unzip();
         // SAFETY: the protocol of the SPI; as many values as types, none of them NULL.
-        let portal = unsafe {
+        unsafe {
+            let outside = pg_sys::CurrentMemoryContext;
             pg_sys::SPI_connect();
-            pg_sys::SPI_cursor_open_with_args(
+            let portal = pg_sys::SPI_cursor_open_with_args(
                 std::ptr::null(),
                 sql.as_ptr(),
                 arguments.len() as i32,
@@ -85,9 +86,13 @@ impl Cursor {
                 std::ptr::null(),
                 true,
                 0,
-            )
-        };
-        Cursor { portal, batch }
+            );
+            Cursor {
+                portal,
+                batch,
+                outside,
+            }
+        }
     }
 
     /// The output of column `i`, from 0. It lives as long as the cursor.
@@ -105,18 +110,11 @@ impl Cursor {
         Output::new(type_oid)
     }
 
-    /// Gives every row to `each`, and closes the cursor. What `each` allocates in the current memory context is freed
-    /// behind it.
+    /// Gives every row to `each`, and closes the cursor. `each` allocates in the memory context in which the cursor was
+    /// opened, so files that it opens outlive the connection.
     pub fn each(self, mut each: impl FnMut(Row)) {
-        // SAFETY: the protocol of the SPI. Rows are freed batch by batch, and the context goes with the connection.
+        // SAFETY: the protocol of the SPI. Rows are freed batch by batch.
         unsafe {
-            let scratch = pg_sys::AllocSetContextCreateInternal(
-                pg_sys::CurrentMemoryContext,
-                c"row of a query".as_ptr(),
-                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-            );
             loop {
                 pg_sys::SPI_cursor_fetch(self.portal, true, self.batch);
                 let fetched = pg_sys::SPI_processed as usize;
@@ -124,13 +122,12 @@ impl Cursor {
                     break;
                 }
                 let table = &*pg_sys::SPI_tuptable;
-                let before = pg_sys::MemoryContextSwitchTo(scratch);
+                let before = pg_sys::MemoryContextSwitchTo(self.outside);
                 for i in 0..fetched {
                     each(Row {
                         tuple: *table.vals.add(i),
                         columns: table.tupdesc,
                     });
-                    pg_sys::MemoryContextReset(scratch);
                 }
                 pg_sys::MemoryContextSwitchTo(before);
                 pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
@@ -147,34 +144,45 @@ pub struct Output {
     function: pg_sys::FmgrInfo,
     /// The value is its own text.
     plain: bool,
+    /// Memory for a value.
+    scratch: pg_sys::MemoryContext,
 }
 
 impl Output {
     fn new(type_oid: pg_sys::Oid) -> Output {
         let mut function = pg_sys::FmgrInfo::default();
-        // SAFETY: a type that exists.
-        let base = unsafe {
+        // SAFETY: a type that exists; the context goes with the connection.
+        unsafe {
             let (mut oid, mut is_varlena) = (pg_sys::InvalidOid, false);
             pg_sys::getTypeOutputInfo(type_oid, &mut oid, &mut is_varlena);
             pg_sys::fmgr_info(oid, &mut function);
-            pg_sys::getBaseType(type_oid)
-        };
-        Output {
-            function,
-            plain: base == pg_sys::TEXTOID || base == pg_sys::VARCHAROID,
+            let base = pg_sys::getBaseType(type_oid);
+            Output {
+                function,
+                plain: base == pg_sys::TEXTOID || base == pg_sys::VARCHAROID,
+                scratch: pg_sys::AllocSetContextCreateInternal(
+                    pg_sys::CurrentMemoryContext,
+                    c"text form of a value".as_ptr(),
+                    pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                    pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                    pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+                ),
+            }
         }
     }
 
     /// Gives the bytes of a value's text form, in the database's encoding.
     pub fn show<T>(&mut self, value: pg_sys::Datum, to: impl FnOnce(&[u8]) -> T) -> T {
-        // SAFETY: a value of the type.
+        // SAFETY: a value of the type; what its output function leaves behind is freed.
         unsafe {
             if self.plain {
                 return to(Varlena::of(value).bytes());
             }
+            let before = pg_sys::MemoryContextSwitchTo(self.scratch);
             let text = pg_sys::OutputFunctionCall(&mut self.function, value);
+            pg_sys::MemoryContextSwitchTo(before);
             let result = to(CStr::from_ptr(text).to_bytes());
-            pg_sys::pfree(text.cast());
+            pg_sys::MemoryContextReset(self.scratch);
             result
         }
     }
