@@ -670,3 +670,9 @@ CREATE FUNCTION bloom_threshold_sweep(pairs regclass, truth regclass, step float
     STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_threshold_sweep_wrapper';
 COMMENT ON FUNCTION bloom_threshold_sweep(regclass, regclass, float8) IS
     'how many of the pairs every threshold would have found, and how many of them are true';
+
+CREATE FUNCTION bloom_report(rel regclass, key name, signature name, threshold float8, columns name[] DEFAULT NULL,
+        truth regclass DEFAULT NULL, method text DEFAULT 'centre', title text DEFAULT NULL, format text DEFAULT 'html') RETURNS text
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_wrapper';
+COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass, text, text, text) IS
+    'the duplicates of a table on one page: similarities, clusters, pairs at the threshold, quality where the truth is known; formats html and text';

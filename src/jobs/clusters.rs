@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::budget::{push, Turns};
 use super::cursor::{Cursor, Sql};
 use super::numbers::{places, Numbers};
-use super::pairs::read;
+use super::pairs::Collected;
 use super::relation::Records;
 use super::rows::{text_datum, Rows};
 use super::source::Source;
@@ -46,7 +46,7 @@ impl Method {
     }
 
     /// What the core needs for a pair besides its place in a list, in bytes.
-    fn bytes_a_pair(self) -> usize {
+    pub fn bytes_a_pair(self) -> usize {
         match self {
             Method::Components | Method::Centre => 32,
             Method::Average => 32 + 90,
@@ -228,15 +228,10 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     );
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut numbers = Numbers::new();
-    let found = duplicates(near, &records, threshold);
-    let pairs = read(
-        found,
-        "bloom_duplicates",
-        &mut numbers,
-        threshold,
-        method.bytes_a_pair(),
-    );
+    let mut found = Collected::new(method.bytes_a_pair());
+    let cursor = duplicates(near, &records, threshold);
+    found.read(cursor, "bloom_duplicates", threshold);
+    let (pairs, numbers) = found.finish();
     check_unique(&pairs, &numbers, &records);
     put(rows, &Clustered::new(numbers, pairs, threshold, method));
     NewValue(pg_sys::Datum::null())
@@ -252,14 +247,10 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let source = Source::of_similar_pairs(arguments.oid(0));
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut numbers = Numbers::new();
-    let pairs = read(
-        source.similar_rows(),
-        &source.name,
-        &mut numbers,
-        method.least(threshold),
-        method.bytes_a_pair(),
-    );
+    let mut found = Collected::new(method.bytes_a_pair());
+    let least = method.least(threshold);
+    found.read(source.similar_rows(), &source.name, least);
+    let (pairs, numbers) = found.finish();
     put(rows, &Clustered::new(numbers, pairs, threshold, method));
     NewValue(pg_sys::Datum::null())
 }

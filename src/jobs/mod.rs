@@ -16,6 +16,7 @@ mod profiles;
 mod progress;
 mod quality;
 mod relation;
+mod report;
 mod rows;
 mod side;
 mod sorted;

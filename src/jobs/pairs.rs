@@ -55,38 +55,68 @@ impl Reader {
     }
 }
 
-/// Reads the pairs of a cursor over a, b and similarity, without those less similar than `least`.
-/// `a_pair` bytes a pair will be needed besides.
-///
-/// Errors: more than memory may hold; a NULL; a similarity outside [0,1].
-pub fn read(
-    cursor: Cursor,
-    name: &str,
-    numbers: &mut Numbers,
-    least: f64,
+/// Pairs in memory, and the numbers of their records.
+pub struct Collected {
+    pairs: Vec<Pair>,
+    numbers: Numbers,
+    budget: Budget,
     a_pair: usize,
-) -> Vec<Pair> {
-    let mut reader = Reader::new(&cursor, name);
-    let budget = Budget::of_setting();
-    let mut pairs = Vec::new();
-    cursor.each(|row| {
-        let similarity = reader.similarity(row);
-        if similarity < least {
-            return;
-        }
-        let [a, b] = reader.keys(row, |key| numbers.number(key));
-        push(&mut pairs, Pair { a, b, similarity });
-        if pairs.len() % 1024 == 0 {
-            check(budget, &pairs, numbers, a_pair);
-        }
-    });
-    check(budget, &pairs, numbers, a_pair);
-    pairs
 }
 
-fn check(budget: Budget, pairs: &[Pair], numbers: &Numbers, a_pair: usize) {
-    let needed = pairs.len() * (size_of::<Pair>() + a_pair) + numbers.memory();
-    budget.check(needed, || {
-        format!("{} pairs of {} records", pairs.len(), numbers.len())
-    });
+impl Collected {
+    /// `a_pair` bytes a pair will be needed besides.
+    pub fn new(a_pair: usize) -> Collected {
+        Collected::with(Numbers::new(), a_pair)
+    }
+
+    /// Records that are known already keep their numbers.
+    pub fn with(numbers: Numbers, a_pair: usize) -> Collected {
+        Collected {
+            pairs: Vec::new(),
+            numbers,
+            budget: Budget::of_setting(),
+            a_pair,
+        }
+    }
+
+    /// Errors: more than memory may hold.
+    pub fn push(&mut self, a: &[u8], b: &[u8], similarity: f64) {
+        let (a, b) = (self.numbers.number(a), self.numbers.number(b));
+        self.put(Pair { a, b, similarity });
+    }
+
+    fn put(&mut self, pair: Pair) {
+        push(&mut self.pairs, pair);
+        if self.pairs.len() % 1024 == 0 {
+            self.check();
+        }
+    }
+
+    fn check(&self) {
+        let pairs = self.pairs.len();
+        let needed = pairs * (size_of::<Pair>() + self.a_pair) + self.numbers.memory();
+        self.budget.check(needed, || {
+            format!("{pairs} pairs of {} records", self.numbers.len())
+        });
+    }
+
+    /// Reads the pairs of a cursor over a, b and similarity, without those less similar than `least`.
+    ///
+    /// Errors: more than memory may hold; a NULL; a similarity outside [0,1].
+    pub fn read(&mut self, cursor: Cursor, name: &str, least: f64) {
+        let mut reader = Reader::new(&cursor, name);
+        cursor.each(|row| {
+            let similarity = reader.similarity(row);
+            if similarity >= least {
+                let [a, b] = reader.keys(row, |key| self.numbers.number(key));
+                self.put(Pair { a, b, similarity });
+            }
+        });
+    }
+
+    /// Errors: as [`Collected::push`].
+    pub fn finish(self) -> (Vec<Pair>, Numbers) {
+        self.check();
+        (self.pairs, self.numbers)
+    }
 }

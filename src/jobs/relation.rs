@@ -42,7 +42,7 @@ impl Column {
     /// Of a relation, with its name.
     ///
     /// Errors: no such column.
-    fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> Column {
+    pub fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> Column {
         Column::find(oid, column).unwrap_or_else(|column| {
             fail(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,

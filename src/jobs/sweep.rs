@@ -7,7 +7,7 @@ use pgrx::{pg_extern, pg_sys, IntoDatum};
 use super::arguments::Arguments;
 use super::budget::Turns;
 use super::numbers::Numbers;
-use super::pairs::read;
+use super::pairs::Collected;
 use super::rows::Rows;
 use super::side::{tell_unknown, Side, Truth};
 use super::source::Source;
@@ -54,13 +54,9 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut numbers = Numbers::new();
     let side = Side::read(&true_in, &mut numbers, 0);
     let truth = Truth::new(side);
-    let pairs = read(
-        found_in.similar_rows(),
-        &found_in.name,
-        &mut numbers,
-        0.0,
-        32,
-    );
+    let mut found = Collected::with(numbers, 32);
+    found.read(found_in.similar_rows(), &found_in.name, 0.0);
+    let (pairs, numbers) = found.finish();
     // each pair once
     let links = Links::new(numbers.len() as u32, &pairs, tick).or_raise();
     drop(pairs);

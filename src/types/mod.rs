@@ -12,7 +12,7 @@ mod varlena;
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
 pub use query::BloomQuery;
-pub use text::{is_utf8_database, Text};
+pub use text::{is_utf8_database, readable, to_database, Text};
 pub use varlena::{build, is_plain, tick, NewValue, Varlena};
 
 /// Lets a Rust type stand for an SQL type in a `#[pg_extern]`; the SQL itself is written by hand.

@@ -66,6 +66,38 @@ pub fn is_utf8_database() -> bool {
     unsafe { pg_sys::GetDatabaseEncoding() == PG_UTF8 as i32 }
 }
 
+/// Text of the database's encoding, with U+FFFD for what is none.
+pub fn readable(bytes: &[u8]) -> String {
+    // SAFETY: looks at a variable of the server.
+    let unknown = unsafe { pg_sys::GetDatabaseEncoding() } == PG_SQL_ASCII as i32;
+    let text = if unknown {
+        Cow::Borrowed(bytes)
+    } else {
+        to_utf8(bytes)
+    };
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// A text in the database's encoding.
+///
+/// Errors: a character that it does not have.
+pub fn to_database(text: &str) -> Vec<u8> {
+    // SAFETY: looks at a variable of the server.
+    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    if encoding == PG_UTF8 as i32 || encoding == PG_SQL_ASCII as i32 || text.is_ascii() {
+        return text.as_bytes().to_vec();
+    }
+    // SAFETY: source and length are those of a slice; the result is a new C string.
+    unsafe {
+        let source: *mut u8 = text.as_ptr().cast_mut();
+        let result =
+            pg_sys::pg_do_encoding_conversion(source, text.len() as i32, PG_UTF8 as i32, encoding);
+        let converted = CStr::from_ptr(result.cast()).to_bytes().to_vec();
+        pg_sys::pfree(result.cast());
+        converted
+    }
+}
+
 /// Text of the database's encoding in UTF-8: as it is, or converted by the server.
 fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     // SAFETY: looks at a variable of the server.

@@ -1,0 +1,87 @@
+//! How many pairs have which similarity, in steps of 0.01.
+
+use super::Edge;
+
+/// Steps of the similarity from 0 to 1.
+const STEPS: u32 = 100;
+
+/// Pairs from `from` on, below `from` + 0.01; those of similarity 1 have a bin of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Bin {
+    pub from: f64,
+    pub pairs: u64,
+}
+
+pub struct Histogram {
+    pub bins: Vec<Bin>,
+    first: u32,
+}
+
+/// The number of the step that a similarity is in: the last i with i/100 <= similarity.
+fn step(similarity: f64) -> u32 {
+    let mut i = (similarity * f64::from(STEPS)) as u32;
+    while i > 0 && f64::from(i) / f64::from(STEPS) > similarity {
+        i -= 1;
+    }
+    while i < STEPS && f64::from(i + 1) / f64::from(STEPS) <= similarity {
+        i += 1;
+    }
+    i
+}
+
+/// From which similarity on pairs are searched, so that both sides of the threshold are seen. The time of a search
+/// grows steeply below the threshold, so it is not far.
+pub fn floor(threshold: f64) -> f64 {
+    f64::from(step(threshold).saturating_sub(5)) / f64::from(STEPS)
+}
+
+impl Histogram {
+    /// From `floor` on.
+    pub fn new(floor: f64) -> Histogram {
+        let first = step(floor);
+        let from = |i: u32| f64::from(i) / f64::from(STEPS);
+        let bin = |i| Bin {
+            from: from(i),
+            pairs: 0,
+        };
+        Histogram {
+            bins: (first..=STEPS).map(bin).collect(),
+            first,
+        }
+    }
+
+    pub fn add(&mut self, similarity: f64) {
+        self.bins[(step(similarity) - self.first) as usize].pairs += 1;
+    }
+
+    pub fn most(&self) -> u64 {
+        self.bins.iter().map(|bin| bin.pairs).max().unwrap_or(0)
+    }
+
+    /// A few bins would dwarf all others.
+    pub fn is_steep(&self) -> bool {
+        let mut some: Vec<u64> = self.bins.iter().map(|bin| bin.pairs).collect();
+        some.retain(|&pairs| pairs > 0);
+        some.sort_unstable();
+        some.get(some.len() / 2)
+            .is_some_and(|median| self.most() > 50 * median)
+    }
+
+    /// Where a bin ends, as text.
+    pub fn label(bin: &Bin) -> String {
+        if bin.from >= 1.0 {
+            "1".to_owned()
+        } else {
+            format!("{:.2}", bin.from)
+        }
+    }
+
+    /// On which side of the threshold a bin is.
+    pub fn side(bin: &Bin, threshold: f64) -> Edge {
+        if step(threshold) <= step(bin.from) {
+            Edge::Above
+        } else {
+            Edge::Below
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! `bloom_report`: duplicates of a table on one page.
+
+mod charts;
+mod diff;
+mod facts;
+mod histogram;
+mod page;
+mod plain;
+mod value;
+
+use std::ffi::CStr;
+
+use bloom_ident_core::{Error, Kind};
+use pgrx::{pg_extern, pg_sys};
+
+use super::arguments::Arguments;
+use super::clusters::Method;
+use super::relation::{qualified, Records};
+use super::rows::text_datum;
+use super::source::Source;
+use crate::error::raise;
+use crate::types::{readable, to_database, NewValue};
+
+/// On which side of the threshold something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The threshold is reached.
+    Above,
+    Below,
+}
+
+/// How much of everything is shown.
+pub struct Limits {
+    clusters: usize,
+    /// Of a cluster.
+    records: usize,
+    /// Pairs on either side of the threshold.
+    near: usize,
+    columns: usize,
+}
+
+const LIMITS: Limits = Limits {
+    clusters: 20,
+    records: 10,
+    near: 5,
+    columns: 16,
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Html,
+    Text,
+}
+
+impl Format {
+    /// Errors: no such format.
+    fn of_name(name: &str) -> Format {
+        match name {
+            "html" => Format::Html,
+            "text" => Format::Text,
+            _ => raise(
+                &Error::new(
+                    Kind::InvalidParameter,
+                    format!("unrecognized report format \"{name}\""),
+                )
+                .detail("The formats are \"html\" and \"text\"."),
+            ),
+        }
+    }
+}
+
+/// Where a report comes from.
+pub struct Origin {
+    pub title: String,
+    /// With its schema, as SQL has it.
+    pub relation: String,
+    pub key: String,
+    pub signature: String,
+    pub method: String,
+    /// The columns that were asked for.
+    pub columns: Option<Vec<String>>,
+    /// With its schema, as SQL has it.
+    pub truth: Option<String>,
+    pub database: String,
+    pub date: String,
+    pub server: String,
+}
+
+impl Origin {
+    /// The statement that makes this page.
+    pub fn statement(&self, threshold: f64) -> String {
+        let mut sql = format!("SELECT bloom_report({}", self.subject(threshold));
+        if let Some(columns) = &self.columns {
+            let names: Vec<String> = columns.iter().map(|name| literal(name)).collect();
+            let names = names.join(", ");
+            sql.push_str(&format!(",\n    columns => ARRAY[{names}]::name[]"));
+        }
+        if let Some(truth) = &self.truth {
+            sql.push_str(&format!(",\n    truth => {}", literal(truth)));
+        }
+        sql.push_str(&format!(",\n    method => {});", literal(&self.method)));
+        sql
+    }
+
+    /// The statements whose results have all of it.
+    pub fn tables(&self, threshold: f64) -> String {
+        let subject = self.subject(threshold);
+        let mut sql = format!(
+            "CREATE TABLE duplicate_pair AS SELECT * FROM bloom_duplicates({subject});\n\
+             CREATE TABLE duplicate_cluster AS SELECT * FROM bloom_clusters('duplicate_pair', {threshold}, {});",
+            literal(&self.method)
+        );
+        if let Some(truth) = &self.truth {
+            let truth = literal(truth);
+            sql.push_str(&format!(
+                "\nSELECT * FROM bloom_quality('duplicate_cluster', {truth});\n\
+                 SELECT * FROM bloom_threshold_sweep('duplicate_pair', {truth});"
+            ));
+        }
+        sql
+    }
+
+    fn subject(&self, threshold: f64) -> String {
+        let [relation, key, signature] =
+            [&self.relation, &self.key, &self.signature].map(|text| literal(text));
+        format!("{relation}, {key}, {signature}, {threshold}")
+    }
+}
+
+/// A string constant of SQL.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// SAFETY: a zero-terminated string in the database's encoding.
+unsafe fn known(text: *const std::ffi::c_char) -> String {
+    // SAFETY: as promised by the caller.
+    readable(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text)`
+#[pg_extern(sql = false)]
+fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
+    // SAFETY: declared so.
+    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    if [0, 1, 2, 3, 6, 8]
+        .map(|i| arguments.datum(i))
+        .contains(&None)
+    {
+        return None;
+    }
+    let threshold = arguments.threshold(3);
+    let (method_name, format) = (arguments.text(6), Format::of_name(&arguments.text(8)));
+    let method = Method::of_name(&method_name);
+    let given = arguments.datum(4).map(|_| arguments.names(4));
+    let truth = arguments.datum(5).map(|_| {
+        (
+            arguments.oid(5),
+            Source::of_pairs_or_labels(arguments.oid(5)),
+        )
+    });
+    let records = Records::new(
+        near,
+        arguments.oid(0),
+        arguments.name(1),
+        vec![arguments.name(2)],
+    );
+    let name = |name: &CStr| readable(name.to_bytes());
+    let relation = name(&qualified(records.oid));
+    let title = arguments.datum(7).map(|_| arguments.text(7));
+    // SAFETY: variables and catalogs of the server.
+    let (database, date, server) = unsafe {
+        let date = known(pg_sys::timestamptz_to_str(
+            pg_sys::GetCurrentTransactionStartTimestamp(),
+        ));
+        (
+            known(pg_sys::get_database_name(pg_sys::MyDatabaseId)),
+            without_fraction(&date),
+            known(pg_sys::GetConfigOption(
+                c"server_version".as_ptr(),
+                true,
+                false,
+            )),
+        )
+    };
+    let origin = Origin {
+        title: title.unwrap_or_else(|| format!("Duplicates in {relation}")),
+        relation,
+        key: name(&records.key.name),
+        signature: name(&records.signatures[0].name),
+        method: method_name,
+        columns: given
+            .as_ref()
+            .map(|given| given.iter().map(|column| name(column)).collect()),
+        truth: truth.as_ref().map(|(oid, _)| name(&qualified(*oid))),
+        database,
+        date,
+        server,
+    };
+    let columns = facts::columns(near, &records, given);
+    let truth = truth.as_ref().map(|(_, source)| source);
+    let facts = facts::find(near, &records, (threshold, method), columns, truth, &LIMITS);
+    let report = match format {
+        Format::Html => page::html(&facts, &origin),
+        Format::Text => plain::text(&facts, &origin),
+    };
+    Some(NewValue(text_datum(&to_database(&report))))
+}
+
+/// 2026-01-31 12:00:00.123+01 as 2026-01-31 12:00:00+01.
+fn without_fraction(date: &str) -> String {
+    match date.split_once('.') {
+        Some((seconds, rest)) => {
+            let zone = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            format!("{seconds}{zone}")
+        }
+        None => date.to_owned(),
+    }
+}

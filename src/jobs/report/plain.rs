@@ -1,0 +1,298 @@
+//! A report as plain text, for psql.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::facts::{Facts, Values};
+use super::histogram::Histogram;
+use super::value::{grouped, percent, tidy};
+use super::{Edge, Origin, LIMITS};
+use crate::types::readable;
+
+/// Characters of the longest bar.
+const BAR: u64 = 50;
+
+/// Stands for characters that would not be seen, in every encoding.
+const UNFIT: char = '?';
+
+/// Columns side by side, as wide as their longest value; the first `right` ones to the right.
+struct Table {
+    rows: Vec<Vec<String>>,
+    right: usize,
+}
+
+impl Table {
+    fn new(right: usize, head: &[&str]) -> Table {
+        let head = head.iter().map(|name| (*name).to_owned()).collect();
+        Table {
+            rows: vec![head],
+            right,
+        }
+    }
+
+    fn write(&self, to: &mut String) {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |i: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(i));
+            cells.map(|cell| cell.width()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (i, cell) in row.iter().enumerate() {
+                let blanks = " ".repeat(widths[i] - cell.width());
+                line.push_str("  ");
+                if i < self.right {
+                    line.push_str(&blanks);
+                    line.push_str(cell);
+                } else {
+                    line.push_str(cell);
+                    line.push_str(&blanks);
+                }
+            }
+            to.push_str(line.trim_end());
+            to.push('\n');
+        }
+    }
+}
+
+fn heading(to: &mut String, text: &str) {
+    to.push_str(&format!("\n{text}\n{}\n", "-".repeat(text.width())));
+}
+
+/// A bar of characters; what is more than nothing is seen.
+fn bar(n: u64, most: u64, mark: &str) -> String {
+    let full = BAR.min(most);
+    let length = (n * full).checked_div(most).unwrap_or(0);
+    mark.repeat(length.max(u64::from(n > 0)) as usize)
+}
+
+/// A similarity; one that is not 1 is not shown as 1.
+fn similarity(s: f64) -> String {
+    format!("{:.3}", (s * 1000.0).floor() / 1000.0)
+}
+
+fn record(values: Option<&Values>) -> impl Iterator<Item = String> + '_ {
+    values.into_iter().flatten().map(|value| match value {
+        Some(value) => tidy(value, UNFIT),
+        None => "null".to_owned(),
+    })
+}
+
+fn head<'a>(first: &[&'a str], columns: &'a [String]) -> Vec<&'a str> {
+    first
+        .iter()
+        .copied()
+        .chain(columns.iter().map(String::as_str))
+        .collect()
+}
+
+pub fn text(facts: &Facts, origin: &Origin) -> String {
+    let mut out = String::new();
+    let title = tidy(&origin.title, UNFIT);
+    out.push_str(&format!("{title}\n{}\n\n", "=".repeat(title.width())));
+    let clusters = facts.clusters();
+    let surplus = facts.clustered - clusters;
+    let mut table = Table::new(0, &["records", &grouped(facts.rows)]);
+    let share = |n: u64| match percent(n, facts.rows) {
+        share if share.is_empty() => grouped(n),
+        share => format!("{} ({share})", grouped(n)),
+    };
+    for (name, number) in [
+        ("with a signature", grouped(facts.signed)),
+        ("threshold", facts.threshold.to_string()),
+        ("pairs of duplicates", grouped(facts.pairs)),
+        ("clusters", grouped(clusters)),
+        ("records in clusters", share(facts.clustered)),
+        ("surplus records", share(surplus)),
+    ] {
+        table.rows.push(vec![name.to_owned(), number]);
+    }
+    table.write(&mut out);
+
+    heading(&mut out, "Similarities");
+    let most = facts.histogram.most();
+    let mut table = Table::new(2, &["from", "pairs", ""]);
+    for bin in &facts.histogram.bins {
+        let above = Histogram::side(bin, facts.threshold) == Edge::Above;
+        let mark = if above { "#" } else { "." };
+        table.rows.push(vec![
+            Histogram::label(bin),
+            grouped(bin.pairs),
+            bar(bin.pairs, most, mark),
+        ]);
+    }
+    table.write(&mut out);
+    out.push_str(&format!(
+        "  #  from the threshold {} on    .  below it; pairs below {:.2} were not searched\n",
+        facts.threshold, facts.floor
+    ));
+    quality(facts, &mut out);
+
+    heading(&mut out, "Clusters by size");
+    if facts.sizes.is_empty() {
+        out.push_str("  none: no two records reach the threshold\n");
+    } else {
+        let most = facts.sizes.iter().map(|&(_, n)| n).max().unwrap_or(0);
+        let mut table = Table::new(3, &["records each", "clusters", "records", ""]);
+        for &(size, n) in &facts.sizes {
+            table.rows.push(vec![
+                size.to_string(),
+                grouped(n),
+                grouped(u64::from(size) * n),
+                bar(n, most, "#"),
+            ]);
+        }
+        table.write(&mut out);
+    }
+    near(facts, origin, &mut out);
+    largest(facts, origin, &mut out);
+
+    heading(&mut out, "How this was made");
+    let statement = origin.statement(facts.threshold);
+    let statement = statement.replace(");", ",\n    format => 'text');");
+    out.push_str(&format!(
+        "{statement}\n\n{}\n",
+        origin.tables(facts.threshold)
+    ));
+    out.push_str(&format!(
+        "\nbloom_ident {}, PostgreSQL {}, database {}, {}\n",
+        env!("CARGO_PKG_VERSION"),
+        origin.server,
+        origin.database,
+        origin.date
+    ));
+    out
+}
+
+fn quality(facts: &Facts, out: &mut String) {
+    let Some(truth) = &facts.truth else { return };
+    heading(out, "Precision and recall");
+    out.push_str(&format!(
+        "  held against {}, {} true pairs\n",
+        truth.name,
+        grouped(truth.counts.truth)
+    ));
+    if truth.unknown > 0 {
+        let unknown = grouped(truth.unknown);
+        out.push_str(&format!(
+            "  {unknown} pairs are not counted, since the truth does not name their records\n"
+        ));
+    }
+    let head = [
+        "threshold",
+        "found",
+        "true",
+        "precision",
+        "recall",
+        "F1",
+        "",
+    ];
+    let mut table = Table::new(6, &head);
+    let mut row = |threshold: String, counts: &bloom_ident_core::dedup::PairCounts, note: &str| {
+        let rates = counts.rates();
+        table.rows.push(vec![
+            threshold,
+            grouped(counts.found),
+            grouped(counts.both),
+            format!("{:.3}", rates.precision),
+            format!("{:.3}", rates.recall),
+            format!("{:.3}", rates.f1),
+            note.to_owned(),
+        ]);
+    };
+    let best = truth.best.map(|step| step.threshold);
+    if truth
+        .steps
+        .iter()
+        .all(|step| step.threshold != facts.threshold)
+    {
+        row(facts.threshold.to_string(), &truth.counts, "chosen");
+    }
+    for step in &truth.steps {
+        let chosen = step.threshold == facts.threshold;
+        let note = match (chosen, Some(step.threshold) == best) {
+            (true, true) => "chosen, greatest F1",
+            (true, false) => "chosen",
+            (false, true) => "greatest F1",
+            (false, false) => "",
+        };
+        row(format!("{:.2}", step.threshold), &step.counts, note);
+    }
+    table.write(out);
+}
+
+fn near(facts: &Facts, origin: &Origin, out: &mut String) {
+    if facts.near.is_empty() {
+        return;
+    }
+    heading(out, "Pairs nearest to the threshold");
+    let first = ["similarity", "", &origin.key];
+    let mut table = Table::new(1, &head(&first, &facts.columns));
+    for near in &facts.near {
+        let verdict = match (near.similarity >= facts.threshold, near.is_true) {
+            (true, None) => "duplicates",
+            (false, None) => "left out",
+            (true, Some(true)) => "duplicates, true",
+            (true, Some(false)) => "duplicates, not true",
+            (false, Some(true)) => "left out, but true",
+            (false, Some(false)) => "left out, not true",
+        };
+        for (i, key) in near.keys.iter().enumerate() {
+            let first = if i == 0 {
+                [similarity(near.similarity), verdict.to_owned()]
+            } else {
+                [String::new(), String::new()]
+            };
+            let key_text = tidy(&readable(key), UNFIT);
+            let values = record(facts.values.get(key));
+            let row = first.into_iter().chain([key_text]).chain(values);
+            table.rows.push(row.collect());
+        }
+    }
+    table.write(out);
+}
+
+fn largest(facts: &Facts, origin: &Origin, out: &mut String) {
+    if facts.largest.is_empty() {
+        return;
+    }
+    heading(out, "Largest clusters");
+    let first = ["cluster", "similarity", &origin.key];
+    let mut table = Table::new(2, &head(&first, &facts.columns));
+    for cluster in &facts.largest {
+        for shown in &cluster.records {
+            let first = [
+                if shown.keep {
+                    cluster.number.to_string()
+                } else {
+                    String::new()
+                },
+                match (shown.keep, shown.similarity) {
+                    (true, _) => "keep".to_owned(),
+                    (false, Some(s)) => similarity(s),
+                    (false, None) => format!("below {}", facts.threshold),
+                },
+                tidy(&readable(&shown.key), UNFIT),
+            ];
+            let values = record(facts.values.get(&shown.key));
+            table.rows.push(first.into_iter().chain(values).collect());
+        }
+        let hidden = cluster.size as usize - cluster.records.len();
+        if hidden > 0 {
+            let more = format!("and {hidden} more");
+            table.rows.push(vec![String::new(), String::new(), more]);
+        }
+    }
+    table.write(out);
+    let more = facts.clusters().saturating_sub(LIMITS.clusters as u64);
+    if more > 0 {
+        out.push_str(&format!(
+            "  {} more clusters are not shown\n",
+            grouped(more)
+        ));
+    }
+    if facts.more_columns > 0 {
+        let more = facts.more_columns;
+        out.push_str(&format!("  {more} more columns are not shown\n"));
+    }
+}

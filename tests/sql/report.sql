@@ -1,0 +1,127 @@
+-- The report: what it says, and what it must not do.
+CREATE SCHEMA "My ""Data";
+CREATE TABLE "My ""Data"."Person's" ("Id" integer, "Given <name>" text, note text, born date, sig bloom GENERATED ALWAYS AS (bloom_signature("Given <name>")) STORED, more bloom[]);
+INSERT INTO "My ""Data"."Person's" ("Id", "Given <name>", note, born) VALUES
+    (1, 'Erika Mustermann', '<script>alert(1)</script>', '1964-08-12'), (2, 'Erica Mustermann', '" onload="x', NULL), (3, 'Erika Musterman', 'a & b', '1964-08-12'),
+    (4, 'Jörg Müller', E'two\nlines\x1b[31m', '1971-03-02'), (5, 'Joerg Mueller', repeat('ä', 200) || 'END', '1971-03-02'), (6, 'Sean O''Brien', NULL, NULL), (7, NULL, NULL, NULL), (8, '', NULL, NULL);
+CREATE FUNCTION report(VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.8, format => coalesce($1[1], 'html'), title => $1[2]) $$;
+
+CREATE TABLE html AS SELECT report('html', 'Title </title><script>"&') AS page;
+-- Structure, and nothing from elsewhere.
+SELECT page ~ '^<!DOCTYPE html>\n<html lang="en">' AS doctype, page ~ '</html>\s*$' AS complete, page ~ 'prefers-color-scheme: dark' AS dark, page ~ '@media print' AS print,
+       page ~ '<meta name="viewport"' AS viewport, page !~ '[^\x01-\x7f]' AS ascii FROM html;
+SELECT page !~* '<script|<link|<img|<iframe|<object|<embed|<base|@import|url\(|https?:|javascript:| src=| href=| on[a-z]+=["a-z]' AS alone FROM html;
+SELECT name, opened = closed AS balanced, opened > 0 AS some FROM html,
+    unnest('{html,head,body,main,section,table,caption,tr,td,th,svg,g,figure,p,h1,h2,h3,div,span,mark,details,summary,pre,code,dl,dt,dd,title}'::text[]) AS name,
+    LATERAL (SELECT count(*) FROM regexp_matches(page, '<' || name || '[ >]', 'g')) AS o (opened),
+    LATERAL (SELECT count(*) FROM regexp_matches(page, '</' || name || '>', 'g')) AS c (closed)
+ORDER BY balanced, name;
+-- It is well-formed XML but for the doctype and the void elements.
+CREATE FUNCTION well_formed(page text) RETURNS boolean LANGUAGE sql AS
+    $$ SELECT xml_is_well_formed_document(regexp_replace(regexp_replace(page, '<!DOCTYPE html>', ''), '<(meta|br)([^>]*)>', '<\1\2/>', 'g')) $$;
+SELECT well_formed(page) FROM html;
+-- Every id that is referred to is there once.
+SELECT ref, count(*) FROM html, regexp_matches(page, 'aria-labelledby="([^"]*)"', 'g') AS m, unnest(string_to_array(m[1], ' ')) AS ref,
+    regexp_matches(page, ' id="' || ref || '"', 'g') GROUP BY ref ORDER BY ref COLLATE "C";
+-- Data are escaped, everywhere; names, too.
+SELECT name, page ~ part AS found FROM html, (VALUES
+    ('title', '<title>Title &#60;/title&#62;&#60;script&#62;&#34;&#38;</title>'), ('column', '<th scope="col">Given &#60;name&#62;</th>'),
+    ('script', '&#60;script&#62;alert\(1\)&#60;/script&#62;'), ('quote', '&#34; onload=&#34;x'), ('amp', 'a &#38; b'), ('umlaut', 'J&#246;rg M&#252;ller'),
+    ('control', 'two lines&#65533;\[31m'), ('cut', '(&#228;){80}\.\.\.'), ('null', '<span class="null">null</span>'),
+    ('call', 'SELECT bloom_report\(&#39;&#34;My &#34;&#34;Data&#34;\.&#34;Person&#39;&#39;s&#34;&#39;, &#39;Id&#39;, &#39;sig&#39;, 0\.8,')) AS v (name, part);
+SELECT page !~ 'END' AS shortened, page !~ '>sig</th>|>more</th>' AS no_signatures FROM html;
+-- Differing characters are marked, against the record to keep.
+SELECT m[1] AS marked FROM html, regexp_matches(page, '(Eri<mark>.</mark>a Mustermann|Musterman<span class="gap"[^>]*></span>)', 'g') AS m;
+
+-- The plain form. Date, server and version change.
+CREATE FUNCTION show(report text) RETURNS SETOF text LANGUAGE sql AS $$ SELECT regexp_replace(line, '^bloom_ident .*', 'bloom_ident ...') FROM regexp_split_to_table(report, '\n') AS line $$;
+\pset format unaligned
+\pset tuples_only on
+SELECT show(report('text', 'My duplicates'));
+-- With a truth, chosen columns and another method.
+CREATE VIEW truth AS SELECT "Id" AS key, CASE WHEN "Id" <= 2 THEN 'Erika' WHEN "Id" IN (4, 5) THEN 'Joerg' ELSE 'nobody' || "Id" END AS cluster FROM "My ""Data"."Person's";
+SELECT show(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth', 'components', format => 'text'));
+\pset format aligned
+\pset tuples_only off
+CREATE TABLE with_truth AS SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth') AS page;
+SELECT well_formed(page), page ~ 'Precision is 0\.667, recall 1\.000, F1 0\.800' AS measured, page ~ '<polyline class="recall" points="[0-9., ]+"/>' AS curve,
+       page !~ 'Given' AS chosen_columns, page !~* '<script|https?:' AS alone FROM with_truth;
+-- Pairs as truth; records that the truth does not know.
+CREATE VIEW true_pairs AS SELECT '1' AS a, '2' AS b UNION ALL SELECT '5', '4';
+CREATE VIEW part AS SELECT * FROM truth WHERE key <> 3;
+SELECT truth, m[1] FROM unnest('{truth,true_pairs,part}'::regclass[]) AS truth,
+    regexp_matches(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{}', truth), 'which has ([^<]*)') AS m;
+
+-- The report's clusters are those of bloom_clusters, its numbers those of bloom_quality.
+CREATE TABLE people AS SELECT i AS id, 'name' || i % 40 || repeat('x', i % 7) AS name, i % 40 AS who, bloom_signature('name' || i % 40 || repeat('x', i % 7)) AS sig FROM generate_series(1, 400) AS i;
+CREATE VIEW who AS SELECT id AS key, who AS cluster FROM people;
+CREATE TABLE pairs AS SELECT * FROM bloom_duplicates('people', 'id', 'sig', 0.8);
+SELECT method, replace(m[1], ',', '')::int = (SELECT max(cluster) FROM bloom_clusters('people', 'id', 'sig', 0.8, method)) AS clusters,
+       replace(m[2], ',', '')::int = (SELECT count(*) FROM bloom_clusters('people', 'id', 'sig', 0.8, method)) AS records
+FROM unnest('{components,centre,average}'::text[]) AS method,
+    regexp_matches(bloom_report('people', 'id', 'sig', 0.8, method => method), '<dt>Clusters</dt><dd><span class="n">([0-9,]+)</span><br><span class="quiet">of ([0-9,]+) records') AS m;
+SELECT replace(m[1], ',', '')::int = q.found AS found, replace(m[2], ',', '')::int = q.correct AS correct, m[3]::numeric = round(q.precision::numeric, 3) AS precision,
+       m[4]::numeric = round(q.recall::numeric, 3) AS recall
+FROM bloom_quality('pairs', 'who') AS q, regexp_matches(bloom_report('people', 'id', 'sig', 0.8, truth => 'who'),
+    'at 0.8, ([0-9,]+) pairs are found and ([0-9,]+) of them are true. Precision is ([0-9.]+), recall ([0-9.]+)') AS m;
+-- The size is bounded, and the page says what is left out.
+SELECT length(page) < 200000 AS small, page ~ '[0-9]+ more clusters are not shown' AS clusters FROM bloom_report('people', 'id', 'sig', 0.95) AS page;
+SELECT length(page) < 200000 AS small, page ~ '<h3>Cluster 1</h3>[0-9]+ records, [0-9]+ of them not shown' AS records FROM bloom_report('people', 'id', 'sig', 0.3, method => 'components') AS page;
+DO $$ BEGIN EXECUTE 'CREATE TABLE broad AS SELECT id, sig, ' || (SELECT string_agg('id AS c' || i, ', ') FROM generate_series(1, 30) AS i) || ' FROM people'; END $$;
+SELECT page ~ '14 more columns are not shown' AS columns, page ~ '>c16</th>' AS shown, page ~ '>c17</th>' AS not_shown FROM bloom_report('broad', 'id', 'sig', 0.95) AS page;
+
+-- Nothing to tell.
+CREATE TABLE none (id integer, sig bloom);
+SELECT well_formed(page), page ~ 'There are no clusters' AS says_so, page ~ '<span class="n">0</span>' AS zero FROM bloom_report('none', 'id', 'sig', 0.8) AS page;
+INSERT INTO none SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 3) AS i UNION ALL SELECT NULL, NULL;
+SELECT well_formed(page), page ~ 'There are no clusters' AS says_so, page ~ '<span class="n">4</span><br><span class="quiet">3 with a signature' AS rows FROM bloom_report('none', 'id', 'sig', 0.8, truth => 'who') AS page;
+SELECT threshold, well_formed(bloom_report('none', 'id', 'sig', threshold)), well_formed(bloom_report('people', 'id', 'sig', threshold)) FROM unnest('{0,0.005,0.855,0.999,1}'::float8[]) AS threshold;
+SELECT bloom_report(NULL, 'id', 'sig', 0.8) IS NULL AS a, bloom_report('none', 'id', 'sig', NULL) IS NULL AS b, bloom_report('none', 'id', 'sig', 0.8, format => NULL) IS NULL AS c;
+
+-- Errors.
+SELECT bloom_report('none', 'id', 'sig', 0.8, format => 'pdf');
+SELECT bloom_report('none', 'id', 'sig', 0.8, method => 'single');
+SELECT bloom_report('none', 'id', 'sig', 1.1);
+SELECT bloom_report('none', 'id', 'sig', 0.8, columns => '{nobody}');
+SELECT bloom_report('none', 'id', 'sig', 0.8, columns => '{NULL}');
+SELECT bloom_report('none', 'id', 'sig', 0.8, truth => 'none');
+SELECT bloom_report('none', 'id', 'id', 0.8);
+
+-- Privileges and policies are those of the caller: a column that it may not read is not shown.
+CREATE ROLE regress_report;
+GRANT USAGE ON SCHEMA "My ""Data" TO regress_report;
+SET ROLE regress_report;
+SELECT report('html');
+RESET ROLE;
+GRANT SELECT ("Id", sig, born) ON "My ""Data"."Person's" TO regress_report;
+SET ROLE regress_report;
+SELECT page ~ '1964-08-12' AS born, page ~ 'Mustermann|Given' AS name FROM report('html') AS page;
+SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.8, '{note}');
+SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.8, truth => 'truth');
+RESET ROLE;
+GRANT SELECT ON "My ""Data"."Person's" TO regress_report;
+ALTER TABLE "My ""Data"."Person's" ENABLE ROW LEVEL SECURITY;
+CREATE POLICY low ON "My ""Data"."Person's" USING ("Id" <= 2);
+SET ROLE regress_report;
+SELECT page ~ '<span class="n">2</span><br><span class="quiet">2 with a signature' AS two, page ~ 'Musterman<span|1971|M&#252;ller' AS others FROM report('html') AS page;
+RESET ROLE;
+
+-- What a schema before others on the search_path has is not called.
+CREATE SCHEMA evil;
+CREATE FUNCTION evil.bloom_duplicates(regclass, name, name, float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+    LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'attacked'; END $$;
+CREATE FUNCTION evil.attack(anyelement, anyelement) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'attacked'; END $$;
+CREATE OPERATOR evil.= (LEFTARG = anyelement, RIGHTARG = anyelement, FUNCTION = evil.attack);
+CREATE OPERATOR evil.<> (LEFTARG = anyelement, RIGHTARG = anyelement, FUNCTION = evil.attack);
+CREATE FUNCTION evil.count("any") RETURNS bigint LANGUAGE internal AS 'int8inc';
+CREATE VIEW evil.people AS SELECT 1 / 0 AS id, NULL::bloom AS sig;
+CREATE VIEW evil.who AS SELECT 1 / 0 AS key, 1 AS cluster;
+SET search_path = evil, public, pg_catalog;
+SELECT pg_catalog.length(public.bloom_report('public.people', 'id', 'sig', 0.8::float8, truth => 'public.who')) > 1000 AS made;
+RESET search_path;
+\set VERBOSITY terse
+DROP SCHEMA evil, "My ""Data" CASCADE;
+DROP VIEW who, true_pairs;
+DROP TABLE people, broad, none, html, with_truth, pairs;
+DROP FUNCTION report, well_formed, show;
+DROP ROLE regress_report;
