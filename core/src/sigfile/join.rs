@@ -221,6 +221,7 @@ impl<'a> Joiner<'a> {
                     filter.all(rest.start..end, &mut self.near)?;
                     keep(&mut self.candidates, i, &self.near)?;
                     self.verify(pages, batch, &mut hit);
+                    pages.tick();
                     rest.start = end;
                 }
             }
