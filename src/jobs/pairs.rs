@@ -87,7 +87,7 @@ impl Collected {
 
     fn put(&mut self, pair: Pair) {
         push(&mut self.pairs, pair);
-        if self.pairs.len() % 1024 == 0 {
+        if self.pairs.len().is_multiple_of(1024) {
             self.check();
         }
     }

@@ -112,7 +112,7 @@ fn read_pairs(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<(u32, 
             None => missing(["a", "b"][i], source),
         });
         push(&mut pairs, (a, b));
-        if pairs.len() % 1024 == 0 {
+        if pairs.len().is_multiple_of(1024) {
             check(&pairs, numbers);
         }
     });
@@ -157,7 +157,7 @@ fn read_labels(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<u32> 
         }
         *known = label;
         rows += 1;
-        if rows % 1024 == 0 {
+        if rows.is_multiple_of(1024) {
             check(&labels, &names, numbers);
         }
     });

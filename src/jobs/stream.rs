@@ -116,10 +116,10 @@ impl Stream {
             stream.keys.push(key.as_ref().map(|key| key.as_bytes()));
             stream.records += 1;
             let signatures: Vec<Option<Bloom<'_>>> = (0..n)
-                // SAFETY: the query has a key and n signatures, which live as long as the row.
                 .map(|k| {
-                    row.datum(k + 1)
-                        .map(|datum| unsafe { Bloom::from_raw(datum) })
+                    let datum = row.datum(k + 1)?;
+                    // SAFETY: the query has a key and n signatures, which live as long as the row.
+                    Some(unsafe { Bloom::from_raw(datum) })
                 })
                 .collect();
             for (attribute, signature) in stream.attributes.iter_mut().zip(&signatures) {

@@ -150,7 +150,7 @@ fn x_ticks(facts: &Facts) -> Vec<Tick> {
     let every = label_every(bins.len());
     let labelled = bins.iter().enumerate().filter(|(i, bin)| {
         let hundredths = (bin.from * 100.0).round() as usize;
-        hundredths % every == 0 && (i + 1 == bins.len() || i + every.min(2) <= bins.len())
+        hundredths.is_multiple_of(every) && (i + 1 == bins.len() || i + every.min(2) <= bins.len())
     });
     labelled
         .map(|(i, bin)| Tick {
