@@ -97,16 +97,9 @@ impl Cursor {
 
     /// The output of column `i`, from 0. It lives as long as the cursor.
     pub fn output(&self, i: usize) -> Output {
-        // SAFETY: an open cursor has a descriptor with the query's columns.
-        let type_oid = unsafe {
-            let columns = (*self.portal).tupDesc;
-            assert!(i < (*columns).natts as usize, "columns as queried");
-            #[cfg(not(feature = "pg18"))]
-            let column = (*columns).attrs.as_slice((*columns).natts as usize)[i];
-            #[cfg(feature = "pg18")]
-            let column = *pg_sys::TupleDescAttr(columns, i as i32);
-            column.atttypid
-        };
+        // SAFETY: an open cursor has a descriptor; the server gives no type for a column that is not there.
+        let type_oid = unsafe { pg_sys::SPI_gettypeid((*self.portal).tupDesc, i as i32 + 1) };
+        assert_ne!(type_oid, pg_sys::InvalidOid, "columns as queried");
         Output::new(type_oid)
     }
 
