@@ -618,3 +618,10 @@ CREATE FUNCTION bloom_sigfile_check(index regclass) RETURNS bigint
     VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sigfile_check_wrapper';
 COMMENT ON FUNCTION bloom_sigfile_check(regclass) IS
     'checks the structure of a sigfile index, and that it has every row of its table; the number of rows';
+
+-- Duplicate jobs -------------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_guard() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_guard_wrapper';
+COMMENT ON FUNCTION bloom_guard() IS
+    'trigger that rejects, reports, skips or flags rows that are too similar to one that is there: signature column, threshold, action, options';

@@ -8,6 +8,8 @@
 mod error;
 mod functions;
 mod gist;
+mod jobs;
+mod message;
 mod planner;
 mod settings;
 mod sigfile;

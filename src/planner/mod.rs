@@ -4,7 +4,7 @@
 //! (`compare`); that function's support function offers an operator of the index's class (`index`)
 //! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps).
 
-mod catalog;
+pub mod catalog;
 mod compare;
 mod index;
 pub mod node;

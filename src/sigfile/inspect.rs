@@ -99,10 +99,7 @@ impl Opened {
                 heap,
                 lock,
             };
-            let handler = (*relation).rd_indam;
-            if (*handler).ambuild.map(|f| f as usize)
-                != Some(super::build::ambuild as *const () as usize)
-            {
+            if !super::is_sigfile(relation) {
                 fail(
                     PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
                     format!("\"{}\" is not a sigfile index", name()),

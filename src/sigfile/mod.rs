@@ -25,6 +25,15 @@ pub use options::define;
 
 use crate::types::NewValue;
 
+/// Whether an index is of this access method.
+///
+/// SAFETY: `index` is an open index.
+pub unsafe fn is_sigfile(index: pg_sys::Relation) -> bool {
+    // SAFETY: as promised by the caller.
+    let build = unsafe { (*(*index).rd_indam).ambuild };
+    build.map(|f| f as usize) == Some(build::ambuild as *const () as usize)
+}
+
 /// `(internal)`: the routines of the method.
 #[pg_extern(sql = false)]
 fn sigfile_handler(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {

@@ -1,0 +1,5 @@
+//! What is done with duplicates: kept out as they come, or found afterwards.
+
+mod guard;
+mod key;
+mod relation;
