@@ -625,3 +625,9 @@ CREATE FUNCTION bloom_guard() RETURNS trigger
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_guard_wrapper';
 COMMENT ON FUNCTION bloom_guard() IS
     'trigger that rejects, reports, skips or flags rows that are too similar to one that is there: signature column, threshold, action, options';
+
+CREATE FUNCTION bloom_blocklist(signature bloom, list regclass, list_signature name, threshold float8)
+    RETURNS TABLE (key text, similarity float8)
+    STABLE STRICT PARALLEL RESTRICTED ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_blocklist_wrapper';
+COMMENT ON FUNCTION bloom_blocklist(bloom, regclass, name, float8) IS
+    'rows of a list that are similar to a signature, best first: primary key as text, similarity';

@@ -5,6 +5,7 @@
 
 use std::ffi::{c_int, CStr};
 
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 pub type Result<T> = std::result::Result<T, Box<Message>>;
@@ -122,6 +123,22 @@ impl Message {
         assert!(level < PgLogLevel::ERROR, "errors are thrown");
         // SAFETY: the data is complete, and not an error.
         unsafe { pg_sys::ThrowErrorData(self.data(level)) }
+    }
+
+    /// Fails the statement from where things are to be dropped. The state must be one of PostgreSQL's.
+    #[cold]
+    pub fn raise(&self) -> ! {
+        let text = |s: &Vec<u8>| String::from_utf8_lossy(s).into_owned();
+        let code = PgSqlErrorCode::from(self.code);
+        let mut report = ErrorReport::new(code, text(&self.message), "bloom_ident");
+        if let Some(detail) = &self.detail {
+            report = report.set_detail(text(detail));
+        }
+        if let Some(hint) = &self.hint {
+            report = report.set_hint(text(hint));
+        }
+        report.report(PgLogLevel::ERROR);
+        unreachable!("an ERROR does not return")
     }
 
     /// For [`throw`].

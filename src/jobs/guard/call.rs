@@ -51,6 +51,12 @@ impl Call {
                     "function \"bloom_guard\" must be fired for INSERT or UPDATE"
                 )));
             }
+            if call.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK == pg_sys::TRIGGER_EVENT_INSTEAD {
+                return Err(protocol(words!(
+                    "function \"bloom_guard\" cannot be fired INSTEAD OF the event"
+                ))
+                .hint(words!("Create the trigger on the table behind the view.")));
+            }
             Ok(call)
         }
     }

@@ -109,7 +109,7 @@ unsafe fn after(call: &Call, guard: &Guard) -> Result<()> {
             Action::Reject => Undecided::WaitFor,
             _ => Undecided::Count,
         };
-        match search(guard, &signature, Some(own), undecided, false) {
+        match search(guard, &signature, Some(own), undecided) {
             Outcome::Rows(found) if found.count == 0 => Ok(()),
             Outcome::Rows(found) => act(call, guard, &found, slot),
             Outcome::Deadlock => Err(report::too_similar_to_waiting(guard, call)),
@@ -162,8 +162,7 @@ unsafe fn before(call: &Call, guard: &Guard) -> Result<pg_sys::Datum> {
             table: call.table(),
             tid: (*(*call.data).tg_trigtuple).t_self,
         });
-        let message: Box<Message> = match search(guard, &signature, own, Undecided::WaitFor, false)
-        {
+        let message: Box<Message> = match search(guard, &signature, own, Undecided::WaitFor) {
             Outcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
             Outcome::Rows(found) => report::too_similar(guard, call, &found),
             Outcome::Deadlock => report::too_similar_to_waiting(guard, call),

@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 use super::super::relation;
 use super::call::Call;
 use super::found::{Found, Match};
+use super::options::Action;
 use super::prepare::Guard;
 use crate::message::{sqlstate, words, Message};
 
@@ -28,19 +29,24 @@ pub fn too_similar_to_waiting(guard: &Guard, call: &Call) -> Box<Message> {
 fn message(guard: &Guard, call: &Call) -> Box<Message> {
     let table = relation::name(guard.top);
     let trigger = call.trigger_name();
+    let similar_to = if guard.is_list() {
+        let list = relation::name(guard.searched);
+        words!("too similar to a row of block list \"", list, "\"")
+    } else {
+        words!("too similar to an existing row")
+    };
     let primary = match &guard.options.message {
         Some(text) => words!(text),
-        None if guard.is_list() => words!(
-            "new row for relation \"",
-            table,
-            "\" is too similar to a row of block list \"",
-            relation::name(guard.searched),
-            "\""
-        ),
         None => words!(
             "new row for relation \"",
             table,
-            "\" is too similar to an existing row"
+            "\" is ",
+            if guard.options.action == Action::Skip {
+                "skipped: "
+            } else {
+                ""
+            },
+            similar_to
         ),
     };
     let hint = words!(

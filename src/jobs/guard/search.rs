@@ -41,7 +41,7 @@ fn same_place(a: pg_sys::ItemPointerData, b: pg_sys::ItemPointerData) -> bool {
     parts(a) == parts(b)
 }
 
-/// Rows of all targets that reach the threshold, but for the row at `own`. With `first_only`, whether there is one.
+/// Rows of all targets that reach the threshold, but for the row at `own`.
 ///
 /// Errors: a row of another shape.
 pub fn search(
@@ -49,20 +49,14 @@ pub fn search(
     signature: &Bloom<'_>,
     own: Option<Place>,
     undecided: Undecided,
-    first_only: bool,
 ) -> Outcome {
     loop {
         let mut found = Found::default();
         let mut blocker = None;
         for target in &guard.targets {
             let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
-            let waits = search_one(
-                guard, target, signature, own, undecided, first_only, &mut found,
-            );
+            let waits = search_one(guard, target, signature, own, undecided, &mut found);
             blocker = blocker.or(waits);
-            if first_only && found.count > 0 {
-                break;
-            }
         }
         match blocker {
             Some((blocker, place)) if found.count == 0 => match wait_for(blocker, place) {
@@ -80,7 +74,6 @@ fn search_one(
     signature: &Bloom<'_>,
     own: Option<pg_sys::ItemPointerData>,
     undecided: Undecided,
-    first_only: bool,
     found: &mut Found,
 ) -> Option<(InProgress, Place)> {
     let mut blocker = None;
@@ -115,9 +108,6 @@ fn search_one(
                 None => shown_place(scan.place()),
             }
         });
-        if first_only {
-            break;
-        }
     }
     blocker
 }
