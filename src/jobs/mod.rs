@@ -1,6 +1,3 @@
 //! What is done with duplicates: kept out as they come, or found afterwards.
 
-mod blocklist;
 mod guard;
-mod key;
-mod relation;

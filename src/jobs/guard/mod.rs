@@ -1,12 +1,15 @@
 //! The trigger function `bloom_guard`: keeps near-duplicates out as they come, or reports them.
 
+mod blocklist;
 mod cache;
 mod call;
 mod found;
 mod generated;
+mod key;
 mod list;
 mod options;
 mod prepare;
+mod relation;
 mod report;
 mod review;
 mod scan;
@@ -16,9 +19,9 @@ mod wait;
 
 use pgrx::{pg_guard, pg_sys, PgLogLevel};
 
-use super::key::attribute;
 use call::Call;
 use found::Found;
+use key::attribute;
 use options::Action;
 use prepare::Guard;
 use search::{search, Outcome, Place, Undecided};

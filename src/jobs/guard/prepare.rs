@@ -6,10 +6,10 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::super::key::Key;
-use super::super::relation;
 use super::call::Call;
+use super::key::Key;
 use super::options::{Action, Options, TableName};
+use super::relation;
 use super::review::Review;
 use super::target::{self, Objects, Target, Tree};
 use crate::message::{words, Message, Result};

@@ -4,11 +4,11 @@ use std::ffi::c_int;
 
 use pgrx::pg_sys;
 
-use super::super::relation;
 use super::call::Call;
 use super::found::{Found, Match};
 use super::options::Action;
 use super::prepare::Guard;
+use super::relation;
 use crate::message::{sqlstate, words, Message};
 
 /// In class 23, integrity constraint violation; none of PostgreSQL's.

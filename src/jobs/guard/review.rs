@@ -4,8 +4,8 @@ use std::ffi::CString;
 
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use super::super::relation;
 use super::found::Found;
+use super::relation;
 use crate::message::{words, Message, Result};
 
 /// A review table and the plan that inserts into it, which is freed with this.

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::super::key::attribute;
+use super::key::attribute;
 use super::target::Target;
 use crate::types::{Bloom, NewQuery};
 

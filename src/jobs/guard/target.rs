@@ -2,8 +2,8 @@
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::super::key::Key;
-use super::super::relation;
+use super::key::Key;
+use super::relation;
 use crate::message::{words, Message, Result};
 use crate::planner::{catalog, node};
 use crate::sigfile;
