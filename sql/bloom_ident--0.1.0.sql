@@ -619,7 +619,33 @@ CREATE FUNCTION bloom_sigfile_check(index regclass) RETURNS bigint
 COMMENT ON FUNCTION bloom_sigfile_check(regclass) IS
     'checks the structure of a sigfile index, and that it has every row of its table; the number of rows';
 
--- Duplicate jobs -------------------------------------------------------------------------------
+-- Jobs over whole tables
+
+CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8,
+        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8) IS
+    'all pairs of records whose signatures are at least so similar, by their keys, each pair once';
+
+CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
+        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8) IS
+    'all pairs of records whose weighted similarity over several signatures is at least so great';
+
+CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
+        threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8) IS
+    'all pairs of a record of one table and a record of another whose signatures are at least so similar';
+
+CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
+        weights float8[], threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8) IS
+    'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least so great';
+
+-- Guard and block list
 
 CREATE FUNCTION bloom_guard() RETURNS trigger
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_guard_wrapper';

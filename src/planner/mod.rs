@@ -4,11 +4,12 @@
 //! (`compare`); that function's support function offers an operator of the index's class (`index`)
 //! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps).
 
-pub mod catalog;
+mod catalog;
 mod compare;
 mod index;
 pub mod node;
 mod sample;
 mod selectivity;
 
+pub use catalog::{operator, type_named};
 pub use compare::define;

@@ -173,13 +173,20 @@ impl Meta {
 
     /// Reads the metapage behind `buffer`, which is locked.
     pub fn decode(index: Index, buffer: &Buffer) -> Meta {
-        let words = buffer.words();
+        if !buffer.is(PageKind::Meta, 0) {
+            index.corrupt(META, "a damaged metapage");
+        }
+        Meta::of_words(index, buffer.words())
+    }
+
+    /// Reads what [`Meta::encode`] has written for the same index.
+    pub fn of_words(index: Index, words: &[u64]) -> Meta {
         let (segments, free) = parts(words[4]);
         let (tail, missing) = parts(words[5]);
         let (segments, free) = (segments as usize, free as usize);
         let (tail, missing) = (tail as usize, missing as usize);
         let version = (words[0] >> 32) as u16;
-        let known = buffer.is(PageKind::Meta, 0) && words[0] as u32 == MAGIC;
+        let known = words[0] as u32 == MAGIC;
         if !known
             || version != VERSION
             || segments > MAX_SEGMENTS

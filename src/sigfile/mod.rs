@@ -23,16 +23,23 @@ use pgrx::{pg_extern, pg_sys, PgBox};
 
 pub use options::define;
 
-use crate::types::NewValue;
+// what jobs over a whole table read
+pub use cache::{segment, Loaded};
+pub use meta::{Meta, Part};
+pub use page::{Index, Kind as PageKind, PAGE_WORDS};
+pub use runs::{merge, sorted, Collected, Run, Spilled};
+pub use store::Reader;
 
-/// Whether an index is of this access method.
+/// Whether a relation is a sigfile index.
 ///
 /// SAFETY: `index` is an open index.
 pub unsafe fn is_sigfile(index: pg_sys::Relation) -> bool {
     // SAFETY: as promised by the caller.
-    let build = unsafe { (*(*index).rd_indam).ambuild };
-    build.map(|f| f as usize) == Some(build::ambuild as *const () as usize)
+    let method = unsafe { &*(*index).rd_indam };
+    method.ambuild.map(|f| f as usize) == Some(build::ambuild as *const () as usize)
 }
+
+use crate::types::NewValue;
 
 /// `(internal)`: the routines of the method.
 #[pg_extern(sql = false)]

@@ -91,6 +91,11 @@ impl Collected {
         Ok(())
     }
 
+    /// A row by its number among the sorted ones.
+    pub fn nth(&self, n: usize) -> Row<'_> {
+        self.row(self.order[n] as usize)
+    }
+
     fn of_count(&self, count: u32) -> &[u32] {
         &self.order[self.first[count as usize] as usize..self.first[count as usize + 1] as usize]
     }

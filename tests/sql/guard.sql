@@ -21,9 +21,9 @@ END $$;
 -- Within one statement; several matches, best first, five at most.
 INSERT INTO person (id, name) VALUES (8, 'Max Meier'), (9, 'max meier');
 ALTER TABLE person DISABLE TRIGGER guard;
-INSERT INTO person (id, name) SELECT 10 + i, 'Anna Arkadjewna Karenina ' || repeat('i', i) FROM generate_series(1, 8) AS i;
+INSERT INTO person (id, name) SELECT 10 + i, 'Anna Arkadjewna Karenina ' || left('bcdfghjk', i) FROM generate_series(1, 8) AS i;
 ALTER TABLE person ENABLE TRIGGER guard;
-INSERT INTO person (id, name) VALUES (30, 'Anna Arkadjewna Karenina iii');
+INSERT INTO person (id, name) VALUES (30, 'Anna Arkadjewna Karenina bcd');
 -- Updates: one that touches no signature is not checked, and a row is never its own duplicate.
 UPDATE person SET id = id + 100 WHERE name LIKE 'Anna%';
 UPDATE person SET name = upper(name) WHERE id = 1;

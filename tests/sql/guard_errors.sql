@@ -12,7 +12,8 @@ DECLARE state text; message text; detail text; hint text;
 BEGIN
     EXECUTE format('CREATE TRIGGER "my guard" %s ON %s %s EXECUTE FUNCTION bloom_guard(%s)', timing, relation, rest, args);
     EXECUTE coalesce(act, format('INSERT INTO %s (name, sig) VALUES (''x'', bloom_signature(''x''))', relation));
-    RETURN 'nothing';
+    -- takes the trigger back
+    RAISE 'nothing to say';
 EXCEPTION WHEN others THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
     RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));

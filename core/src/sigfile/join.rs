@@ -198,7 +198,7 @@ impl<'a> Joiner<'a> {
         let mut chosen = 0;
         self.order.clear();
         let mut widest = 0;
-        let first = segment.first.partition_point(|&r| r <= rows.start) as u32 - 1;
+        let first = segment.count_of(rows.start);
         'counts: for count in first..=hi {
             let end = segment.first[count as usize + 1].min(rows.end);
             if end <= rows.start || (end == segment.first[count as usize].min(rows.end)) {

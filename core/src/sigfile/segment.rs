@@ -56,6 +56,11 @@ impl Segment {
         self.first[lo as usize]..self.first[hi as usize + 1]
     }
 
+    /// The bit count of a row.
+    pub fn count_of(&self, row: u32) -> u32 {
+        self.first.partition_point(|&first| first <= row) as u32 - 1
+    }
+
     /// Rows with a signature.
     pub fn present(&self) -> u32 {
         self.first[self.geometry.missing() as usize]

@@ -1,5 +1,6 @@
 //! Measures of two signatures, all of them from three counts.
 
+use super::{count_bits, intersect_bits};
 use crate::filter::View;
 use crate::Result;
 
@@ -20,6 +21,15 @@ impl Counts {
             a: a.count(),
             b: b.count(),
         })
+    }
+
+    /// Of the bits of two signatures of one shape.
+    pub fn of_bits(a: &[u8], b: &[u8]) -> Counts {
+        Counts {
+            a: count_bits(a),
+            b: count_bits(b),
+            common: intersect_bits(a, b),
+        }
     }
 
     /// |A∧B| / |A∨B|, in [0,1].

@@ -10,7 +10,7 @@ use super::key::Key;
 use super::relation;
 use crate::error::OrRaise;
 use crate::message::{words, Message, Result};
-use crate::planner::catalog;
+use crate::planner::type_named;
 use crate::types::{Bloom, NewQuery, NewValue};
 
 /// Rows fetched at a time.
@@ -40,8 +40,8 @@ fn bloom_blocklist(
         };
         pg_sys::InitMaterializedSRF(fcinfo, 0);
         let result: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
-        let bloom = catalog::type_named(function, c"bloom").expect("type of the extension");
-        let query = catalog::type_named(function, c"bloom_query").expect("type of the extension");
+        let bloom = type_named(function, c"bloom").expect("type of the extension");
+        let query = type_named(function, c"bloom_query").expect("type of the extension");
         pg_sys::SPI_connect();
         let mut types = [bloom, query];
         let mut values = [
@@ -88,7 +88,7 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
             words!("relation with OID ", oid, " does not exist"),
         ));
     }
-    let bloom = catalog::type_named(function, c"bloom").expect("type of the extension");
+    let bloom = type_named(function, c"bloom").expect("type of the extension");
     relation::signature_column(list, column, bloom)?;
     let no_key = || {
         undefined(words!(

@@ -5,7 +5,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::key::Key;
 use super::relation;
 use crate::message::{words, Message, Result};
-use crate::planner::{catalog, node};
+use crate::planner::{node, operator, type_named};
 use crate::sigfile;
 
 /// The extension's objects that a search needs.
@@ -18,12 +18,11 @@ pub struct Objects {
 impl Objects {
     /// `function` is one of the extension's.
     pub fn beside(function: pg_sys::Oid) -> Objects {
-        let of_type = |name| catalog::type_named(function, name).expect("type of the extension");
+        let of_type = |name| type_named(function, name).expect("type of the extension");
         let (bloom, query) = (of_type(c"bloom"), of_type(c"bloom_query"));
-        let operator = catalog::operator(function, c"%", bloom, query);
         Objects {
             bloom,
-            operator: operator.expect("operator of the extension"),
+            operator: operator(function, c"%", bloom, query).expect("operator of the extension"),
         }
     }
 }

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# All pairs of similar records: records of given name, surname, date of birth and town, q = 3, 60 characters (7 segments of 83 bits), a
+# fifth of them copies of another record with errors. BENCH_DUPLICATES says how many records; and the join of
+# 100,000 names by pg_trgm, where that is installed (BENCH_TRGM_JOIN= leaves it out).
+
+# The server's parameters look like the shell's.
+# shellcheck disable=SC2016
+
+# shellcheck source=scripts/bench-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
+
+sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+dropdb --if-exists bench 2>/dev/null
+createdb bench
+export PGDATABASE=bench PGOPTIONS='-c jit=off -c client_min_messages=warning'
+cp "$ROOT/tests/data/febrl3.csv" "$SCRATCH/bench.csv"
+chmod a+r "$SCRATCH/bench.csv"
+sql -c 'CREATE EXTENSION bloom_ident' -c "
+    CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text,
+        address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text)" \
+    -c "COPY febrl FROM '$SCRATCH/bench.csv' (FORMAT csv, HEADER)" -c "
+    CREATE TABLE word AS
+        SELECT row_number() OVER (ORDER BY rec_id) - 1 AS n, given_name, surname, suburb FROM febrl
+        WHERE given_name || surname || suburb IS NOT NULL" -c 'CREATE UNIQUE INDEX ON word (n)'
+words=$(sql -c 'SELECT count(*) FROM word')
+# pick SALT COLUMN: the row of word for column number SALT of the person of record i
+pick() { echo "(SELECT $2 FROM word WHERE n = abs(hashint8(person * 16 + $1)) % $words)"; }
+# broken SALT TEXT: one in three misses a letter, has one twice, or two swapped; one in twelve is missing
+broken() {
+    echo "CASE WHEN i <= person THEN $2 ELSE CASE abs(hashint8(i * 16 + $1)) % 12
+        WHEN 0 THEN overlay($2 PLACING '' FROM 2 + abs(hashint8(i)) % 4 FOR 1)
+        WHEN 1 THEN overlay($2 PLACING substr($2, 2, 1) FROM 3 FOR 0)
+        WHEN 2 THEN overlay($2 PLACING substr($2, 4, 1) || substr($2, 3, 1) FROM 3 FOR 2)
+        WHEN 3 THEN overlay($2 PLACING 'e' FROM 4 FOR 1)
+        WHEN 4 THEN NULL ELSE $2 END END"
+}
+
+echo "two workers at most besides the leader on $(nproc) cores; shared_buffers 2 GB, warm"
+echo '| records | index built, s | threshold | pairs | s | peak memory of the leader, shared buffers included |'
+echo '|---|---|---|---|---|---|'
+for rows in ${BENCH_DUPLICATES:-100000 1000000}; do
+    sql -c 'DROP TABLE IF EXISTS person' -c "
+        CREATE TABLE person AS
+        SELECT i AS id, name, bloom_signature(concat_ws(' ', name, birth, town), 3, 60) AS sig
+        FROM (SELECT i, concat_ws(' ', $(broken 1 given), $(broken 2 family)) AS name, $(broken 3 born) AS birth, $(broken 4 place) AS town
+            FROM (SELECT i, person, $(pick 1 given_name) AS given, $(pick 2 surname) AS family, $(pick 4 suburb) AS place,
+                    to_char(date '1930-01-01' + abs(hashint8(person * 16 + 3)) % 29000, 'YYYYMMDD') AS born
+                FROM (SELECT i, CASE WHEN i % 5 = 0 THEN i - 1 - abs(hashint8(i)) % 4 ELSE i END AS person FROM generate_series(1, $rows) AS i) AS n) AS p) AS r" \
+        -c 'ALTER TABLE person ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE person'
+    started=${EPOCHREALTIME/./}
+    sql -c 'CREATE INDEX person_sig ON person USING sigfile (sig)'
+    built=$(((${EPOCHREALTIME/./} - started) / 1000))
+    for t in 0.95 0.9 0.85 0.8; do
+        if ((rows > 200000)) && [[ $t == 0.8 ]]; then
+            continue
+        fi
+        result=$(sql -c "SELECT count(*) FROM person WHERE sig IS NOT NULL" -c '\timing on' \
+            -c "SELECT count(*) FROM bloom_duplicates('person', 'id', 'sig', $t)" -c '\timing off' \
+            -c "SELECT pg_read_file('/proc/' || pg_backend_pid() || '/status')" | awk '
+            NR == 2 { pairs = $1 } /^Time:/ { s = $2 / 1000 } /^VmHWM/ { mb = $2 / 1024 }
+            END { printf "%d | %.1f | %d MB", pairs, s, mb }')
+        echo "| $rows | $((built / 1000)).$((built % 1000 / 100)) | $t | $result |"
+    done
+    started=${EPOCHREALTIME/./}
+    pairs=$(sql -c 'DROP INDEX person_sig' -c "SELECT count(*) FROM bloom_duplicates('person', 'id', 'sig', 0.9)")
+    echo "| $rows | no index | 0.9 | $pairs | $(((${EPOCHREALTIME/./} - started) / 1000000)) | |"
+done
+if [[ -n ${BENCH_TRGM_JOIN-1} && $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_trgm'") == 1 ]]; then
+    sql -c 'CREATE EXTENSION pg_trgm' -c 'CREATE TABLE name AS SELECT id, name FROM person LIMIT 100000' \
+        -c 'CREATE INDEX ON name USING gin (name gin_trgm_ops)' -c 'VACUUM ANALYZE name'
+    started=${EPOCHREALTIME/./}
+    pairs=$(sql -c 'SET pg_trgm.similarity_threshold = 0.8' -c 'SET enable_seqscan = off' -c 'SELECT count(*) FROM name a JOIN name b ON a.id < b.id AND a.name % b.name')
+    echo "pg_trgm GIN, 100,000 names joined at 0.8: $pairs pairs in $(((${EPOCHREALTIME/./} - started) / 1000000)) s"
+fi
+dropdb bench

@@ -1,0 +1,118 @@
+//! Arguments of functions that are called with raw datums.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::filter::rates::unit;
+use bloom_ident_core::{Error, Kind};
+use pgrx::pg_sys;
+
+use crate::error::{raise, OrRaise};
+
+/// The arguments of a running function.
+#[derive(Clone, Copy)]
+pub struct Arguments(pg_sys::FunctionCallInfo);
+
+impl Arguments {
+    /// SAFETY: `fcinfo` is that of a running function, and stays so as long as the result is used. The types asked for
+    /// are those declared in sql/.
+    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Arguments {
+        Arguments(fcinfo)
+    }
+
+    /// `None` for NULL.
+    pub fn datum(self, i: usize) -> Option<pg_sys::Datum> {
+        // SAFETY: as promised on construction.
+        let arg = unsafe { &(*self.0).args.as_slice((*self.0).nargs as usize)[i] };
+        (!arg.isnull).then_some(arg.value)
+    }
+
+    fn given(self, i: usize) -> pg_sys::Datum {
+        self.datum(i).expect("the function is STRICT")
+    }
+
+    /// A regclass or oid.
+    pub fn oid(self, i: usize) -> pg_sys::Oid {
+        pg_sys::Oid::from(self.given(i).value() as u32)
+    }
+
+    /// A name.
+    pub fn name(self, i: usize) -> CString {
+        // SAFETY: a name is a zero-terminated string.
+        unsafe { CStr::from_ptr(self.given(i).cast_mut_ptr()).to_owned() }
+    }
+
+    /// The elements of a name[].
+    ///
+    /// Errors: a NULL among them.
+    pub fn names(self, i: usize) -> Vec<CString> {
+        let name_bytes = pg_sys::NAMEDATALEN as i32;
+        self.elements(i, pg_sys::NAMEOID, name_bytes, false, b'c')
+            .into_iter()
+            // SAFETY: names are zero-terminated strings in the array, which outlives the call.
+            .map(|name| unsafe { CStr::from_ptr(name.cast_mut_ptr()) }.to_owned())
+            .collect()
+    }
+
+    /// The elements of a float8[].
+    ///
+    /// Errors: a NULL among them.
+    pub fn float8s(self, i: usize) -> Vec<f64> {
+        let numbers = self.elements(i, pg_sys::FLOAT8OID, 8, true, b'd');
+        numbers
+            .into_iter()
+            .map(|n| f64::from_bits(n.value() as u64))
+            .collect()
+    }
+
+    fn elements(
+        self,
+        i: usize,
+        of: pg_sys::Oid,
+        length: i32,
+        by_value: bool,
+        align: u8,
+    ) -> Vec<pg_sys::Datum> {
+        let (mut datums, mut nulls, mut n) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        // SAFETY: an array of this type; the server makes lists of n elements.
+        let (datums, nulls) = unsafe {
+            let array = pg_sys::pg_detoast_datum(self.given(i).cast_mut_ptr()).cast();
+            pg_sys::deconstruct_array(
+                array,
+                of,
+                length,
+                by_value,
+                align as _,
+                &mut datums,
+                &mut nulls,
+                &mut n,
+            );
+            if n == 0 {
+                return Vec::new();
+            }
+            (
+                std::slice::from_raw_parts(datums, n as usize),
+                std::slice::from_raw_parts(nulls, n as usize),
+            )
+        };
+        if nulls.contains(&true) {
+            raise(&Error::new(
+                Kind::NullNotAllowed,
+                format!("argument {} must not contain null values", i + 1),
+            ));
+        }
+        datums.to_vec()
+    }
+
+    pub fn float8(self, i: usize) -> f64 {
+        f64::from_bits(self.given(i).value() as u64)
+    }
+
+    /// A similarity from which records are duplicates.
+    ///
+    /// Errors: outside [0,1].
+    pub fn threshold(self, i: usize) -> f64 {
+        let threshold = self.float8(i);
+        unit("threshold", threshold).or_raise();
+        threshold
+    }
+}

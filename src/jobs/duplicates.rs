@@ -1,0 +1,375 @@
+//! `bloom_duplicates` and `bloom_linkage`: all pairs of similar records, of one relation or of two.
+
+use std::ffi::CString;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bloom_ident_core::filter::Shape;
+use bloom_ident_core::similarity::Weights;
+use bloom_ident_core::{Error, Kind};
+use pgrx::{pg_extern, pg_sys, IntoDatum};
+
+use super::arguments::Arguments;
+use super::file::Texts;
+use super::join::{parts_of, Match, Pairing, Work, Worker};
+use super::keys::Keys;
+use super::parallel::{self, Job};
+use super::pieces::{segments, tail, Piece};
+use super::profiles::{similarity, Profiles};
+use super::progress::Progress;
+use super::relation::{Records, Table};
+use super::rows::Rows;
+use super::stream::{join, Stream};
+use crate::error::{raise, OrRaise};
+use crate::types::NewValue;
+
+/// `(rel regclass, key name, signature name, threshold float8)`
+#[pg_extern(sql = false)]
+fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared so, STRICT, returning a set.
+    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let records = Records::new(
+        near,
+        arguments.oid(0),
+        arguments.name(1),
+        vec![arguments.name(2)],
+    );
+    let threshold = arguments.threshold(3);
+    pairs(fcinfo, "bloom_duplicates", &records, None, threshold);
+    NewValue(pg_sys::Datum::null())
+}
+
+/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8)`
+#[pg_extern(sql = false)]
+fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: as above.
+    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let (signatures, weights) = (arguments.names(2), arguments.float8s(3));
+    check_profiles(&signatures, &weights);
+    let records = Records::new(near, arguments.oid(0), arguments.name(1), signatures);
+    let threshold = arguments.threshold(4);
+    profiles(
+        fcinfo,
+        "bloom_duplicates",
+        &records,
+        None,
+        weights,
+        threshold,
+    );
+    NewValue(pg_sys::Datum::null())
+}
+
+/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8)`
+#[pg_extern(sql = false)]
+fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: as above.
+    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let side = |i: usize| {
+        Records::new(
+            near,
+            arguments.oid(i),
+            arguments.name(i + 1),
+            vec![arguments.name(i + 2)],
+        )
+    };
+    let (a, b) = (side(0), side(3));
+    pairs(
+        fcinfo,
+        "bloom_linkage",
+        &a,
+        Some(&b),
+        arguments.threshold(6),
+    );
+    NewValue(pg_sys::Datum::null())
+}
+
+/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8)`
+#[pg_extern(sql = false)]
+fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: as above.
+    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let weights = arguments.float8s(6);
+    let side = |i: usize| {
+        let signatures = arguments.names(i + 2);
+        check_profiles(&signatures, &weights);
+        Records::new(near, arguments.oid(i), arguments.name(i + 1), signatures)
+    };
+    let (a, b) = (side(0), side(3));
+    profiles(
+        fcinfo,
+        "bloom_linkage",
+        &a,
+        Some(&b),
+        weights,
+        arguments.threshold(7),
+    );
+    NewValue(pg_sys::Datum::null())
+}
+
+/// Errors: not as many weights as signatures, or none; weights that cannot be.
+fn check_profiles(signatures: &[CString], weights: &[f64]) {
+    if signatures.len() != weights.len() || signatures.is_empty() {
+        raise(
+            &Error::new(
+                Kind::ArraySubscript,
+                format!(
+                    "profile of {} columns does not fit {} weights",
+                    signatures.len(),
+                    weights.len()
+                ),
+            )
+            .detail("A profile has one weight for each column, and at least one column."),
+        );
+    }
+    Weights::new(weights).or_raise();
+}
+
+/// Where pairs go.
+struct Output {
+    rows: Rows,
+    progress: Progress,
+    found: u64,
+}
+
+impl Output {
+    /// SAFETY: `fcinfo` is that of one of these functions.
+    unsafe fn new(fcinfo: pg_sys::FunctionCallInfo, job: &'static str) -> Output {
+        Output {
+            // SAFETY: as promised by the caller.
+            rows: unsafe { Rows::new(fcinfo) },
+            progress: Progress::new(job),
+            found: 0,
+        }
+    }
+
+    /// Adds the pair of which `keys` gives the keys, if both records are there.
+    fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<[Option<CString>; 2]>) {
+        let made = self.rows.make(|| {
+            let [a, b] = keys()?.map(|key| match key {
+                Some(key) => text_datum(key.as_bytes()),
+                None => raise(
+                    &Error::new(Kind::NullNotAllowed, "key of a record is null")
+                        .detail(format!("The record has a duplicate with similarity {similarity}."))
+                        .hint("Name a key column that is not null, or use a view that leaves such records out."),
+                ),
+            });
+            Some([Some(a), Some(b), similarity.into_datum()])
+        });
+        self.found += u64::from(made);
+    }
+
+    fn report(&mut self, done: u64, all: u64) {
+        let found = self.found;
+        self.progress.report(|| {
+            let percent = 100.0 * done as f64 / all.max(1) as f64;
+            format!("{percent:.0} % of the comparisons done, {found} pairs found")
+        });
+    }
+}
+
+fn text_datum(text: &[u8]) -> pg_sys::Datum {
+    // SAFETY: so many bytes are readable; the text is in the database's encoding.
+    pg_sys::Datum::from(unsafe {
+        pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32)
+    })
+}
+
+/// Bytes that a job may use.
+fn memory() -> usize {
+    // SAFETY: a setting.
+    unsafe { pg_sys::maintenance_work_mem as usize * 1024 }
+}
+
+fn pairs(
+    fcinfo: pg_sys::FunctionCallInfo,
+    job: &'static str,
+    a: &Records,
+    b: Option<&Records>,
+    threshold: f64,
+) {
+    // SAFETY: the running call.
+    let mut output = unsafe { Output::new(fcinfo, job) };
+    let tables = match b {
+        None => a.indexed().map(|tables| (tables, 0)),
+        Some(b) => a.indexed().zip(b.indexed()).map(|(mut tables, more)| {
+            let left = tables.len();
+            tables.extend(more);
+            (tables, left)
+        }),
+    };
+    match tables {
+        Some((tables, left)) => {
+            let pairing = if b.is_some() {
+                Pairing::Between(left as u16)
+            } else {
+                Pairing::All
+            };
+            indexed(&mut output, &tables, pairing, (a, b), threshold);
+        }
+        None => streamed(&mut output, a, b, threshold),
+    }
+}
+
+/// Joins what the indexes hold.
+fn indexed(
+    output: &mut Output,
+    tables: &[Table],
+    pairing: Pairing,
+    (a, b): (&Records, Option<&Records>),
+    threshold: f64,
+) {
+    check_shapes(tables);
+    // SAFETY: a function runs with a snapshot.
+    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+    for table in tables {
+        table.lock_predicate(snapshot);
+    }
+    let mut keys = Keys::new(tables, (&a.key, b.map(|b| &b.key)), snapshot);
+    let output = std::cell::RefCell::new(output);
+    let mut each = |hit: &Match| {
+        output
+            .borrow_mut()
+            .put(hit.similarity, || keys.of(parts_of(hit.a), parts_of(hit.b)));
+    };
+    // rows that are in no segment yet are few, and searched for here
+    let number = || (0..).zip(tables);
+    let mut pieces: Vec<Piece> = number().flat_map(|(n, t)| segments(n, t)).collect();
+    pieces.extend(number().filter_map(|(n, t)| tail(n, t, memory() / 4)));
+    let in_memory = |a: &Piece, b: &Piece| a.is_in_memory() || b.is_in_memory();
+    let work = Work::new(&pieces, &pairing, threshold, memory(), in_memory);
+    let (next, mut hits) = (AtomicU64::new(0), Vec::new());
+    let mut worker = Worker::new(&work);
+    while worker.turn(&next, &mut hits) {
+        hits.drain(..).for_each(|hit| each(&hit));
+        output
+            .borrow_mut()
+            .report(next.load(Ordering::Relaxed), work.units());
+    }
+    drop(pieces);
+    let job = Job {
+        tables,
+        pairing,
+        threshold,
+        memory: memory(),
+    };
+    parallel::run(&job, &mut each, |done, all| {
+        output.borrow_mut().report(done, all)
+    });
+}
+
+/// Errors: indexes of different shapes.
+fn check_shapes(tables: &[Table]) {
+    let mut shapes = tables
+        .iter()
+        .map(|t| t.meta.shape)
+        .filter(|&shape| shape != 0);
+    if let Some(first) = shapes.next() {
+        if let Some(other) = shapes.find(|&shape| shape != first) {
+            raise(&Shape::mismatch(Shape::of_tag(first), Shape::of_tag(other)));
+        }
+    }
+}
+
+/// The keys of two records by their numbers, from 1; of one stream in their order.
+fn keys_of(
+    left: &mut Texts,
+    right: Option<&mut Texts>,
+    ordered: bool,
+    a: u64,
+    b: u64,
+) -> [Option<CString>; 2] {
+    let text =
+        |bytes: Option<Vec<u8>>| bytes.map(|b| CString::new(b).expect("no zero byte in a text"));
+    let key = text(left.get(a - 1));
+    match right {
+        Some(right) => [key, text(right.get(b - 1))],
+        None => {
+            let other = text(left.get(b - 1));
+            let swap = if ordered { a > b } else { key > other };
+            if swap {
+                [other, key]
+            } else {
+                [key, other]
+            }
+        }
+    }
+}
+
+/// Joins what the caller can read.
+fn streamed(output: &mut Output, a: &Records, b: Option<&Records>, threshold: f64) {
+    let memory = memory();
+    let share = if b.is_some() { memory / 4 } else { memory / 2 };
+    let mut left = Stream::read(a, share, None);
+    let mut right = b.map(|b| Stream::read(b, share, None));
+    let attribute = |stream: &mut Stream| stream.attributes.pop().expect("one signature");
+    let (x, y) = (attribute(&mut left), right.as_mut().map(attribute));
+    let ordered = left.ordered;
+    let output = std::cell::RefCell::new(output);
+    let each = |hit: &Match| {
+        let (a, b) = (parts_of(hit.a).1, parts_of(hit.b).1);
+        let others = right.as_mut().map(|right| &mut right.keys);
+        output.borrow_mut().put(hit.similarity, || {
+            Some(keys_of(&mut left.keys, others, ordered, a, b))
+        });
+    };
+    join(x, y, threshold, memory / 2, each, |done, all| {
+        output.borrow_mut().report(done, all);
+    });
+}
+
+fn profiles(
+    fcinfo: pg_sys::FunctionCallInfo,
+    job: &'static str,
+    a: &Records,
+    b: Option<&Records>,
+    weights: Vec<f64>,
+    threshold: f64,
+) {
+    // SAFETY: the running call.
+    let output = &mut unsafe { Output::new(fcinfo, job) };
+    let share = memory() / if b.is_some() { 8 } else { 4 };
+    let read = |records: &Records| {
+        let mut profiles = Profiles::new(weights.clone(), share);
+        let stream = Stream::read(records, share, Some(&mut profiles));
+        (stream, profiles)
+    };
+    let mut left = read(a);
+    let mut right = b.map(read);
+    let attributes = std::mem::take(&mut left.0.attributes);
+    let mut others = right
+        .as_mut()
+        .map(|r| std::mem::take(&mut r.0.attributes).into_iter());
+    let n = attributes.len() as u64;
+    // what rounding can add to a mean
+    let reach = threshold * (1.0 - 1e-12);
+    let output = std::cell::RefCell::new(output);
+    for (i, attribute) in attributes.into_iter().enumerate() {
+        let other = others
+            .as_mut()
+            .map(|others| others.next().expect("as many on both sides"));
+        if weights[i] <= 0.0 {
+            continue;
+        }
+        let each = |hit: &Match| {
+            let pair = (parts_of(hit.a).1, parts_of(hit.b).1);
+            let (right_keys, right_profiles) = match &mut right {
+                Some((stream, profiles)) => (Some(&mut stream.keys), Some(profiles)),
+                None => (None, None),
+            };
+            let found = similarity(&mut left.1, right_profiles, pair, i, (threshold, reach));
+            let Some(similarity) = found else { return };
+            let ordered = left.0.ordered;
+            output.borrow_mut().put(similarity, || {
+                Some(keys_of(
+                    &mut left.0.keys,
+                    right_keys,
+                    ordered,
+                    pair.0,
+                    pair.1,
+                ))
+            });
+        };
+        join(attribute, other, reach, memory() / 2, each, |done, all| {
+            output.borrow_mut().report(i as u64 * all + done, n * all);
+        });
+    }
+}

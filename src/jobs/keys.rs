@@ -1,0 +1,174 @@
+//! The keys of rows that were found, as far as a snapshot sees the rows.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::pg_sys;
+
+use super::relation::{Column, Table};
+
+/// Fetches rows of one table.
+struct Fetcher {
+    scan: *mut pg_sys::IndexFetchTableData,
+    slots: [*mut pg_sys::TupleTableSlot; 2],
+    key: pg_sys::AttrNumber,
+}
+
+impl Drop for Fetcher {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: made on construction, for a table that is still open.
+            unsafe {
+                pg_sys::table_index_fetch_end(self.scan);
+                for slot in self.slots {
+                    pg_sys::ExecDropSingleTupleTableSlot(slot);
+                }
+            }
+        }
+    }
+}
+
+impl Fetcher {
+    fn new(table: &Table) -> Fetcher {
+        // SAFETY: the table is open.
+        unsafe {
+            let slot = || pg_sys::table_slot_create(table.heap, std::ptr::null_mut());
+            Fetcher {
+                scan: pg_sys::table_index_fetch_begin(table.heap),
+                slots: [slot(), slot()],
+                key: table.key,
+            }
+        }
+    }
+
+    /// The key of the row at a place, `None` if the snapshot does not see it; it stays until the slot is used again.
+    fn key(
+        &mut self,
+        place: u64,
+        slot: usize,
+        snapshot: pg_sys::Snapshot,
+    ) -> Option<Option<pg_sys::Datum>> {
+        let mut tid = pg_sys::ItemPointerData::default();
+        let block = (place >> 16) as u32;
+        tid.ip_blkid.bi_hi = (block >> 16) as u16;
+        tid.ip_blkid.bi_lo = block as u16;
+        tid.ip_posid = place as u16;
+        let slot = self.slots[slot];
+        let (mut again, mut is_null) = (false, false);
+        // SAFETY: a slot of the table; the snapshot is MVCC, so there is at most one version that it sees.
+        unsafe {
+            let found = pg_sys::table_index_fetch_tuple(
+                self.scan,
+                &mut tid,
+                snapshot,
+                slot,
+                &mut again,
+                std::ptr::null_mut(),
+            );
+            if !found {
+                return None;
+            }
+            let key = pg_sys::slot_getattr(slot, self.key.into(), &mut is_null);
+            Some((!is_null).then_some(key))
+        }
+    }
+}
+
+/// How keys are shown and, where their type has an order, ordered.
+pub struct KeyType {
+    output: pg_sys::FmgrInfo,
+    compare: Option<*mut pg_sys::FmgrInfo>,
+    collation: pg_sys::Oid,
+}
+
+impl KeyType {
+    pub fn new(column: &Column) -> KeyType {
+        let mut output = pg_sys::FmgrInfo::default();
+        // SAFETY: a type that exists; entries of the type cache stay.
+        unsafe {
+            let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
+            pg_sys::getTypeOutputInfo(column.type_oid, &mut function, &mut is_varlena);
+            pg_sys::fmgr_info(function, &mut output);
+            let flags = pg_sys::TYPECACHE_CMP_PROC_FINFO as i32;
+            let entry = pg_sys::lookup_type_cache(column.type_oid, flags);
+            let compare = &raw mut (*entry).cmp_proc_finfo;
+            KeyType {
+                output,
+                compare: ((*compare).fn_oid != pg_sys::InvalidOid).then_some(compare),
+                collation: column.collation,
+            }
+        }
+    }
+
+    pub fn is_ordered(&self) -> bool {
+        self.compare.is_some()
+    }
+
+    /// As text.
+    pub fn show(&mut self, key: pg_sys::Datum) -> CString {
+        // SAFETY: a value of the type; the result is in the current memory context.
+        unsafe {
+            let text = pg_sys::OutputFunctionCall(&mut self.output, key);
+            let copy = CStr::from_ptr(text).to_owned();
+            pg_sys::pfree(text.cast());
+            copy
+        }
+    }
+
+    /// Whether a comes behind b.
+    fn is_behind(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
+        self.compare.is_some_and(|compare| {
+            // SAFETY: values of the type.
+            unsafe { pg_sys::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 > 0 }
+        })
+    }
+}
+
+/// The keys of pairs of rows.
+pub struct Keys {
+    fetchers: Vec<Fetcher>,
+    types: [KeyType; 2],
+    snapshot: pg_sys::Snapshot,
+    /// The lesser key first.
+    ordered: bool,
+}
+
+impl Keys {
+    /// Without `columns.1` both keys are of one table.
+    pub fn new(
+        tables: &[Table],
+        columns: (&Column, Option<&Column>),
+        snapshot: pg_sys::Snapshot,
+    ) -> Keys {
+        Keys {
+            fetchers: tables.iter().map(Fetcher::new).collect(),
+            types: [
+                KeyType::new(columns.0),
+                KeyType::new(columns.1.unwrap_or(columns.0)),
+            ],
+            snapshot,
+            ordered: columns.1.is_none(),
+        }
+    }
+
+    /// Both keys; `None` if the snapshot does not see both rows, and for a key that is NULL.
+    pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<CString>; 2]> {
+        let snapshot = self.snapshot;
+        let mut key = |row: (usize, u64), slot| self.fetchers[row.0].key(row.1, slot, snapshot);
+        let (a, b) = (key(a, 0)?, key(b, 1)?);
+        let mut show =
+            |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.types[side].show(key));
+        let keys = [show(0, a), show(1, b)];
+        let swap = match (a, b) {
+            (Some(a), Some(b)) if self.ordered && self.types[0].is_ordered() => {
+                self.types[0].is_behind(a, b)
+            }
+            _ => self.ordered && keys[0] > keys[1],
+        };
+        let [first, second] = keys;
+        Some(if swap {
+            [second, first]
+        } else {
+            [first, second]
+        })
+    }
+}

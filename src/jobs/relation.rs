@@ -1,0 +1,311 @@
+//! The tables of a job: their columns, who may read them, and whether an index has what is needed.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::{Error, Kind};
+use pgrx::{pg_sys, PgList, PgSqlErrorCode};
+
+use crate::error::{raise_as, shown};
+use crate::planner::type_named;
+use crate::sigfile::{is_sigfile, Index, Meta};
+
+// bindgen leaves out these headers
+unsafe extern "C-unwind" {
+    /// catalog/pg_inherits.h
+    fn find_all_inheritors(
+        parent: pg_sys::Oid,
+        lock: pg_sys::LOCKMODE,
+        parents: *mut *mut pg_sys::List,
+    ) -> *mut pg_sys::List;
+    /// storage/predicate.h
+    fn PredicateLockRelation(relation: pg_sys::Relation, snapshot: pg_sys::Snapshot);
+}
+
+const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+
+fn fail(code: PgSqlErrorCode, message: String) -> Error {
+    let error = Error::new(Kind::InvalidParameter, message);
+    raise_as(code, &error)
+}
+
+fn text(name: &CStr) -> String {
+    shown(&name.to_string_lossy())
+}
+
+/// A column by its name.
+pub struct Column {
+    pub name: CString,
+    pub type_oid: pg_sys::Oid,
+    pub collation: pg_sys::Oid,
+}
+
+/// A relation that rows are read of, locked until the end of the transaction.
+pub struct Records {
+    pub oid: pg_sys::Oid,
+    pub key: Column,
+    pub signatures: Vec<Column>,
+}
+
+impl Records {
+    /// `near` is a function of the extension.
+    ///
+    /// Errors: no relation with rows; no such column; a signature column of another type.
+    pub fn new(
+        near: pg_sys::Oid,
+        oid: pg_sys::Oid,
+        key: CString,
+        signatures: Vec<CString>,
+    ) -> Records {
+        // SAFETY: catalog look-ups, of a relation that is locked first.
+        unsafe {
+            pg_sys::LockRelationOid(oid, LOCK);
+            let name = pg_sys::get_rel_name(oid);
+            if name.is_null() {
+                fail(
+                    PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+                    format!("relation with OID {} does not exist", oid.to_u32()),
+                );
+            }
+            let name = text(CStr::from_ptr(name));
+            let kind = pg_sys::get_rel_relkind(oid) as u8;
+            if ![
+                pg_sys::RELKIND_RELATION,
+                pg_sys::RELKIND_PARTITIONED_TABLE,
+                pg_sys::RELKIND_MATVIEW,
+                pg_sys::RELKIND_VIEW,
+                pg_sys::RELKIND_FOREIGN_TABLE,
+            ]
+            .contains(&kind)
+            {
+                fail(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("\"{name}\" is not a table or view"),
+                );
+            }
+            let column = |column: CString| {
+                let number = pg_sys::get_attnum(oid, column.as_ptr());
+                if number <= 0 {
+                    fail(
+                        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                        format!(
+                            "column \"{}\" of relation \"{name}\" does not exist",
+                            text(&column)
+                        ),
+                    );
+                }
+                let (mut type_oid, mut typmod, mut collation) =
+                    (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
+                pg_sys::get_atttypetypmodcoll(
+                    oid,
+                    number,
+                    &mut type_oid,
+                    &mut typmod,
+                    &mut collation,
+                );
+                Column {
+                    name: column,
+                    type_oid,
+                    collation,
+                }
+            };
+            let signatures: Vec<Column> = signatures.into_iter().map(&column).collect();
+            let bloom = type_named(near, c"bloom");
+            for signature in &signatures {
+                if Some(pg_sys::getBaseType(signature.type_oid)) != bloom {
+                    let is = pg_sys::format_type_be(signature.type_oid);
+                    raise_as(
+                        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                        &Error::new(
+                            Kind::InvalidParameter,
+                            format!(
+                                "column \"{}\" of relation \"{name}\" is of type {}, not bloom",
+                                text(&signature.name),
+                                text(CStr::from_ptr(is))
+                            ),
+                        )
+                        .hint("Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED."),
+                    );
+                }
+            }
+            let key = column(key);
+            Records {
+                oid,
+                key,
+                signatures,
+            }
+        }
+    }
+
+    /// The tables that hold the rows, each with a sigfile index on the only signature column; `None` if there is not one for each, or if
+    /// the caller sees the rows through a view or a policy.
+    ///
+    /// Errors: the caller may not read the columns.
+    pub fn indexed(&self) -> Option<Vec<Table>> {
+        let [signature] = &self.signatures[..] else {
+            return None;
+        };
+        // SAFETY: catalog look-ups, and relations opened with a lock that stays.
+        unsafe {
+            let kind = pg_sys::get_rel_relkind(self.oid) as u8;
+            if kind == pg_sys::RELKIND_VIEW || kind == pg_sys::RELKIND_FOREIGN_TABLE {
+                return None;
+            }
+            self.check_privileges();
+            let rls = pg_sys::check_enable_rls(self.oid, pg_sys::InvalidOid, false);
+            if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 {
+                return None;
+            }
+            let oids = pg_sys::ffi::pg_guard_ffi_boundary(|| {
+                find_all_inheritors(self.oid, LOCK, std::ptr::null_mut())
+            });
+            let mut tables = Vec::new();
+            for oid in PgList::<pg_sys::Oid>::from_pg(oids).iter_oid() {
+                let kind = pg_sys::get_rel_relkind(oid) as u8;
+                if kind == pg_sys::RELKIND_PARTITIONED_TABLE {
+                    continue;
+                }
+                if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_MATVIEW {
+                    return None;
+                }
+                tables.push(Table::new(oid, &self.key.name, &signature.name)?);
+            }
+            Some(tables)
+        }
+    }
+
+    /// SAFETY: in a transaction.
+    unsafe fn check_privileges(&self) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let (user, select) = (
+                pg_sys::GetUserId(),
+                pg_sys::AclMode::from(pg_sys::ACL_SELECT),
+            );
+            let ok = pg_sys::AclResult::ACLCHECK_OK;
+            if pg_sys::pg_class_aclcheck(self.oid, user, select) == ok {
+                return;
+            }
+            let columns = self.signatures.iter().chain([&self.key]);
+            for column in columns {
+                let number = pg_sys::get_attnum(self.oid, column.name.as_ptr());
+                let result = pg_sys::pg_attribute_aclcheck(self.oid, number, user, select);
+                if result != ok {
+                    pg_sys::aclcheck_error(
+                        result,
+                        pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid)),
+                        pg_sys::get_rel_name(self.oid),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A table and its index, open; locked until the end of the transaction.
+pub struct Table {
+    pub heap: pg_sys::Relation,
+    pub key: pg_sys::AttrNumber,
+    pub index: Index,
+    pub meta: Meta,
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: open since construction.
+            unsafe {
+                pg_sys::index_close(self.index.relation, pg_sys::NoLock as i32);
+                pg_sys::table_close(self.heap, pg_sys::NoLock as i32);
+            }
+        }
+    }
+}
+
+impl Table {
+    /// `None` without a usable index.
+    ///
+    /// SAFETY: `oid` is a table that is locked.
+    unsafe fn new(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<Table> {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let heap = pg_sys::table_open(oid, pg_sys::NoLock as i32);
+            let column = pg_sys::get_attnum(oid, signature.as_ptr());
+            let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
+            let other_temp = (*(*heap).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP
+                && !(*heap).rd_islocaltemp;
+            let indexes: Vec<pg_sys::Oid> = if other_temp {
+                Vec::new()
+            } else {
+                list.iter_oid().collect()
+            };
+            for index in indexes {
+                let relation = pg_sys::index_open(index, LOCK);
+                if usable(relation, column) {
+                    let index = Index::new(relation);
+                    return Some(Table {
+                        heap,
+                        key: pg_sys::get_attnum(oid, key.as_ptr()),
+                        index,
+                        meta: Meta::read(index),
+                    });
+                }
+                pg_sys::index_close(relation, LOCK);
+            }
+            pg_sys::table_close(heap, pg_sys::NoLock as i32);
+            None
+        }
+    }
+
+    /// In a parallel worker: what the leader has opened and read.
+    ///
+    /// SAFETY: the relations exist, and the leader has them locked; `words` are those of its metapage.
+    pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> Table {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let heap = pg_sys::table_open(heap, LOCK);
+            let index = Index::new(pg_sys::index_open(index, LOCK));
+            Table {
+                heap,
+                key: 0,
+                index,
+                meta: Meta::of_words(index, words),
+            }
+        }
+    }
+
+    /// Nobody else can read it.
+    pub fn is_temporary(&self) -> bool {
+        // SAFETY: open.
+        unsafe { (*(*self.heap).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP }
+    }
+
+    /// In the sense of serializable transactions: all of it is read.
+    pub fn lock_predicate(&self, snapshot: pg_sys::Snapshot) {
+        // SAFETY: open, and a snapshot in use.
+        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| PredicateLockRelation(self.heap, snapshot)) }
+    }
+}
+
+/// A sigfile index of the column itself, over all rows, that the snapshot may use.
+///
+/// SAFETY: `index` is open.
+unsafe fn usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool {
+    // SAFETY: as promised by the caller; a new metapage is read only of a sigfile index.
+    unsafe {
+        let form = &*(*index).rd_index;
+        let visible = !form.indcheckxmin || {
+            let tuple = &*(*index).rd_indextuple;
+            let xmin = pg_sys::htup::HeapTupleHeaderGetXmin(tuple.t_data);
+            pg_sys::TransactionIdPrecedes(xmin, pg_sys::TransactionXmin)
+        };
+        let keys = form.indkey.values.as_slice(1);
+        is_sigfile(index)
+            && form.indisvalid
+            && form.indisready
+            && form.indislive
+            && keys[0] == column
+            && pg_sys::RelationGetIndexPredicate(index).is_null()
+            && visible
+            && !Meta::read(Index::new(index)).thresholds
+    }
+}

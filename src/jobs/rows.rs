@@ -1,0 +1,71 @@
+//! Results of many rows: a tuplestore, which goes to disk above work_mem.
+
+use pgrx::pg_sys;
+
+/// The result of the running set-returning function.
+pub struct Rows {
+    store: *mut pg_sys::Tuplestorestate,
+    columns: pg_sys::TupleDesc,
+    /// Memory for the values of a row.
+    scratch: pg_sys::MemoryContext,
+}
+
+impl Rows {
+    /// SAFETY: `fcinfo` is that of a running function that returns a set of rows with OUT columns.
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Rows {
+        // SAFETY: as promised by the caller; the server fills in the result's fields, or raises an error where no
+        // set can be returned.
+        unsafe {
+            pg_sys::InitMaterializedSRF(fcinfo, 0);
+            let info: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
+            Rows {
+                store: (*info).setResult,
+                columns: (*info).setDesc,
+                scratch: pg_sys::AllocSetContextCreateInternal(
+                    pg_sys::CurrentMemoryContext,
+                    c"row of a result".as_ptr(),
+                    pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                    pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                    pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+                ),
+            }
+        }
+    }
+
+    /// Adds what `make` gives, if it gives a row; the memory that it takes is freed.
+    pub fn make<const N: usize>(
+        &mut self,
+        make: impl FnOnce() -> Option<[Option<pg_sys::Datum>; N]>,
+    ) -> bool {
+        // SAFETY: the context lives as long as the call; nothing in it is used after this.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.scratch);
+            let row = make();
+            let made = row.is_some();
+            if let Some(row) = row {
+                self.put(row);
+            }
+            pg_sys::MemoryContextSwitchTo(before);
+            pg_sys::MemoryContextReset(self.scratch);
+            made
+        }
+    }
+
+    /// Adds a row; `None` is NULL.
+    pub fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
+        // SAFETY: the result's descriptor.
+        let columns = unsafe { (*self.columns).natts };
+        assert_eq!(columns as usize, N, "result columns as declared");
+        let mut datums = values.map(|v| v.unwrap_or(pg_sys::Datum::null()));
+        let mut nulls = values.map(|v| v.is_none());
+        // SAFETY: as many values as columns; they are copied.
+        unsafe {
+            pg_sys::tuplestore_putvalues(
+                self.store,
+                self.columns,
+                datums.as_mut_ptr(),
+                nulls.as_mut_ptr(),
+            );
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Rows in the order of their bit counts, in memory or, if they are many, in a temporary file.
+
+use std::ops::Range;
+
+use bloom_ident_core::sigfile::{Geometry, Row};
+
+use super::file::TemporaryFile;
+use super::pieces::Piece;
+use crate::sigfile::{merge, sorted, Collected, Run, Spilled};
+
+pub struct Sorted {
+    geometry: Geometry,
+    rows: u32,
+    store: Store,
+}
+
+enum Store {
+    Memory(Collected),
+    /// The words of each row, then its place and, above 2^48, its bit count.
+    File(TemporaryFile),
+}
+
+impl Sorted {
+    pub fn new(geometry: Geometry, spilled: Vec<Spilled>, collected: Option<Collected>) -> Sorted {
+        let collected = collected.map(sorted);
+        match (spilled.is_empty(), collected) {
+            (true, Some(collected)) => Sorted {
+                geometry,
+                rows: collected.len() as u32,
+                store: Store::Memory(collected),
+            },
+            (_, collected) => {
+                let mut runs: Vec<Run<'_>> = spilled.into_iter().map(Run::Spilled).collect();
+                runs.extend(collected.map(Run::Collected));
+                let (mut file, mut rows, mut bytes) = (TemporaryFile::new(), 0, Vec::new());
+                merge(&geometry, &mut runs, |row| {
+                    bytes.clear();
+                    let last = row.place | u64::from(row.count) << 48;
+                    let words = row.words.iter().chain([&last]);
+                    bytes.extend(words.flat_map(|word| word.to_le_bytes()));
+                    file.append(&bytes);
+                    rows += 1;
+                });
+                Sorted {
+                    geometry,
+                    rows,
+                    store: Store::File(file),
+                }
+            }
+        }
+    }
+
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    pub fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// Passes on these rows.
+    fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(Row<'_>)) {
+        let file = match &mut self.store {
+            Store::Memory(collected) => {
+                rows.for_each(|i| to(collected.nth(i as usize)));
+                return;
+            }
+            Store::File(file) => file,
+        };
+        let stride = self.geometry.stride;
+        let mut bytes = vec![0; 8 * (stride + 1)];
+        file.seek(u64::from(rows.start) * bytes.len() as u64);
+        for i in rows {
+            file.read(&mut bytes);
+            let (words, _) = bytes.as_chunks();
+            let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
+            to(Row {
+                words: &words[..stride],
+                count: (words[stride] >> 48) as u32,
+                threshold: 0.0,
+                place: words[stride] & ((1 << 48) - 1),
+            });
+            if i % 4096 == 0 {
+                pgrx::check_for_interrupts!();
+            }
+        }
+    }
+
+    /// The least and the greatest bit count of some rows.
+    pub fn counts(&mut self, rows: &Range<u32>) -> (u32, u32) {
+        let mut of = |row: u32| {
+            let mut count = 0;
+            self.each(row..row + 1, &mut |row| count = row.count);
+            count
+        };
+        (of(rows.start), of(rows.end - 1))
+    }
+
+    /// These rows as a piece; `memory` bytes are used to sort.
+    pub fn piece(&mut self, table: u16, rows: Range<u32>, memory: usize) -> Piece {
+        let geometry = self.geometry;
+        Piece::of_rows(table, geometry, memory, |to| self.each(rows, to))
+    }
+}
