@@ -1,11 +1,11 @@
 //! Messages with fields and SQLSTATEs of their own, in the database's encoding.
 //!
-//! pgrx knows neither table and constraint nor states beyond PostgreSQL's, so these messages go by the
-//! server's ThrowErrorData. An error must be thrown from a function that has nothing to drop: see [`throw`].
+//! pgrx knows neither table and constraint nor states beyond PostgreSQL's, and takes all text for UTF-8, so these messages
+//! go by the server's ThrowErrorData. An error must be thrown from a function that has nothing to drop, as
+//! [`sql_function`] makes one.
 
 use std::ffi::{c_int, CStr};
 
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 pub type Result<T> = std::result::Result<T, Box<Message>>;
@@ -125,22 +125,6 @@ impl Message {
         unsafe { pg_sys::ThrowErrorData(self.data(level)) }
     }
 
-    /// Fails the statement from where things are to be dropped. The state must be one of PostgreSQL's.
-    #[cold]
-    pub fn raise(&self) -> ! {
-        let text = |s: &Vec<u8>| String::from_utf8_lossy(s).into_owned();
-        let code = PgSqlErrorCode::from(self.code);
-        let mut report = ErrorReport::new(code, text(&self.message), "bloom_ident");
-        if let Some(detail) = &self.detail {
-            report = report.set_detail(text(detail));
-        }
-        if let Some(hint) = &self.hint {
-            report = report.set_hint(text(hint));
-        }
-        report.report(PgLogLevel::ERROR);
-        unreachable!("an ERROR does not return")
-    }
-
     /// For [`throw`].
     pub fn error(&self) -> *mut pg_sys::ErrorData {
         self.data(PgLogLevel::ERROR)
@@ -188,3 +172,47 @@ pub unsafe fn throw(error: *mut pg_sys::ErrorData) -> ! {
     unsafe { ThrowErrorData(error) };
     unreachable!("an ERROR does not return")
 }
+
+/// An SQL function as the server calls it, under the names of `#[pg_extern]`'s wrappers, around
+/// `unsafe fn(FunctionCallInfo) -> Result<Datum>`.
+macro_rules! sql_function {
+    ($wrapper:ident, $finfo:ident, $run:path) => {
+        #[no_mangle]
+        pub unsafe extern "C-unwind" fn $wrapper(
+            fcinfo: pgrx::pg_sys::FunctionCallInfo,
+        ) -> pgrx::pg_sys::Datum {
+            #[pgrx::pg_guard]
+            unsafe extern "C-unwind" fn guarded(
+                fcinfo: pgrx::pg_sys::FunctionCallInfo,
+                error: *mut *mut pgrx::pg_sys::ErrorData,
+            ) -> pgrx::pg_sys::Datum {
+                // SAFETY: passed on; `error` is the caller's.
+                match unsafe { $run(fcinfo) } {
+                    Ok(result) => result,
+                    Err(message) => {
+                        // SAFETY: as above.
+                        unsafe { *error = message.error() };
+                        pgrx::pg_sys::Datum::null()
+                    }
+                }
+            }
+            let mut error: *mut pgrx::pg_sys::ErrorData = std::ptr::null_mut();
+            // SAFETY: `fcinfo` is that of this call. Nothing here has anything to drop.
+            unsafe {
+                let result = guarded(fcinfo, &raw mut error);
+                if !error.is_null() {
+                    $crate::message::throw(error);
+                }
+                result
+            }
+        }
+
+        #[no_mangle]
+        pub extern "C-unwind" fn $finfo() -> &'static pgrx::pg_sys::Pg_finfo_record {
+            static VERSION: pgrx::pg_sys::Pg_finfo_record =
+                pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
+            &VERSION
+        }
+    };
+}
+pub(crate) use sql_function;

@@ -4,14 +4,20 @@ use std::ffi::{CStr, CString};
 
 use bloom_ident_core::filter::rates::unit;
 use bloom_ident_core::Kind;
-use pgrx::{pg_extern, pg_sys, PgSqlErrorCode};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
 use super::relation;
 use crate::error::OrRaise;
-use crate::message::{words, Message, Result};
+use crate::message::{sql_function, words, Message, Result};
 use crate::planner::type_named;
-use crate::types::{Bloom, NewQuery, NewValue};
+use crate::types::{Bloom, NewQuery};
+
+sql_function!(
+    bloom_blocklist_wrapper,
+    pg_finfo_bloom_blocklist_wrapper,
+    run
+);
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
@@ -20,24 +26,21 @@ const BATCH: i64 = 1000;
 /// best first. It reads as its caller does, with the caller's privileges and row-level security.
 ///
 /// Errors: a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
-#[pg_extern(sql = false)]
-fn bloom_blocklist(
-    signature: Bloom<'_>,
-    list: pg_sys::Oid,
-    column: &CStr,
-    threshold: f64,
-    fcinfo: pg_sys::FunctionCallInfo,
-) -> NewValue {
-    unit("threshold", threshold)
-        .map_err(|e| e.of_kind(Kind::InvalidParameter))
-        .or_raise();
-    // SAFETY: `fcinfo` is that of the running call, of a set-returning function.
+///
+/// SAFETY: `fcinfo` is that of the running call, STRICT, with these arguments.
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
+    // SAFETY: as promised by the caller.
     unsafe {
+        let args = (*fcinfo).args.as_slice(4);
+        let signature = Bloom::from_raw(args[0].value);
+        let list = pg_sys::Oid::from(args[1].value.value() as u32);
+        let column = CStr::from_ptr(args[2].value.cast_mut_ptr());
+        let threshold = f64::from_bits(args[3].value.value() as u64);
+        unit("threshold", threshold)
+            .map_err(|e| e.of_kind(Kind::InvalidParameter))
+            .or_raise();
         let function = (*(*fcinfo).flinfo).fn_oid;
-        let statement = match statement(function, list, column) {
-            Ok(statement) => statement,
-            Err(message) => message.raise(),
-        };
+        let statement = statement(function, list, column)?;
         pg_sys::InitMaterializedSRF(fcinfo, 0);
         let result: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
         let bloom = type_named(function, c"bloom").expect("type of the extension");
@@ -74,7 +77,7 @@ fn bloom_blocklist(
         pg_sys::SPI_cursor_close(cursor);
         pg_sys::SPI_finish();
     }
-    NewValue(pg_sys::Datum::null())
+    Ok(pg_sys::Datum::null())
 }
 
 /// $1 is the signature, $2 the same with the threshold.

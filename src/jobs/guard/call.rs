@@ -153,10 +153,11 @@ impl Call {
             self.trigger_name(),
             "\" with ",
             name,
+            " INSERT OR UPDATE, or take action ",
             if action == Action::Skip {
-                ", or take action reject, warn or flag."
+                "reject, warn or flag."
             } else {
-                " INSERT OR UPDATE, or take action skip."
+                "skip."
             }
         )))
     }

@@ -17,7 +17,7 @@ mod search;
 mod target;
 mod wait;
 
-use pgrx::{pg_guard, pg_sys, PgLogLevel};
+use pgrx::{pg_sys, PgLogLevel};
 
 use call::Call;
 use found::Found;
@@ -26,51 +26,14 @@ use options::Action;
 use prepare::Guard;
 use search::{search, Outcome, Place, Undecided};
 
-use crate::message::{throw, Message, Result};
+use crate::message::{sql_function, Message, Result};
 use crate::types::Bloom;
 
 /// What a trigger function returns to let things go on, or to skip the row of a BEFORE trigger.
 const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
 
-/// `bloom_guard() RETURNS trigger`, with its own SQLSTATE and fields in errors: so not by `#[pg_extern]`, and the
-/// error is thrown when everything else is done.
-#[no_mangle]
-pub unsafe extern "C-unwind" fn bloom_guard_wrapper(
-    fcinfo: pg_sys::FunctionCallInfo,
-) -> pg_sys::Datum {
-    let mut error: *mut pg_sys::ErrorData = std::ptr::null_mut();
-    // SAFETY: `fcinfo` is that of this call. Nothing here has anything to drop.
-    unsafe {
-        let result = guarded(fcinfo, &raw mut error);
-        if !error.is_null() {
-            throw(error);
-        }
-        result
-    }
-}
-
-#[no_mangle]
-pub extern "C-unwind" fn pg_finfo_bloom_guard_wrapper() -> &'static pg_sys::Pg_finfo_record {
-    static VERSION: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
-    &VERSION
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn guarded(
-    fcinfo: pg_sys::FunctionCallInfo,
-    error: *mut *mut pg_sys::ErrorData,
-) -> pg_sys::Datum {
-    // SAFETY: passed on; `error` is the caller's.
-    unsafe {
-        match run(fcinfo) {
-            Ok(result) => result,
-            Err(message) => {
-                *error = message.error();
-                NOTHING
-            }
-        }
-    }
-}
+// `bloom_guard() RETURNS trigger`
+sql_function!(bloom_guard_wrapper, pg_finfo_bloom_guard_wrapper, run);
 
 /// SAFETY: `fcinfo` is that of the running call.
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
