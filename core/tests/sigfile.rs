@@ -2,7 +2,7 @@
 
 use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::check::check;
-use bloom_ident_core::sigfile::join::{Folds, Joiner};
+use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
 use bloom_ident_core::sigfile::write::{Content, Store, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, RowPage, Segment};
@@ -202,6 +202,7 @@ proptest! {
         band in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
         whole in any::<bool>(),
         step in 1usize..60,
+        at_once in prop_oneof![Just(1usize), Just(50), Just(5000)],
         threshold in 0.0f64..1.0,
     ) {
         let (segment, mut store) = table.index(chunks, 1 << 20);
@@ -214,13 +215,21 @@ proptest! {
         rows.sort_by_key(|row| count(row));
         for t in [threshold, 0.0, 0.5, 0.8, 0.9, 9.0 / 11.0, 1.0, 2.0, f64::NAN] {
             let mut joiner = Joiner::new(&segment, &folds, t);
-            for (i, row) in rows.iter().enumerate().step_by(if t <= 0.0 { 10 * step } else { step }) {
-                let mut found = vec![];
+            let step = if t <= 0.0 { 10 * step } else { step };
+            let asked: Vec<(usize, &Vec<u64>)> = rows.iter().enumerate().step_by(step).collect();
+            let mut found = vec![vec![]; asked.len()];
+            for (n, some) in asked.chunks(at_once).enumerate() {
+                let mut batch = Batch::default();
+                for (i, row) in some {
+                    batch.push(row, count(row), *i as u32 + 1);
+                }
                 joiner
-                    .search(&mut store, row, count(row), i as u32 + 1, |page, at, similarity| {
-                        found.push((page.place(at), similarity));
+                    .search(&mut store, &mut batch, |asked, place, similarity| {
+                        found[n * at_once + asked].push((place, similarity));
                     })
                     .unwrap();
+            }
+            for (&(i, row), mut found) in asked.iter().zip(found) {
                 let mut wanted = vec![];
                 let (from, to) = (band.start as usize, band.end as usize);
                 for other in rows[..to.max(i + 1)].iter().skip(from.max(i + 1)) {

@@ -236,10 +236,9 @@ fn indexed(
     pieces.extend(number().filter_map(|(n, t)| tail(n, t, memory() / 4)));
     let in_memory = |a: &Piece, b: &Piece| a.is_in_memory() || b.is_in_memory();
     let work = Work::new(&pieces, &pairing, threshold, memory(), in_memory);
-    let (next, mut hits) = (AtomicU64::new(0), Vec::new());
+    let next = AtomicU64::new(0);
     let mut worker = Worker::new(&work);
-    while worker.turn(&next, &mut hits) {
-        hits.drain(..).for_each(|hit| each(&hit));
+    while worker.turn(&next, &mut each) {
         output
             .borrow_mut()
             .report(next.load(Ordering::Relaxed), work.units());

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bloom_ident_core::sigfile::join::{Folds, Joiner};
+use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::{Pages, RowPage};
 
 use super::pieces::Piece;
@@ -30,8 +30,11 @@ pub fn parts_of(row: u64) -> (usize, u64) {
     ((row >> 48) as usize, row & PLACE)
 }
 
-/// Row pages that one unit searches for: some milliseconds.
-const UNIT: u32 = 4;
+/// Row pages that one unit searches for: a tenth of a second or so for the most, and the more the quicker for each row. Fewer
+/// for a small piece, so that there is something to share.
+fn unit(pages: u32) -> u32 {
+    (pages / 32).clamp(4, 64)
+}
 
 /// The rows of one piece are searched for in a range of the rows of another, or of itself.
 #[derive(Debug)]
@@ -115,7 +118,7 @@ impl<'a> Work<'a> {
             band,
             forward,
         });
-        self.units += u64::from(pages.div_ceil(UNIT));
+        self.units += u64::from(pages.div_ceil(unit(pages)));
     }
 
     /// Row pages of a piece that have signatures.
@@ -134,7 +137,8 @@ pub struct Worker<'a> {
     work: &'a Work<'a>,
     /// Of which task the rows are folded.
     folded: Option<(usize, Range<u32>, Folds)>,
-    page: Vec<u64>,
+    batch: Batch,
+    places: Vec<u64>,
 }
 
 impl<'a> Worker<'a> {
@@ -142,14 +146,15 @@ impl<'a> Worker<'a> {
         Worker {
             work,
             folded: None,
-            page: Vec::new(),
+            batch: Batch::default(),
+            places: Vec::new(),
         }
     }
 
-    /// Does the next unit that nobody has taken; false if there is none.
+    /// Does the next unit that nobody has taken; false if there is none. No page is held while `each` is called.
     ///
     /// Errors: out of memory.
-    pub fn turn(&mut self, next: &AtomicU64, hits: &mut Vec<Match>) -> bool {
+    pub fn turn(&mut self, next: &AtomicU64, each: &mut impl FnMut(&Match)) -> bool {
         let unit = next.fetch_add(1, Ordering::Relaxed);
         if unit >= self.work.units {
             return false;
@@ -157,13 +162,15 @@ impl<'a> Worker<'a> {
         let tasks = &self.work.tasks;
         let number = tasks.partition_point(|task| task.first <= unit) - 1;
         let task = &tasks[number];
-        let from = (unit - task.first) as u32 * UNIT;
-        let to = (from + UNIT).min(self.work.pages(task.searched));
-        self.run(task, from..to, hits);
+        let pages = self.work.pages(task.searched);
+        let size = self::unit(pages);
+        let from = (unit - task.first) as u32 * size;
+        let to = (from + size).min(pages);
+        self.run(task, from..to, each);
         true
     }
 
-    fn run(&mut self, task: &Task, pages: Range<u32>, hits: &mut Vec<Match>) {
+    fn run(&mut self, task: &Task, pages: Range<u32>, each: &mut impl FnMut(&Match)) {
         let (searched, of) = (&self.work.pieces[task.searched], &self.work.pieces[task.of]);
         let segment = of.segment();
         let mut reader = of.pages();
@@ -177,12 +184,11 @@ impl<'a> Worker<'a> {
         let mut joiner = Joiner::new(segment, folds, self.work.threshold);
         let itself = task.searched == task.of;
         let geometry = searched.segment().geometry;
+        self.batch.clear();
+        self.places.clear();
+        let mut source = searched.pages();
         for number in pages {
-            reader.release();
-            pgrx::check_for_interrupts!();
-            self.page.clear();
-            self.page.extend_from_slice(searched.pages().page(number));
-            let page = RowPage::new(geometry, &self.page);
+            let page = RowPage::new(geometry, source.page(number));
             for (i, &count) in page.counts().iter().enumerate() {
                 let place = page.place(i);
                 if place == 0 || count > geometry.bits {
@@ -190,25 +196,26 @@ impl<'a> Worker<'a> {
                 }
                 let row = number * geometry.capacity as u32 + i as u32;
                 let from = if itself { row + 1 } else { 0 };
-                let this = row_of(searched.table(), place);
-                let hit = |page: &RowPage<'_>, at: usize, similarity: f64| {
-                    let place = page.place(at);
-                    if place == 0 {
-                        return;
-                    }
-                    let other = row_of(of.table(), place);
-                    let (a, b) = if task.forward {
-                        (this, other)
-                    } else {
-                        (other, this)
-                    };
-                    hits.push(Match { a, b, similarity });
-                };
-                let words = page.words(i, i + 1);
-                joiner
-                    .search(&mut reader, words, count, from, hit)
-                    .or_raise();
+                self.batch.push(page.words(i, i + 1), count, from);
+                self.places.push(place);
             }
+            source.release();
+            pgrx::check_for_interrupts!();
         }
+        let places = &self.places;
+        let hit = |asked: usize, place: u64, similarity: f64| {
+            if place == 0 {
+                return;
+            }
+            let this = row_of(searched.table(), places[asked]);
+            let other = row_of(of.table(), place);
+            let (a, b) = if task.forward {
+                (this, other)
+            } else {
+                (other, this)
+            };
+            each(&Match { a, b, similarity });
+        };
+        joiner.search(&mut reader, &mut self.batch, hit).or_raise();
     }
 }

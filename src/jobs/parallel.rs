@@ -51,7 +51,7 @@ pub struct Job<'a> {
 }
 
 /// Units below which workers are not worth their start.
-const WORTH_IT: u64 = 64;
+const WORTH_IT: u64 = 16;
 
 /// Joins the segments of the tables; passes matches to `each`, and to `progress` units done and units in all.
 pub fn run(job: &Job<'_>, mut each: impl FnMut(&Match), mut progress: impl FnMut(u64, u64)) {
@@ -67,12 +67,10 @@ pub fn run(job: &Job<'_>, mut each: impl FnMut(&Match), mut progress: impl FnMut
     };
     let memory = job.memory / (1 + workers);
     let work = work(memory);
-    let mut hits = Vec::new();
     let mut worker = Worker::new(&work);
     if workers == 0 {
         let next = AtomicU64::new(0);
-        while worker.turn(&next, &mut hits) {
-            hits.drain(..).for_each(|hit| each(&hit));
+        while worker.turn(&next, &mut each) {
             progress(next.load(Ordering::Relaxed), work.units());
         }
         return;
@@ -81,8 +79,7 @@ pub fn run(job: &Job<'_>, mut each: impl FnMut(&Match), mut progress: impl FnMut
     let next = team.next();
     loop {
         team.receive(&mut each);
-        let more = worker.turn(next, &mut hits);
-        hits.drain(..).for_each(|hit| each(&hit));
+        let more = worker.turn(next, &mut each);
         progress(next.load(Ordering::Relaxed).min(work.units()), work.units());
         if !more {
             break;
@@ -281,22 +278,25 @@ pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
         let memory = shared.memory as usize;
         let work = Work::new(&pieces, &pairing, shared.threshold, memory, |_, _| true);
         let mut worker = Worker::new(&work);
-        let mut hits = Vec::new();
-        let mut more = true;
-        while more {
-            more = worker.turn(&shared.next, &mut hits);
-            if hits.len() < BATCH && more {
-                continue;
-            }
-            for some in hits.chunks(BATCH) {
-                let size = size_of_val(some);
-                let sent = pg_sys::shm_mq_send(queue, size, some.as_ptr().cast(), false, true);
-                if sent != pg_sys::shm_mq_result::SHM_MQ_SUCCESS {
-                    // the leader does not want any more
-                    return;
-                }
-            }
+        let mut hits = Vec::with_capacity(BATCH);
+        let wanted = std::cell::Cell::new(true);
+        let send = |hits: &mut Vec<Match>| {
+            let size = size_of_val(&hits[..]);
+            let sent = pg_sys::shm_mq_send(queue, size, hits.as_ptr().cast(), false, true);
             hits.clear();
+            // else the leader does not want any more
+            wanted.set(sent == pg_sys::shm_mq_result::SHM_MQ_SUCCESS);
+        };
+        while worker.turn(&shared.next, &mut |hit| {
+            hits.push(*hit);
+            if hits.len() == BATCH {
+                send(&mut hits);
+            }
+        }) && wanted.get()
+        {
+            if !hits.is_empty() {
+                send(&mut hits);
+            }
         }
         pg_sys::shm_mq_detach(queue);
     }

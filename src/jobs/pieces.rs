@@ -161,21 +161,18 @@ pub enum PieceReader<'a> {
     Memory(&'a Memory),
 }
 
-impl PieceReader<'_> {
-    /// Lets go of the page, so that interrupts are served.
-    pub fn release(&mut self) {
-        if let PieceReader::Indexed(reader) = self {
-            reader.release();
-        }
-    }
-}
-
 impl Pages for PieceReader<'_> {
     #[inline]
     fn page(&mut self, number: u32) -> &[u64] {
         match self {
             PieceReader::Indexed(reader) => reader.page(number),
             PieceReader::Memory(memory) => &memory.pages[number as usize],
+        }
+    }
+
+    fn release(&mut self) {
+        if let PieceReader::Indexed(reader) = self {
+            reader.release();
         }
     }
 

@@ -265,10 +265,9 @@ pub fn join(
                     Pairing::All
                 };
                 let work = Work::new(pieces, &pairing, threshold, memory / 4, wanted);
-                let (next, mut hits) = (AtomicU64::new(0), Vec::new());
+                let next = AtomicU64::new(0);
                 let mut worker = Worker::new(&work);
-                while worker.turn(&next, &mut hits) {
-                    hits.drain(..).for_each(|hit| each(&hit));
+                while worker.turn(&next, &mut each) {
                     let units = work.units().max(1);
                     let here = next.load(std::sync::atomic::Ordering::Relaxed).min(units);
                     progress(base * 1000 + 1000 * here / units, total * 1000);

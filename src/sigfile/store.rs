@@ -35,11 +35,6 @@ impl<'a> Reader<'a> {
         buffer.test_old_snapshot(self.index, snapshot);
         buffer.words()
     }
-
-    /// Lets go of the page.
-    pub fn release(&mut self) {
-        self.current = None;
-    }
 }
 
 impl Pages for Reader<'_> {
@@ -59,6 +54,10 @@ impl Pages for Reader<'_> {
             self.current = Some((number, buffer));
         }
         self.current.as_ref().expect("just read").1.words()
+    }
+
+    fn release(&mut self) {
+        self.current = None;
     }
 
     /// Interrupts are held back as long as a page is locked.

@@ -32,4 +32,7 @@ pub trait Pages {
 
     /// A turn for the caller, from time to time.
     fn tick(&mut self) {}
+
+    /// No page is needed until the next call.
+    fn release(&mut self) {}
 }

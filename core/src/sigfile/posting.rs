@@ -23,6 +23,9 @@ pub const MAX_ROWS: u32 = 1 << 24;
 /// Values of a bucket, at most: what a byte can tell apart.
 pub const MAX_SHIFT: u32 = 8;
 
+/// Lists up to which looking at each row is quicker than searching.
+const SHORT: usize = 48;
+
 /// A posting page to read.
 #[derive(Clone, Copy)]
 pub struct PostingPage<'a> {
@@ -49,6 +52,28 @@ impl<'a> List<'a> {
     /// Row numbers, three bytes each, little-endian, ascending.
     pub fn bytes(&self) -> &'a [u8] {
         self.0
+    }
+
+    /// How many there are of these rows.
+    #[inline]
+    pub fn count_within(&self, rows: std::ops::Range<u32>) -> usize {
+        if self.len() > SHORT {
+            return self.within(rows).len();
+        }
+        let n = rows.end.saturating_sub(rows.start);
+        self.rows()
+            .map(|row| usize::from(row.wrapping_sub(rows.start) < n))
+            .sum()
+    }
+
+    /// Those of these rows, and perhaps some others if they are few.
+    #[inline]
+    pub fn about(&self, rows: std::ops::Range<u32>) -> List<'a> {
+        if self.len() > SHORT {
+            self.within(rows)
+        } else {
+            *self
+        }
     }
 
     /// Those of these rows.

@@ -36,20 +36,19 @@ impl FoldFilter<'_> {
         differ <= self.limit
     }
 
-    /// Adds to `out` the rows of a list (three bytes each, little-endian) that may be near, of those from number
-    /// `first` to the end of the folds.
+    /// Adds to `out` the rows of a list (three bytes each, little-endian) that may be near, of those in `rows`.
     ///
     /// Errors: out of memory.
     #[inline]
-    pub fn list(&self, list: &[u8], out: &mut Vec<u32>) -> Result<()> {
+    pub fn list(&self, list: &[u8], rows: Range<u32>, out: &mut Vec<u32>) -> Result<()> {
         reserve(out, list.len() / 3)?;
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("popcnt") {
             // SAFETY: the processor has the instruction.
-            unsafe { self.list_popcnt(list, out) };
+            unsafe { self.list_popcnt(list, rows, out) };
             return Ok(());
         }
-        self.list_here(list, out);
+        self.list_here(list, rows, out);
         Ok(())
     }
 
@@ -78,8 +77,8 @@ impl FoldFilter<'_> {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt")]
-    fn list_popcnt(&self, list: &[u8], out: &mut Vec<u32>) {
-        self.list_here(list, out);
+    fn list_popcnt(&self, list: &[u8], rows: Range<u32>, out: &mut Vec<u32>) {
+        self.list_here(list, rows, out);
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -89,10 +88,13 @@ impl FoldFilter<'_> {
     }
 
     #[inline(always)]
-    fn list_here(&self, list: &[u8], out: &mut Vec<u32>) {
+    fn list_here(&self, list: &[u8], rows: Range<u32>, out: &mut Vec<u32>) {
+        let start = rows.start;
+        let at = (start - self.first) as usize..(rows.end - self.first) as usize;
+        let folds = &self.folds[at];
         for b in list.chunks_exact(3) {
             let row = u32::from(b[0]) | u32::from(b[1]) << 8 | u32::from(b[2]) << 16;
-            let other = self.folds.get(row.wrapping_sub(self.first) as usize);
+            let other = folds.get(row.wrapping_sub(start) as usize);
             if other.is_some_and(|other| self.passes(other)) {
                 out.push(row);
             }
