@@ -676,3 +676,16 @@ CREATE FUNCTION bloom_report(rel regclass, key name, signature name, threshold f
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_wrapper';
 COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass, text, text, text) IS
     'the duplicates of a table on one page: similarities, clusters, pairs at the threshold, quality where the truth is known; formats html and text';
+
+-- Guard and block list
+
+CREATE FUNCTION bloom_guard() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_guard_wrapper';
+COMMENT ON FUNCTION bloom_guard() IS
+    'trigger that rejects, reports, skips or flags rows that are too similar to one that is there: signature column, threshold, action, options';
+
+CREATE FUNCTION bloom_blocklist(signature bloom, list regclass, list_signature name, threshold float8)
+    RETURNS TABLE (key text, similarity float8)
+    STABLE STRICT PARALLEL RESTRICTED ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_blocklist_wrapper';
+COMMENT ON FUNCTION bloom_blocklist(bloom, regclass, name, float8) IS
+    'rows of a list that are similar to a signature, best first: primary key as text, similarity';

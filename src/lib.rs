@@ -9,6 +9,7 @@ mod error;
 mod functions;
 mod gist;
 mod jobs;
+mod message;
 mod planner;
 mod settings;
 mod sigfile;

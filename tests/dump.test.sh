@@ -14,6 +14,9 @@ state() {
     ask "$1" "SELECT * FROM near ORDER BY 1, 2"
     ask "$1" "SELECT bloom_bits(bloom_union(sig)) FROM person"
     ask "$1" "INSERT INTO person (id, sig) VALUES (0, bloom_signature('name 7'))" 2>&1 | head -n 1
+    ask "$1" "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'guarded'::regclass ORDER BY tgname"
+    ask "$1" "INSERT INTO guarded VALUES (4, bloom_signature('Erica Mustermann'))" 2>&1
+    ask "$1" "INSERT INTO guarded VALUES (4, bloom_signature('Hans Wurst'))" 2>&1
 }
 
 createdb dumped
@@ -35,6 +38,15 @@ ask dumped "
     CREATE INDEX ON person USING hash (name_sig);
     CREATE INDEX ON person (bloom_signature(lower(name), ngram => 2));
     CREATE INDEX ON person (id) WHERE bloom_sim(sig, '(7,43,3):$(printf '0%.0s' {1..76})') >= 0;
+    CREATE TABLE guarded (id int PRIMARY KEY, sig bloom);
+    INSERT INTO guarded VALUES (1, bloom_signature('Erika Mustermann')), (2, bloom_signature('erika mustermann'));
+    CREATE TABLE blocked (id int PRIMARY KEY, sig bloom);
+    INSERT INTO blocked VALUES (3, bloom_signature('Hans Wurst'));
+    CREATE INDEX ON guarded USING sigfile (sig);
+    CREATE INDEX ON blocked USING gist (sig);
+    CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
+    CREATE TRIGGER blocked AFTER INSERT ON guarded FOR EACH ROW
+        EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject', 'blocklist', 'public.blocked', 'message', 'it''s listed');
     CREATE VIEW near AS SELECT a.id AS a, b.id AS b, bloom_sim(a.sig, b.sig) FROM person a JOIN person b ON a.id < b.id AND bloom_sim(a.sig, b.sig) > 0.9"
 
 for format in plain custom; do

@@ -1,4 +1,4 @@
-//! Jobs over whole tables.
+//! What is done with duplicates: kept out as they come, or found in whole tables.
 
 mod arguments;
 mod budget;
@@ -6,6 +6,7 @@ mod clusters;
 mod cursor;
 mod duplicates;
 mod file;
+mod guard;
 mod join;
 mod keys;
 mod numbers;

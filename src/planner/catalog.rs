@@ -41,3 +41,24 @@ pub fn type_named(near: pg_sys::Oid, name: &CStr) -> Option<pg_sys::Oid> {
     };
     (found != pg_sys::InvalidOid).then_some(found)
 }
+
+/// The operator `left name right` beside `near`.
+pub fn operator(
+    near: pg_sys::Oid,
+    name: &CStr,
+    left: pg_sys::Oid,
+    right: pg_sys::Oid,
+) -> Option<pg_sys::Oid> {
+    // SAFETY: the key of the cache OPERNAMENSP is name, left and right type and namespace.
+    let found = unsafe {
+        pg_sys::GetSysCacheOid(
+            pg_sys::SysCacheIdentifier::OPERNAMENSP as i32,
+            pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber,
+            pg_sys::Datum::from(name.as_ptr()),
+            pg_sys::Datum::from(left),
+            pg_sys::Datum::from(right),
+            namespace(near),
+        )
+    };
+    (found != pg_sys::InvalidOid).then_some(found)
+}

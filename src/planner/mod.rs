@@ -11,5 +11,5 @@ pub mod node;
 mod sample;
 mod selectivity;
 
-pub use catalog::type_named;
+pub use catalog::{operator, type_named};
 pub use compare::define;

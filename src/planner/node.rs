@@ -90,3 +90,15 @@ pub unsafe fn fold(root: *mut pg_sys::PlannerInfo, node: *mut Node) -> *mut Node
     // SAFETY: as promised by the caller.
     unsafe { pg_sys::eval_const_expressions(root, node) }
 }
+
+/// SAFETY: `list` is a list of OIDs, or NULL.
+pub unsafe fn oids(list: *mut pg_sys::List) -> Vec<pg_sys::Oid> {
+    if list.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let cells = std::slice::from_raw_parts((*list).elements, (*list).length as usize);
+        cells.iter().map(|cell| cell.oid_value).collect()
+    }
+}

@@ -31,6 +31,11 @@ impl<'a> Bloom<'a> {
         View::stored(self.0.bytes()).expect("checked on arrival")
     }
 
+    /// The value with its header, as long as this lives.
+    pub fn pointer(&self) -> *mut pg_sys::varlena {
+        self.0.pointer()
+    }
+
     /// The same value as a result.
     pub fn into_result(self) -> NewBloom {
         NewBloom(self.0.keep())

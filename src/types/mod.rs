@@ -11,7 +11,7 @@ mod varlena;
 
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
-pub use query::BloomQuery;
+pub use query::{BloomQuery, NewQuery};
 pub use text::{is_utf8_database, readable, to_database, Text};
 pub use varlena::{build, is_plain, tick, NewValue, Varlena};
 

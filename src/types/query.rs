@@ -58,7 +58,8 @@ pub struct NewQuery(*mut pg_sys::varlena);
 super::stands_for!(NewQuery, "bloom_query");
 
 impl NewQuery {
-    fn new(signature: &View<'_>, threshold: f64) -> NewQuery {
+    /// `threshold` is in [0,1].
+    pub fn new(signature: &View<'_>, threshold: f64) -> NewQuery {
         let bytes = signature.bytes();
         let query = build(bytes.len() + THRESHOLD, |to| {
             let (signature, at_end) = to.split_at_mut(bytes.len());
@@ -67,6 +68,10 @@ impl NewQuery {
             Ok(())
         });
         NewQuery(query.or_raise())
+    }
+
+    pub fn datum(self) -> pg_sys::Datum {
+        pg_sys::Datum::from(self.0)
     }
 
     fn from_untrusted(bytes: &[u8]) -> Result<NewQuery> {

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Rows a second that bloom_guard checks: single rows into BENCH_ROWS (a million) names at 0.85, each in its own
+# transaction, synchronous commit on, by one client and by two; and one COPY of many.
+
+# shellcheck source=scripts/bench-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
+
+rows=${BENCH_ROWS:-1000000}
+rows=${rows##* }
+seconds=${BENCH_SECONDS:-10}
+more=400000
+
+sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+timed() {
+    local started=${EPOCHREALTIME/./}
+    sql "$@" >/dev/null
+    echo $(((${EPOCHREALTIME/./} - started) / 1000))
+}
+# per_second CLIENTS: new names, so that none is refused
+per_second() {
+    pgbench -n -M prepared -c "$1" -j "$1" -f "$SCRATCH/guard.sql" -T "$seconds" bench 2>"$SCRATCH/guard.err" |
+        sed -n 's/^tps = \([0-9]*\).*/\1/p'
+    if grep -q ERROR "$SCRATCH/guard.err"; then
+        head -n 5 "$SCRATCH/guard.err" >&2
+        return 1
+    fi
+}
+# Both, from the same state of the table.
+row() {
+    local name=$1 one two
+    one=$(per_second 1)
+    two=$(per_second 2)
+    echo "| $name | $one | $two |"
+    sql -c "DELETE FROM person WHERE id > $rows" -c 'VACUUM person' -c "SELECT setval('next', $rows)" >/dev/null
+}
+guard() {
+    sql -c 'DROP TRIGGER IF EXISTS guard ON person' \
+        -c "CREATE TRIGGER guard $1 INSERT OR UPDATE ON person FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.85', $2)"
+}
+
+dropdb --if-exists bench 2>/dev/null
+createdb bench
+export PGDATABASE=bench PGOPTIONS='-c client_min_messages=error -c maintenance_work_mem=256MB'
+sql -c 'CREATE EXTENSION bloom_ident' -c "
+    -- texts of 12 to 20 letters, no two of them alike
+    CREATE TABLE source AS
+        SELECT id, translate(left(md5(id::text), 12 + id % 9), '0123456789', 'ghijklmnop') AS name
+        FROM generate_series(1, $rows + $more) AS id" -c "
+    CREATE UNIQUE INDEX ON source (id);
+    CREATE SEQUENCE next START $rows;
+    CREATE TABLE review (key text, duplicate text, similarity float8, found_at timestamptz, PRIMARY KEY (key, duplicate));
+    CREATE TABLE person (id int PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+    INSERT INTO person SELECT id, name FROM source WHERE id <= $rows" -c "SELECT nextval('next')" -c 'VACUUM ANALYZE' >/dev/null
+echo 'INSERT INTO person (id, name) SELECT id, name FROM source WHERE id = (SELECT nextval('"'next'"'));' >"$SCRATCH/guard.sql"
+
+echo "single rows a second into $rows names, one client / two clients"
+row 'neither index nor guard'
+sql -c 'CREATE INDEX person_sig ON person USING sigfile (sig)'
+row 'sigfile index, no guard'
+for action in "reject" "warn" "flag"; do
+    options="'$action'"
+    [[ $action != flag ]] || options="'flag', 'review', 'public.review'"
+    guard AFTER "$options"
+    row "sigfile index, bloom_guard $action at 0.85"
+done
+guard BEFORE "'skip'"
+row 'sigfile index, bloom_guard skip at 0.85'
+
+copy="COPY (SELECT id, name FROM source WHERE id > $rows AND id <= $rows + 50000) TO STDOUT"
+copied() { timed -c "$copy" >/dev/null; sql -c "$copy" >"$SCRATCH/guard.copy"; timed -c "\\copy person (id, name) FROM '$SCRATCH/guard.copy'"; }
+clear() { sql -c "DELETE FROM person WHERE id > $rows" -c 'VACUUM person'; }
+guard AFTER "'reject'"
+with=$(copied)
+clear
+sql -c 'DROP TRIGGER guard ON person'
+without=$(copied)
+echo "COPY of 50,000 new names: $without ms without guard, $with ms with bloom_guard reject"
+dropdb bench

@@ -1,0 +1,68 @@
+//! Prepared guards of this session's triggers, forgotten when something that they depend on changes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pgrx::{pg_guard, pg_sys};
+
+use super::call::Call;
+use super::prepare::Guard;
+use super::target;
+use crate::message::Result;
+
+thread_local! {
+    static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<Guard>>> = RefCell::default();
+    /// Counts invalidations.
+    static CHANGES: Cell<u64> = const { Cell::new(0) };
+    static LISTENING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The guard of the trigger that has fired; all that it reads is locked.
+pub fn guard(call: &Call) -> Result<Rc<Guard>> {
+    listen();
+    let trigger = call.trigger().tgoid;
+    if let Some(known) = GUARDS.with_borrow(|guards| guards.get(&trigger).cloned()) {
+        // whoever has changed one of these meanwhile is heard of when it is locked
+        if known.valid.get() {
+            known.locked.iter().for_each(|&table| target::lock(table));
+        }
+        if known.valid.get() {
+            return Ok(known);
+        }
+    }
+    let before = CHANGES.get();
+    let guard = Rc::new(Guard::prepare(call)?);
+    // what changed while this was prepared may have come too late: used once, then prepared again
+    guard.valid.set(CHANGES.get() == before);
+    let gone: Vec<Rc<Guard>> = GUARDS.with_borrow_mut(|guards| {
+        let stale =
+            |(&t, g): (&pg_sys::Oid, &mut Rc<Guard>)| (t == trigger || !g.valid.get()).then_some(t);
+        let stale: Vec<_> = guards.iter_mut().filter_map(stale).collect();
+        let gone = stale.iter().filter_map(|t| guards.remove(t)).collect();
+        guards.insert(trigger, guard.clone());
+        gone
+    });
+    // here, since freeing calls the server
+    drop(gone);
+    Ok(guard)
+}
+
+fn listen() {
+    if !LISTENING.replace(true) {
+        // SAFETY: the function stays for the life of the session.
+        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null()) };
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::Oid) {
+    CHANGES.set(CHANGES.get().wrapping_add(1));
+    GUARDS.with_borrow(|guards| {
+        for guard in guards.values() {
+            if relation == pg_sys::InvalidOid || guard.watched.contains(&relation) {
+                guard.valid.set(false);
+            }
+        }
+    });
+}

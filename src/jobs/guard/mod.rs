@@ -1,0 +1,168 @@
+//! The trigger function `bloom_guard`: keeps near-duplicates out as they come, or reports them.
+
+mod blocklist;
+mod cache;
+mod call;
+mod found;
+mod generated;
+mod key;
+mod list;
+mod options;
+mod prepare;
+mod relation;
+mod report;
+mod review;
+mod scan;
+mod search;
+mod target;
+mod wait;
+
+use pgrx::{pg_sys, PgLogLevel};
+
+use call::Call;
+use found::Found;
+use key::attribute;
+use options::Action;
+use prepare::Guard;
+use search::{search, Outcome, Place, Undecided};
+
+use crate::message::{sql_function, Message, Result};
+use crate::types::Bloom;
+
+/// What a trigger function returns to let things go on, or to skip the row of a BEFORE trigger.
+const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
+
+// `bloom_guard() RETURNS trigger`
+sql_function!(bloom_guard_wrapper, pg_finfo_bloom_guard_wrapper, run);
+
+/// SAFETY: `fcinfo` is that of the running call.
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let call = Call::of(fcinfo)?;
+        let guard = cache::guard(&call)?;
+        if guard.options.action == Action::Skip {
+            before(&call, &guard)
+        } else {
+            after(&call, &guard).map(|()| NOTHING)
+        }
+    }
+}
+
+/// SAFETY: the call is running.
+unsafe fn after(call: &Call, guard: &Guard) -> Result<()> {
+    let slot = call.new_row();
+    // SAFETY: as promised by the caller; the slots are of the table, and hold rows read from it.
+    unsafe {
+        let Some(new) = attribute(slot, guard.column) else {
+            return Ok(());
+        };
+        let signature = Bloom::from_raw(new);
+        let is_same = |old| unchanged(attribute(old, guard.column), &signature);
+        // The check of a row that this transaction has inserted may have been left to its newest version.
+        let checked = call
+            .old_row()
+            .is_some_and(|old| is_same(old) && !is_of_this_transaction(old));
+        if checked || signature.view().count() == 0 || !is_live(call.relation(), slot) {
+            return Ok(());
+        }
+        list::check_owner(guard, call)?;
+        let own = Place {
+            table: call.table(),
+            tid: (*slot).tts_tid,
+        };
+        let undecided = match guard.options.action {
+            Action::Reject => Undecided::WaitFor,
+            _ => Undecided::Count,
+        };
+        match search(guard, &signature, Some(own), undecided) {
+            Outcome::Rows(found) if found.count == 0 => Ok(()),
+            Outcome::Rows(found) => act(call, guard, &found, slot),
+            Outcome::Deadlock => Err(report::too_similar_to_waiting(guard, call)),
+        }
+    }
+}
+
+/// SAFETY: `slot` holds the new row.
+unsafe fn act(
+    call: &Call,
+    guard: &Guard,
+    found: &Found,
+    slot: *mut pg_sys::TupleTableSlot,
+) -> Result<()> {
+    if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
+        // SAFETY: as promised by the caller.
+        let key = unsafe { key.text(call.table(), slot) };
+        review.enter(guard.owner, &key, found);
+        return Ok(());
+    }
+    let message = report::too_similar(guard, call, found);
+    if guard.options.action == Action::Warn {
+        message.send(PgLogLevel::WARNING);
+        return Ok(());
+    }
+    Err(message)
+}
+
+/// SAFETY: the call is running.
+unsafe fn before(call: &Call, guard: &Guard) -> Result<pg_sys::Datum> {
+    let slot = call.new_row();
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let new = if guard.generated {
+            generated::value(call.relation(), guard.column, slot, call.function)
+        } else {
+            attribute(slot, guard.column)
+        };
+        let Some(new) = new else {
+            return Ok(call.go_on());
+        };
+        let signature = Bloom::from_raw(new);
+        let old = call.old_row();
+        let checked = old.is_some_and(|old| unchanged(attribute(old, guard.column), &signature));
+        if checked || signature.view().count() == 0 {
+            return Ok(call.go_on());
+        }
+        list::check_owner(guard, call)?;
+        let own = old.map(|_| Place {
+            table: call.table(),
+            tid: (*(*call.data).tg_trigtuple).t_self,
+        });
+        let message: Box<Message> = match search(guard, &signature, own, Undecided::WaitFor) {
+            Outcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
+            Outcome::Rows(found) => report::too_similar(guard, call, &found),
+            Outcome::Deadlock => report::too_similar_to_waiting(guard, call),
+        };
+        message.send(PgLogLevel::NOTICE);
+        Ok(NOTHING)
+    }
+}
+
+/// SAFETY: `old` is a bloom.
+unsafe fn unchanged(old: Option<pg_sys::Datum>, new: &Bloom<'_>) -> bool {
+    // SAFETY: as promised by the caller.
+    old.is_some_and(|old| unsafe { Bloom::from_raw(old) }.view() == new.view())
+}
+
+/// SAFETY: `slot` holds a row read from its table.
+unsafe fn is_of_this_transaction(slot: *mut pg_sys::TupleTableSlot) -> bool {
+    let mut null = false;
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let number = pg_sys::MinTransactionIdAttributeNumber;
+        let inserter = pg_sys::slot_getsysattr(slot, number, &mut null);
+        let inserter = pg_sys::TransactionId::from(inserter.value() as u32);
+        !null && pg_sys::TransactionIdIsCurrentTransactionId(inserter)
+    }
+}
+
+/// Whether this version of the row is still the newest: deferred triggers, and those after others that change the
+/// row, fire for versions that are gone.
+///
+/// SAFETY: `slot` holds a row read from `table`.
+unsafe fn is_live(table: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot) -> bool {
+    // SAFETY: as promised by the caller; the snapshot is the server's, and constant.
+    unsafe {
+        pg_sys::table_tuple_satisfies_snapshot(table, slot, &raw mut pg_sys::SnapshotSelfData)
+    }
+}

@@ -1,0 +1,268 @@
+//! What a trigger needs to know, found out when it first fires in a session.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::ffi::{CStr, CString};
+
+use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+
+use super::call::Call;
+use super::key::Key;
+use super::options::{Action, Options, TableName};
+use super::relation;
+use super::review::Review;
+use super::target::{self, Objects, Target, Tree};
+use crate::message::{words, Message, Result};
+
+/// A trigger of one table, ready to check rows.
+pub struct Guard {
+    pub options: Options,
+    /// The signature in the table that the trigger has fired for.
+    pub column: i16,
+    /// PostgreSQL computes it after BEFORE triggers have run.
+    pub generated: bool,
+    /// The topmost partitioned table that has the trigger, or the table itself.
+    pub top: pg_sys::Oid,
+    pub owner: pg_sys::Oid,
+    /// What is searched: `top`, or the block list.
+    pub searched: pg_sys::Oid,
+    pub targets: Vec<Target>,
+    /// Of the table that the trigger has fired for.
+    pub key: Option<Key>,
+    pub review: Option<Review>,
+    /// Relations on which all of this depends.
+    pub watched: HashSet<pg_sys::Oid>,
+    /// To be locked before this is used.
+    pub locked: Vec<pg_sys::Oid>,
+    pub valid: Cell<bool>,
+}
+
+thread_local! {
+    /// Tables of which this session was told that no index serves.
+    static WARNED: RefCell<HashSet<pg_sys::Oid>> = RefCell::default();
+}
+
+impl Guard {
+    pub fn is_list(&self) -> bool {
+        self.options.list.is_some()
+    }
+
+    /// Errors: whatever the arguments name and is not there, or is not as it must be.
+    pub fn prepare(call: &Call) -> Result<Guard> {
+        let options = Options::parse(&call.args())?;
+        call.check_timing(options.action)?;
+        // SAFETY: the function is one of the extension's.
+        let objects = Objects::beside(unsafe { (*call.function).fn_oid });
+        let column = relation::signature_column(call.table(), &options.column, objects.bloom)?;
+        let generated = generated(call.table(), column)?;
+        let top = topmost(call);
+        let searched = match &options.list {
+            Some(list) => find_table(list, top, "blocklist")?,
+            None => top,
+        };
+        target::lock(top);
+        let tree = Tree::below(searched)?;
+        let wanted = options.list_column.as_ref().unwrap_or(&options.column);
+        let targets = tree
+            .leaves
+            .iter()
+            .map(|&leaf| Target::new(leaf, wanted, &objects))
+            .collect::<Result<Vec<_>>>()?;
+        // SAFETY: the trigger's table is open and locked.
+        let key = unsafe { Key::of(call.relation()) };
+        let review = match &options.review {
+            Some(name) => {
+                let table = find_table(name, top, "review")?;
+                need_keys(call.table(), key.as_ref(), &targets)?;
+                Some(Review::new(table, options.list.is_some())?)
+            }
+            None => None,
+        };
+        let mut watched: HashSet<_> = tree.all.iter().copied().collect();
+        watched.extend([call.table(), top]);
+        watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
+        watched.extend(review.as_ref().map(|r| r.table));
+        let mut locked = tree.all;
+        if !locked.contains(&top) {
+            locked.insert(0, top);
+        }
+        let guard = Guard {
+            options,
+            column,
+            generated,
+            top,
+            owner: owner(top),
+            searched,
+            targets,
+            key,
+            review,
+            watched,
+            locked,
+            valid: Cell::new(true),
+        };
+        guard.warn_of_missing_indexes(call);
+        Ok(guard)
+    }
+
+    fn warn_of_missing_indexes(&self, call: &Call) {
+        for target in self.targets.iter().filter(|t| t.index.is_none()) {
+            if !WARNED.with_borrow_mut(|warned| warned.insert(target.table)) {
+                continue;
+            }
+            let table = relation::name(target.table);
+            let column = relation::column_name(target.table, target.column);
+            Message::of(
+                PgSqlErrorCode::ERRCODE_WARNING,
+                words!(
+                    "no index on column \"",
+                    column,
+                    "\" of table \"",
+                    table,
+                    "\" serves trigger \"",
+                    call.trigger_name(),
+                    "\""
+                ),
+            )
+            .detail(words!("Every row is compared with the whole table."))
+            .hint(words!(
+                "CREATE INDEX ON ",
+                relation::quoted(target.table),
+                " USING sigfile (",
+                relation::quoted_column(&column),
+                ")"
+            ))
+            .send(PgLogLevel::WARNING);
+        }
+    }
+}
+
+/// Errors: a virtual column (0A000), which has no stored values that could be compared.
+fn generated(table: pg_sys::Oid, column: i16) -> Result<bool> {
+    // SAFETY: a catalog look-up.
+    match unsafe { pg_sys::get_attgenerated(table, column) } as u8 {
+        b's' => Ok(true),
+        b'v' => Err(Message::of(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            words!(
+                "bloom_guard cannot check virtual generated column \"",
+                relation::column_name(table, column),
+                "\""
+            ),
+        )
+        .hint(words!("Make it STORED."))),
+        _ => Ok(false),
+    }
+}
+
+fn owner(table: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a locked table, so it is there.
+    unsafe {
+        let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        let owner = (*(*open).rd_rel).relowner;
+        pg_sys::table_close(open, pg_sys::NoLock as i32);
+        owner
+    }
+}
+
+/// The table whose trigger the partitions' triggers were made from.
+fn topmost(call: &Call) -> pg_sys::Oid {
+    let mut table = call.table();
+    if !call.trigger().tgisclone {
+        return table;
+    }
+    let mut trigger = call.trigger().tgoid;
+    // SAFETY: a scan of the catalog by OID; its rows are of the catalog's type.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as i32;
+        let catalog = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
+        while trigger != pg_sys::InvalidOid {
+            let mut key = pg_sys::ScanKeyData::default();
+            pg_sys::ScanKeyInit(
+                &mut key,
+                pg_sys::Anum_pg_trigger_oid as i16,
+                pg_sys::BTEqualStrategyNumber as u16,
+                pg_sys::F_OIDEQ.into(),
+                pg_sys::Datum::from(trigger),
+            );
+            let scan = pg_sys::systable_beginscan(
+                catalog,
+                pg_sys::TriggerOidIndexId.into(),
+                true,
+                std::ptr::null_mut(),
+                1,
+                &mut key,
+            );
+            let row = pg_sys::systable_getnext(scan);
+            if row.is_null() {
+                trigger = pg_sys::InvalidOid;
+            } else {
+                let form: *const pg_sys::FormData_pg_trigger = pg_sys::GETSTRUCT(row).cast();
+                table = (*form).tgrelid;
+                trigger = (*form).tgparentid;
+            }
+            pg_sys::systable_endscan(scan);
+        }
+        pg_sys::table_close(catalog, lock);
+    }
+    table
+}
+
+/// A table that an option names. Without a schema it is in that of the trigger's table: no search_path decides.
+///
+/// Errors: there is none (42P01, 3F000).
+fn find_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result<pg_sys::Oid> {
+    let undefined = |code, what: &str, schema: Option<&CStr>| {
+        let mut message = words!(what, " \"");
+        if let Some(schema) = schema {
+            message.extend(words!(schema, "."));
+        }
+        message.extend(words!(
+            wanted.name,
+            "\" of option \"",
+            option,
+            "\" does not exist"
+        ));
+        Message::of(code, message)
+    };
+    // SAFETY: catalog look-ups.
+    unsafe {
+        let (schema, space): (CString, pg_sys::Oid) = match &wanted.schema {
+            None => (relation::schema(near), pg_sys::get_rel_namespace(near)),
+            Some(schema) => (
+                schema.clone(),
+                pg_sys::get_namespace_oid(schema.as_ptr(), true),
+            ),
+        };
+        let table = if space == pg_sys::InvalidOid {
+            space
+        } else {
+            pg_sys::get_relname_relid(wanted.name.as_ptr(), space)
+        };
+        if table == pg_sys::InvalidOid {
+            let code = PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE;
+            return Err(undefined(code, "table", Some(&schema)));
+        }
+        Ok(table)
+    }
+}
+
+/// Errors: 42704 for a table whose rows a review table could not name.
+fn need_keys(table: pg_sys::Oid, key: Option<&Key>, targets: &[Target]) -> Result<()> {
+    let own = key.is_none().then_some(table);
+    let other = targets.iter().find(|t| t.key.is_none()).map(|t| t.table);
+    match own.or(other) {
+        None => Ok(()),
+        Some(table) => Err(Message::of(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            words!("table \"", relation::name(table), "\" has no primary key"),
+        )
+        .detail(words!(
+            "Action ",
+            Action::Flag.name(),
+            " of bloom_guard names rows by their primary keys."
+        ))
+        .hint(words!(
+            "Add a primary key, or take action reject, warn or skip."
+        ))),
+    }
+}

@@ -1,0 +1,119 @@
+//! Looking for similar rows with a dirty snapshot, and waiting for those who have not decided.
+//!
+//! As PostgreSQL's exclusion constraints do it: the row and its index entry are there before the search begins, so
+//! of two sessions that enter similar rows the one that searches later sees the other's row, and waits for its end.
+
+use bloom_ident_core::similarity::Counts;
+use pgrx::pg_sys;
+
+use super::found::Found;
+use super::prepare::Guard;
+use super::scan::{InProgress, Scan};
+use super::target::Target;
+use super::wait::{wait_for, Waited};
+use crate::error::OrRaise;
+use crate::types::Bloom;
+
+/// Where a row of a table is.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub table: pg_sys::Oid,
+    pub tid: pg_sys::ItemPointerData,
+}
+
+/// What the caller does with rows of other transactions that have not ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Undecided {
+    /// Waits, unless other rows decide.
+    WaitFor,
+    /// Takes them for rows that are there.
+    Count,
+}
+
+pub enum Outcome {
+    Rows(Found),
+    /// A transaction that has a similar row waits for this one.
+    Deadlock,
+}
+
+fn same_place(a: pg_sys::ItemPointerData, b: pg_sys::ItemPointerData) -> bool {
+    let parts = |p: pg_sys::ItemPointerData| (p.ip_blkid.bi_hi, p.ip_blkid.bi_lo, p.ip_posid);
+    parts(a) == parts(b)
+}
+
+/// Rows of all targets that reach the threshold, but for the row at `own`.
+///
+/// Errors: a row of another shape.
+pub fn search(
+    guard: &Guard,
+    signature: &Bloom<'_>,
+    own: Option<Place>,
+    undecided: Undecided,
+) -> Outcome {
+    loop {
+        let mut found = Found::default();
+        let mut blocker = None;
+        for target in &guard.targets {
+            let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
+            let waits = search_one(guard, target, signature, own, undecided, &mut found);
+            blocker = blocker.or(waits);
+        }
+        match blocker {
+            Some((blocker, place)) if found.count == 0 => match wait_for(blocker, place) {
+                Waited::Ended => (),
+                Waited::Deadlock => return Outcome::Deadlock,
+            },
+            _ => return Outcome::Rows(found),
+        }
+    }
+}
+
+fn search_one(
+    guard: &Guard,
+    target: &Target,
+    signature: &Bloom<'_>,
+    own: Option<pg_sys::ItemPointerData>,
+    undecided: Undecided,
+    found: &mut Found,
+) -> Option<(InProgress, Place)> {
+    let mut blocker = None;
+    let view = signature.view();
+    let mut scan = Scan::begin(target, signature, guard.options.threshold);
+    let slot = scan.slot;
+    while scan.advance() {
+        let similarity = Counts::of(&view, &scan.signature().view())
+            .or_raise()
+            .jaccard();
+        // empty signatures are similar to nothing, even at threshold 0
+        if similarity < guard.options.threshold || scan.signature().view().count() == 0 {
+            continue;
+        }
+        if own.is_some_and(|own| same_place(own, scan.place())) {
+            continue;
+        }
+        if undecided == Undecided::WaitFor {
+            if let Some(other) = scan.in_progress() {
+                let place = Place {
+                    table: target.table,
+                    tid: scan.place(),
+                };
+                blocker = blocker.or(Some((other, place)));
+                continue;
+            }
+        }
+        // SAFETY: the slot holds the row.
+        found.add(similarity, target.table, || unsafe {
+            match &target.key {
+                Some(key) => key.text(target.table, slot),
+                None => shown_place(scan.place()),
+            }
+        });
+    }
+    blocker
+}
+
+/// As `ctid` is shown.
+fn shown_place(tid: pg_sys::ItemPointerData) -> Vec<u8> {
+    let block = u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo);
+    format!("({block},{})", tid.ip_posid).into_bytes()
+}

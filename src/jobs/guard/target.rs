@@ -1,0 +1,208 @@
+//! The tables that a guard looks in, and the index that serves each.
+
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use super::key::Key;
+use super::relation;
+use crate::message::{words, Message, Result};
+use crate::planner::{node, operator, type_named};
+use crate::sigfile;
+
+/// The extension's objects that a search needs.
+pub struct Objects {
+    pub bloom: pg_sys::Oid,
+    /// `bloom % bloom_query`
+    operator: pg_sys::Oid,
+}
+
+impl Objects {
+    /// `function` is one of the extension's.
+    pub fn beside(function: pg_sys::Oid) -> Objects {
+        let of_type = |name| type_named(function, name).expect("type of the extension");
+        let (bloom, query) = (of_type(c"bloom"), of_type(c"bloom_query"));
+        Objects {
+            bloom,
+            operator: operator(function, c"%", bloom, query).expect("operator of the extension"),
+        }
+    }
+}
+
+/// An index, and how to ask it.
+pub struct Index {
+    pub oid: pg_sys::Oid,
+    /// Number of the column in the index.
+    pub column: i16,
+    pub strategy: u16,
+    pub function: pg_sys::Oid,
+}
+
+/// A table with rows, and what is asked of it.
+pub struct Target {
+    pub table: pg_sys::Oid,
+    /// The signature.
+    pub column: i16,
+    pub index: Option<Index>,
+    pub key: Option<Key>,
+}
+
+/// All tables of a partition tree, or the one table.
+pub struct Tree {
+    /// Those with rows.
+    pub leaves: Vec<pg_sys::Oid>,
+    /// All of them, locked by this transaction.
+    pub all: Vec<pg_sys::Oid>,
+}
+
+impl Tree {
+    /// Errors: something that is no table of this server (42809).
+    pub fn below(top: pg_sys::Oid) -> Result<Tree> {
+        let mut tree = Tree {
+            leaves: Vec::new(),
+            all: Vec::new(),
+        };
+        let mut open = vec![top];
+        while let Some(table) = open.pop() {
+            pgrx::check_for_interrupts!();
+            lock(table);
+            tree.all.push(table);
+            match relation::kind(table) {
+                pg_sys::RELKIND_RELATION => tree.leaves.push(table),
+                pg_sys::RELKIND_PARTITIONED_TABLE => open.extend(partitions(table)),
+                _ => {
+                    return Err(Message::of(
+                        PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                        words!(
+                            "cannot check against relation \"",
+                            relation::name(table),
+                            "\""
+                        ),
+                    )
+                    .detail(words!(
+                        "Only tables and partitions with rows of their own can be checked against."
+                    )))
+                }
+            }
+        }
+        tree.leaves.sort_by_key(|table| table.to_u32());
+        Ok(tree)
+    }
+}
+
+/// Until the end of the transaction.
+pub fn lock(table: pg_sys::Oid) {
+    // SAFETY: a lock by OID; that a table is gone is found out afterwards.
+    unsafe { pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32) };
+}
+
+fn partitions(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
+    // SAFETY: a partitioned table, locked.
+    unsafe {
+        let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        let described = pg_sys::RelationGetPartitionDesc(relation, true);
+        let n = (*described).nparts as usize;
+        let oids = if n == 0 {
+            Vec::new()
+        } else {
+            std::slice::from_raw_parts((*described).oids, n).to_vec()
+        };
+        pg_sys::table_close(relation, pg_sys::NoLock as i32);
+        oids
+    }
+}
+
+impl Target {
+    /// `table` is locked, and has rows.
+    ///
+    /// Errors: as for [`relation::signature_column`].
+    pub fn new(table: pg_sys::Oid, column: &std::ffi::CStr, objects: &Objects) -> Result<Target> {
+        let column = relation::signature_column(table, column, objects.bloom)?;
+        // SAFETY: a table, locked.
+        unsafe {
+            let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+            let target = Target {
+                table,
+                column,
+                index: best_index(open, column, objects),
+                key: Key::of(open),
+            };
+            pg_sys::table_close(open, pg_sys::NoLock as i32);
+            Ok(target)
+        }
+    }
+}
+
+/// sigfile before others, an index on the signature alone before one on more.
+///
+/// SAFETY: `table` is open and locked.
+unsafe fn best_index(table: pg_sys::Relation, column: i16, objects: &Objects) -> Option<Index> {
+    let mut best: Option<((bool, bool, u32), Index)> = None;
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let list = pg_sys::RelationGetIndexList(table);
+        for oid in node::oids(list) {
+            let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as i32);
+            if let Some(usable) = usable(index, column, objects) {
+                let many = (*(*index).rd_index).indnkeyatts > 1;
+                let rank = (!sigfile::is_sigfile(index), many, oid.to_u32());
+                if best.as_ref().is_none_or(|(r, _)| rank < *r) {
+                    best = Some((rank, usable));
+                }
+            }
+            pg_sys::index_close(index, pg_sys::AccessShareLock as i32);
+        }
+        pg_sys::list_free(list);
+    }
+    best.map(|(_, index)| index)
+}
+
+/// An index that has every row with a signature, and finds it by `% bloom_query`.
+///
+/// That an index is not yet for old snapshots (indcheckxmin) does not matter to a dirty one, which sees
+/// the newest version of a row only.
+///
+/// SAFETY: `index` is open.
+unsafe fn usable(index: pg_sys::Relation, column: i16, objects: &Objects) -> Option<Index> {
+    // SAFETY: as promised by the caller; as many classes and columns as the index says.
+    unsafe {
+        let form = &*(*index).rd_index;
+        if !form.indisvalid || !form.indisready || !form.indislive || !complete(index, column) {
+            return None;
+        }
+        let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
+        for (i, &of_table) in columns.iter().enumerate() {
+            if of_table != column {
+                continue;
+            }
+            let family = *(*index).rd_opfamily.add(i);
+            let strategy = pg_sys::get_op_opfamily_strategy(objects.operator, family);
+            if strategy > 0 {
+                return Some(Index {
+                    oid: form.indexrelid,
+                    column: i as i16 + 1,
+                    strategy: strategy as u16,
+                    function: pg_sys::get_opcode(objects.operator),
+                });
+            }
+        }
+        None
+    }
+}
+
+/// Not partial, or only by leaving out NULL signatures.
+///
+/// SAFETY: `index` is open.
+unsafe fn complete(index: pg_sys::Relation, column: i16) -> bool {
+    // SAFETY: as promised by the caller; a predicate is a list of expressions.
+    unsafe {
+        let parts = node::nodes(pg_sys::RelationGetIndexPredicate(index));
+        parts.iter().all(|&part| {
+            let Some(test) = node::cast::<pg_sys::NullTest>(part, pg_sys::NodeTag::T_NullTest)
+            else {
+                return false;
+            };
+            let var = node::cast::<pg_sys::Var>(test.arg.cast(), pg_sys::NodeTag::T_Var);
+            test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
+                && var.is_some_and(|v| v.varattno == column)
+        })
+    }
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# bloom_guard with many sessions at once: whatever they do, no two similar rows are there in the end; with every kind
+# of index, savepoints, all isolation levels, and prepared transactions.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+seconds=${GUARD_SECONDS:-4}
+sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+cluster_init guard
+cluster_conf guard 'max_prepared_transactions = 10' 'statement_timeout = 60s'
+cluster_start guard
+cluster_use guard
+
+sql -c 'CREATE EXTENSION bloom_ident' -c '
+    CREATE TABLE outcome (outcome text);
+    CREATE SEQUENCE ids' -c "
+    -- one of 40 names of 20 letters, written in one of several ways
+    CREATE FUNCTION some_name() RETURNS text LANGUAGE sql AS \$\$
+        SELECT translate(left(md5(floor(random() * 40)::text), 20), '0123456789', 'ghijklmnop')
+            || (ARRAY['', ' ', 'x', 'yx', '-'])[1 + floor(random() * 5)::int] \$\$;
+    CREATE FUNCTION change(what text) RETURNS void LANGUAGE plpgsql AS \$\$
+    BEGIN
+        SET CONSTRAINTS ALL DEFERRED;
+        EXECUTE what;
+        SET CONSTRAINTS ALL IMMEDIATE;
+        INSERT INTO outcome VALUES ('done');
+    EXCEPTION
+        WHEN SQLSTATE '23P85' THEN INSERT INTO outcome VALUES ('refused');
+        WHEN deadlock_detected THEN INSERT INTO outcome VALUES ('deadlock');
+        WHEN serialization_failure THEN INSERT INTO outcome VALUES ('serialization');
+    END \$\$;"
+
+cat >"$SCRATCH/guard/changes.sql" <<'SQL'
+\set insert random(1, 3)
+\set level random(1, 4)
+\if :level = 1
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+\elif :level = 2
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+\else
+BEGIN;
+\endif
+SELECT change('INSERT INTO person (id, name) VALUES (nextval(''ids''), some_name())');
+\if :insert = 1
+SELECT change('UPDATE person SET name = some_name() WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\elif :insert = 2
+SELECT change('DELETE FROM person WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\else
+SELECT change('INSERT INTO person (id, name) SELECT nextval(''ids''), some_name() ON CONFLICT DO NOTHING');
+\endif
+END;
+SQL
+
+# run INDEX DEFINITION-OF-THE-TRIGGER
+run() {
+    local pairs
+    sql -c 'DROP TABLE IF EXISTS person; TRUNCATE outcome' -c "
+        CREATE TABLE person (id int PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+        $1;
+        $2 FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject')" >/dev/null 2>&1
+    # with tries, for what serialization makes of a COMMIT
+    PGOPTIONS='-c client_min_messages=error' pgbench -n -c 8 -j 2 -f "$SCRATCH/guard/changes.sql" -T "$seconds" \
+        --max-tries=1000 postgres >"$SCRATCH/guard/pgbench.log" 2>&1 || die "$1: $(tail -n 20 "$SCRATCH/guard/pgbench.log")"
+    pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND bloom_sim(a.sig, b.sig) >= 0.7')
+    [[ $pairs == 0 ]] || die "$1: $pairs pairs of similar rows got past the guard"
+    [[ $(sql -c "SELECT count(*) > 20 AND count(*) FILTER (WHERE outcome = 'refused') > 20 FROM outcome") == t ]] ||
+        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; tail -n 20 "$SCRATCH/guard/pgbench.log")"
+    say "$3: $(sql -c "SELECT string_agg(n || ' ' || outcome, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM outcome GROUP BY 1) AS o")"
+}
+after='CREATE TRIGGER guard AFTER INSERT OR UPDATE ON person'
+run 'CREATE INDEX ON person USING sigfile (sig) WITH (tail_limit = 64)' "$after" sigfile
+run 'CREATE INDEX ON person USING gist (sig)' "$after" gist
+run 'SELECT 1' "$after" 'no index'
+run 'CREATE INDEX ON person USING sigfile (sig)' \
+    'CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON person DEFERRABLE INITIALLY DEFERRED' deferred
+
+# A prepared transaction keeps others waiting, whoever has prepared it.
+sql -c 'TRUNCATE person' -c 'DROP TRIGGER guard ON person' -c "$after FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject')"
+insert() { sql -c "SET lock_timeout = '$1'; INSERT INTO person (id, name) VALUES ($2, 'Erika Mustermann')" 2>&1 | head -n 1; }
+expect() { [[ $1 == "$2" ]] || die "expected \"$2\", got \"$1\""; }
+refused='ERROR:  new row for relation "person" is too similar to an existing row'
+sql -c "BEGIN; INSERT INTO person (id, name) VALUES (1, 'Erika Mustermann'); PREPARE TRANSACTION 'one'"
+expect "$(insert 200ms 2)" 'ERROR:  canceling statement due to lock timeout'
+expect "$(insert 0 3 & sleep 0.5; sql -c "COMMIT PREPARED 'one'"; wait)" "$refused"
+sql -c 'TRUNCATE person'
+sql -c "BEGIN; INSERT INTO person (id, name) VALUES (1, 'Erika Mustermann'); PREPARE TRANSACTION 'two'"
+cluster_stop guard
+cluster_start guard
+expect "$(insert 0 4 & sleep 0.5; sql -c "ROLLBACK PREPARED 'two'"; wait)" ''
+expect "$(insert 0 5)" "$refused"
+expect "$(sql -c 'SELECT id FROM person')" 4
+
+# Whether a trigger fires where changes are replicated is for ALTER TABLE … ENABLE TRIGGER to say, as with others.
+expect "$(sql -c "SET session_replication_role = replica; INSERT INTO person (id, name) VALUES (6, 'Erika Mustermann')" 2>&1)" ''
+sql -c 'ALTER TABLE person ENABLE ALWAYS TRIGGER guard'
+expect "$(sql -c "SET session_replication_role = replica; INSERT INTO person (id, name) VALUES (7, 'Erika Mustermann')" 2>&1 | head -n 1)" "$refused"
