@@ -20,7 +20,7 @@ state=$ROOT/target/demo-cluster
 
 run_demo() {
     AS_SERVER_DIR=$SCRATCH/demo as_server "$PGBIN/psql" -X -q -d demo -v ON_ERROR_STOP=1 \
-        -v "data_dir=$SCRATCH/demo" <"$ROOT/demo/demo.sql"
+        -v "data_dir=$SCRATCH/demo" -v "report=$SCRATCH/demo/report.html" <"$ROOT/demo/demo.sql"
 }
 
 "$here/demo-stop.sh"
@@ -34,6 +34,8 @@ stage_install
 mkdir "$SCRATCH/demo"
 cp "$ROOT/tests/data/febrl3.csv" "$SCRATCH/demo"
 chmod -R a+rX "$SCRATCH/demo"
+# Where the report goes.
+((EUID != 0)) || chown "$(server_user)" "$SCRATCH/demo"
 cluster_init main
 cluster_start main
 cluster_use main
@@ -43,6 +45,10 @@ say 'running demo/demo.sql'
 status=0
 run_demo || status=$?
 ((status == 0)) || warn 'demo/demo.sql failed (see above)'
+if [[ -s $SCRATCH/demo/report.html ]]; then
+    cp "$SCRATCH/demo/report.html" "$ROOT/target/demo-report.html"
+    say "the report is in target/demo-report.html"
+fi
 
 if [[ -n ${KEEP:-} && $KEEP != 0 ]]; then
     SCRATCH_KEEP=1
