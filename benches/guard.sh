@@ -66,6 +66,25 @@ done
 guard BEFORE "'skip'"
 row 'sigfile index, bloom_guard skip at 0.85'
 
+# The same by hand: a trigger that asks pg_trgm's index, which the planner must be talked into for EXISTS. Two sessions at once can both get in.
+if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_trgm'") == 1 ]]; then
+    sql -c 'DROP TRIGGER guard ON person' -c 'DROP INDEX person_sig' -c 'CREATE EXTENSION pg_trgm' \
+        -c 'CREATE INDEX person_name ON person USING gin (name gin_trgm_ops)' -c 'ALTER DATABASE bench SET pg_trgm.similarity_threshold = 0.85' \
+        -c 'ALTER DATABASE bench SET enable_seqscan = off' -c "
+        CREATE FUNCTION by_hand() RETURNS trigger LANGUAGE plpgsql AS \$\$
+        BEGIN
+            IF EXISTS (SELECT FROM person WHERE name % NEW.name AND id <> NEW.id) THEN
+                RAISE EXCEPTION 'duplicate';
+            END IF;
+            RETURN NEW;
+        END \$\$" -c 'CREATE TRIGGER by_hand AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION by_hand()' -c 'VACUUM ANALYZE person'
+    row 'pg_trgm GIN, a PL/pgSQL trigger at 0.85 (not safe against two sessions)'
+    sql -c 'DROP TRIGGER by_hand ON person' -c 'DROP INDEX person_name' -c 'ALTER DATABASE bench RESET ALL' -c 'CREATE INDEX person_sig ON person USING sigfile (sig)'
+    guard AFTER "'reject'"
+else
+    echo 'pg_trgm is not installed'
+fi
+
 copy="COPY (SELECT id, name FROM source WHERE id > $rows AND id <= $rows + 50000) TO STDOUT"
 copied() { timed -c "$copy" >/dev/null; sql -c "$copy" >"$SCRATCH/guard.copy"; timed -c "\\copy person (id, name) FROM '$SCRATCH/guard.copy'"; }
 clear() { sql -c "DELETE FROM person WHERE id > $rows" -c 'VACUUM person'; }
