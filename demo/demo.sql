@@ -91,9 +91,9 @@ FROM cluster AS c JOIN person AS p ON p.id = c.key::integer WHERE c.cluster = 1 
 
 \echo '== 5. Somebody asks for "Mitchel Green": who may that be? The index answers the condition as it is written'
 \echo
+\set ECHO queries
 CREATE INDEX person_name_sig ON person USING sigfile (name_sig);
 ANALYZE person;
-\set ECHO queries
 EXPLAIN (COSTS OFF) SELECT * FROM person WHERE bloom_sim(name_sig, bloom_signature('Mitchel Green')) > 0.8;
 
 SELECT rec_id, given_name, surname, date_of_birth,

@@ -547,6 +547,7 @@ CREATE OPERATOR CLASS gist_bloom_ops DEFAULT FOR TYPE bloom USING gist AS
     OPERATOR 4 @>,
     OPERATOR 5 <@,
     OPERATOR 6 <-> (bloom, bloom) FOR ORDER BY pg_catalog.float_ops,
+    OPERATOR 7 ~% (bloom, bloom),
     FUNCTION 1 bloom_gist_consistent(internal, bloom, smallint, oid, internal),
     FUNCTION 2 bloom_gist_union(internal, internal),
     FUNCTION 3 bloom_gist_compress(internal),
@@ -591,7 +592,8 @@ CREATE OPERATOR CLASS sigfile_bloom_ops DEFAULT FOR TYPE bloom USING sigfile AS
     OPERATOR 3 =,
     OPERATOR 4 @>,
     OPERATOR 5 <@,
-    OPERATOR 6 <-> (bloom, bloom) FOR ORDER BY pg_catalog.float_ops;
+    OPERATOR 6 <-> (bloom, bloom) FOR ORDER BY pg_catalog.float_ops,
+    OPERATOR 9 ~% (bloom, bloom);
 
 -- In the same family, since an index on bloom_query(sig, 0.85) serves searches of sig, too. Numbers of their
 -- own: an exclusion check tells neither class nor types to the method.

@@ -16,6 +16,8 @@ mod bloom_ops {
     pub const EQUAL: u16 = 3;
     pub const COVERS: u16 = 4;
     pub const COVERED_BY: u16 = 5;
+    /// `~%`, to which the planner turns `%` with the column on the right; 6 is the distance.
+    pub const SIMILAR_COMMUTED: u16 = 7;
 }
 
 /// Strategy numbers of `gist_bloom_query_ops`.
@@ -79,7 +81,9 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     let query = unsafe { Bloom::from_raw(query) };
     let signature = Key::of_signature(query.view());
     let may = match strategy {
-        bloom_ops::SIMILAR => key.may_match(&with_threshold(query.view(), settings::threshold())),
+        bloom_ops::SIMILAR | bloom_ops::SIMILAR_COMMUTED => {
+            key.may_match(&with_threshold(query.view(), settings::threshold()))
+        }
         bloom_ops::EQUAL => key.may_equal(&signature),
         bloom_ops::COVERS => key.may_contain(&signature),
         bloom_ops::COVERED_BY => key.may_be_within(&signature),

@@ -27,7 +27,9 @@ pub mod strategy {
     pub const MATCH: u16 = 7;
     /// bloom_query % bloom
     pub const MATCHES_SIGNATURE: u16 = 8;
-    pub const COUNT: u16 = 8;
+    /// `~%`, to which the planner turns `%` with the column on the right.
+    pub const SIMILAR_COMMUTED: u16 = 9;
+    pub const COUNT: u16 = 9;
 
     /// The left-hand side is a query, whose threshold counts.
     pub fn is_keyed(number: u16) -> bool {
@@ -246,7 +248,7 @@ impl Asked<'_> {
         // SAFETY: the right-hand type of each strategy, not NULL.
         unsafe {
             match key.sk_strategy {
-                strategy::SIMILAR => {
+                strategy::SIMILAR | strategy::SIMILAR_COMMUTED => {
                     self.similar(Bloom::from_raw(argument).view(), settings::threshold());
                 }
                 strategy::MATCHES | strategy::MATCH => {

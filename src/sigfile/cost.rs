@@ -61,11 +61,14 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<Clause> {
                         (query.threshold, query_words(meta, query.signature))
                     }
                     (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
-                    (strategy::SIMILAR | strategy::EQUAL, constant) => {
+                    (
+                        strategy::SIMILAR | strategy::SIMILAR_COMMUTED | strategy::EQUAL,
+                        constant,
+                    ) => {
                         let words = constant.map(|value| Bloom::from_raw(value));
                         let words = words.and_then(|words| query_words(meta, words.view()));
-                        let similar = number == strategy::SIMILAR;
-                        (if similar { settings::threshold() } else { 1.0 }, words)
+                        let equal = number == strategy::EQUAL;
+                        (if equal { 1.0 } else { settings::threshold() }, words)
                     }
                     _ => (0.0, None),
                 };

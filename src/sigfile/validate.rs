@@ -142,7 +142,10 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             plain |= !strategy::is_keyed(number);
             similarity |= matches!(
                 number,
-                strategy::SIMILAR | strategy::MATCHES | strategy::MATCH
+                strategy::SIMILAR
+                    | strategy::SIMILAR_COMMUTED
+                    | strategy::MATCHES
+                    | strategy::MATCH
             );
         }
         if keyed && plain {

@@ -46,6 +46,9 @@ SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT sig FROM person WHERE sig % bloom_query(bloom_signature('mitchell green'), 0.5);
 SELECT count(*), bloom_union(sig) = (SELECT bloom_union(p.sig) FROM person AS p WHERE bloom_sim(sig, bloom_signature('mitchell green')) > 0.4999999999) AS same
 FROM person WHERE sig % bloom_query(bloom_signature('mitchell green'), 0.5);
+-- The column on the right.
+EXPLAIN (COSTS OFF) SELECT id FROM person WHERE bloom_signature('mitchell green') % sig;
+SELECT count(*) AS commuted, (SELECT count(*) FROM person WHERE sig % bloom_signature('mitchell green')) AS column_first FROM person WHERE bloom_signature('mitchell green') % sig;
 -- Nearest neighbours: the distances of the table, whatever the ties.
 EXPLAIN (COSTS OFF) SELECT id FROM person ORDER BY sig <-> bloom_signature('mitchel green') LIMIT 10;
 CREATE FUNCTION nearest(q bloom, k int, OUT same boolean, OUT first float8, OUT last float8) LANGUAGE plpgsql AS $$

@@ -205,6 +205,7 @@ fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
             ),
         )
         .detail(what)
+        .hint("Give the format that it has; ident_date_plausibility() tells without an error.")
     };
     let mut parts = Parts {
         year: 0,
@@ -217,7 +218,10 @@ fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
             Token::Space => rest = rest.trim_start(),
             Token::Literal(c) => {
                 rest = rest.strip_prefix(*c).ok_or_else(|| {
-                    mismatch(format!("\"{c}\" is expected before \"{}\".", quoted(rest)))
+                    mismatch(match rest {
+                        "" => format!("\"{c}\" is expected at the end."),
+                        _ => format!("\"{c}\" is expected before \"{}\".", quoted(rest)),
+                    })
                 })?;
             }
             Token::Field(Field::MonthName) => {
