@@ -81,6 +81,7 @@ CREATE TRIGGER guard AFTER INSERT ON parent FOR EACH ROW EXECUTE FUNCTION bloom_
 INSERT INTO child VALUES (1, bloom_signature('Max Moritz')), (2, bloom_signature('Max Moritz'));
 INSERT INTO parent VALUES (3, bloom_signature('Max Moritz'));
 INSERT INTO parent VALUES (4, bloom_signature('Max Moritz'));
+SELECT * FROM bloom_blocklist(bloom_signature('Max Moritz'), 'parent', 'sig', 0.8);
 DROP TABLE parent, child;
 
 -- Block lists.
