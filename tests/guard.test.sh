@@ -128,9 +128,9 @@ if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'postg
         CREATE TABLE remote (id int, sig bloom);
         CREATE FOREIGN TABLE guest (id int, sig bloom) SERVER here OPTIONS (table_name 'remote');
         CREATE TRIGGER blocked AFTER INSERT OR UPDATE ON guest FOR EACH ROW
-            EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject', 'blocklist', 'person');
-        INSERT INTO guest VALUES (1, bloom_signature('Paul Klee'));
-        UPDATE guest SET id = 2"
+            EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject', 'blocklist', 'person')" -c "
+        INSERT INTO guest VALUES (1, bloom_signature('Paul Klee'))" -c '
+        UPDATE guest SET id = 2'
     blocked='ERROR:  new row for relation "guest" is too similar to a row of block list "person"'
     for change in "INSERT INTO guest VALUES (3, bloom_signature('erika mustermann'))" "UPDATE guest SET sig = bloom_signature('erika mustermann')"; do
         expect "$(sql -c "$change" 2>&1 | head -n 1)" "$blocked"
