@@ -115,6 +115,22 @@ CREATE TRIGGER reject AFTER INSERT ON person2
     FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
 INSERT INTO person2 VALUES (3, '', bloom_signature('Hans  Wurst'));
 DROP TABLE person2;
+-- that of a type whose cast to text wants to know more
+CREATE TYPE ward AS ENUM ('a', 'b', 'c', 'd');
+CREATE FUNCTION ward_text(ward, integer, boolean) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN RETURN concat('ward ', $1, ' ', $2, ' ', $3); END $$;
+CREATE FUNCTION ward_text(ward, integer) RETURNS text LANGUAGE sql AS $$ SELECT 'ward ' || $2 $$;
+CREATE CAST (ward AS text) WITH FUNCTION ward_text(ward, integer, boolean);
+CREATE TABLE bed (ward ward PRIMARY KEY, sig bloom);
+CREATE INDEX ON bed USING sigfile (sig);
+CREATE TRIGGER guard AFTER INSERT ON bed FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
+INSERT INTO bed VALUES ('a', bloom_signature('Hans Wurst'));
+INSERT INTO bed VALUES ('b', bloom_signature('Hans Wurst'));
+DROP CAST (ward AS text);
+CREATE CAST (ward AS text) WITH FUNCTION ward_text(ward, integer);
+INSERT INTO bed VALUES ('b', bloom_signature('Hans Wurst'));
+DROP TABLE bed;
+DROP TYPE ward CASCADE;
 
 -- Deferred: the check is of the row as it is in the end.
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON person DEFERRABLE INITIALLY DEFERRED
@@ -142,7 +158,35 @@ CREATE TRIGGER a_touch AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION touc
 CREATE TRIGGER guard AFTER INSERT OR UPDATE ON person
     FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
 INSERT INTO person (id, name) VALUES (84, 'Paul Klee');
+-- and if the guard does not fire for that change: not for this column, nor for any
+DROP TRIGGER guard ON person;
+CREATE TRIGGER guard AFTER INSERT OR UPDATE OF name ON person
+    FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
+INSERT INTO person (id, name) VALUES (84, 'Paul Klee');
+DROP TRIGGER guard ON person;
+CREATE TRIGGER guard AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
+INSERT INTO person (id, name) VALUES (84, 'Paul Klee');
+DROP TRIGGER guard ON person;
 DROP TRIGGER a_touch ON person;
+CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE OF name ON person DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
+BEGIN;
+INSERT INTO person (id, name) VALUES (84, 'Paul Klee');
+UPDATE person SET id = 85 WHERE id = 84;
+UPDATE person SET id = 86 WHERE id = 85;
+COMMIT;
+BEGIN;
+INSERT INTO person (id, name) VALUES (84, 'Paul Klee');
+UPDATE person SET id = 85 WHERE id = 84;
+UPDATE person SET name = 'Lucas Cranach' WHERE id = 85;
+INSERT INTO person (id, name) VALUES (86, 'Paul Klee');
+UPDATE person SET id = 87 WHERE id = 86;
+DELETE FROM person WHERE id = 87;
+COMMIT;
+DELETE FROM person WHERE id = 85;
+DROP TRIGGER guard ON person;
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON person
+    FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
 
 -- The index: GiST, one that leaves out NULLs, one of several columns; not one for some rows, or on something else.
 DROP INDEX person_sig;

@@ -133,6 +133,11 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
         relation::quoted_column(CStr::from_ptr(space))
     };
     let column = words!("t.", relation::quoted_column(column));
+    // as the guard: keys are no keys of tables that inherit
+    let only = match relation::kind(list) {
+        pg_sys::RELKIND_RELATION => "ONLY ",
+        _ => "",
+    };
     let statement = words!(
         "SELECT l.key, l.similarity FROM (SELECT (",
         key,
@@ -141,6 +146,7 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
         ".bloom_sim(",
         column,
         ", $1)::pg_catalog.float8 AS similarity FROM ",
+        only,
         relation::quoted(list),
         " AS t WHERE ",
         column,

@@ -21,6 +21,9 @@ thread_local! {
 /// The guard of the trigger that has fired; all that it reads is locked.
 pub fn guard(call: &Call) -> Result<Rc<Guard>> {
     listen();
+    // A partition can be attached while tables are locked, and even while the statement runs.
+    // SAFETY: in a transaction; what locking a table does, too.
+    unsafe { pg_sys::AcceptInvalidationMessages() };
     let trigger = call.trigger().tgoid;
     if let Some(known) = GUARDS.with_borrow(|guards| guards.get(&trigger).cloned()) {
         // whoever has changed one of these meanwhile is heard of when it is locked

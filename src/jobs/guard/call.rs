@@ -85,6 +85,13 @@ impl Call {
         unsafe { &*(*self.data).tg_trigger }
     }
 
+    /// Not only for INSERT, nor only for those of some columns, nor on a condition.
+    pub fn fires_for_every_update(&self) -> bool {
+        let trigger = self.trigger();
+        let update = pg_sys::TRIGGER_TYPE_UPDATE as i16;
+        trigger.tgtype & update != 0 && trigger.tgnattr == 0 && trigger.tgqual.is_null()
+    }
+
     pub fn trigger_name(&self) -> CString {
         // SAFETY: a trigger has a name.
         unsafe { CStr::from_ptr(self.trigger().tgname) }.to_owned()

@@ -112,7 +112,7 @@ pub unsafe fn attribute(slot: *mut pg_sys::TupleTableSlot, column: i16) -> Optio
 /// SAFETY: `value` is of this type.
 unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid) -> Vec<u8> {
     let mut function = pg_sys::InvalidOid;
-    // SAFETY: as promised by the caller; a cast's function takes one argument here, since text has no modifier.
+    // SAFETY: as promised by the caller.
     unsafe {
         let base = pg_sys::getBaseType(of_type);
         let path = pg_sys::find_coercion_pathway(
@@ -124,11 +124,24 @@ unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid) -> Vec<u8> {
         match path {
             pg_sys::CoercionPathType::COERCION_PATH_RELABELTYPE => output(value, pg_sys::TEXTOID),
             pg_sys::CoercionPathType::COERCION_PATH_FUNC => {
-                let collation = pg_sys::DEFAULT_COLLATION_OID;
-                let text = pg_sys::OidFunctionCall1Coll(function, collation, value);
-                output(text, pg_sys::TEXTOID)
+                output(cast(function, value), pg_sys::TEXTOID)
             }
             _ => output(value, base),
+        }
+    }
+}
+
+/// SAFETY: `function` is that of an explicit cast of the value's type to text.
+unsafe fn cast(function: pg_sys::Oid, value: pg_sys::Datum) -> pg_sys::Datum {
+    let collation = pg_sys::DEFAULT_COLLATION_OID;
+    // The function of a cast may want to know the type modifier, and whether the cast is explicit.
+    // SAFETY: as promised by the caller; as many arguments as it takes.
+    unsafe {
+        let (modifier, explicit) = (pg_sys::Datum::from(-1_i32), pg_sys::Datum::from(true));
+        match pg_sys::get_func_nargs(function) {
+            1 => pg_sys::OidFunctionCall1Coll(function, collation, value),
+            2 => pg_sys::OidFunctionCall2Coll(function, collation, value, modifier),
+            _ => pg_sys::OidFunctionCall3Coll(function, collation, value, modifier, explicit),
         }
     }
 }

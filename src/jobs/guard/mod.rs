@@ -7,6 +7,7 @@ mod found;
 mod generated;
 mod key;
 mod list;
+mod moved;
 mod options;
 mod prepare;
 mod relation;
@@ -14,7 +15,9 @@ mod report;
 mod review;
 mod scan;
 mod search;
+mod since;
 mod target;
+mod version;
 mod wait;
 
 use pgrx::{pg_sys, PgLogLevel};
@@ -25,6 +28,7 @@ use key::attribute;
 use options::Action;
 use prepare::Guard;
 use search::{search, Outcome, Place, Undecided};
+use version::Newest;
 
 use crate::message::{sql_function, Message, Result};
 use crate::types::Bloom;
@@ -58,28 +62,51 @@ unsafe fn after(call: &Call, guard: &Guard) -> Result<()> {
             return Ok(());
         };
         let signature = Bloom::from_raw(new);
-        let is_same = |old| unchanged(attribute(old, guard.column), &signature);
-        // The check of a row that this transaction has inserted may have been left to its newest version.
-        let checked = call
-            .old_row()
-            .is_some_and(|old| is_same(old) && !is_of_this_transaction(old));
-        if checked || signature.view().count() == 0 || !is_live(call.relation(), slot) {
+        if signature.view().count() == 0 {
             return Ok(());
         }
-        list::check_owner(guard, call)?;
-        let own = Place {
-            table: call.table(),
-            tid: (*slot).tts_tid,
-        };
-        let undecided = match guard.options.action {
-            Action::Reject => Undecided::WaitFor,
-            _ => Undecided::Count,
-        };
-        match search(guard, &signature, Some(own), undecided) {
-            Outcome::Rows(found) if found.count == 0 => Ok(()),
-            Outcome::Rows(found) => act(call, guard, &found, slot),
-            Outcome::Deadlock => Err(report::too_similar_to_waiting(guard, call)),
+        let is_same = |row| unchanged(attribute(row, guard.column), &signature);
+        // The check of a row that this transaction has inserted may have been left to its newest version.
+        let checked = |old| is_same(old) && !version::is_of_this_transaction(call.relation(), old);
+        if call.old_row().is_some_and(checked) {
+            return Ok(());
         }
+        if version::is_live(call.relation(), slot) {
+            return check(call, guard, &signature, slot);
+        }
+        // Deferred triggers, and those after others that change the row, fire for versions that are gone.
+        if call.fires_for_every_update() {
+            return Ok(());
+        }
+        match Newest::of(call.relation(), slot) {
+            Some(newest) if is_same(newest.slot) => check(call, guard, &signature, newest.slot),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// SAFETY: `slot` holds the row to be checked, which has this signature.
+unsafe fn check(
+    call: &Call,
+    guard: &Guard,
+    signature: &Bloom<'_>,
+    slot: *mut pg_sys::TupleTableSlot,
+) -> Result<()> {
+    list::check_owner(guard, call)?;
+    let own = Place {
+        table: call.table(),
+        // SAFETY: as promised by the caller.
+        tid: unsafe { (*slot).tts_tid },
+    };
+    let undecided = match guard.options.action {
+        Action::Reject => Undecided::WaitFor,
+        _ => Undecided::Count,
+    };
+    match search(guard, signature, Some(own), undecided) {
+        Outcome::Rows(found) if found.count == 0 => Ok(()),
+        // SAFETY: as promised by the caller.
+        Outcome::Rows(found) => unsafe { act(call, guard, &found, slot) },
+        Outcome::Deadlock => Err(report::too_similar_to_waiting(guard, call)),
     }
 }
 
@@ -118,51 +145,50 @@ unsafe fn before(call: &Call, guard: &Guard) -> Result<pg_sys::Datum> {
             return Ok(call.go_on());
         };
         let signature = Bloom::from_raw(new);
-        let old = call.old_row();
-        let checked = old.is_some_and(|old| unchanged(attribute(old, guard.column), &signature));
-        if checked || signature.view().count() == 0 {
-            return Ok(call.go_on());
-        }
-        list::check_owner(guard, call)?;
-        let own = old.map(|_| Place {
+        let Some(old) = call.old_row() else {
+            if moved::arrives(call, guard, &signature) {
+                return Ok(call.go_on());
+            }
+            return skip_or_go_on(call, guard, &signature, None);
+        };
+        let own = Place {
             table: call.table(),
             tid: (*(*call.data).tg_trigtuple).t_self,
-        });
-        let message: Box<Message> = match search(guard, &signature, own, Undecided::WaitFor) {
-            Outcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
-            Outcome::Rows(found) => report::too_similar(guard, call, &found),
-            Outcome::Deadlock => report::too_similar_to_waiting(guard, call),
         };
-        message.send(PgLogLevel::NOTICE);
-        Ok(NOTHING)
+        let result = if unchanged(attribute(old, guard.column), &signature) {
+            call.go_on()
+        } else {
+            skip_or_go_on(call, guard, &signature, Some(own))?
+        };
+        if result != NOTHING {
+            moved::passed(call, guard, own, &signature);
+        }
+        Ok(result)
     }
+}
+
+/// SAFETY: the call is running.
+unsafe fn skip_or_go_on(
+    call: &Call,
+    guard: &Guard,
+    signature: &Bloom<'_>,
+    own: Option<Place>,
+) -> Result<pg_sys::Datum> {
+    if signature.view().count() == 0 {
+        return Ok(call.go_on());
+    }
+    list::check_owner(guard, call)?;
+    let message: Box<Message> = match search(guard, signature, own, Undecided::WaitFor) {
+        Outcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
+        Outcome::Rows(found) => report::too_similar(guard, call, &found),
+        Outcome::Deadlock => report::too_similar_to_waiting(guard, call),
+    };
+    message.send(PgLogLevel::NOTICE);
+    Ok(NOTHING)
 }
 
 /// SAFETY: `old` is a bloom.
 unsafe fn unchanged(old: Option<pg_sys::Datum>, new: &Bloom<'_>) -> bool {
     // SAFETY: as promised by the caller.
     old.is_some_and(|old| unsafe { Bloom::from_raw(old) }.view() == new.view())
-}
-
-/// SAFETY: `slot` holds a row read from its table.
-unsafe fn is_of_this_transaction(slot: *mut pg_sys::TupleTableSlot) -> bool {
-    let mut null = false;
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let number = pg_sys::MinTransactionIdAttributeNumber;
-        let inserter = pg_sys::slot_getsysattr(slot, number, &mut null);
-        let inserter = pg_sys::TransactionId::from(inserter.value() as u32);
-        !null && pg_sys::TransactionIdIsCurrentTransactionId(inserter)
-    }
-}
-
-/// Whether this version of the row is still the newest: deferred triggers, and those after others that change the
-/// row, fire for versions that are gone.
-///
-/// SAFETY: `slot` holds a row read from `table`.
-unsafe fn is_live(table: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot) -> bool {
-    // SAFETY: as promised by the caller; the snapshot is the server's, and constant.
-    unsafe {
-        pg_sys::table_tuple_satisfies_snapshot(table, slot, &raw mut pg_sys::SnapshotSelfData)
-    }
 }

@@ -57,7 +57,7 @@ impl Guard {
         let generated = generated(call.table(), column)?;
         let top = topmost(call);
         let searched = match &options.list {
-            Some(list) => find_table(list, top, "blocklist")?,
+            Some(list) => lock_table(list, top, "blocklist")?,
             None => top,
         };
         target::lock(top);
@@ -243,6 +243,19 @@ fn find_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result<pg_
             return Err(undefined(code, "table", Some(&schema)));
         }
         Ok(table)
+    }
+}
+
+/// The same, locked: whoever had it locked may have given the name to another one.
+fn lock_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result<pg_sys::Oid> {
+    let mut table = find_table(wanted, near, option)?;
+    loop {
+        target::lock(table);
+        let now = find_table(wanted, near, option)?;
+        if now == table {
+            return Ok(table);
+        }
+        table = now;
     }
 }
 

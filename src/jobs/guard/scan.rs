@@ -3,6 +3,7 @@
 use pgrx::pg_sys;
 
 use super::key::attribute;
+use super::since::Since;
 use super::target::Target;
 use crate::types::{Bloom, NewQuery};
 
@@ -16,14 +17,28 @@ pub struct InProgress {
 
 enum Rows {
     Index(pg_sys::Relation, pg_sys::IndexScanDesc),
+    /// Of all versions of all rows.
     Table(pg_sys::TableScanDesc),
+}
+
+/// What a scan has come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// It is there, or may be: see [`Scan::in_progress`].
+    There,
+    /// A version that was there when the search began, and was deleted or updated meanwhile. The scan may have
+    /// passed by the place of the new one before that was written.
+    Gone,
 }
 
 /// The snapshot is written by the scan, for each row: who inserts or deletes it, if still in progress.
 pub struct Scan<'a> {
     target: &'a Target,
+    since: &'a Since,
     table: pg_sys::Relation,
     rows: Rows,
+    /// The place that the index has given last had a row.
+    found: bool,
     pub slot: *mut pg_sys::TupleTableSlot,
     snapshot: *mut pg_sys::SnapshotData,
 }
@@ -32,7 +47,12 @@ const FORWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::ForwardScanD
 
 impl<'a> Scan<'a> {
     /// The target's table is locked.
-    pub fn begin(target: &'a Target, signature: &Bloom<'_>, threshold: f64) -> Scan<'a> {
+    pub fn begin(
+        target: &'a Target,
+        signature: &Bloom<'_>,
+        threshold: f64,
+        since: &'a Since,
+    ) -> Scan<'a> {
         // SAFETY: the table is locked, and has the index as long as it is; the snapshot lives as long as the
         // scan, in the memory of the current context.
         unsafe {
@@ -44,8 +64,8 @@ impl<'a> Scan<'a> {
             (*snapshot).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
             let rows = match &target.index {
                 None => {
-                    let keys = std::ptr::null_mut();
-                    Rows::Table(pg_sys::table_beginscan(table, snapshot, 0, keys))
+                    let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
+                    Rows::Table(pg_sys::table_beginscan(table, all, 0, keys))
                 }
                 Some(index) => {
                     let open = pg_sys::index_open(index.oid, pg_sys::AccessShareLock as i32);
@@ -71,28 +91,87 @@ impl<'a> Scan<'a> {
             };
             Scan {
                 target,
+                since,
                 table,
                 rows,
+                found: false,
                 slot,
                 snapshot,
             }
         }
     }
 
-    /// Goes to the next row that may be similar; false at the end.
-    pub fn advance(&mut self) -> bool {
+    /// Goes to the next row that may be similar; `None` at the end.
+    pub fn advance(&mut self) -> Option<Row> {
         loop {
             pgrx::check_for_interrupts!();
             // SAFETY: begun, and not ended.
-            unsafe {
-                let more = match self.rows {
-                    Rows::Index(_, scan) => pg_sys::index_getnext_slot(scan, FORWARD, self.slot),
-                    Rows::Table(scan) => pg_sys::table_scan_getnextslot(scan, FORWARD, self.slot),
-                };
-                // The index's answer may be of a row whose place another one without a signature has taken.
-                if !more || attribute(self.slot, self.target.column).is_some() {
-                    return more;
+            let row = unsafe {
+                match self.rows {
+                    Rows::Index(_, scan) => self.next_of_index(scan)?,
+                    Rows::Table(scan) => {
+                        if !pg_sys::table_scan_getnextslot(scan, FORWARD, self.slot) {
+                            return None;
+                        }
+                        self.version()
+                    }
                 }
+            };
+            // The index's answer may be of a row whose place another one without a signature has taken.
+            // SAFETY: the slot holds a version of a row.
+            if row.is_some() && unsafe { attribute(self.slot, self.target.column) }.is_some() {
+                return row;
+            }
+        }
+    }
+
+    /// What `index_getnext_slot` does, but for stopping at places whose rows are gone; the inner `None` for one of no
+    /// interest.
+    ///
+    /// SAFETY: `scan` is begun, and not ended.
+    unsafe fn next_of_index(&mut self, scan: pg_sys::IndexScanDesc) -> Option<Option<Row>> {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if !(*scan).xs_heap_continue {
+                self.found = false;
+                if pg_sys::index_getnext_tid(scan, FORWARD).is_null() {
+                    return None;
+                }
+            }
+            if pg_sys::index_fetch_heap(scan, self.slot) {
+                self.found = true;
+                return Some(Some(Row::There));
+            }
+            // what is dead to everybody has been so for longer
+            if self.found || (*scan).kill_prior_tuple {
+                return Some(None);
+            }
+            let (mut more, all) = (false, &raw mut pg_sys::SnapshotAnyData);
+            loop {
+                let fetch = (*scan).xs_heapfetch;
+                let (tid, dead) = (&raw mut (*scan).xs_heaptid, std::ptr::null_mut());
+                if !pg_sys::table_index_fetch_tuple(fetch, tid, all, self.slot, &mut more, dead) {
+                    return Some(None);
+                }
+                // A newer version of the chain may have come since.
+                let row = self.version();
+                if row.is_some() {
+                    return Some(row);
+                }
+            }
+        }
+    }
+
+    /// What the version in the slot is.
+    ///
+    /// SAFETY: the slot holds a version of a row of the table.
+    unsafe fn version(&mut self) -> Option<Row> {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if pg_sys::table_tuple_satisfies_snapshot(self.table, self.slot, self.snapshot) {
+                Some(Row::There)
+            } else {
+                self.since.ended(self.slot).then_some(Row::Gone)
             }
         }
     }
@@ -111,7 +190,7 @@ impl<'a> Scan<'a> {
         unsafe { (*self.slot).tts_tid }
     }
 
-    /// Who has not decided yet about the row last returned.
+    /// Who has not decided yet about the row last returned, if it is there.
     pub fn in_progress(&self) -> Option<InProgress> {
         // SAFETY: written by the scan.
         let snapshot = unsafe { &*self.snapshot };

@@ -8,7 +8,8 @@ use pgrx::pg_sys;
 
 use super::found::Found;
 use super::prepare::Guard;
-use super::scan::{InProgress, Scan};
+use super::scan::{InProgress, Row, Scan};
+use super::since::Since;
 use super::target::Target;
 use super::wait::{wait_for, Waited};
 use crate::error::OrRaise;
@@ -26,7 +27,7 @@ pub struct Place {
 pub enum Undecided {
     /// Waits, unless other rows decide.
     WaitFor,
-    /// Takes them for rows that are there.
+    /// Takes them for rows that are there, as those that are gone since the search began.
     Count,
 }
 
@@ -51,21 +52,36 @@ pub fn search(
     undecided: Undecided,
 ) -> Outcome {
     loop {
-        let mut found = Found::default();
-        let mut blocker = None;
+        let mut seen = Seen::default();
+        let since = Since::now();
         for target in &guard.targets {
             let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
-            let waits = search_one(guard, target, signature, own, undecided, &mut found);
-            blocker = blocker.or(waits);
+            search_one(guard, target, signature, own, undecided, &since, &mut seen);
         }
-        match blocker {
-            Some((blocker, place)) if found.count == 0 => match wait_for(blocker, place) {
+        drop(since);
+        match seen {
+            Seen { found, .. } if found.count > 0 => return Outcome::Rows(found),
+            Seen {
+                blocker: Some((blocker, place)),
+                ..
+            } => match wait_for(blocker, place) {
                 Waited::Ended => (),
                 Waited::Deadlock => return Outcome::Deadlock,
             },
-            _ => return Outcome::Rows(found),
+            Seen { gone: true, .. } => (),
+            Seen { found, .. } => return Outcome::Rows(found),
         }
     }
+}
+
+/// What one look at all targets has come upon.
+#[derive(Default)]
+struct Seen {
+    found: Found,
+    /// Who has not decided about a similar row.
+    blocker: Option<(InProgress, Place)>,
+    /// A similar row has been deleted, or is now elsewhere.
+    gone: bool,
 }
 
 fn search_one(
@@ -74,13 +90,13 @@ fn search_one(
     signature: &Bloom<'_>,
     own: Option<pg_sys::ItemPointerData>,
     undecided: Undecided,
-    found: &mut Found,
-) -> Option<(InProgress, Place)> {
-    let mut blocker = None;
+    since: &Since,
+    seen: &mut Seen,
+) {
     let view = signature.view();
-    let mut scan = Scan::begin(target, signature, guard.options.threshold);
+    let mut scan = Scan::begin(target, signature, guard.options.threshold, since);
     let slot = scan.slot;
-    while scan.advance() {
+    while let Some(row) = scan.advance() {
         let similarity = Counts::of(&view, &scan.signature().view())
             .or_raise()
             .jaccard();
@@ -92,24 +108,27 @@ fn search_one(
             continue;
         }
         if undecided == Undecided::WaitFor {
+            if row == Row::Gone {
+                seen.gone = true;
+                continue;
+            }
             if let Some(other) = scan.in_progress() {
                 let place = Place {
                     table: target.table,
                     tid: scan.place(),
                 };
-                blocker = blocker.or(Some((other, place)));
+                seen.blocker = seen.blocker.or(Some((other, place)));
                 continue;
             }
         }
         // SAFETY: the slot holds the row.
-        found.add(similarity, target.table, || unsafe {
+        seen.found.add(similarity, target.table, || unsafe {
             match &target.key {
                 Some(key) => key.text(target.table, slot),
                 None => shown_place(scan.place()),
             }
         });
     }
-    blocker
 }
 
 /// As `ctid` is shown.
