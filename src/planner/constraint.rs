@@ -26,6 +26,23 @@ pub unsafe fn offer(rel: &mut pg_sys::RelOptInfo) {
     }
 }
 
+/// The column of signatures that a sigfile index has: its own, or that in its expression.
+///
+/// SAFETY: `index` is an open sigfile index.
+pub unsafe fn signature_column(index: pg_sys::Relation) -> Option<pg_sys::AttrNumber> {
+    // SAFETY: as promised by the caller; it has one column.
+    unsafe {
+        let column = (*(*index).rd_index).indkey.values.as_slice(1)[0];
+        if column != 0 {
+            return Some(column);
+        }
+        let expressions = nodes(pg_sys::RelationGetIndexExpressions(index));
+        let signature = signature(*expressions.first()?)?;
+        let column = cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var)?;
+        Some(column.varattno)
+    }
+}
+
 /// The index as one on the signatures, if it is one on `bloom_query(signature, constant)`.
 ///
 /// SAFETY: `index` is of the planner's list.

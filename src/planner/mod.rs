@@ -15,3 +15,4 @@ mod selectivity;
 
 pub use catalog::{operator, type_named};
 pub use compare::define;
+pub use constraint::signature_column;

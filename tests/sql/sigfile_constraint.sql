@@ -69,6 +69,11 @@ WHERE q IS NOT NULL;
 -- The constraint is what it was.
 INSERT INTO person VALUES (4000, 'x', (SELECT sig FROM person WHERE id = 17));
 
+-- A guard takes it, without a warning.
+CREATE TRIGGER guard AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.6', 'reject');
+INSERT INTO person SELECT 4001, name || 'x', bloom_signature(name || 'x') FROM person WHERE id = 17;
+DROP TRIGGER guard ON person;
+
 -- Partial, on an expression, on a domain, in partitions.
 CREATE DOMAIN signature AS bloom;
 CREATE TABLE other (id int, name text, active bool, sig signature,

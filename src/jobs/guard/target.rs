@@ -5,7 +5,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::key::Key;
 use super::relation;
 use crate::message::{words, Message, Result};
-use crate::planner::{node, operator, type_named};
+use crate::planner::{self, node, operator, type_named};
 use crate::sigfile;
 
 /// The extension's objects that a search needs.
@@ -170,7 +170,9 @@ unsafe fn usable(index: pg_sys::Relation, column: i16, objects: &Objects) -> Opt
         }
         let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
         for (i, &of_table) in columns.iter().enumerate() {
-            if of_table != column {
+            let in_constraint =
+                || sigfile::is_sigfile(index) && planner::signature_column(index) == Some(column);
+            if of_table != column && !in_constraint() {
                 continue;
             }
             let family = *(*index).rd_opfamily.add(i);
