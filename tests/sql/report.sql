@@ -107,6 +107,14 @@ SELECT bloom_report('none', 'id', 'sig', 0.8, columns => '{NULL}');
 SELECT bloom_report('none', 'id', 'sig', 0.8, truth => 'none');
 SELECT bloom_report('none', 'id', 'id', 0.8);
 
+-- A key that several records have.
+CREATE TABLE twice (id integer, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+INSERT INTO twice VALUES (1, 'anna meier'), (1, 'otto huber'), (2, 'anna meier'), (3, 'anna meyer');
+SELECT bloom_report('twice', 'id', 'sig', 0.8);
+INSERT INTO twice VALUES (2, 'otto huber'), (3, 'otto huber');
+SELECT bloom_report('twice', 'id', 'sig', 0.8, truth => 'who');
+DROP TABLE twice;
+
 -- Privileges and policies are those of the caller: a column that it may not read is not shown.
 CREATE ROLE regress_report;
 GRANT USAGE ON SCHEMA "My ""Data" TO regress_report;

@@ -199,7 +199,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
     };
     let columns = facts::columns(near, &records, given);
     let truth = truth.as_ref().map(|(_, source)| source);
-    let facts = facts::find(near, &records, (threshold, method), columns, truth, &LIMITS);
+    let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
     let report = match format {
         Format::Html => page::html(&facts, &origin),
         Format::Text => plain::text(&facts, &origin),
