@@ -593,15 +593,15 @@ CREATE OPERATOR CLASS sigfile_bloom_ops DEFAULT FOR TYPE bloom USING sigfile AS
     OPERATOR 5 <@,
     OPERATOR 6 <-> (bloom, bloom) FOR ORDER BY pg_catalog.float_ops;
 
--- Numbers of their own: an exclusion check tells neither class nor types to the method.
-CREATE OPERATOR CLASS sigfile_bloom_query_ops DEFAULT FOR TYPE bloom_query USING sigfile AS
+-- In the same family, since an index on bloom_query(sig, 0.85) serves searches of sig, too. Numbers of their
+-- own: an exclusion check tells neither class nor types to the method.
+CREATE OPERATOR CLASS sigfile_bloom_query_ops DEFAULT FOR TYPE bloom_query USING sigfile FAMILY sigfile_bloom_ops AS
     OPERATOR 7 % (bloom_query, bloom_query),
     OPERATOR 8 % (bloom_query, bloom);
 
 COMMENT ON OPERATOR CLASS sigfile_bloom_ops USING sigfile IS 'similarity, containment and nearest neighbours of signatures';
 COMMENT ON OPERATOR CLASS sigfile_bloom_query_ops USING sigfile IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
-COMMENT ON OPERATOR FAMILY sigfile_bloom_ops USING sigfile IS 'similarity, containment and nearest neighbours of signatures';
-COMMENT ON OPERATOR FAMILY sigfile_bloom_query_ops USING sigfile IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY sigfile_bloom_ops USING sigfile IS 'similarity, containment and nearest neighbours of signatures, with and without thresholds of their own';
 
 CREATE FUNCTION bloom_sigfile_stats(
     index regclass, OUT segments integer, OUT rows bigint, OUT dead_rows bigint, OUT tail_rows bigint,

@@ -10,6 +10,7 @@ use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_extern, pg_guard, pg_sys, Internal};
 
 use super::catalog::{function, type_named};
+use super::constraint;
 use super::node::{answer, call, cast, fold, nodes, Node};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
@@ -83,6 +84,7 @@ impl Conditions<'_> {
             if (*(*self.root).parse).jointree.is_null() {
                 return; // CLUSTER and CREATE INDEX estimate without a query
             }
+            constraint::offer(self.rel);
             if self.rel.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
                 self.jointree((*(*self.root).parse).jointree.cast());
             } else {
@@ -368,7 +370,7 @@ impl Conditions<'_> {
 /// Without the change from a domain to its base type.
 ///
 /// SAFETY: `node` is an expression.
-unsafe fn bare(mut node: *mut Node) -> *mut Node {
+pub unsafe fn bare(mut node: *mut Node) -> *mut Node {
     // SAFETY: as promised by the caller.
     unsafe {
         while let Some(relabelled) = cast::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {

@@ -2,10 +2,12 @@
 //!
 //! The comparison is rewritten to a function that holds both signatures and the threshold
 //! (`compare`); that function's support function offers an operator of the index's class (`index`)
-//! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps).
+//! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps). Indexes of constraints
+//! are offered for searches, too (`constraint`).
 
 mod catalog;
 mod compare;
+mod constraint;
 mod index;
 pub mod node;
 mod sample;

@@ -14,8 +14,8 @@ use crate::error::OrRaise;
 use crate::settings;
 use crate::types::{build, Bloom, BloomQuery};
 
-/// Strategy numbers of both operator classes, one for each right-hand type: exclusion checks leave
-/// the subtype of a scan key unset.
+/// Strategy numbers of both operator classes, one for each pair of types: exclusion checks leave
+/// the subtype of a scan key unset, and both are in one family.
 pub mod strategy {
     pub const SIMILAR: u16 = 1;
     pub const MATCHES: u16 = 2;
@@ -28,6 +28,11 @@ pub mod strategy {
     /// bloom_query % bloom
     pub const MATCHES_SIGNATURE: u16 = 8;
     pub const COUNT: u16 = 8;
+
+    /// The left-hand side is a query, whose threshold counts.
+    pub fn is_keyed(number: u16) -> bool {
+        matches!(number, MATCH | MATCHES_SIGNATURE)
+    }
 }
 
 /// What a scan finds.
@@ -282,9 +287,7 @@ fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
         _ => None,
     });
     if let Some(words) = equal {
-        if !meta.thresholds {
-            return Some(Query::new(&geometry, words, 1.0));
-        }
+        return Some(Query::new(&geometry, words, 1.0));
     }
     let similar = |c: &Condition| match c {
         Condition::Similar(query) => Some(query.threshold()),
@@ -308,6 +311,8 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
         let meta = Meta::read_for(index, snapshot);
         let keys = slice((*scan).keyData, (*scan).numberOfKeys);
         let order_bys = slice((*scan).orderByData, (*scan).numberOfOrderBys);
+        // Conditions of both kinds never come together: the planner has the index as one of either.
+        let keyed = keys.iter().any(|key| strategy::is_keyed(key.sk_strategy));
         let mut asked = Asked {
             meta: &meta,
             conditions: Vec::new(),
@@ -370,6 +375,7 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
             leading(&state.meta, &mut conditions)
         };
         let walk = Walk::new(index, &state.meta, conditions, leading, parts);
+        let walk = walk.with_thresholds(keyed);
         state.walk = Some(walk.with_snapshot(snapshot));
         state.found = Found::Rows {
             recheck: !mvcc || other_shape,

@@ -1,6 +1,5 @@
 //! What a scan costs: nanoseconds that the search plans with, in the planner's units.
 
-use bloom_ident_core::filter::View;
 use bloom_ident_core::sigfile::budget::{plan, COSTS};
 use bloom_ident_core::sigfile::Query;
 use pgrx::{pg_guard, pg_sys};
@@ -29,6 +28,8 @@ const USUAL: f64 = 0.8;
 /// The condition of a clause, as far as the planner knows it.
 struct Clause {
     threshold: f64,
+    /// The rows' own thresholds count.
+    keyed: bool,
     words: Option<Vec<u64>>,
 }
 
@@ -53,35 +54,25 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<Clause> {
                     .and_then(|&a| cast::<pg_sys::Const>(a, pg_sys::NodeTag::T_Const))
                     .filter(|c| !c.constisnull)
                     .map(|c| c.constvalue);
-                let of_view = |view: View<'_>, threshold: f64| Clause {
-                    threshold,
-                    words: query_words(meta, view),
-                };
-                found.push(match (number, constant) {
+                let (threshold, words) = match (number, constant) {
                     (strategy::MATCHES | strategy::MATCH, Some(value)) => {
                         let query = BloomQuery::from_raw(value);
-                        of_view(query.view().signature, query.view().threshold)
+                        let query = query.view();
+                        (query.threshold, query_words(meta, query.signature))
                     }
-                    (strategy::SIMILAR, Some(value)) => {
-                        of_view(Bloom::from_raw(value).view(), settings::threshold())
+                    (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
+                    (strategy::SIMILAR | strategy::EQUAL, constant) => {
+                        let words = constant.map(|value| Bloom::from_raw(value));
+                        let words = words.and_then(|words| query_words(meta, words.view()));
+                        let similar = number == strategy::SIMILAR;
+                        (if similar { settings::threshold() } else { 1.0 }, words)
                     }
-                    (strategy::EQUAL, Some(value)) => of_view(Bloom::from_raw(value).view(), 1.0),
-                    (strategy::SIMILAR, None) => Clause {
-                        threshold: settings::threshold(),
-                        words: None,
-                    },
-                    (strategy::EQUAL, None) => Clause {
-                        threshold: 1.0,
-                        words: None,
-                    },
-                    (strategy::MATCHES | strategy::MATCH, None) => Clause {
-                        threshold: USUAL,
-                        words: None,
-                    },
-                    _ => Clause {
-                        threshold: 0.0,
-                        words: None,
-                    },
+                    _ => (0.0, None),
+                };
+                found.push(Clause {
+                    threshold,
+                    keyed: strategy::is_keyed(number),
+                    words,
                 });
             }
         }
@@ -95,7 +86,11 @@ fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
     for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
         let loaded = cache::segment(index, meta, entry);
         let segment = &loaded.segment;
-        let threshold = clause.map_or(0.0, |c| c.threshold.max(segment.least_threshold));
+        let least = |c: &Clause| match c.keyed {
+            true => segment.least_threshold,
+            false => 0.0,
+        };
+        let threshold = clause.map_or(0.0, |c| c.threshold.max(least(c)));
         let query = match clause.and_then(|c| c.words.as_ref()) {
             Some(words) => Query::new(&segment.geometry, words, threshold),
             None => Query::of_count(&segment.geometry, segment.mean_count() as u32, threshold),

@@ -39,6 +39,12 @@ pub unsafe fn is_sigfile(index: pg_sys::Relation) -> bool {
     method.ambuild.map(|f| f as usize) == Some(build::ambuild as *const () as usize)
 }
 
+/// Whether the planner knows an index as one of sigfile.
+pub fn is_estimated_by_sigfile(index: &pg_sys::IndexOptInfo) -> bool {
+    let estimate = cost::amcostestimate as *const () as usize;
+    index.amcostestimate.map(|f| f as usize) == Some(estimate)
+}
+
 use crate::types::NewValue;
 
 /// `(internal)`: the routines of the method.

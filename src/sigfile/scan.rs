@@ -61,11 +61,12 @@ pub struct Walk {
     segments: Vec<Rc<Loaded>>,
     tails: [Vec<u32>; 2],
     geometries: [Option<Geometry>; 2],
+    /// The rows' own thresholds count.
     thresholds: bool,
     /// Next to do: number of the segment or tail page, in the order of `parts`.
     at: (usize, usize),
     search: Option<Search>,
-    /// Where rows have thresholds: the leading query with that of the segment being searched.
+    /// Where the rows' thresholds count: the leading query with that of the segment being searched.
     here: Option<Query>,
 }
 
@@ -90,7 +91,7 @@ impl Walk {
             segments: of_parts.map(|s| cache::segment(index, meta, s)).collect(),
             tails: meta.tails.clone(),
             geometries: Part::ALL.map(geometry),
-            thresholds: meta.thresholds,
+            thresholds: false,
             parts,
             at: (0, 0),
             search: None,
@@ -101,6 +102,12 @@ impl Walk {
     /// For a scan with this snapshot, which lives as long as the walk is used.
     pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Walk {
         self.snapshot = snapshot;
+        self
+    }
+
+    /// A row is a hit only where its own threshold is reached, too.
+    pub fn with_thresholds(mut self, thresholds: bool) -> Walk {
+        self.thresholds = thresholds;
         self
     }
 

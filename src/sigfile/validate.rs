@@ -7,6 +7,16 @@ use pgrx::{pg_guard, pg_sys, PgLogLevel, PgSqlErrorCode};
 use super::access::strategy;
 use super::page::Index;
 
+// bindgen leaves out this header
+unsafe extern "C-unwind" {
+    /// access/amvalidate.h
+    fn opclass_for_family_datatype(
+        method: pg_sys::Oid,
+        family: pg_sys::Oid,
+        of_type: pg_sys::Oid,
+    ) -> pg_sys::Oid;
+}
+
 /// Rows of the index have thresholds: its class is one for `bloom_query`.
 pub fn has_thresholds(index: Index) -> bool {
     // SAFETY: the relation is open and has one key column.
@@ -52,6 +62,16 @@ unsafe fn operators(family: pg_sys::Oid) -> Vec<pg_sys::FormData_pg_amop> {
     }
 }
 
+/// The class for a type in a family.
+///
+/// SAFETY: in a transaction.
+unsafe fn class_of(method: pg_sys::Oid, family: pg_sys::Oid, of_type: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: catalog look-ups, which may raise an error.
+    unsafe {
+        pg_sys::ffi::pg_guard_ffi_boundary(|| opclass_for_family_datatype(method, family, of_type))
+    }
+}
+
 /// SAFETY: called by the server with the OID of an operator class of the method.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
@@ -72,23 +92,28 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             ));
             valid = false;
         };
-        let all = operators(family);
         let (mut similarity, mut keyed, mut plain) = (false, false, false);
-        for operator in &all {
+        // what is of the family's other class is checked with that
+        for operator in &operators(family) {
             let number = operator.amopstrategy;
             let known = (1..=strategy::COUNT as i16).contains(&number);
             if !known {
                 fail(format!("strategy number {number} is out of range"));
                 continue;
             }
+            let left = operator.amoplefttype;
+            if left != input {
+                let method = operator.amopmethod;
+                if class_of(method, family, left) == pg_sys::InvalidOid {
+                    fail(format!(
+                        "strategy {number} has left-hand type {}",
+                        name(left)
+                    ));
+                }
+                continue;
+            }
             let number = number as u16;
             let ordering = number == strategy::DISTANCE;
-            if operator.amoplefttype != input {
-                fail(format!(
-                    "strategy {number} has left-hand type {}",
-                    name(operator.amoplefttype)
-                ));
-            }
             let same = operator.amoprighttype == operator.amoplefttype;
             let other = matches!(number, strategy::MATCHES | strategy::MATCHES_SIGNATURE);
             if same == other {
@@ -113,8 +138,8 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             if pg_sys::getBaseType(result) != wanted {
                 fail(format!("strategy {number} returns {}", name(result)));
             }
-            keyed |= matches!(number, strategy::MATCH | strategy::MATCHES_SIGNATURE);
-            plain |= number <= strategy::DISTANCE;
+            keyed |= strategy::is_keyed(number);
+            plain |= !strategy::is_keyed(number);
             similarity |= matches!(
                 number,
                 strategy::SIMILAR | strategy::MATCHES | strategy::MATCH

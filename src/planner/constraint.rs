@@ -1,0 +1,90 @@
+//! The index of a constraint on `bloom_query(sig, 0.85)` also holds the signatures by themselves, so
+//! it serves searches of `sig`: the planner gets it once more, as an index on that.
+//!
+//! The server finds the strategy of a condition in the operator family of the index itself, and both classes
+//! of sigfile are in one family.
+
+use pgrx::pg_sys::{self, NodeTag};
+
+use super::catalog::{function, type_named};
+use super::compare::bare;
+use super::node::{cast, list, nodes, Node};
+use crate::sigfile::is_estimated_by_sigfile;
+
+/// Offers the indexes of a table for what they hold.
+///
+/// SAFETY: `rel` is a table's, as the planner has read it from the catalogs.
+pub unsafe fn offer(rel: &mut pg_sys::RelOptInfo) {
+    // SAFETY: as promised by the caller; the new node is of the planner's memory.
+    unsafe {
+        for index in nodes(rel.indexlist) {
+            let index = &*index.cast::<pg_sys::IndexOptInfo>();
+            if let Some(more) = signatures(index) {
+                rel.indexlist = pg_sys::lappend(rel.indexlist, more.cast());
+            }
+        }
+    }
+}
+
+/// The index as one on the signatures, if it is one on `bloom_query(signature, constant)`.
+///
+/// SAFETY: `index` is of the planner's list.
+unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexOptInfo> {
+    if !is_estimated_by_sigfile(index) {
+        return None;
+    }
+    // SAFETY: as promised by the caller; such an index has one column, and an expression if that is 0.
+    unsafe {
+        if *index.indexkeys != 0 {
+            return None;
+        }
+        let signature = signature(*nodes(index.indexprs).first()?)?;
+        let mut more = *index;
+        more.indexkeys = in_planner(0);
+        more.opcintype = in_planner(signature.bloom);
+        // what can be returned is the query
+        more.canreturn = in_planner(false);
+        match cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var) {
+            Some(column) => {
+                more.indexkeys.write(column.varattno.into());
+                more.indexprs = std::ptr::null_mut();
+            }
+            None => more.indexprs = list(&[signature.of]),
+        }
+        Some(in_planner(more))
+    }
+}
+
+/// SAFETY: in the planner's memory context.
+unsafe fn in_planner<T>(value: T) -> *mut T {
+    // SAFETY: memory of that size.
+    unsafe {
+        let to = pg_sys::palloc(size_of::<T>()).cast::<T>();
+        to.write(value);
+        to
+    }
+}
+
+/// The signature in a call of `bloom_query`.
+struct Signature {
+    of: *mut Node,
+    bloom: pg_sys::Oid,
+}
+
+/// `None` for another expression, or a threshold that may be NULL: then the query is, too.
+///
+/// SAFETY: `expression` is that of an index.
+unsafe fn signature(expression: *mut Node) -> Option<Signature> {
+    // SAFETY: as promised by the caller; the function has two arguments.
+    unsafe {
+        let query = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
+        let bloom = type_named(query.funcid, c"bloom")?;
+        let ours = function(query.funcid, c"bloom_query", &[bloom, pg_sys::FLOAT8OID]);
+        if ours != Some(query.funcid) {
+            return None;
+        }
+        let args = nodes(query.args);
+        let threshold = cast::<pg_sys::Const>(args[1], NodeTag::T_Const)?;
+        (!threshold.constisnull).then_some(Signature { of: args[0], bloom })
+    }
+}
