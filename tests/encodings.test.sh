@@ -39,4 +39,20 @@ expect 'SQL_ASCII, ASCII text' mueller "$(ask in_SQL_ASCII "SELECT ident_normali
 expect 'SQL_ASCII, other text' 'ERROR:  cannot normalise non-ASCII text in a database with encoding SQL_ASCII' \
     "$(CLIENT=SQL_ASCII ask in_SQL_ASCII "SELECT ident_normalize('Müller')" | head -n 1)"
 
+# Keys that are named in messages, and titles of reports, which need not be known characters.
+for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do
+    case $encoding in
+    EUC_JP) letter=あ title=あ message='U+3042' ;;
+    SQL_ASCII) letter=$'\xff' title=$'\xef\xbf\xbd' message='U+FFFD' ;;
+    *) letter=ü title=ü message='U+00FC' ;;
+    esac
+    client=$([[ $encoding != SQL_ASCII ]] && echo UTF8 || echo SQL_ASCII)
+    CLIENT=$client ask "in_$encoding" "CREATE TABLE twice AS SELECT '$letter' AS k, bloom_signature('x') AS sig FROM generate_series(1, 2)"
+    expect "$encoding key" "ERROR:  more than one record has the key \"$message\"" \
+        "$(ask "in_$encoding" "SELECT * FROM bloom_clusters('twice', 'k', 'sig', 0.5)" | head -n 1)"
+    ask "in_$encoding" 'TRUNCATE twice'
+    expect "$encoding title" "$title" "$(CLIENT=$client ask "in_$encoding" \
+        "SELECT split_part(bloom_report('twice', 'k', 'sig', 0.5, title => '$letter', format => 'text'), chr(10), 1)")"
+done
+
 for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do dropdb "in_$encoding"; done

@@ -12,7 +12,9 @@ answers() {
         SELECT array_agg(id ORDER BY id) FROM person WHERE sig % bloom_signature('name 1234');
         SELECT array_agg(id ORDER BY id) FROM person WHERE bloom_sim(sig, bloom_signature('changed 40')) > 0.9;
         SELECT array_agg(d) FROM (SELECT sig <-> bloom_signature('name 5') AS d FROM person ORDER BY sig <-> bloom_signature('name 5') LIMIT 20) AS n;
-        SELECT count(*), bloom_bits(bloom_union(sig)) FROM person"
+        SELECT count(*), bloom_bits(bloom_union(sig)) FROM person;
+        SELECT count(*), md5(string_agg(c::text, ' ')) FROM bloom_clusters('person', 'id', 'sig', 0.9) AS c;
+        SELECT md5(regexp_replace(bloom_report('person', 'id', 'sig', 0.9, format => 'text'), '[^\n]*\n$', ''))"
 }
 
 cluster_init primary
@@ -35,4 +37,4 @@ for ((i = 0; i < 300; i++)); do
 done
 [[ $(ask -c 'SELECT pg_is_in_recovery()') == t ]] || die 'the standby is none'
 diff <(echo "$primary") <(answers) || die 'the standby answers differently'
-[[ $(wc -l <<<"$primary") == 5 ]] || die "the primary's answers are incomplete"
+[[ $(wc -l <<<"$primary") == 7 ]] || die "the primary's answers are incomplete"

@@ -1,24 +1,19 @@
 //! `bloom_clusters`: pairs of similar records as clusters.
 
-use std::ffi::CString;
-
 use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_extern, pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::arguments::Arguments;
-use super::budget::{push, Turns};
-use super::cursor::{Cursor, Sql};
+use super::budget::{push, reserve, Turns};
+use super::duplicates::each_pair;
 use super::numbers::{places, Numbers};
-use super::pairs::Collected;
+use super::pairs::{Besides, Collected};
 use super::relation::Records;
 use super::rows::{text_datum, Rows};
 use super::source::Source;
 use crate::error::{raise, raise_as, OrRaise};
-use crate::types::{tick, NewValue};
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
+use crate::types::{readable, tick, NewValue};
 
 /// How pairs become clusters.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,11 +40,17 @@ impl Method {
         }
     }
 
-    /// What the core needs for a pair besides its place in a list, in bytes.
-    pub fn bytes_a_pair(self) -> usize {
-        match self {
-            Method::Components | Method::Centre => 32,
-            Method::Average => 32 + 90,
+    /// What the core needs besides the pairs in a list, where so many bytes are held already.
+    pub fn besides(self, held: usize) -> Besides {
+        let links = 32;
+        Besides {
+            a_pair: match self {
+                Method::Components | Method::Centre => links,
+                Method::Average => links + 90,
+            },
+            // links, orders, union-find, sums, and the clusters
+            a_record: 44,
+            held,
         }
     }
 
@@ -99,11 +100,14 @@ pub struct Clustering<'a> {
 
 impl Clustered {
     /// Nothing depends on the order of the pairs, nor on how their records are numbered.
+    ///
+    /// Errors: pairs of `records` whose keys are not unique.
     pub fn new(
         numbers: Numbers,
         mut pairs: Vec<Pair>,
         threshold: f64,
         method: Method,
+        records: Option<&Records>,
     ) -> Clustered {
         let order = numbers.sorted();
         let place = places(&order, numbers.len());
@@ -112,6 +116,9 @@ impl Clustered {
         }
         drop(place);
         let links = Links::new(order.len() as u32, &pairs, tick).or_raise();
+        if let Some(records) = records {
+            check_unique(&pairs, &links, &numbers, &order, records);
+        }
         drop(pairs);
         let clusters = method.clusters(&links, threshold);
         drop(links);
@@ -163,54 +170,56 @@ impl Clustered {
     }
 }
 
-/// Pairs of a relation's records, as `bloom_duplicates` finds them.
-///
-/// SAFETY: `near` is a function of the extension.
-pub fn duplicates(near: pg_sys::Oid, records: &Records, threshold: f64) -> Cursor {
-    // SAFETY: catalog look-ups; a function has a schema.
-    let schema = unsafe {
-        let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(near));
-        CString::from(std::ffi::CStr::from_ptr(schema))
-    };
-    let sql = Sql::new("SELECT a, b, similarity FROM ")
-        .name(&schema)
-        .text(".bloom_duplicates($1, $2, $3, $4)");
-    let name = |name: &CString| {
-        let mut data = pg_sys::NameData::default();
-        // SAFETY: a name of the catalog, which is copied to memory of the statement.
-        let copied = unsafe {
-            pg_sys::namestrcpy(&mut data, name.as_ptr());
-            let to = pg_sys::palloc(size_of::<pg_sys::NameData>()).cast::<pg_sys::NameData>();
-            *to = data;
-            to
-        };
-        (pg_sys::NAMEOID, pg_sys::Datum::from(copied))
-    };
-    let arguments = [
-        (pg_sys::REGCLASSOID, pg_sys::Datum::from(records.oid)),
-        name(&records.key.name),
-        name(&records.signatures[0].name),
-        (pg_sys::FLOAT8OID, threshold.into_datum().expect("a float8")),
-    ];
-    Cursor::open(sql, &arguments, BATCH)
+/// Fails the statement, since keys of records are not unique.
+pub fn not_unique(message: String, records: &Records) -> ! {
+    raise_as(
+        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+        &Error::new(Kind::DataException, message).hint(format!(
+            "Name a column whose values are unique, instead of \"{}\".",
+            readable(records.key.name.to_bytes())
+        )),
+    );
 }
 
-/// Errors: a pair of records with one key.
-pub fn check_unique(pairs: &[Pair], numbers: &Numbers, records: &Records) {
-    if let Some(pair) = pairs.iter().find(|pair| pair.a == pair.b) {
-        let key = String::from_utf8_lossy(numbers.key(pair.a));
-        raise_as(
-            PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-            &Error::new(
-                Kind::DataException,
-                format!("more than one record has the key \"{key}\""),
-            )
-            .hint(format!(
-                "Name a column whose values are unique, instead of \"{}\".",
-                records.key.name.to_string_lossy()
-            )),
-        );
+/// Errors: a pair of records with one key, or two pairs with the same keys.
+fn check_unique(
+    pairs: &[Pair],
+    links: &Links,
+    numbers: &Numbers,
+    order: &[u32],
+    records: &Records,
+) {
+    // bloom_duplicates finds a pair of records once
+    if links.pairs() == pairs.len() {
+        return;
     }
+    let key = |place: u32| readable(numbers.key(order[place as usize]));
+    if let Some(i) = pairs.iter().filter(|p| p.a == p.b).map(|p| p.a).min() {
+        let message = format!("more than one record has the key \"{}\"", key(i));
+        not_unique(message, records);
+    }
+    let mut given = Vec::new();
+    reserve(&mut given, order.len());
+    given.resize(order.len(), 0usize);
+    for pair in pairs {
+        given[pair.a as usize] += 1;
+        given[pair.b as usize] += 1;
+    }
+    let repeated = (0..links.records()).find(|&i| given[i as usize] > links.of(i).len());
+    let i = repeated.expect("a pair that came twice");
+    let other = |p: &Pair| (p.a == i).then_some(p.b).or((p.b == i).then_some(p.a));
+    let mut others: Vec<u32> = pairs.iter().filter_map(other).collect();
+    others.sort_unstable();
+    let twice = others.windows(2).find(|w| w[0] == w[1]);
+    let other = twice.expect("a pair that came twice")[0];
+    not_unique(
+        format!(
+            "more than one record has the key \"{}\" or \"{}\"",
+            key(i),
+            key(other)
+        ),
+        records,
+    );
 }
 
 /// `(rel regclass, key name, signature name, threshold float8, method text)`
@@ -228,12 +237,12 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     );
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut found = Collected::new(method.bytes_a_pair());
-    let cursor = duplicates(near, &records, threshold);
-    found.read(cursor, "bloom_duplicates", threshold);
+    let mut found = Collected::new(method.besides(0));
+    let mut take = |[a, b]: [&[u8]; 2], similarity| found.push(a, b, similarity);
+    each_pair("bloom_clusters", &records, threshold, &mut take);
     let (pairs, numbers) = found.finish();
-    check_unique(&pairs, &numbers, &records);
-    put(rows, &Clustered::new(numbers, pairs, threshold, method));
+    let clustered = Clustered::new(numbers, pairs, threshold, method, Some(&records));
+    put(rows, &clustered);
     NewValue(pg_sys::Datum::null())
 }
 
@@ -247,11 +256,14 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let source = Source::of_similar_pairs(arguments.oid(0));
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut found = Collected::new(method.bytes_a_pair());
+    let mut found = Collected::new(method.besides(0));
     let least = method.least(threshold);
     found.read(source.similar_rows(), &source.name, least);
     let (pairs, numbers) = found.finish();
-    put(rows, &Clustered::new(numbers, pairs, threshold, method));
+    put(
+        rows,
+        &Clustered::new(numbers, pairs, threshold, method, None),
+    );
     NewValue(pg_sys::Datum::null())
 }
 

@@ -17,7 +17,7 @@ use super::pieces::{segments, tail, Piece};
 use super::profiles::{similarity, Profiles};
 use super::progress::Progress;
 use super::relation::{Records, Table};
-use super::rows::{text_datum, Rows};
+use super::rows::{text_datum, Rows, Scratch};
 use super::stream::{join, Stream};
 use crate::error::{raise, OrRaise};
 use crate::types::NewValue;
@@ -123,19 +123,34 @@ fn check_profiles(signatures: &[CString], weights: &[f64]) {
     Weights::new(weights).or_raise();
 }
 
+/// What takes pairs one by one: their keys and their similarity. It allocates nothing in the current memory context
+/// that is to stay.
+pub type Taker<'a> = dyn FnMut([&[u8]; 2], f64) + 'a;
+
 /// Where pairs go.
-struct Output {
-    rows: Rows,
+enum Sink<'a> {
+    Rows(Rows),
+    Taker(Scratch, &'a mut Taker<'a>),
+}
+
+/// What is found, and how far that is.
+struct Output<'a> {
+    sink: Sink<'a>,
     progress: Progress,
     found: u64,
 }
 
-impl Output {
+impl<'a> Output<'a> {
     /// SAFETY: `fcinfo` is that of one of these functions.
-    unsafe fn new(fcinfo: pg_sys::FunctionCallInfo, job: &'static str) -> Output {
+    unsafe fn new(fcinfo: pg_sys::FunctionCallInfo, job: &'static str) -> Output<'a> {
+        // SAFETY: as promised by the caller.
+        let rows = unsafe { Rows::new(fcinfo) };
+        Output::to(Sink::Rows(rows), job)
+    }
+
+    fn to(sink: Sink<'a>, job: &'static str) -> Output<'a> {
         Output {
-            // SAFETY: as promised by the caller.
-            rows: unsafe { Rows::new(fcinfo) },
+            sink,
             progress: Progress::new(job),
             found: 0,
         }
@@ -143,17 +158,27 @@ impl Output {
 
     /// Adds the pair of which `keys` gives the keys, if both records are there.
     fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<[Option<CString>; 2]>) {
-        let made = self.rows.make(|| {
-            let [a, b] = keys()?.map(|key| match key {
-                Some(key) => text_datum(key.as_bytes()),
+        let keys = || {
+            Some(keys()?.map(|key| match key {
+                Some(key) => key,
                 None => raise(
                     &Error::new(Kind::NullNotAllowed, "key of a record is null")
                         .detail(format!("The record has a duplicate with similarity {similarity}."))
                         .hint("Name a key column that is not null, or use a view that leaves such records out."),
                 ),
-            });
-            Some([Some(a), Some(b), similarity.into_datum()])
-        });
+            }))
+        };
+        let made = match &mut self.sink {
+            Sink::Rows(rows) => rows.make(|| {
+                let [a, b] = keys()?.map(|key| text_datum(key.as_bytes()));
+                Some([Some(a), Some(b), similarity.into_datum()])
+            }),
+            Sink::Taker(scratch, take) => scratch.with(|| {
+                let Some([a, b]) = keys() else { return false };
+                take([a.as_bytes(), b.as_bytes()], similarity);
+                true
+            }),
+        };
         self.found += u64::from(made);
     }
 
@@ -172,6 +197,20 @@ fn memory() -> usize {
     unsafe { pg_sys::maintenance_work_mem as usize * 1024 }
 }
 
+/// Gives the pairs of `bloom_duplicates` to `take` as they are found, without a result that holds them all: who takes
+/// them can fail in time.
+///
+/// Errors: as `bloom_duplicates`.
+pub fn each_pair<'a>(
+    job: &'static str,
+    records: &Records,
+    threshold: f64,
+    take: &'a mut Taker<'a>,
+) {
+    let sink = Sink::Taker(Scratch::new(c"pair of records"), take);
+    search(Output::to(sink, job), records, None, threshold);
+}
+
 fn pairs(
     fcinfo: pg_sys::FunctionCallInfo,
     job: &'static str,
@@ -180,7 +219,10 @@ fn pairs(
     threshold: f64,
 ) {
     // SAFETY: the running call.
-    let mut output = unsafe { Output::new(fcinfo, job) };
+    search(unsafe { Output::new(fcinfo, job) }, a, b, threshold);
+}
+
+fn search(mut output: Output, a: &Records, b: Option<&Records>, threshold: f64) {
     let tables = match b {
         None => a.indexed().map(|tables| (tables, 0)),
         Some(b) => a.indexed().zip(b.indexed()).map(|(mut tables, more)| {

@@ -55,27 +55,35 @@ impl Reader {
     }
 }
 
+/// Memory that is needed besides pairs and keys, in bytes.
+#[derive(Clone, Copy)]
+pub struct Besides {
+    pub a_pair: usize,
+    pub a_record: usize,
+    /// In use already.
+    pub held: usize,
+}
+
 /// Pairs in memory, and the numbers of their records.
 pub struct Collected {
     pairs: Vec<Pair>,
     numbers: Numbers,
     budget: Budget,
-    a_pair: usize,
+    besides: Besides,
 }
 
 impl Collected {
-    /// `a_pair` bytes a pair will be needed besides.
-    pub fn new(a_pair: usize) -> Collected {
-        Collected::with(Numbers::new(), a_pair)
+    pub fn new(besides: Besides) -> Collected {
+        Collected::with(Numbers::new(), besides)
     }
 
     /// Records that are known already keep their numbers.
-    pub fn with(numbers: Numbers, a_pair: usize) -> Collected {
+    pub fn with(numbers: Numbers, besides: Besides) -> Collected {
         Collected {
             pairs: Vec::new(),
             numbers,
             budget: Budget::of_setting(),
-            a_pair,
+            besides,
         }
     }
 
@@ -87,17 +95,23 @@ impl Collected {
 
     fn put(&mut self, pair: Pair) {
         push(&mut self.pairs, pair);
-        if self.pairs.len().is_multiple_of(1024) {
-            self.check();
-        }
+        self.check();
     }
 
+    /// Keys can be long, so this is for every pair.
     fn check(&self) {
-        let pairs = self.pairs.len();
-        let needed = pairs * (size_of::<Pair>() + self.a_pair) + self.numbers.memory();
-        self.budget.check(needed, || {
-            format!("{pairs} pairs of {} records", self.numbers.len())
-        });
+        let (pairs, records) = (self.pairs.len(), self.numbers.len());
+        let Besides {
+            a_pair,
+            a_record,
+            held,
+        } = self.besides;
+        let needed = held
+            + pairs * (size_of::<Pair>() + a_pair)
+            + records * a_record
+            + self.numbers.memory();
+        self.budget
+            .check(needed, || format!("{pairs} pairs of {records} records"));
     }
 
     /// Reads the pairs of a cursor over a, b and similarity, without those less similar than `least`.

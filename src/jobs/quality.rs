@@ -12,6 +12,24 @@ use crate::error::OrRaise;
 use crate::functions::record;
 use crate::types::{tick, NewValue};
 
+/// How many different pairs of two records there are that `choose` takes.
+fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {
+    let mut chosen = Vec::new();
+    let mut turns = Turns::default();
+    for &(a, b) in pairs {
+        turns.step();
+        if a != b && choose(a, b) {
+            push(&mut chosen, (a.min(b), a.max(b)));
+        }
+    }
+    chosen.sort_unstable_by(|x, y| {
+        turns.step();
+        x.cmp(y)
+    });
+    chosen.dedup();
+    chosen.len() as u64
+}
+
 /// `(pairs regclass, truth regclass)`
 #[pg_extern(sql = false)]
 fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
@@ -50,10 +68,13 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             PairCounts::with_pairs(placed(found), placed(truth), tick)
         }
         (Side::Pairs(found), Side::Labels(_)) => {
-            let known = placed(found);
-            let unknown = found.len() - known.len();
-            tell_unknown(unknown as u64, found.len() as u64, "pairs", &true_in);
-            PairCounts::with_labels(known, &true_labels, tick)
+            let counts = PairCounts::with_labels(placed(found), &true_labels, tick);
+            let unknown = distinct(found, |a, b| {
+                place[a as usize] == NONE || place[b as usize] == NONE
+            });
+            let all = unknown + counts.as_ref().map_or(0, |counts| counts.found);
+            tell_unknown(unknown, all, "pairs", &true_in);
+            counts
         }
         (Side::Labels(_), Side::Pairs(truth)) => {
             PairCounts::with_labels(placed(truth), &found_labels, tick).map(|swapped| PairCounts {

@@ -1,5 +1,7 @@
 //! Results of many rows: a tuplestore, which goes to disk above work_mem.
 
+use std::ffi::CStr;
+
 use pgrx::pg_sys;
 
 /// The result of the running set-returning function.
@@ -7,7 +9,37 @@ pub struct Rows {
     store: *mut pg_sys::Tuplestorestate,
     columns: pg_sys::TupleDesc,
     /// Memory for the values of a row.
-    scratch: pg_sys::MemoryContext,
+    scratch: Scratch,
+}
+
+/// Memory that is freed again and again. It goes with the memory context in which it was made.
+pub struct Scratch(pg_sys::MemoryContext);
+
+impl Scratch {
+    pub fn new(name: &'static CStr) -> Scratch {
+        // SAFETY: the name stays for ever.
+        Scratch(unsafe {
+            pg_sys::AllocSetContextCreateInternal(
+                pg_sys::CurrentMemoryContext,
+                name.as_ptr(),
+                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+            )
+        })
+    }
+
+    /// What `run` allocates is freed, so its result must not need it.
+    pub fn with<T>(&mut self, run: impl FnOnce() -> T) -> T {
+        // SAFETY: the context lives as long as this; nothing in it is used afterwards.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.0);
+            let result = run();
+            pg_sys::MemoryContextSwitchTo(before);
+            pg_sys::MemoryContextReset(self.0);
+            result
+        }
+    }
 }
 
 impl Rows {
@@ -21,13 +53,7 @@ impl Rows {
             Rows {
                 store: (*info).setResult,
                 columns: (*info).setDesc,
-                scratch: pg_sys::AllocSetContextCreateInternal(
-                    pg_sys::CurrentMemoryContext,
-                    c"row of a result".as_ptr(),
-                    pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                    pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                    pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-                ),
+                scratch: Scratch::new(c"row of a result"),
             }
         }
     }
@@ -37,36 +63,37 @@ impl Rows {
         &mut self,
         make: impl FnOnce() -> Option<[Option<pg_sys::Datum>; N]>,
     ) -> bool {
-        // SAFETY: the context lives as long as the call; nothing in it is used after this.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(self.scratch);
+        let (store, columns) = (self.store, self.columns);
+        self.scratch.with(|| {
             let row = make();
             let made = row.is_some();
             if let Some(row) = row {
-                self.put(row);
+                put(store, columns, row);
             }
-            pg_sys::MemoryContextSwitchTo(before);
-            pg_sys::MemoryContextReset(self.scratch);
             made
-        }
+        })
     }
 
     /// Adds a row; `None` is NULL.
     pub fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
-        // SAFETY: the result's descriptor.
-        let columns = unsafe { (*self.columns).natts };
-        assert_eq!(columns as usize, N, "result columns as declared");
-        let mut datums = values.map(|v| v.unwrap_or(pg_sys::Datum::null()));
-        let mut nulls = values.map(|v| v.is_none());
-        // SAFETY: as many values as columns; they are copied.
-        unsafe {
-            pg_sys::tuplestore_putvalues(
-                self.store,
-                self.columns,
-                datums.as_mut_ptr(),
-                nulls.as_mut_ptr(),
-            );
-        }
+        put(self.store, self.columns, values);
+    }
+}
+
+/// Adds a row to the result that is being made.
+fn put<const N: usize>(
+    store: *mut pg_sys::Tuplestorestate,
+    columns: pg_sys::TupleDesc,
+    values: [Option<pg_sys::Datum>; N],
+) {
+    // SAFETY: the result's descriptor.
+    let natts = unsafe { (*columns).natts };
+    assert_eq!(natts as usize, N, "result columns as declared");
+    let mut datums = values.map(|v| v.unwrap_or(pg_sys::Datum::null()));
+    let mut nulls = values.map(|v| v.is_none());
+    // SAFETY: as many values as columns; they are copied.
+    unsafe {
+        pg_sys::tuplestore_putvalues(store, columns, datums.as_mut_ptr(), nulls.as_mut_ptr());
     }
 }
 

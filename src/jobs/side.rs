@@ -8,7 +8,7 @@ use super::budget::{push, reserve, Budget, Turns};
 use super::numbers::{Numbers, NONE};
 use super::source::{Form, Source};
 use crate::error::{raise, raise_as, shown, OrRaise};
-use crate::types::tick;
+use crate::types::{readable, tick};
 
 /// By the records' numbers.
 pub enum Side {
@@ -18,7 +18,7 @@ pub enum Side {
 }
 
 fn text(bytes: &[u8]) -> String {
-    shown(&String::from_utf8_lossy(bytes))
+    shown(&readable(bytes))
 }
 
 fn missing(column: &str, source: &Source) -> ! {
@@ -100,8 +100,8 @@ fn read_pairs(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<(u32, 
     let budget = Budget::of_setting();
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     let check = |pairs: &Vec<(u32, u32)>, numbers: &Numbers| {
-        // distinct pairs are sorted in a copy
-        let needed = held + 16 * pairs.len() + numbers.memory();
+        // 8 bytes a pair, a copy and another of those that are distinct; vectors grow by half
+        let needed = held + 32 * pairs.len() + 32 * numbers.len() + numbers.memory();
         budget.check(needed, || {
             format!("{} pairs of {} records", pairs.len(), numbers.len())
         });
@@ -112,11 +112,8 @@ fn read_pairs(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<(u32, 
             None => missing(["a", "b"][i], source),
         });
         push(&mut pairs, (a, b));
-        if pairs.len().is_multiple_of(1024) {
-            check(&pairs, numbers);
-        }
+        check(&pairs, numbers);
     });
-    check(&pairs, numbers);
     pairs
 }
 
@@ -127,13 +124,13 @@ fn read_labels(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<u32> 
     let mut names = Numbers::new();
     let mut labels: Vec<u32> = Vec::new();
     let check = |labels: &Vec<u32>, names: &Numbers, numbers: &Numbers| {
-        // counting sorts records by both labels
-        let needed = held + 16 * labels.len() + names.memory() + numbers.memory();
+        // labels and places of either side, and records sorted by both labels
+        let needed =
+            held + 4 * labels.len() + 32 * numbers.len() + names.memory() + numbers.memory();
         budget.check(needed, || {
             format!("{} records in {} clusters", numbers.len(), names.len())
         });
     };
-    let mut rows = 0u64;
     cursor.each(|row| {
         let Some(cluster) = row.datum(1) else {
             missing("cluster", source)
@@ -156,12 +153,8 @@ fn read_labels(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<u32> 
             );
         }
         *known = label;
-        rows += 1;
-        if rows.is_multiple_of(1024) {
-            check(&labels, &names, numbers);
-        }
+        check(&labels, &names, numbers);
     });
-    check(&labels, &names, numbers);
     labels
 }
 
@@ -220,6 +213,14 @@ impl Truth {
                 pairs.dedup();
                 Truth::Pairs(pairs)
             }
+        }
+    }
+
+    /// Memory in use, in bytes.
+    pub fn memory(&self) -> usize {
+        match self {
+            Truth::Pairs(pairs) => size_of::<(u32, u32)>() * pairs.capacity(),
+            Truth::Labels { labels, .. } => size_of::<u32>() * labels.capacity(),
         }
     }
 

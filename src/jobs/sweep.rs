@@ -7,7 +7,7 @@ use pgrx::{pg_extern, pg_sys, IntoDatum};
 use super::arguments::Arguments;
 use super::budget::Turns;
 use super::numbers::Numbers;
-use super::pairs::Collected;
+use super::pairs::{Besides, Collected};
 use super::rows::Rows;
 use super::side::{tell_unknown, Side, Truth};
 use super::source::Source;
@@ -17,7 +17,7 @@ use crate::types::{tick, NewValue};
 /// The least step between two thresholds.
 const LEAST_STEP: f64 = 1e-6;
 
-/// Thresholds from 0 to 1; as quotients where the step divides 1, so that a similarity of 4/5 reaches 0.8.
+/// Thresholds from 0 to 1; as quotients where the step divides 1, else as decimals, so that a similarity of 4/5 reaches 0.8.
 ///
 /// Errors: a step outside its range.
 fn thresholds(step: f64) -> Sweep {
@@ -35,7 +35,10 @@ fn thresholds(step: f64) -> Sweep {
         Sweep::grid(n as u32)
     } else {
         let steps = (1.0 / step).floor() as u32;
-        let multiples: Vec<f64> = (0..=steps).map(|i| f64::from(i) * step).collect();
+        // as decimals: in float8 0.07 * 10 is more than 0.7
+        let decimal = |x: f64| (x * 1e12).round() / 1e12;
+        let multiples = (0..=steps).map(|i| decimal(f64::from(i) * step));
+        let multiples: Vec<f64> = multiples.collect();
         Sweep::new(&multiples)
     };
     sweep.or_raise()
@@ -54,7 +57,12 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut numbers = Numbers::new();
     let side = Side::read(&true_in, &mut numbers, 0);
     let truth = Truth::new(side);
-    let mut found = Collected::with(numbers, 32);
+    let besides = Besides {
+        a_pair: 32,
+        a_record: 8,
+        held: truth.memory(),
+    };
+    let mut found = Collected::with(numbers, besides);
     found.read(found_in.similar_rows(), &found_in.name, 0.0);
     let (pairs, numbers) = found.finish();
     // each pair once

@@ -144,6 +144,29 @@ SET ROLE regress_clusters;
 SELECT * FROM bloom_clusters('pairs', 0.5);
 RESET ROLE;
 
+-- A key that several records have: no pair is that of a record with itself, but one comes twice.
+CREATE TABLE twice (id integer, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+INSERT INTO twice VALUES (1, 'anna meier'), (1, 'otto huber'), (2, 'anna meier'), (2, 'otto huber'), (3, 'otto huber');
+SELECT * FROM bloom_clusters('twice', 'id', 'sig', 0.8);
+DROP TABLE twice;
+
+-- Equal signatures in great number: what does not fit into memory is an error before all pairs are written to a file.
+CREATE TABLE alike AS SELECT i AS id, bloom_signature('anna meier') AS sig FROM generate_series(1, 5000) AS i;
+SET maintenance_work_mem = '4MB';
+SET temp_file_limit = '10MB';
+\set VERBOSITY sqlstate
+SELECT * FROM bloom_clusters('alike', 'id', 'sig', 0.8);
+SELECT bloom_report('alike', 'id', 'sig', 0.8);
+\set VERBOSITY default
+RESET maintenance_work_mem;
+RESET temp_file_limit;
+-- So are keys: this is little for each pair, but too much with what they are called.
+CREATE TABLE long_keys AS SELECT i || repeat('k', 20000) AS a, i || repeat('l', 20000) AS b, 0.9::float8 AS similarity FROM generate_series(1, 1000) AS i;
+SET maintenance_work_mem = '4MB';
+SELECT * FROM bloom_clusters('long_keys', 0.8);
+RESET maintenance_work_mem;
+DROP TABLE alike, long_keys;
+
 -- What a schema before others on the search_path has is not called.
 CREATE SCHEMA evil;
 CREATE FUNCTION evil.bloom_duplicates(regclass, name, name, float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record

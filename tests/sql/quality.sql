@@ -104,6 +104,23 @@ SELECT * FROM bloom_quality('pairs', 'wide');
 \set VERBOSITY default
 RESET maintenance_work_mem;
 
+-- A step that is no part of 1: thresholds are its multiples as decimals. In float8 0.07 * 12 is more than 0.84.
+CREATE TABLE few AS SELECT * FROM (VALUES ('a', 'b', 0.84::float8), ('b', 'a', 0.84), ('c', 'd', 0.9), ('d', 'd', 1), ('e', 'f', 0.95), ('f', 'e', 0.95)) AS p(a, b, similarity);
+SELECT * FROM bloom_threshold_sweep('few', 'few', 0.07);
+-- What is not counted, is not counted as often as it comes.
+CREATE TABLE some_known AS SELECT * FROM (VALUES ('a', 1), ('b', 1), ('c', 2), ('d', 2)) AS t(key, cluster);
+SELECT found, correct FROM bloom_quality('few', 'some_known');
+SELECT max(found) AS found, max(correct) AS correct FROM bloom_threshold_sweep('few', 'some_known');
+-- The truth takes memory, too.
+CREATE TABLE names AS SELECT 'record ' || i AS key, i AS cluster FROM generate_series(1, 20000) AS i;
+CREATE TABLE rest AS SELECT 'record ' || i AS a, 'record ' || i + 1 AS b, 0.9::float8 AS similarity FROM generate_series(1, 10000) AS i;
+SET maintenance_work_mem = '1500kB';
+\set VERBOSITY terse
+SELECT found FROM bloom_threshold_sweep('rest', 'names', 1);
+\set VERBOSITY default
+RESET maintenance_work_mem;
+DROP TABLE few, some_known, names, rest;
+
 -- The caller's privileges and policies; nothing of the search_path.
 CREATE ROLE regress_quality;
 GRANT SELECT ON pairs TO regress_quality;

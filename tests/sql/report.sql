@@ -90,6 +90,32 @@ SELECT length(page) < 200000 AS small, page ~ '<h3>Cluster 1</h3>[0-9]+ records,
 DO $$ BEGIN EXECUTE 'CREATE TABLE broad AS SELECT id, sig, ' || (SELECT string_agg('id AS c' || i, ', ') FROM generate_series(1, 30) AS i) || ' FROM people'; END $$;
 SELECT page ~ '14 more columns are not shown' AS columns, page ~ '>c16</th>' AS shown, page ~ '>c17</th>' AS not_shown FROM bloom_report('broad', 'id', 'sig', 0.95) AS page;
 
+-- Names and titles are data, too: nothing moves on the page, and the statements are those that make it.
+CREATE TABLE U&"odd);\202E" (U&"k\0001ey" text, U&"x\2067y" text, sig bloom);
+INSERT INTO U&"odd);\202E" SELECT U&'\200F\061C\FEFF' || i, U&'\2028\200B\FFFE' || i, bloom_signature('anna meier') FROM generate_series(1, 2) AS i;
+CREATE TABLE odd_report AS SELECT format, bloom_report(U&'"odd);\202E"', U&'k\0001ey', 'sig', 0.8, format => format, title => U&'a\202E\000Ab''\\') AS page FROM unnest('{html,text}'::text[]) AS format;
+SELECT format, page !~ '&#(1|8207|1564|65279|8232|8203|65534|8238|8295);' AS html, page !~ U&'[\0001\200F\061C\FEFF\2028\200B\FFFE\202E\2067]' AS text,
+       position(E'\n' in substring(page, '^[^\n]*\n')) < 20 AS title, format = 'text' OR well_formed(page) AS well_formed FROM odd_report ORDER BY 1;
+-- The statement on the page makes the page.
+\pset format unaligned
+\pset tuples_only on
+SELECT substring(page, '(SELECT bloom_report.*?\);)\n\n') FROM odd_report WHERE format = 'text';
+SELECT substring(page, '(SELECT bloom_report.*?\));\n\n') AS statement FROM odd_report WHERE format = 'text' \gset
+SELECT show(page) FROM (:statement) AS made(page);
+\pset format aligned
+\pset tuples_only off
+DROP TABLE odd_report, U&"odd);\202E";
+
+-- As plain text a record that is too wide for a terminal goes on on further lines.
+SELECT max(length(line)) FROM regexp_split_to_table(bloom_report('broad', 'id', 'sig', 0.95, format => 'text'), '\n') AS line WHERE line !~ 'bloom_';
+CREATE TABLE long_values AS SELECT id, repeat('long ' || id || ' ', 100) AS a, repeat(U&'\6F22', 50) AS b, id AS c, repeat('d', 40) AS d, sig FROM people WHERE id IN (1, 41);
+\pset format unaligned
+\pset tuples_only on
+SELECT show(substring(bloom_report('long_values', 'id', 'sig', 0.5, format => 'text'), 'Pairs nearest.*(?=\nHow)'));
+\pset format aligned
+\pset tuples_only off
+DROP TABLE long_values;
+
 -- Nothing to tell.
 CREATE TABLE none (id integer, sig bloom);
 SELECT well_formed(page), page ~ 'There are no clusters' AS says_so, page ~ '<span class="n">0</span>' AS zero FROM bloom_report('none', 'id', 'sig', 0.8) AS page;
@@ -106,6 +132,14 @@ SELECT bloom_report('none', 'id', 'sig', 0.8, columns => '{nobody}');
 SELECT bloom_report('none', 'id', 'sig', 0.8, columns => '{NULL}');
 SELECT bloom_report('none', 'id', 'sig', 0.8, truth => 'none');
 SELECT bloom_report('none', 'id', 'id', 0.8);
+
+-- A key that several records have.
+CREATE TABLE twice (id integer, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+INSERT INTO twice VALUES (1, 'anna meier'), (1, 'otto huber'), (2, 'anna meier'), (3, 'anna meyer');
+SELECT bloom_report('twice', 'id', 'sig', 0.8);
+INSERT INTO twice VALUES (2, 'otto huber'), (3, 'otto huber');
+SELECT bloom_report('twice', 'id', 'sig', 0.8, truth => 'who');
+DROP TABLE twice;
 
 -- Privileges and policies are those of the caller: a column that it may not read is not shown.
 CREATE ROLE regress_report;

@@ -5,16 +5,18 @@ use std::ffi::{CStr, CString};
 
 use bloom_ident_core::dedup::sweep::best;
 use bloom_ident_core::dedup::{PairCounts, Step, Sweep};
+use bloom_ident_core::Kind;
 use pgrx::pg_sys;
 
 use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
 use crate::error::OrRaise;
-use crate::jobs::clusters::{check_unique, duplicates, Clustered, Method};
+use crate::jobs::clusters::{not_unique, Clustered, Method};
 use crate::jobs::cursor::{Cursor, Sql};
+use crate::jobs::duplicates::each_pair;
 use crate::jobs::numbers::Numbers;
-use crate::jobs::pairs::{Collected, Reader};
+use crate::jobs::pairs::Collected;
 use crate::jobs::relation::{Column, Records};
 use crate::jobs::side::{Side, Truth};
 use crate::jobs::source::Source;
@@ -176,7 +178,6 @@ pub fn columns(near: pg_sys::Oid, records: &Records, given: Option<Vec<CString>>
 
 /// Runs the search and whatever else a report tells.
 pub fn find(
-    near: pg_sys::Oid,
     records: &Records,
     (threshold, method): (f64, Method),
     mut shown: Vec<CString>,
@@ -213,15 +214,12 @@ pub fn find(
         Nearest::new(Edge::Above, limits.near),
         Nearest::new(Edge::Below, limits.near),
     ];
-    let cursor = duplicates(near, records, floor);
-    let mut reader = Reader::new(&cursor, "bloom_duplicates");
-    let mut collected = Collected::new(method.bytes_a_pair());
-    cursor.each(|row| {
-        let similarity = reader.similarity(row);
+    let held = truth.as_ref().map_or(0, |(truth, _)| truth.memory()) + known.memory();
+    let mut collected = Collected::new(method.besides(held));
+    let mut take = |keys: [&[u8]; 2], similarity: f64| {
         let reached = similarity >= threshold;
         histogram.add(similarity);
-        let mut keys = reader.keys(row, <[u8]>::to_vec);
-        let is_true = knows(&keys[0], &keys[1]);
+        let is_true = knows(keys[0], keys[1]);
         if let Some(is_true) = is_true {
             sweep.add(similarity, is_true);
             counts.found += u64::from(reached);
@@ -230,18 +228,27 @@ pub fn find(
             unknown += u64::from(truth.is_some());
         }
         if reached {
-            collected.push(&keys[0], &keys[1], similarity);
+            collected.push(keys[0], keys[1], similarity);
         }
-        keys.sort();
-        sides[usize::from(!reached)].offer(similarity, is_true, || keys);
-    });
+        sides[usize::from(!reached)].offer(similarity, is_true, || {
+            let mut keys = keys.map(<[u8]>::to_vec);
+            keys.sort();
+            keys
+        });
+    };
+    each_pair("bloom_report", records, floor, &mut take);
     let (pairs, numbers) = collected.finish();
-    check_unique(&pairs, &numbers, records);
     let found = pairs.len() as u64;
-    let clustered = Clustered::new(numbers, pairs, threshold, method);
+    let clustered = Clustered::new(numbers, pairs, threshold, method, Some(records));
 
     let truth = truth.map(|(truth, name)| {
-        let mut steps = sweep.steps(truth.pairs()).or_raise();
+        let mut steps = match sweep.steps(truth.pairs()) {
+            // a pair came twice, and is below the threshold, or it would have been seen
+            Err(error) if error.kind() == Kind::DataException => {
+                not_unique("more than one record has the same key".to_owned(), records)
+            }
+            steps => steps.or_raise(),
+        };
         steps.retain(|step| step.threshold >= floor);
         Measured {
             name,
@@ -347,6 +354,11 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
         let Some(values) = key_output.show(key, |key| wanted.get_mut(key)) else {
             return;
         };
+        if values.is_some() {
+            let key = key_output.show(key, readable);
+            let message = format!("more than one record has the key \"{key}\"");
+            not_unique(message, records);
+        }
         let output = outputs.iter_mut().enumerate();
         let shown = output.map(|(i, output)| {
             let value = row.datum(i + 2)?;

@@ -19,7 +19,7 @@ use super::relation::{qualified, Records};
 use super::rows::text_datum;
 use super::source::Source;
 use crate::error::raise;
-use crate::types::{readable, to_database, NewValue};
+use crate::types::{readable, to_database, NewValue, Varlena};
 
 /// On which side of the threshold something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,7 @@ impl Format {
 /// Where a report comes from.
 pub struct Origin {
     pub title: String,
+    pub given_title: Option<String>,
     /// With its schema, as SQL has it.
     pub relation: String,
     pub key: String,
@@ -87,8 +88,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The statement that makes this page.
-    pub fn statement(&self, threshold: f64) -> String {
+    /// The statement that makes this page, in its format.
+    pub fn statement(&self, threshold: f64, format: Option<&str>) -> String {
         let mut sql = format!("SELECT bloom_report({}", self.subject(threshold));
         if let Some(columns) = &self.columns {
             let names: Vec<String> = columns.iter().map(|name| literal(name)).collect();
@@ -98,7 +99,14 @@ impl Origin {
         if let Some(truth) = &self.truth {
             sql.push_str(&format!(",\n    truth => {}", literal(truth)));
         }
-        sql.push_str(&format!(",\n    method => {});", literal(&self.method)));
+        sql.push_str(&format!(",\n    method => {}", literal(&self.method)));
+        if let Some(title) = &self.given_title {
+            sql.push_str(&format!(",\n    title => {}", literal(title)));
+        }
+        if let Some(format) = format {
+            sql.push_str(&format!(",\n    format => {}", literal(format)));
+        }
+        sql.push_str(");");
         sql
     }
 
@@ -106,8 +114,8 @@ impl Origin {
     pub fn tables(&self, threshold: f64) -> String {
         let subject = self.subject(threshold);
         let mut sql = format!(
-            "CREATE TABLE duplicate_pair AS SELECT * FROM bloom_duplicates({subject});\n\
-             CREATE TABLE duplicate_cluster AS SELECT * FROM bloom_clusters('duplicate_pair', {threshold}, {});",
+            "CREATE TABLE duplicate_pair AS\n    SELECT * FROM bloom_duplicates({subject});\n\
+             CREATE TABLE duplicate_cluster AS\n    SELECT * FROM bloom_clusters('duplicate_pair', {threshold}, {});",
             literal(&self.method)
         );
         if let Some(truth) = &self.truth {
@@ -127,9 +135,22 @@ impl Origin {
     }
 }
 
-/// A string constant of SQL.
+/// A string constant of SQL, on one line and without characters that move others.
 fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+    let text = text.replace('\'', "''");
+    if !text.contains(value::is_unfit) {
+        return format!("'{text}'");
+    }
+    let mut escaped = String::from("U&'");
+    for c in text.chars() {
+        match c {
+            '\\' => escaped.push_str("\\\\"),
+            c if value::is_unfit(c) => escaped.push_str(&format!("\\+{:06X}", u32::from(c))),
+            c => escaped.push(c),
+        }
+    }
+    escaped.push('\'');
+    escaped
 }
 
 /// SAFETY: a zero-terminated string in the database's encoding.
@@ -167,7 +188,10 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
     );
     let name = |name: &CStr| readable(name.to_bytes());
     let relation = name(&qualified(records.oid));
-    let title = arguments.datum(7).map(|_| arguments.text(7));
+    // SAFETY: a text that lives as long as the call.
+    let title = arguments
+        .datum(7)
+        .map(|title| readable(unsafe { Varlena::of(title) }.bytes()));
     // SAFETY: variables and catalogs of the server.
     let (database, date, server) = unsafe {
         let date = known(pg_sys::timestamptz_to_str(
@@ -184,7 +208,10 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
         )
     };
     let origin = Origin {
-        title: title.unwrap_or_else(|| format!("Duplicates in {relation}")),
+        title: title
+            .clone()
+            .unwrap_or_else(|| format!("Duplicates in {relation}")),
+        given_title: title,
         relation,
         key: name(&records.key.name),
         signature: name(&records.signatures[0].name),
@@ -199,7 +226,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
     };
     let columns = facts::columns(near, &records, given);
     let truth = truth.as_ref().map(|(_, source)| source);
-    let facts = facts::find(near, &records, (threshold, method), columns, truth, &LIMITS);
+    let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
     let report = match format {
         Format::Html => page::html(&facts, &origin),
         Format::Text => plain::text(&facts, &origin),

@@ -6,7 +6,7 @@ use super::charts::{self, Bars, Curve};
 use super::diff::{pieces, Piece};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
-use super::value::{grouped, percent, tidy, LENGTH};
+use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::{Origin, LIMITS};
 use crate::types::readable;
 
@@ -83,6 +83,11 @@ struct Quality {
 #[template(path = "report.html")]
 struct Page<'a> {
     origin: &'a Origin,
+    title: String,
+    relation: String,
+    key: String,
+    signature: String,
+    database: String,
     threshold: String,
     floor: String,
     rows: String,
@@ -100,7 +105,7 @@ struct Page<'a> {
     near: Vec<PairRow>,
     groups: Vec<Group>,
     more_groups: String,
-    columns: &'a [String],
+    columns: Vec<String>,
     more_columns: usize,
     length: usize,
     statement: String,
@@ -238,7 +243,7 @@ fn quality(facts: &Facts) -> Option<Quality> {
         ..row(format!("{:.2}", step.threshold), &step.counts)
     });
     Some(Quality {
-        name: truth.name.clone(),
+        name: name_of(&truth.name),
         chosen: row(facts.threshold.to_string(), &truth.counts),
         true_pairs: grouped(truth.counts.truth),
         best: truth
@@ -266,6 +271,11 @@ fn sizes(facts: &Facts) -> Vec<SizeRow> {
         .collect()
 }
 
+/// A title or a name, as long as it may be.
+fn name_of(name: &str) -> String {
+    cut(name, usize::MAX, UNFIT)
+}
+
 /// With blanks at which lines do not end.
 fn unbroken(text: String) -> String {
     text.replace(' ', "\u{a0}")
@@ -281,6 +291,11 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
     });
     let page = Page {
         origin,
+        title: name_of(&origin.title),
+        relation: name_of(&origin.relation),
+        key: name_of(&origin.key),
+        signature: name_of(&origin.signature),
+        database: name_of(&origin.database),
         threshold: facts.threshold.to_string(),
         floor: format!("{:.2}", facts.floor),
         rows: grouped(facts.rows),
@@ -302,10 +317,10 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
             .map(|cluster| group(facts, cluster))
             .collect(),
         more_groups: grouped(clusters.saturating_sub(LIMITS.clusters as u64)),
-        columns: &facts.columns,
+        columns: facts.columns.iter().map(|name| name_of(name)).collect(),
         more_columns: facts.more_columns,
         length: LENGTH,
-        statement: origin.statement(facts.threshold),
+        statement: origin.statement(facts.threshold, None),
         tables: origin.tables(facts.threshold),
         version: env!("CARGO_PKG_VERSION"),
     };

@@ -1,23 +1,34 @@
 //! A report as plain text, for psql.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
-use super::value::{grouped, percent, tidy};
+use super::value::{cut, grouped, percent, tidy};
 use super::{Edge, Origin, LIMITS};
 use crate::types::readable;
 
 /// Characters of the longest bar.
-const BAR: u64 = 50;
+const BAR: u64 = 44;
 
 /// Stands for characters that would not be seen, in every encoding.
 const UNFIT: char = '?';
+
+/// Columns of a terminal.
+const WIDTH: usize = 80;
+
+/// Columns of a value: the page has more.
+const LENGTH: usize = 40;
+
+/// The first columns are that wide at most, if lines are continued below the others.
+const MARGIN: usize = 36;
 
 /// Columns side by side, as wide as their longest value; the first `right` ones to the right.
 struct Table {
     rows: Vec<Vec<String>>,
     right: usize,
+    /// Columns behind so many go on on further lines if all are too wide for a terminal.
+    first: usize,
 }
 
 impl Table {
@@ -26,6 +37,38 @@ impl Table {
         Table {
             rows: vec![head],
             right,
+            first: usize::MAX,
+        }
+    }
+
+    fn continued_behind(mut self, first: usize) -> Table {
+        self.first = first;
+        self
+    }
+
+    /// For each line of a row, the columns that are on it.
+    fn lines(&self, widths: &[usize]) -> Vec<std::ops::Range<usize>> {
+        let mut lines = Vec::new();
+        let (mut start, mut at) = (0, 0);
+        for (i, width) in widths.iter().enumerate() {
+            at += 2 + width;
+            if at > WIDTH && i > start && i >= self.first {
+                lines.push(start..i);
+                (start, at) = (i, self.margin(widths) + 2 + width);
+            }
+        }
+        lines.push(start..widths.len());
+        lines
+    }
+
+    /// Blanks before a further line.
+    fn margin(&self, widths: &[usize]) -> usize {
+        let first = widths.iter().take(self.first).map(|width| 2 + width);
+        let first: usize = first.sum();
+        if first > MARGIN {
+            4
+        } else {
+            first
         }
     }
 
@@ -36,21 +79,31 @@ impl Table {
             cells.map(|cell| cell.width()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let margin = " ".repeat(self.margin(&widths));
+        let lines = self.lines(&widths);
         for row in &self.rows {
-            let mut line = String::new();
-            for (i, cell) in row.iter().enumerate() {
-                let blanks = " ".repeat(widths[i] - cell.width());
-                line.push_str("  ");
-                if i < self.right {
-                    line.push_str(&blanks);
-                    line.push_str(cell);
-                } else {
-                    line.push_str(cell);
-                    line.push_str(&blanks);
+            for columns in &lines {
+                let mut line = match columns.start {
+                    0 => String::new(),
+                    _ => margin.clone(),
+                };
+                for (i, cell) in row.iter().enumerate().filter(|(i, _)| columns.contains(i)) {
+                    let blanks = " ".repeat(widths[i] - cell.width());
+                    line.push_str("  ");
+                    if i < self.right {
+                        line.push_str(&blanks);
+                        line.push_str(cell);
+                    } else {
+                        line.push_str(cell);
+                        line.push_str(&blanks);
+                    }
+                }
+                let line = line.trim_end();
+                if columns.start == 0 || !line.is_empty() {
+                    to.push_str(line);
+                    to.push('\n');
                 }
             }
-            to.push_str(line.trim_end());
-            to.push('\n');
         }
     }
 }
@@ -71,19 +124,32 @@ fn similarity(s: f64) -> String {
     format!("{:.3}", (s * 1000.0).floor() / 1000.0)
 }
 
+fn short(value: &str) -> String {
+    let (mut characters, mut columns) = (0, 0);
+    for c in value.chars() {
+        columns += c.width().unwrap_or(1);
+        if columns > LENGTH {
+            break;
+        }
+        characters += 1;
+    }
+    cut(value, characters, UNFIT)
+}
+
 fn record(values: Option<&Values>) -> impl Iterator<Item = String> + '_ {
     values.into_iter().flatten().map(|value| match value {
-        Some(value) => tidy(value, UNFIT),
+        Some(value) => short(value),
         None => "null".to_owned(),
     })
 }
 
-fn head<'a>(first: &[&'a str], columns: &'a [String]) -> Vec<&'a str> {
-    first
-        .iter()
-        .copied()
-        .chain(columns.iter().map(String::as_str))
-        .collect()
+/// A table of records: `first`, the key, and the columns.
+fn records(first: &[&str], right: usize, facts: &Facts, origin: &Origin) -> Table {
+    let names = [&origin.key].into_iter().chain(&facts.columns);
+    let names: Vec<String> = names.map(|name| short(name)).collect();
+    let head = first.iter().copied();
+    let head: Vec<&str> = head.chain(names.iter().map(String::as_str)).collect();
+    Table::new(right, &head).continued_behind(first.len() + 1)
 }
 
 pub fn text(facts: &Facts, origin: &Origin) -> String {
@@ -123,7 +189,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
     }
     table.write(&mut out);
     out.push_str(&format!(
-        "  #  from the threshold {} on    .  below it; pairs below {:.2} were not searched\n",
+        "  #  from {} on    .  below the threshold; pairs below {:.2} were not searched\n",
         facts.threshold, facts.floor
     ));
     quality(facts, &mut out);
@@ -148,8 +214,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
     largest(facts, origin, &mut out);
 
     heading(&mut out, "How this was made");
-    let statement = origin.statement(facts.threshold);
-    let statement = statement.replace(");", ",\n    format => 'text');");
+    let statement = origin.statement(facts.threshold, Some("text"));
     out.push_str(&format!(
         "{statement}\n\n{}\n",
         origin.tables(facts.threshold)
@@ -158,7 +223,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
         "\nbloom_ident {}, PostgreSQL {}, database {}, {}\n",
         env!("CARGO_PKG_VERSION"),
         origin.server,
-        origin.database,
+        short(&origin.database),
         origin.date
     ));
     out
@@ -169,7 +234,7 @@ fn quality(facts: &Facts, out: &mut String) {
     heading(out, "Precision and recall");
     out.push_str(&format!(
         "  held against {}, {} true pairs\n",
-        truth.name,
+        short(&truth.name),
         grouped(truth.counts.truth)
     ));
     if truth.unknown > 0 {
@@ -226,8 +291,7 @@ fn near(facts: &Facts, origin: &Origin, out: &mut String) {
         return;
     }
     heading(out, "Pairs nearest to the threshold");
-    let first = ["similarity", "", &origin.key];
-    let mut table = Table::new(1, &head(&first, &facts.columns));
+    let mut table = records(&["similarity", ""], 1, facts, origin);
     for near in &facts.near {
         let verdict = match (near.similarity >= facts.threshold, near.is_true) {
             (true, None) => "duplicates",
@@ -243,7 +307,7 @@ fn near(facts: &Facts, origin: &Origin, out: &mut String) {
             } else {
                 [String::new(), String::new()]
             };
-            let key_text = tidy(&readable(key), UNFIT);
+            let key_text = short(&readable(key));
             let values = record(facts.values.get(key));
             let row = first.into_iter().chain([key_text]).chain(values);
             table.rows.push(row.collect());
@@ -257,8 +321,7 @@ fn largest(facts: &Facts, origin: &Origin, out: &mut String) {
         return;
     }
     heading(out, "Largest clusters");
-    let first = ["cluster", "similarity", &origin.key];
-    let mut table = Table::new(2, &head(&first, &facts.columns));
+    let mut table = records(&["cluster", "similarity"], 2, facts, origin);
     for cluster in &facts.largest {
         for shown in &cluster.records {
             let first = [
@@ -272,7 +335,7 @@ fn largest(facts: &Facts, origin: &Origin, out: &mut String) {
                     (false, Some(s)) => similarity(s),
                     (false, None) => format!("below {}", facts.threshold),
                 },
-                tidy(&readable(&shown.key), UNFIT),
+                short(&readable(&shown.key)),
             ];
             let values = record(facts.values.get(&shown.key));
             table.rows.push(first.into_iter().chain(values).collect());

@@ -3,23 +3,37 @@
 /// Characters of a value that are shown.
 pub const LENGTH: usize = 80;
 
-fn is_unfit(c: char) -> bool {
-    // controls, and what changes the direction of the text around it
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Line and paragraph separators.
+const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+
+/// Controls, what changes the direction of the text around it, what is not seen, and what is no character.
+pub fn is_unfit(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || SEPARATORS.contains(&c)
+        || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// Line breaks are shown as blanks, other unfit characters as `unfit`.
 pub fn tidy(value: &str, unfit: char) -> String {
+    cut(value, LENGTH, unfit)
+}
+
+/// As [`tidy`], but only so many characters.
+pub fn cut(value: &str, length: usize, unfit: char) -> String {
     let shown = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
+        c if SEPARATORS.contains(&c) => ' ',
         c if is_unfit(c) => unfit,
         c => c,
     };
-    let mut tidy: String = value.chars().take(LENGTH).map(shown).collect();
-    if value.chars().nth(LENGTH).is_some() {
-        tidy.push_str("...");
+    let mut cut: String = value.chars().take(length).map(shown).collect();
+    if value.chars().nth(length).is_some() {
+        cut.push_str("...");
     }
-    tidy
+    cut
 }
 
 /// 1234567 as 1,234,567.
