@@ -5,6 +5,9 @@
 use std::sync::atomic::AtomicU64;
 
 use bloom_ident_core::filter::Shape;
+use bloom_ident_core::sigfile::chunk::{MAX_CHUNKS, MIN_ROWS};
+use bloom_ident_core::sigfile::join::Folds;
+use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::similarity::least_common;
@@ -18,7 +21,7 @@ use super::profiles::Profiles;
 use super::relation::Records;
 use super::sorted::Sorted;
 use crate::error::{raise, OrRaise};
-use crate::sigfile::{sorted, Collected, Spilled, PAGE_WORDS};
+use crate::sigfile::{Sorting, PAGE_WORDS};
 use crate::types::Bloom;
 
 /// Rows fetched at a time.
@@ -28,8 +31,7 @@ const BATCH: i64 = 1000;
 pub struct Attribute {
     tag: u64,
     geometry: Option<Geometry>,
-    collected: Option<Collected>,
-    spilled: Vec<Spilled>,
+    rows: Option<Sorting>,
     memory: usize,
 }
 
@@ -38,8 +40,7 @@ impl Attribute {
         Attribute {
             tag: 0,
             geometry: None,
-            collected: None,
-            spilled: Vec::new(),
+            rows: None,
             memory,
         }
     }
@@ -55,31 +56,24 @@ impl Attribute {
         }
         words.clear();
         to_words(view.bits(), geometry.stride, words);
-        let collected = self
-            .collected
-            .get_or_insert_with(|| Collected::new(geometry));
-        if collected.bytes(collected.len() + 1) > self.memory {
-            let full = sorted(self.collected.take().expect("just there"));
-            self.spilled.push(Spilled::write(&full));
-            self.collected = Some(Collected::new(geometry));
-        }
         let row = Row {
             words,
             count: view.count(),
             threshold: 0.0,
             place,
         };
-        self.collected
-            .as_mut()
-            .expect("there is one")
-            .push(row)
-            .or_raise();
+        let memory = self.memory;
+        let rows = self
+            .rows
+            .get_or_insert_with(|| Sorting::new(geometry, memory));
+        rows.push(row).or_raise();
     }
 
     /// All rows in the order of their bit counts; `None` if there are none.
     fn sorted(self) -> Option<Sorted> {
         let geometry = self.geometry?;
-        Some(Sorted::new(geometry, self.spilled, self.collected))
+        let runs = self.rows?.finish().or_raise();
+        Some(Sorted::new(geometry, runs))
     }
 
     pub fn shape(&self) -> Option<Shape> {
@@ -154,6 +148,25 @@ impl Records {
     }
 }
 
+/// Memory of a join in any case: pieces of a few rows would take for ever.
+const LEAST_MEMORY: usize = 4 << 20;
+
+/// How many rows a piece can have, so that two of them and what is needed to make and to join them take `memory` bytes.
+fn rows_of_a_piece(geometry: &Geometry, memory: usize) -> u32 {
+    // the first row of each bit count
+    let fixed = 2 * size_of::<u32>() * geometry.bits as usize;
+    let page = 8 * geometry.page_words.div_ceil(geometry.capacity);
+    // what is sorted, and folded
+    let passing = 2 * size_of::<u64>() + Folds::ROW;
+    // a posting takes four bytes and a little more
+    let postings = 5 * (geometry.stride * 64 / 16).min(MAX_CHUNKS);
+    let memory = memory.max(LEAST_MEMORY) - fixed;
+    let rows = memory / (2 * (page + postings) + passing);
+    let without = memory / (2 * page + passing);
+    let rows = rows.max(without.min(MIN_ROWS as usize - 1));
+    rows.min(MAX_ROWS as usize) as u32
+}
+
 /// Joins the rows of an attribute, in pieces; with `right` those of one stream with those of another.
 ///
 /// `memory` bytes are used besides what the rows take already.
@@ -181,10 +194,7 @@ pub fn join(
         },
         None => None,
     };
-    // two pieces, and the rows that one is made of: a row with some posting lists, and sorted
-    let stride = left.geometry().stride;
-    let row = 2 * (8 * stride + 14 + 5 * (stride * 64 / 16)) + 8 * (stride + 4) + 20;
-    let band = u32::try_from(memory / row).unwrap_or(u32::MAX).max(1 << 12);
+    let band = rows_of_a_piece(left.geometry(), memory);
     let bands = |rows: u32| -> Vec<std::ops::Range<u32>> {
         let n = rows.div_ceil(band).max(1);
         let size = rows.div_ceil(n).max(1);

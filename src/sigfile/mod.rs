@@ -27,7 +27,7 @@ pub use options::define;
 pub use cache::{segment, Loaded};
 pub use meta::{Meta, Part};
 pub use page::{Index, Kind as PageKind, PAGE_WORDS};
-pub use runs::{merge, sorted, Collected, Run, Spilled};
+pub use runs::{merge, sorted, Collected, Run, Sorting};
 pub use store::Reader;
 
 /// Whether a relation is a sigfile index.

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Whole-table jobs and the server around them: the memory that they take.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+createdb jobs
+export PGDATABASE=jobs
+
+ask() { timeout -k 5 120 psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+fail() { die "$*"; }
+
+ask <<'SQL'
+CREATE EXTENSION bloom_ident;
+CREATE FUNCTION memory_kb(field text) RETURNS int LANGUAGE sql AS $$ SELECT substring(pg_read_file('/proc/self/status') FROM field || E':\\s+(\\d+) kB')::int $$;
+CREATE TABLE nobody (id int, sig bloom);
+SQL
+
+# "a|b": what the query gives, and by how many kB the address space of the session grows at most beyond what a first call takes.
+# $1 settings, $2 query
+grows() {
+    ask <<SQL
+\\set QUIET on
+$1;
+SELECT count(*) AS none FROM bloom_duplicates('nobody', 'id', 'sig', 0.9) \\gset
+SELECT memory_kb('VmSize') AS before \\gset
+SELECT ($2), memory_kb('VmPeak') - :before;
+SQL
+}
+
+# $1 what, $2 settings, $3 query, $4 its result, $5 the most kB
+bounded() {
+    local result
+    result=$(grows "$2" "$3")
+    [[ ${result%|*} == "$4" ]] || fail "$1: $result instead of $4"
+    ((${result#*|} <= $5)) || fail "$1: ${result#*|} kB, more than $5"
+    echo "$1: ${result#*|} kB"
+}
+
+# Wide signatures, of which a page holds one, in the least memory that may be set: what a job needs at least, and no more.
+ask -c "CREATE TABLE wide AS SELECT i AS id, bloom_signature(md5((i / 2)::text), 3, 5500) AS sig FROM generate_series(1, 10000) AS i"
+bounded 'wide signatures' "SET maintenance_work_mem = '1MB'" "SELECT count(*) FROM bloom_duplicates('wide', 'id', 'sig', 0.9)" 4999 12000
