@@ -2,6 +2,7 @@
 
 mod arguments;
 mod budget;
+mod catalog;
 mod clusters;
 mod cursor;
 mod duplicates;

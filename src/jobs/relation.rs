@@ -5,6 +5,8 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
+use super::catalog::{may_select, may_use_schema};
+pub use super::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::error::{raise_as, shown};
 use crate::planner::type_named;
 use crate::sigfile::{is_sigfile, Index, Meta};
@@ -107,22 +109,6 @@ pub fn lock(oid: pg_sys::Oid) -> String {
     }
 }
 
-/// The name of a locked relation with its schema, quoted, in the database's encoding.
-pub fn qualified(oid: pg_sys::Oid) -> CString {
-    // SAFETY: the relation is locked, so it has a name and a schema.
-    unsafe {
-        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(oid));
-        let name = pg_sys::quote_qualified_identifier(schema, pg_sys::get_rel_name(oid));
-        CStr::from_ptr(name).to_owned()
-    }
-}
-
-/// A name, quoted where SQL needs it.
-pub fn quoted(name: &CStr) -> CString {
-    // SAFETY: a zero-terminated string; the result is one.
-    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())) }.to_owned()
-}
-
 /// A relation that rows are read of, locked until the end of the transaction.
 pub struct Records {
     pub oid: pg_sys::Oid,
@@ -209,30 +195,28 @@ impl Records {
         }
     }
 
-    /// SAFETY: in a transaction.
+    /// Errors: as a query of the caller's, without the privilege to look up the table or to SELECT the columns.
+    ///
+    /// SAFETY: in a transaction, with the relation locked.
     unsafe fn check_privileges(&self) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: as promised by the caller; catalog look-ups.
         unsafe {
-            let (user, select) = (
-                pg_sys::GetUserId(),
-                pg_sys::AclMode::from(pg_sys::ACL_SELECT),
-            );
-            let ok = pg_sys::AclResult::ACLCHECK_OK;
-            if pg_sys::pg_class_aclcheck(self.oid, user, select) == ok {
-                return;
-            }
-            let columns = self.signatures.iter().chain([&self.key]);
-            for column in columns {
-                let number = pg_sys::get_attnum(self.oid, column.name.as_ptr());
-                let result = pg_sys::pg_attribute_aclcheck(self.oid, number, user, select);
-                if result != ok {
-                    pg_sys::aclcheck_error(
-                        result,
-                        pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid)),
-                        pg_sys::get_rel_name(self.oid),
-                    );
+            let user = pg_sys::GetUserId();
+            let (kind, name) = if !may_use_schema(self.oid, user) {
+                let schema = pg_sys::get_rel_namespace(self.oid);
+                let kind = pg_sys::ObjectType::OBJECT_SCHEMA;
+                (kind, pg_sys::get_namespace_name(schema))
+            } else {
+                let columns = self.signatures.iter().chain([&self.key]);
+                let number = |column: &Column| pg_sys::get_attnum(self.oid, column.name.as_ptr());
+                let numbers: Vec<i16> = columns.map(number).collect();
+                if may_select(self.oid, &numbers, user) {
+                    return;
                 }
-            }
+                let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid));
+                (kind, pg_sys::get_rel_name(self.oid))
+            };
+            pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NO_PRIV, kind, name);
         }
     }
 }

@@ -188,6 +188,14 @@ CREATE TABLE "Odd Schema"."a ""table" ("the key" int, "S" bloom, secret text);
 INSERT INTO "Odd Schema"."a ""table" SELECT i, bloom_signature('Erika'), 'x' FROM generate_series(1, 3) AS i;
 CREATE INDEX ON "Odd Schema"."a ""table" USING sigfile ("S");
 SELECT * FROM bloom_duplicates('"Odd Schema"."a ""table"', 'the key', 'S', 1) ORDER BY 1, 2;
+-- with all privileges on the table, but none on its schema, neither with an index nor without
+GRANT SELECT ON "Odd Schema"."a ""table" TO bloom_ident_reader;
+SELECT '"Odd Schema"."a ""table"'::regclass::oid AS odd \gset
+SET ROLE bloom_ident_reader;
+SELECT * FROM bloom_duplicates(:odd, 'the key', 'S', 1);
+SELECT * FROM bloom_duplicates(:odd, 'the key', '{S}', '{1}', 1);
+RESET ROLE;
+REVOKE SELECT ON "Odd Schema"."a ""table" FROM bloom_ident_reader;
 GRANT USAGE ON SCHEMA "Odd Schema" TO bloom_ident_reader;
 SET ROLE bloom_ident_reader;
 SELECT * FROM bloom_duplicates('"Odd Schema"."a ""table"', 'the key', 'S', 1);
