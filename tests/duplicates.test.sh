@@ -41,3 +41,7 @@ bounded() {
 # Wide signatures, of which a page holds one, in the least memory that may be set: what a job needs at least, and no more.
 ask -c "CREATE TABLE wide AS SELECT i AS id, bloom_signature(md5((i / 2)::text), 3, 5500) AS sig FROM generate_series(1, 10000) AS i"
 bounded 'wide signatures' "SET maintenance_work_mem = '1MB'" "SELECT count(*) FROM bloom_duplicates('wide', 'id', 'sig', 0.9)" 4999 12000
+
+# Keys whose output leaves memory behind: compressed ones are copied by it.
+ask -c "CREATE TABLE keyed AS SELECT convert_to(repeat('x', 20000) || i, 'UTF8') AS id, bloom_signature(md5((i / 2)::text)) AS sig FROM generate_series(1, 3000) AS i"
+bounded 'long keys' "SET work_mem = '1MB'" "SELECT count(*) FROM (SELECT FROM bloom_duplicates('keyed', 'id', 'sig', 0.9) OFFSET 0) AS f" 1499 16000

@@ -11,13 +11,13 @@ use pgrx::{pg_extern, pg_sys, IntoDatum};
 use super::arguments::Arguments;
 use super::file::Texts;
 use super::join::{parts_of, Match, Pairing, Work, Worker};
-use super::keys::Keys;
+use super::keys::{is_behind, Keys};
 use super::parallel::{self, Job};
 use super::pieces::{segments, tail, Piece};
 use super::profiles::{similarity, Profiles};
 use super::progress::Progress;
 use super::relation::{Records, Table};
-use super::rows::{text_datum, Rows};
+use super::rows::Rows;
 use super::stream::{join, Stream};
 use crate::error::{raise, OrRaise};
 use crate::types::NewValue;
@@ -142,10 +142,10 @@ impl Output {
     }
 
     /// Adds the pair of which `keys` gives the keys, if both records are there.
-    fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<[Option<CString>; 2]>) {
+    fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<[Option<pg_sys::Datum>; 2]>) {
         let made = self.rows.make(|| {
             let [a, b] = keys()?.map(|key| match key {
-                Some(key) => text_datum(key.as_bytes()),
+                Some(key) => key,
                 None => raise(
                     &Error::new(Kind::NullNotAllowed, "key of a record is null")
                         .detail(format!("The record has a duplicate with similarity {similarity}."))
@@ -268,22 +268,18 @@ fn keys_of(
     ordered: bool,
     a: u64,
     b: u64,
-) -> [Option<CString>; 2] {
-    let text =
-        |bytes: Option<Vec<u8>>| bytes.map(|b| CString::new(b).expect("no zero byte in a text"));
-    let key = text(left.get(a - 1));
-    match right {
-        Some(right) => [key, text(right.get(b - 1))],
-        None => {
-            let other = text(left.get(b - 1));
-            let swap = if ordered { a > b } else { key > other };
-            if swap {
-                [other, key]
-            } else {
-                [key, other]
-            }
-        }
-    }
+) -> [Option<pg_sys::Datum>; 2] {
+    let key = left.get(a - 1);
+    let Some(right) = right else {
+        let other = left.get(b - 1);
+        let swap = if ordered {
+            a > b
+        } else {
+            is_behind(key, other)
+        };
+        return if swap { [other, key] } else { [key, other] };
+    };
+    [key, right.get(b - 1)]
 }
 
 /// Joins what the caller can read.

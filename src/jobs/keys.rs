@@ -1,10 +1,9 @@
 //! The keys of rows that were found, as far as a snapshot sees the rows.
 
-use std::ffi::{CStr, CString};
-
 use pgrx::pg_sys;
 
 use super::relation::{Column, Table};
+use crate::types::Varlena;
 
 /// Fetches rows of one table.
 struct Fetcher {
@@ -103,14 +102,12 @@ impl KeyType {
         self.compare.is_some()
     }
 
-    /// As text.
-    pub fn show(&mut self, key: pg_sys::Datum) -> CString {
-        // SAFETY: a value of the type; the result is in the current memory context.
+    /// As text, in the current memory context.
+    fn show(&mut self, key: pg_sys::Datum) -> pg_sys::Datum {
+        // SAFETY: a value of the type, whose output is a zero-terminated string.
         unsafe {
             let text = pg_sys::OutputFunctionCall(&mut self.output, key);
-            let copy = CStr::from_ptr(text).to_owned();
-            pg_sys::pfree(text.cast());
-            copy
+            pg_sys::Datum::from(pg_sys::cstring_to_text(text))
         }
     }
 
@@ -121,6 +118,13 @@ impl KeyType {
             unsafe { pg_sys::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 > 0 }
         })
     }
+}
+
+/// Whether text a comes behind b in the order of their bytes, NULL first.
+pub fn is_behind(a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> bool {
+    // SAFETY: texts, not NULL.
+    let [a, b] = [a, b].map(|text| text.map(|text| unsafe { Varlena::of(text) }));
+    a.as_ref().map(Varlena::bytes) > b.as_ref().map(Varlena::bytes)
 }
 
 /// The keys of pairs of rows.
@@ -150,8 +154,9 @@ impl Keys {
         }
     }
 
-    /// Both keys; `None` if the snapshot does not see both rows, and for a key that is NULL.
-    pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<CString>; 2]> {
+    /// Both keys as texts, in the current memory context; `None` if the snapshot does not see both rows, and for a key
+    /// that is NULL.
+    pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<pg_sys::Datum>; 2]> {
         let snapshot = self.snapshot;
         let mut key = |row: (usize, u64), slot| self.fetchers[row.0].key(row.1, slot, snapshot);
         let (a, b) = (key(a, 0)?, key(b, 1)?);
@@ -162,7 +167,7 @@ impl Keys {
             (Some(a), Some(b)) if self.ordered && self.types[0].is_ordered() => {
                 self.types[0].is_behind(a, b)
             }
-            _ => self.ordered && keys[0] > keys[1],
+            _ => self.ordered && is_behind(keys[0], keys[1]),
         };
         let [first, second] = keys;
         Some(if swap {

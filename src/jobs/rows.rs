@@ -2,6 +2,9 @@
 
 use pgrx::pg_sys;
 
+use crate::error::OrRaise;
+use crate::types::build;
+
 /// The result of the running set-returning function.
 pub struct Rows {
     store: *mut pg_sys::Tuplestorestate,
@@ -76,4 +79,13 @@ pub fn text_datum(text: &[u8]) -> pg_sys::Datum {
     pg_sys::Datum::from(unsafe {
         pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32)
     })
+}
+
+/// A new text of so many bytes, in the database's encoding, which `fill` writes.
+pub fn new_text(len: usize, fill: impl FnOnce(&mut [u8])) -> pg_sys::Datum {
+    let text = build(len, |bytes| {
+        fill(bytes);
+        Ok(())
+    });
+    pg_sys::Datum::from(text.or_raise())
 }

@@ -95,19 +95,22 @@ impl Stream {
     ///
     /// Errors: as the query; two shapes in a column.
     pub fn read(records: &Records, memory: usize, mut profiles: Option<&mut Profiles>) -> Stream {
-        let mut key_type = KeyType::new(&records.key);
         let n = records.signatures.len();
         let mut stream = Stream {
             keys: Texts::new(),
             attributes: (0..n).map(|_| Attribute::new(memory / n)).collect(),
-            ordered: key_type.is_ordered(),
+            ordered: KeyType::new(&records.key).is_ordered(),
             records: 0,
         };
         let cursor = Cursor::open(records.query(stream.ordered), &[], BATCH);
+        let mut output = cursor.output(0);
         let mut words = Vec::new();
         cursor.each(|row| {
-            let key = row.datum(0).map(|key| key_type.show(key));
-            stream.keys.push(key.as_ref().map(|key| key.as_bytes()));
+            let keys = &mut stream.keys;
+            match row.datum(0) {
+                Some(key) => output.show(key, |key| keys.push(Some(key))),
+                None => keys.push(None),
+            }
             stream.records += 1;
             let signatures: Vec<Option<Bloom<'_>>> = (0..n)
                 .map(|k| {
