@@ -214,7 +214,7 @@ fn indexed(
     // SAFETY: a function runs with a snapshot.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
     for table in tables {
-        table.lock_predicate(snapshot);
+        table.lock_predicate();
     }
     let mut keys = Keys::new(tables, (&a.key, b.map(|b| &b.key)), snapshot);
     let output = std::cell::RefCell::new(output);

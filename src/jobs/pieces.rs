@@ -6,6 +6,8 @@ use bloom_ident_core::sigfile::write::{Content, Store, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage, Segment};
 use bloom_ident_core::{Error, Result};
 
+use pgrx::pg_sys;
+
 use crate::error::OrRaise;
 use crate::sigfile::{sorted, Collected, Index, Loaded, PageKind, Part, Reader, PAGE_WORDS};
 
@@ -17,6 +19,7 @@ pub enum Piece {
         table: u16,
         index: Index,
         loaded: Rc<Loaded>,
+        snapshot: pg_sys::Snapshot,
     },
     Memory {
         table: u16,
@@ -45,9 +48,12 @@ impl Piece {
 
     pub fn pages(&self) -> PieceReader<'_> {
         match self {
-            Piece::Indexed { index, loaded, .. } => {
-                PieceReader::Indexed(Reader::new(*index, loaded))
-            }
+            Piece::Indexed {
+                index,
+                loaded,
+                snapshot,
+                ..
+            } => PieceReader::Indexed(Reader::new(*index, loaded).with_snapshot(*snapshot)),
             Piece::Memory { pages, .. } => PieceReader::Memory(pages),
         }
     }
@@ -78,6 +84,7 @@ pub fn segments(number: u16, table: &Table) -> impl Iterator<Item = Piece> + '_ 
         table: number,
         index: table.index,
         loaded: crate::sigfile::segment(table.index, &table.meta, entry),
+        snapshot: table.snapshot,
     })
 }
 
@@ -90,10 +97,9 @@ pub fn tail(number: u16, table: &Table, memory: usize) -> Option<Piece> {
     let geometry = table.meta.geometry(Part::Signatures);
     let mut rows = Collected::new(geometry);
     for &block in blocks {
-        let buffer = table
-            .index
-            .share(block)
-            .expect(table.index, PageKind::Tail, 0);
+        let buffer = table.index.share(block);
+        buffer.test_old_snapshot(table.index, table.snapshot);
+        let buffer = buffer.expect(table.index, PageKind::Tail, 0);
         let words = buffer.words().to_vec();
         drop(buffer);
         let page = RowPage::new(geometry, &words);

@@ -227,6 +227,8 @@ pub struct Table {
     pub key: pg_sys::AttrNumber,
     pub index: Index,
     pub meta: Meta,
+    /// What it is read with.
+    pub snapshot: pg_sys::Snapshot,
 }
 
 impl Drop for Table {
@@ -244,7 +246,7 @@ impl Drop for Table {
 impl Table {
     /// `None` without a usable index.
     ///
-    /// SAFETY: `oid` is a table that is locked.
+    /// SAFETY: `oid` is a table that is locked; the active snapshot stays so as long as the result is used.
     unsafe fn new(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<Table> {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -262,11 +264,13 @@ impl Table {
                 let relation = pg_sys::index_open(index, LOCK);
                 if usable(relation, column) {
                     let index = Index::new(relation);
+                    let snapshot = pg_sys::GetActiveSnapshot();
                     return Some(Table {
                         heap,
                         key: pg_sys::get_attnum(oid, key.as_ptr()),
                         index,
-                        meta: Meta::read(index),
+                        meta: Meta::read_for(index, snapshot),
+                        snapshot,
                     });
                 }
                 pg_sys::index_close(relation, LOCK);
@@ -278,7 +282,7 @@ impl Table {
 
     /// In a parallel worker: what the leader has opened and read.
     ///
-    /// SAFETY: the relations exist, and the leader has them locked; `words` are those of its metapage.
+    /// SAFETY: the relations exist, and the leader has them locked; the active snapshot is its; `words` are those of its metapage.
     pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> Table {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -289,6 +293,7 @@ impl Table {
                 key: 0,
                 index,
                 meta: Meta::of_words(index, words),
+                snapshot: pg_sys::GetActiveSnapshot(),
             }
         }
     }
@@ -300,9 +305,11 @@ impl Table {
     }
 
     /// In the sense of serializable transactions: all of it is read.
-    pub fn lock_predicate(&self, snapshot: pg_sys::Snapshot) {
+    pub fn lock_predicate(&self) {
         // SAFETY: open, and a snapshot in use.
-        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| PredicateLockRelation(self.heap, snapshot)) }
+        unsafe {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| PredicateLockRelation(self.heap, self.snapshot))
+        }
     }
 }
 

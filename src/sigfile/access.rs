@@ -508,7 +508,7 @@ impl State {
                     Vec::new()
                 };
                 let walk = Walk::new(self.index, &self.meta, Vec::new(), None, parts);
-                self.walk = Some(walk);
+                self.walk = Some(walk.with_snapshot((*scan).xs_snapshot));
             }
             let Found::Rows { recheck } = self.found else {
                 return false;
