@@ -251,10 +251,17 @@ impl Table {
         // SAFETY: as promised by the caller.
         unsafe {
             let heap = pg_sys::table_open(oid, pg_sys::NoLock as i32);
+            let persistence = (*(*heap).rd_rel).relpersistence as u8;
+            if persistence != pg_sys::RELPERSISTENCE_PERMANENT && pg_sys::RecoveryInProgress() {
+                // as the planner says it
+                fail(
+                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                    "cannot access temporary or unlogged relations during recovery".to_owned(),
+                );
+            }
             let column = pg_sys::get_attnum(oid, signature.as_ptr());
             let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
-            let other_temp = (*(*heap).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP
-                && !(*heap).rd_islocaltemp;
+            let other_temp = persistence == pg_sys::RELPERSISTENCE_TEMP && !(*heap).rd_islocaltemp;
             let indexes: Vec<pg_sys::Oid> = if other_temp {
                 Vec::new()
             } else {
@@ -264,6 +271,7 @@ impl Table {
                 let relation = pg_sys::index_open(index, LOCK);
                 if usable(relation, column) {
                     let index = Index::new(relation);
+                    index.count_scan();
                     let snapshot = pg_sys::GetActiveSnapshot();
                     return Some(Table {
                         heap,

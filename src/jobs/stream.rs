@@ -11,6 +11,7 @@ use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::similarity::least_common;
+use bloom_ident_core::{Error, Kind};
 
 use super::cursor::{Cursor, Sql};
 use super::file::Texts;
@@ -35,6 +36,22 @@ pub struct Attribute {
     memory: usize,
 }
 
+/// How rows are kept: on pages as an index has them.
+///
+/// Errors: a signature that does not fit such a page.
+fn geometry_of(shape: Shape) -> Geometry {
+    let bits = shape.m();
+    Geometry::new(PAGE_WORDS, bits, false).unwrap_or_else(|_| {
+        let most = Geometry::most_bits(PAGE_WORDS);
+        let message = format!("signatures of {bits} bits are too large to find similar ones");
+        raise(
+            &Error::new(Kind::LimitExceeded, message)
+                .detail(format!("They can have at most {most} bits."))
+                .hint("Use a smaller shape."),
+        )
+    })
+}
+
 impl Attribute {
     fn new(memory: usize) -> Attribute {
         Attribute {
@@ -49,7 +66,7 @@ impl Attribute {
         let view = signature.view();
         let geometry = *self.geometry.get_or_insert_with(|| {
             self.tag = view.tag();
-            Geometry::new(PAGE_WORDS, view.shape().m(), false).or_raise()
+            geometry_of(view.shape())
         });
         if view.tag() != self.tag {
             raise(&Shape::mismatch(view.shape(), Shape::of_tag(self.tag)));
