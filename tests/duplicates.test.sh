@@ -45,3 +45,20 @@ bounded 'wide signatures' "SET maintenance_work_mem = '1MB'" "SELECT count(*) FR
 # Keys whose output leaves memory behind: compressed ones are copied by it.
 ask -c "CREATE TABLE keyed AS SELECT convert_to(repeat('x', 20000) || i, 'UTF8') AS id, bloom_signature(md5((i / 2)::text)) AS sig FROM generate_series(1, 3000) AS i"
 bounded 'long keys' "SET work_mem = '1MB'" "SELECT count(*) FROM (SELECT FROM bloom_duplicates('keyed', 'id', 'sig', 0.9) OFFSET 0) AS f" 1499 16000
+
+# A thousand partitions: with rows in no segment, in small segments, and in both.
+ask <<'SQL'
+CREATE TABLE many (id int, sig bloom) PARTITION BY RANGE (id);
+DO $$ BEGIN FOR i IN 0..999 LOOP EXECUTE format('CREATE TABLE many_%s PARTITION OF many FOR VALUES FROM (%s) TO (%s)', i, i * 30, i * 30 + 30); END LOOP; END $$;
+CREATE INDEX ON many USING sigfile (sig);
+INSERT INTO many SELECT i, bloom_signature(md5((i / 2)::text)) FROM generate_series(1, 29999) AS i;
+SQL
+partitions() {
+    bounded "a thousand partitions, $1" "SET maintenance_work_mem = '4MB'; SET statement_timeout = '60s'; SELECT count(*) AS rows FROM many \\gset
+" "SELECT count(*) FROM bloom_duplicates('many', 'id', 'sig', 0.9)" 14999 "$2"
+}
+partitions 'tails' 16000
+ask -c 'REINDEX TABLE many'
+partitions 'segments' 16000
+ask -c "INSERT INTO many SELECT id, bloom_signature(id || ' Erika Mustermann ' || md5(id::text)) FROM many"
+partitions 'both' 16000

@@ -1,7 +1,6 @@
 //! `bloom_duplicates` and `bloom_linkage`: all pairs of similar records, of one relation or of two.
 
 use std::ffi::CString;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::similarity::Weights;
@@ -9,11 +8,12 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_extern, pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
+use super::bands::Bands;
 use super::file::Texts;
-use super::join::{parts_of, Match, Pairing, Work, Worker};
+use super::join::{parts_of, Match};
 use super::keys::{is_behind, Keys};
+use super::loose::{self, loose};
 use super::parallel::{self, Job};
-use super::pieces::{segments, tail, Piece};
 use super::profiles::{similarity, Profiles};
 use super::progress::Progress;
 use super::relation::{Records, Table};
@@ -191,14 +191,24 @@ fn pairs(
     };
     match tables {
         Some((tables, left)) => {
-            let pairing = if b.is_some() {
-                Pairing::Between(left as u16)
-            } else {
-                Pairing::All
-            };
-            indexed(&mut output, &tables, pairing, (a, b), threshold);
+            check_number(tables.len());
+            let left = b.map(|_| left as u16);
+            indexed(&mut output, &tables, left, (a, b), threshold);
         }
         None => streamed(&mut output, a, b, threshold),
+    }
+}
+
+/// Errors: more tables than can be told apart.
+fn check_number(tables: usize) {
+    let most = usize::from(loose::TABLES[0]);
+    if tables > most {
+        let message = format!("cannot join more than {most} partitions");
+        raise(
+            &Error::new(Kind::LimitExceeded, message)
+                .detail(format!("There are {tables}."))
+                .hint("Use fewer partitions, or views of some of them."),
+        );
     }
 }
 
@@ -206,7 +216,7 @@ fn pairs(
 fn indexed(
     output: &mut Output,
     tables: &[Table],
-    pairing: Pairing,
+    left: Option<u16>,
     (a, b): (&Records, Option<&Records>),
     threshold: f64,
 ) {
@@ -218,34 +228,70 @@ fn indexed(
     }
     let mut keys = Keys::new(tables, (&a.key, b.map(|b| &b.key)), snapshot);
     let output = std::cell::RefCell::new(output);
-    let mut each = |hit: &Match| {
-        output
-            .borrow_mut()
-            .put(hit.similarity, || keys.of(parts_of(hit.a), parts_of(hit.b)));
+    let mut each = |hit: &Match, row: &mut dyn FnMut(u64) -> (usize, u64)| {
+        let (a, b) = (row(hit.a), row(hit.b));
+        output.borrow_mut().put(hit.similarity, || keys.of(a, b));
     };
-    // rows that are in no segment yet are few, and searched for here
-    let number = || (0..).zip(tables);
-    let mut pieces: Vec<Piece> = number().flat_map(|(n, t)| segments(n, t)).collect();
-    pieces.extend(number().filter_map(|(n, t)| tail(n, t, memory() / 4)));
-    let in_memory = |a: &Piece, b: &Piece| a.is_in_memory() || b.is_in_memory();
-    let work = Work::new(&pieces, &pairing, threshold, memory(), in_memory);
-    let next = AtomicU64::new(0);
-    let mut worker = Worker::new(&work);
-    while worker.turn(&next, &mut each) {
-        output
-            .borrow_mut()
-            .report(next.load(Ordering::Relaxed), work.units());
-    }
-    drop(pieces);
+    join_loose(tables, left, threshold, &mut each, |done, all| {
+        output.borrow_mut().report(done, all)
+    });
     let job = Job {
         tables,
-        pairing,
+        left,
         threshold,
         memory: memory(),
     };
-    parallel::run(&job, &mut each, |done, all| {
+    let each = |hit: &Match| each(hit, &mut parts_of);
+    parallel::run(&job, each, |done, all| {
         output.borrow_mut().report(done, all)
     });
+}
+
+/// Joins rows without posting lists with each other and with the others; these are joined elsewhere.
+fn join_loose(
+    tables: &[Table],
+    left: Option<u16>,
+    threshold: f64,
+    each: &mut impl FnMut(&Match, &mut dyn FnMut(u64) -> (usize, u64)),
+    progress: impl FnMut(u64, u64),
+) {
+    let memory = memory();
+    let of_side = |from: usize, to: usize| {
+        let numbered = (from as u16..).zip(&tables[from..to]);
+        let share = if left.is_some() {
+            memory / 4
+        } else {
+            memory / 2
+        };
+        loose(numbered, share).unzip()
+    };
+    let end = left.map_or(tables.len(), usize::from);
+    let (rows, mut origins) = of_side(0, end);
+    let (others, mut other_origins) = of_side(end, tables.len());
+    if rows.is_none() && others.is_none() {
+        return;
+    }
+    // of one side all are on the other
+    let segments = parallel::pieces(tables, left.or(Some(0)));
+    let bands = Bands {
+        sides: [rows, others],
+        tables: loose::TABLES,
+        linkage: left.is_some(),
+        segments: &segments,
+        threshold,
+        memory: memory / 2,
+    };
+    let sides = loose::TABLES.map(usize::from);
+    let mut row = |row: u64| {
+        let (table, number) = parts_of(row);
+        let origins = match sides.iter().position(|&side| side == table) {
+            None => return (table, number),
+            Some(0) => &mut origins,
+            Some(_) => &mut other_origins,
+        };
+        origins.as_mut().expect("found there").get(number)
+    };
+    bands.join(|hit| each(hit, &mut row), progress);
 }
 
 /// Errors: indexes of different shapes.

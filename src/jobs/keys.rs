@@ -39,6 +39,17 @@ impl Fetcher {
         }
     }
 
+    /// Lets go of the pages of the rows that were read last.
+    fn release(&self) {
+        // SAFETY: made on construction.
+        unsafe {
+            for slot in self.slots {
+                pg_sys::ExecClearTuple(slot);
+            }
+            pg_sys::table_index_fetch_reset(self.scan);
+        }
+    }
+
     /// The key of the row at a place, `None` if the snapshot does not see it; it stays until the slot is used again.
     fn key(
         &mut self,
@@ -130,6 +141,8 @@ pub fn is_behind(a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> bool {
 /// The keys of pairs of rows.
 pub struct Keys {
     fetchers: Vec<Fetcher>,
+    /// The tables of the last pair: no others hold pages, of which there could be more than buffers.
+    last: (usize, usize),
     types: [KeyType; 2],
     snapshot: pg_sys::Snapshot,
     /// The lesser key first.
@@ -145,6 +158,7 @@ impl Keys {
     ) -> Keys {
         Keys {
             fetchers: tables.iter().map(Fetcher::new).collect(),
+            last: (0, 0),
             types: [
                 KeyType::new(columns.0),
                 KeyType::new(columns.1.unwrap_or(columns.0)),
@@ -157,7 +171,13 @@ impl Keys {
     /// Both keys as texts, in the current memory context; `None` if the snapshot does not see both rows, and for a key
     /// that is NULL.
     pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<pg_sys::Datum>; 2]> {
-        let snapshot = self.snapshot;
+        let (snapshot, now) = (self.snapshot, (a.0, b.0));
+        for before in [self.last.0, self.last.1] {
+            if before != now.0 && before != now.1 {
+                self.fetchers[before].release();
+            }
+        }
+        self.last = now;
         let mut key = |row: (usize, u64), slot| self.fetchers[row.0].key(row.1, slot, snapshot);
         let (a, b) = (key(a, 0)?, key(b, 1)?);
         let mut show =

@@ -1,6 +1,7 @@
 //! What is done with duplicates: kept out as they come, or found in whole tables.
 
 mod arguments;
+mod bands;
 mod budget;
 mod catalog;
 mod clusters;
@@ -10,6 +11,7 @@ mod file;
 mod guard;
 mod join;
 mod keys;
+mod loose;
 mod numbers;
 mod pairs;
 mod parallel;

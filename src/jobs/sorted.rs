@@ -102,8 +102,8 @@ impl Sorted {
         (of(rows.start), of(rows.end - 1))
     }
 
-    /// These rows as a piece; `memory` bytes are used to sort.
-    pub fn piece(&mut self, table: u16, rows: Range<u32>, memory: usize) -> Piece {
+    /// These rows as a piece of a table and side; `memory` bytes are used to sort.
+    pub fn piece(&mut self, table: (u16, u8), rows: Range<u32>, memory: usize) -> Piece {
         let geometry = self.geometry;
         Piece::of_rows(table, geometry, memory, |to| self.each(rows, to))
     }

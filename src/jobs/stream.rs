@@ -1,23 +1,16 @@
 //! Joining rows that a query gives: where there is no index, behind views and policies, and for several signatures a
-//! record. The rows are sorted by bit count, in temporary files if they are many, and joined in pieces that fit into
-//! memory.
-
-use std::sync::atomic::AtomicU64;
+//! record.
 
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::chunk::{MAX_CHUNKS, MIN_ROWS};
-use bloom_ident_core::sigfile::join::Folds;
-use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
-use bloom_ident_core::similarity::least_common;
 use bloom_ident_core::{Error, Kind};
 
+use super::bands::Bands;
 use super::cursor::{Cursor, Sql};
 use super::file::Texts;
-use super::join::{Match, Pairing, Work, Worker};
+use super::join::Match;
 use super::keys::KeyType;
-use super::pieces::Piece;
 use super::profiles::Profiles;
 use super::relation::Records;
 use super::sorted::Sorted;
@@ -168,26 +161,7 @@ impl Records {
     }
 }
 
-/// Memory of a join in any case: pieces of a few rows would take for ever.
-const LEAST_MEMORY: usize = 4 << 20;
-
-/// How many rows a piece can have, so that two of them and what is needed to make and to join them take `memory` bytes.
-fn rows_of_a_piece(geometry: &Geometry, memory: usize) -> u32 {
-    // the first row of each bit count
-    let fixed = 2 * size_of::<u32>() * geometry.bits as usize;
-    let page = 8 * geometry.page_words.div_ceil(geometry.capacity);
-    // what is sorted, and folded
-    let passing = 2 * size_of::<u64>() + Folds::ROW;
-    // a posting takes four bytes and a little more
-    let postings = 5 * (geometry.stride * 64 / 16).min(MAX_CHUNKS);
-    let memory = memory.max(LEAST_MEMORY) - fixed;
-    let rows = memory / (2 * (page + postings) + passing);
-    let without = memory / (2 * page + passing);
-    let rows = rows.max(without.min(MIN_ROWS as usize - 1));
-    rows.min(MAX_ROWS as usize) as u32
-}
-
-/// Joins the rows of an attribute, in pieces; with `right` those of one stream with those of another.
+/// Joins the rows of an attribute; with `right` those of one stream with those of another.
 ///
 /// `memory` bytes are used besides what the rows take already.
 pub fn join(
@@ -195,8 +169,8 @@ pub fn join(
     right: Option<Attribute>,
     threshold: f64,
     memory: usize,
-    mut each: impl FnMut(&Match),
-    mut progress: impl FnMut(u64, u64),
+    each: impl FnMut(&Match),
+    progress: impl FnMut(u64, u64),
 ) {
     if let (Some(a), Some(b)) = (left.shape(), right.as_ref().and_then(Attribute::shape)) {
         if a != b {
@@ -204,74 +178,20 @@ pub fn join(
         }
     }
     let linkage = right.is_some();
-    let Some(mut left) = left.sorted() else {
+    let Some(left) = left.sorted() else {
         return;
     };
-    let mut right = match right {
-        Some(right) => match right.sorted() {
-            Some(right) => Some(right),
-            None => return,
-        },
-        None => None,
-    };
-    let band = rows_of_a_piece(left.geometry(), memory);
-    let bands = |rows: u32| -> Vec<std::ops::Range<u32>> {
-        let n = rows.div_ceil(band).max(1);
-        let size = rows.div_ceil(n).max(1);
-        (0..n)
-            .map(|i| (i * size).min(rows)..((i + 1) * size).min(rows))
-            .collect()
-    };
-    let left_bands = bands(left.rows());
-    let right_bands = right
-        .as_ref()
-        .map_or(left_bands.clone(), |right| bands(right.rows()));
-    let (mut done, all) = (0, (left_bands.len() * right_bands.len()) as u64);
-    for (i, a) in left_bands.iter().enumerate() {
-        let mut first = left.piece(0, a.clone(), memory / 4);
-        for (j, b) in right_bands.iter().enumerate() {
-            let (base, total) = (done, all);
-            let mut run = |pieces: &[Piece], wanted: &dyn Fn(&Piece, &Piece) -> bool| {
-                let pairing = if linkage {
-                    Pairing::Between(1)
-                } else {
-                    Pairing::All
-                };
-                let work = Work::new(pieces, &pairing, threshold, memory / 4, wanted);
-                let next = AtomicU64::new(0);
-                let mut worker = Worker::new(&work);
-                while worker.turn(&next, &mut each) {
-                    let units = work.units().max(1);
-                    let here = next.load(std::sync::atomic::Ordering::Relaxed).min(units);
-                    progress(base * 1000 + 1000 * here / units, total * 1000);
-                }
-            };
-            done += 1;
-            if !linkage && j == i {
-                run(std::slice::from_ref(&first), &|_, _| true);
-                continue;
-            }
-            if !linkage && j < i {
-                continue;
-            }
-            let (other, number) = match &mut right {
-                Some(right) => (right, 1),
-                None => (&mut left, 0),
-            };
-            let counts = other.counts(b);
-            let own = first.segment();
-            let own = (own.count_of(0), own.count_of(own.rows.saturating_sub(1)));
-            let apart = |low: u32, high: u32| least_common(low, high, threshold).is_none();
-            if own.1 < counts.0 && apart(own.1, counts.0)
-                || counts.1 < own.0 && apart(counts.1, own.0)
-            {
-                continue;
-            }
-            let second = other.piece(number, b.clone(), memory / 4);
-            let pieces = [first, second];
-            run(&pieces, &|x, y| !std::ptr::eq(x, y));
-            let [back, _] = pieces;
-            first = back;
-        }
+    let right = right.and_then(Attribute::sorted);
+    if linkage && right.is_none() {
+        return;
     }
+    let bands = Bands {
+        sides: [Some(left), right],
+        tables: [0, 0],
+        linkage,
+        segments: &[],
+        threshold,
+        memory,
+    };
+    bands.join(each, progress);
 }
