@@ -3,6 +3,7 @@
 
 use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
 
+use super::budget::push;
 use super::file::TemporaryFile;
 use super::join::{parts_of, row_of};
 use super::pieces::has_postings;
@@ -14,21 +15,52 @@ use crate::sigfile::{PageKind, Part, Reader, Sorting};
 /// The number that they have as those of a table: for each side one that no table has.
 pub const TABLES: [u16; 2] = [u16::MAX - 1, u16::MAX];
 
-/// Where rows are, by their numbers, from 1; in a temporary file.
-pub struct Origins(TemporaryFile);
+/// Where rows are, by their numbers, from 1: in memory or, if they are many, in a temporary file.
+pub struct Origins {
+    rows: Vec<u64>,
+    file: Option<TemporaryFile>,
+    memory: usize,
+}
 
 impl Origins {
+    fn new(memory: usize) -> Origins {
+        Origins {
+            rows: Vec::new(),
+            file: None,
+            memory,
+        }
+    }
+
+    /// Errors: out of memory.
+    fn push(&mut self, row: u64) {
+        if self.file.is_none() && size_of::<u64>() * (self.rows.len() + 1) > self.memory {
+            let mut file = TemporaryFile::new();
+            for row in std::mem::take(&mut self.rows) {
+                file.append(&row.to_le_bytes());
+            }
+            self.file = Some(file);
+        }
+        match &mut self.file {
+            None => push(&mut self.rows, row),
+            Some(file) => file.append(&row.to_le_bytes()),
+        }
+    }
+
     /// Table and place.
     pub fn get(&mut self, number: u64) -> (usize, u64) {
-        let mut row = [0; 8];
-        self.0.seek(8 * (number - 1));
-        self.0.read(&mut row);
+        let before = number - 1;
+        let Some(file) = &mut self.file else {
+            return parts_of(self.rows[before as usize]);
+        };
+        let mut row = [0; size_of::<u64>()];
+        file.seek(row.len() as u64 * before);
+        file.read(&mut row);
         parts_of(u64::from_le_bytes(row))
     }
 }
 
 struct Collector {
-    origins: TemporaryFile,
+    origins: Origins,
     rows: Sorting,
     count: u64,
 }
@@ -40,8 +72,7 @@ impl Collector {
             if row.count > page.geometry().bits {
                 continue;
             }
-            let origin = row_of(table, row.place).to_le_bytes();
-            self.origins.append(&origin);
+            self.origins.push(row_of(table, row.place));
             self.count += 1;
             let place = self.count;
             self.rows.push(Row { place, ..row }).or_raise();
@@ -69,8 +100,8 @@ pub fn loose<'a>(
         let (geometry, collector) = all.get_or_insert_with(|| {
             let geometry = table.meta.geometry(Part::Signatures);
             let collector = Collector {
-                origins: TemporaryFile::new(),
-                rows: Sorting::new(geometry, memory),
+                origins: Origins::new(memory / 8),
+                rows: Sorting::new(geometry, memory - memory / 8),
                 count: 0,
             };
             (geometry, collector)
@@ -104,5 +135,5 @@ pub fn loose<'a>(
         return None;
     }
     let runs = collector.rows.finish().or_raise();
-    Some((Sorted::new(geometry, runs), Origins(collector.origins)))
+    Some((Sorted::new(geometry, runs), collector.origins))
 }

@@ -10,6 +10,7 @@ pub use super::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::error::{raise_as, shown};
 use crate::planner::type_named;
 use crate::sigfile::{is_sigfile, Index, Meta};
+use crate::types::readable;
 
 // bindgen leaves out these headers
 unsafe extern "C-unwind" {
@@ -30,7 +31,7 @@ fn fail(code: PgSqlErrorCode, message: String) -> ! {
 }
 
 fn text(name: &CStr) -> String {
-    shown(&name.to_string_lossy())
+    shown(&readable(name.to_bytes()))
 }
 
 /// A column by its name.
