@@ -82,6 +82,16 @@ done
 message=$(latin1 -c "SELECT * FROM ${pairs/Schlüssel/Schlössel}" 2>&1 || true)
 [[ $message == *'column "SchlU+00F6ssel" of relation "TU+00E4ble" does not exist' ]] || fail "LATIN1: $message"
 
+# A key that is not stored.
+if ((PG_MAJOR >= 18)); then
+    ask <<'SQL'
+CREATE TABLE computed (id int, key text GENERATED ALWAYS AS ('k' || id) VIRTUAL, sig bloom);
+INSERT INTO computed SELECT i, bloom_signature('Erika') FROM generate_series(1, 2) AS i;
+CREATE INDEX ON computed USING sigfile (sig);
+SQL
+    [[ $(ask -c "SELECT a, b FROM bloom_duplicates('computed', 'key', 'sig', 1)") == 'k1|k2' ]] || fail 'virtual key'
+fi
+
 # A job that is canceled, or whose session is terminated, ends at once with all that it has: workers and files.
 ask <<'SQL'
 CREATE TABLE person (id bigserial, sig bloom);
@@ -165,5 +175,6 @@ done
 touch "$SCRATCH/jobs_stop"
 wait "$writer" || fail 'a writer has failed'
 echo "${checked[0]} jobs beside writers, ${checked[1]} on a standby"
-message=$(cluster_use jobs_standby && ask -c "SELECT * FROM bloom_duplicates('unlogged', 'id', 'sig', 0.9)" 2>&1 || true)
+cluster_use jobs_standby
+message=$(ask -c "SELECT * FROM bloom_duplicates('unlogged', 'id', 'sig', 0.9)" 2>&1 || true)
 [[ $message == *'cannot access temporary or unlogged relations during recovery' ]] || fail "unlogged: $message"

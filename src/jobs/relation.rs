@@ -261,9 +261,12 @@ impl Table {
                 );
             }
             let column = pg_sys::get_attnum(oid, signature.as_ptr());
+            let key = pg_sys::get_attnum(oid, key.as_ptr());
+            // what is not stored only a query computes
+            let is_virtual = pg_sys::get_attgenerated(oid, key) as u8 == b'v';
             let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
             let other_temp = persistence == pg_sys::RELPERSISTENCE_TEMP && !(*heap).rd_islocaltemp;
-            let indexes: Vec<pg_sys::Oid> = if other_temp {
+            let indexes: Vec<pg_sys::Oid> = if other_temp || is_virtual {
                 Vec::new()
             } else {
                 list.iter_oid().collect()
@@ -276,7 +279,7 @@ impl Table {
                     let snapshot = pg_sys::GetActiveSnapshot();
                     return Some(Table {
                         heap,
-                        key: pg_sys::get_attnum(oid, key.as_ptr()),
+                        key,
                         index,
                         meta: Meta::read_for(index, snapshot),
                         snapshot,
