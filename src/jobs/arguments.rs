@@ -50,19 +50,18 @@ impl Arguments {
 
     /// The elements of a name[].
     ///
-    /// Errors: a NULL among them.
+    /// Errors: a NULL among them, more than there can be columns.
     pub fn names(self, i: usize) -> Vec<CString> {
         let name_bytes = pg_sys::NAMEDATALEN as i32;
-        self.elements(i, pg_sys::NAMEOID, name_bytes, false, b'c')
-            .into_iter()
-            // SAFETY: names are zero-terminated strings in the array, which outlives the call.
-            .map(|name| unsafe { CStr::from_ptr(name.cast_mut_ptr()) }.to_owned())
-            .collect()
+        let elements = self.elements(i, pg_sys::NAMEOID, name_bytes, false, b'c');
+        // SAFETY: names are zero-terminated strings in the array, which outlives the call.
+        let name = |name: pg_sys::Datum| unsafe { CStr::from_ptr(name.cast_mut_ptr()) }.to_owned();
+        elements.into_iter().map(name).collect()
     }
 
     /// The elements of a float8[].
     ///
-    /// Errors: a NULL among them.
+    /// Errors: a NULL among them, more than there can be columns.
     pub fn float8s(self, i: usize) -> Vec<f64> {
         let numbers = self.elements(i, pg_sys::FLOAT8OID, 8, true, b'd');
         numbers
@@ -106,6 +105,13 @@ impl Arguments {
                 Kind::NullNotAllowed,
                 format!("argument {} must not contain null values", i + 1),
             ));
+        }
+        // what they name is columns
+        let most = pg_sys::MaxTupleAttributeNumber as usize;
+        if datums.len() > most {
+            let message = format!("argument {} has {} elements", i + 1, datums.len());
+            let detail = format!("There can be at most {most}.");
+            raise(&Error::new(Kind::LimitExceeded, message).detail(detail));
         }
         datums.to_vec()
     }

@@ -1,7 +1,6 @@
 //! `bloom_duplicates` and `bloom_linkage`: all pairs of similar records, of one relation or of two.
 
 use std::ffi::CString;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::similarity::Weights;
@@ -9,15 +8,16 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_extern, pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
+use super::bands::Bands;
 use super::file::Texts;
-use super::join::{parts_of, Match, Pairing, Work, Worker};
-use super::keys::Keys;
+use super::join::{parts_of, Match};
+use super::keys::{is_behind, Keys};
+use super::loose::{self, loose};
 use super::parallel::{self, Job};
-use super::pieces::{segments, tail, Piece};
 use super::profiles::{similarity, Profiles};
 use super::progress::Progress;
 use super::relation::{Records, Table};
-use super::rows::{text_datum, Rows, Scratch};
+use super::rows::{text_bytes, Rows, Scratch};
 use super::stream::{join, Stream};
 use crate::error::{raise, OrRaise};
 use crate::types::NewValue;
@@ -157,7 +157,7 @@ impl<'a> Output<'a> {
     }
 
     /// Adds the pair of which `keys` gives the keys, if both records are there.
-    fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<[Option<CString>; 2]>) {
+    fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<[Option<pg_sys::Datum>; 2]>) {
         let keys = || {
             Some(keys()?.map(|key| match key {
                 Some(key) => key,
@@ -170,12 +170,13 @@ impl<'a> Output<'a> {
         };
         let made = match &mut self.sink {
             Sink::Rows(rows) => rows.make(|| {
-                let [a, b] = keys()?.map(|key| text_datum(key.as_bytes()));
+                let [a, b] = keys()?;
                 Some([Some(a), Some(b), similarity.into_datum()])
             }),
             Sink::Taker(scratch, take) => scratch.with(|| {
                 let Some([a, b]) = keys() else { return false };
-                take([a.as_bytes(), b.as_bytes()], similarity);
+                // SAFETY: texts just made, which stay until this is done.
+                take(unsafe { [text_bytes(a), text_bytes(b)] }, similarity);
                 true
             }),
         };
@@ -233,14 +234,24 @@ fn search(mut output: Output, a: &Records, b: Option<&Records>, threshold: f64) 
     };
     match tables {
         Some((tables, left)) => {
-            let pairing = if b.is_some() {
-                Pairing::Between(left as u16)
-            } else {
-                Pairing::All
-            };
-            indexed(&mut output, &tables, pairing, (a, b), threshold);
+            check_number(tables.len());
+            let left = b.map(|_| left as u16);
+            indexed(&mut output, &tables, left, (a, b), threshold);
         }
         None => streamed(&mut output, a, b, threshold),
+    }
+}
+
+/// Errors: more tables than can be told apart.
+fn check_number(tables: usize) {
+    let most = usize::from(loose::TABLES[0]);
+    if tables > most {
+        let message = format!("cannot join more than {most} partitions");
+        raise(
+            &Error::new(Kind::LimitExceeded, message)
+                .detail(format!("There are {tables}."))
+                .hint("Use fewer partitions, or views of some of them."),
+        );
     }
 }
 
@@ -248,7 +259,7 @@ fn search(mut output: Output, a: &Records, b: Option<&Records>, threshold: f64) 
 fn indexed(
     output: &mut Output,
     tables: &[Table],
-    pairing: Pairing,
+    left: Option<u16>,
     (a, b): (&Records, Option<&Records>),
     threshold: f64,
 ) {
@@ -256,38 +267,74 @@ fn indexed(
     // SAFETY: a function runs with a snapshot.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
     for table in tables {
-        table.lock_predicate(snapshot);
+        table.lock_predicate();
     }
     let mut keys = Keys::new(tables, (&a.key, b.map(|b| &b.key)), snapshot);
     let output = std::cell::RefCell::new(output);
-    let mut each = |hit: &Match| {
-        output
-            .borrow_mut()
-            .put(hit.similarity, || keys.of(parts_of(hit.a), parts_of(hit.b)));
+    let mut each = |hit: &Match, row: &mut dyn FnMut(u64) -> (usize, u64)| {
+        let (a, b) = (row(hit.a), row(hit.b));
+        output.borrow_mut().put(hit.similarity, || keys.of(a, b));
     };
-    // rows that are in no segment yet are few, and searched for here
-    let number = || (0..).zip(tables);
-    let mut pieces: Vec<Piece> = number().flat_map(|(n, t)| segments(n, t)).collect();
-    pieces.extend(number().filter_map(|(n, t)| tail(n, t, memory() / 4)));
-    let in_memory = |a: &Piece, b: &Piece| a.is_in_memory() || b.is_in_memory();
-    let work = Work::new(&pieces, &pairing, threshold, memory(), in_memory);
-    let next = AtomicU64::new(0);
-    let mut worker = Worker::new(&work);
-    while worker.turn(&next, &mut each) {
-        output
-            .borrow_mut()
-            .report(next.load(Ordering::Relaxed), work.units());
-    }
-    drop(pieces);
+    join_loose(tables, left, threshold, &mut each, |done, all| {
+        output.borrow_mut().report(done, all)
+    });
     let job = Job {
         tables,
-        pairing,
+        left,
         threshold,
         memory: memory(),
     };
-    parallel::run(&job, &mut each, |done, all| {
+    let each = |hit: &Match| each(hit, &mut parts_of);
+    parallel::run(&job, each, |done, all| {
         output.borrow_mut().report(done, all)
     });
+}
+
+/// Joins rows without posting lists with each other and with the others; these are joined elsewhere.
+fn join_loose(
+    tables: &[Table],
+    left: Option<u16>,
+    threshold: f64,
+    each: &mut impl FnMut(&Match, &mut dyn FnMut(u64) -> (usize, u64)),
+    progress: impl FnMut(u64, u64),
+) {
+    let memory = memory();
+    let of_side = |from: usize, to: usize| {
+        let numbered = (from as u16..).zip(&tables[from..to]);
+        let share = if left.is_some() {
+            memory / 4
+        } else {
+            memory / 2
+        };
+        loose(numbered, share).unzip()
+    };
+    let end = left.map_or(tables.len(), usize::from);
+    let (rows, mut origins) = of_side(0, end);
+    let (others, mut other_origins) = of_side(end, tables.len());
+    if rows.is_none() && others.is_none() {
+        return;
+    }
+    // of one side all are on the other
+    let segments = parallel::pieces(tables, left.or(Some(0)));
+    let bands = Bands {
+        sides: [rows, others],
+        tables: loose::TABLES,
+        linkage: left.is_some(),
+        segments: &segments,
+        threshold,
+        memory: memory / 2,
+    };
+    let sides = loose::TABLES.map(usize::from);
+    let mut row = |row: u64| {
+        let (table, number) = parts_of(row);
+        let origins = match sides.iter().position(|&side| side == table) {
+            None => return (table, number),
+            Some(0) => &mut origins,
+            Some(_) => &mut other_origins,
+        };
+        origins.as_mut().expect("found there").get(number)
+    };
+    bands.join(|hit| each(hit, &mut row), progress);
 }
 
 /// Errors: indexes of different shapes.
@@ -310,22 +357,18 @@ fn keys_of(
     ordered: bool,
     a: u64,
     b: u64,
-) -> [Option<CString>; 2] {
-    let text =
-        |bytes: Option<Vec<u8>>| bytes.map(|b| CString::new(b).expect("no zero byte in a text"));
-    let key = text(left.get(a - 1));
-    match right {
-        Some(right) => [key, text(right.get(b - 1))],
-        None => {
-            let other = text(left.get(b - 1));
-            let swap = if ordered { a > b } else { key > other };
-            if swap {
-                [other, key]
-            } else {
-                [key, other]
-            }
-        }
-    }
+) -> [Option<pg_sys::Datum>; 2] {
+    let key = left.get(a - 1);
+    let Some(right) = right else {
+        let other = left.get(b - 1);
+        let swap = if ordered {
+            a > b
+        } else {
+            is_behind(key, other)
+        };
+        return if swap { [other, key] } else { [key, other] };
+    };
+    [key, right.get(b - 1)]
 }
 
 /// Joins what the caller can read.

@@ -2,6 +2,8 @@
 
 use pgrx::pg_sys;
 
+use super::rows::new_text;
+
 /// A temporary file that goes with the transaction at the latest.
 pub struct TemporaryFile {
     file: *mut pg_sys::BufFile,
@@ -82,7 +84,8 @@ impl Texts {
         self.texts.append(text.unwrap_or(&[]));
     }
 
-    pub fn get(&mut self, number: u64) -> Option<Vec<u8>> {
+    /// A text as a value, in the current memory context; `None` for NULL.
+    pub fn get(&mut self, number: u64) -> Option<pg_sys::Datum> {
         let mut entry = [0; ENTRY as usize];
         self.entries.seek(ENTRY * number);
         self.entries.read(&mut entry);
@@ -91,10 +94,8 @@ impl Texts {
         if len == u32::MAX {
             return None;
         }
-        let mut text = vec![0; len as usize];
         self.texts
             .seek(u64::from_le_bytes(at.try_into().expect("eight bytes")));
-        self.texts.read(&mut text);
-        Some(text)
+        Some(new_text(len as usize, |text| self.texts.read(text)))
     }
 }

@@ -21,7 +21,7 @@ pub struct Match {
 const PLACE: u64 = (1 << 48) - 1;
 
 /// A row of a table.
-fn row_of(table: u16, place: u64) -> u64 {
+pub fn row_of(table: u16, place: u64) -> u64 {
     u64::from(table) << 48 | place
 }
 
@@ -36,89 +36,99 @@ fn unit(pages: u32) -> u32 {
     (pages / 32).clamp(4, 64)
 }
 
-/// The rows of one piece are searched for in a range of the rows of another, or of itself.
+/// Rows of one piece, in which those of all pieces behind it are searched for.
 #[derive(Debug)]
 struct Task {
     /// Number of the first unit.
     first: u64,
-    searched: usize,
+    /// By its place among the pieces.
     of: usize,
     band: Range<u32>,
-    /// What is found belongs to b, and what is searched for to a; else the other way round.
-    forward: bool,
+    /// Units of other tasks in the same list of those that are searched for.
+    before: u64,
 }
 
-/// All that has to be done, the same in every process that knows the pieces.
+/// All that has to be done, the same in every process that knows the pieces. Its size is that of the pieces, not of their
+/// pairs: there can be thousands of partitions.
 pub struct Work<'a> {
-    pieces: &'a [Piece],
+    /// Those with more rows first: the fewer rows are searched for in the more.
+    pieces: Vec<&'a Piece>,
+    pairing: Pairing,
     threshold: f64,
     tasks: Vec<Task>,
+    /// For each side the units of all pieces before each one, as they are searched for; the first is of all if all are joined.
+    before: [Vec<u64>; 2],
     units: u64,
 }
 
-/// Which pairs of pieces are joined.
+/// Which pieces are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
-    /// All rows with each other.
+    /// All with each other and with themselves.
     All,
-    /// Those of the first so many tables with those of the others.
-    Between(u16),
+    /// Those of different sides.
+    Between,
 }
 
 impl<'a> Work<'a> {
-    /// Pairs of pieces for which `wanted` holds. `memory` bytes are used for folded rows.
+    /// `memory` bytes are used for folded rows.
     pub fn new(
-        pieces: &'a [Piece],
-        pairing: &Pairing,
+        pieces: impl IntoIterator<Item = &'a Piece>,
+        pairing: Pairing,
         threshold: f64,
         memory: usize,
-        wanted: impl Fn(&Piece, &Piece) -> bool,
     ) -> Work<'a> {
+        let mut pieces: Vec<&Piece> = pieces.into_iter().collect();
+        pieces.sort_by_key(|piece| std::cmp::Reverse(piece.segment().rows));
         let mut work = Work {
             pieces,
+            pairing,
             threshold,
             tasks: Vec::new(),
+            before: [vec![0], vec![0]],
             units: 0,
         };
+        for i in 0..work.pieces.len() {
+            let pages = work.pages(i);
+            let units = u64::from(pages.div_ceil(unit(pages)));
+            let side = match pairing {
+                Pairing::All => 0,
+                Pairing::Between => work.pieces[i].side() as usize,
+            };
+            for (n, before) in work.before.iter_mut().enumerate() {
+                let last = before[i];
+                before.push(last + if n == side { units } else { 0 });
+            }
+        }
         let band = u32::try_from(memory / Folds::ROW)
             .unwrap_or(u32::MAX)
             .max(1 << 12);
-        for (i, a) in pieces.iter().enumerate() {
-            for (j, b) in pieces.iter().enumerate().skip(i) {
-                let joined = match *pairing {
-                    Pairing::All => true,
-                    Pairing::Between(left) => (a.table() < left) != (b.table() < left),
-                };
-                if !joined || !wanted(a, b) {
-                    continue;
-                }
-                // the fewer rows are searched for in the more
-                let (searched, of) = if a.segment().rows <= b.segment().rows {
-                    (i, j)
-                } else {
-                    (j, i)
-                };
-                let present = pieces[of].segment().present();
-                let mut start = 0;
-                while start < present {
-                    let end = start.saturating_add(band).min(present);
-                    work.add(searched, of, start..end, searched == i);
-                    start = end;
-                }
+        for of in 0..work.pieces.len() {
+            let searched = &work.before[work.searched(of)];
+            let (before, all) = (searched[of], searched[work.pieces.len()]);
+            let present = work.pieces[of].segment().present();
+            let mut start = 0;
+            while start < present && before < all {
+                let end = start.saturating_add(band).min(present);
+                work.tasks.push(Task {
+                    first: work.units,
+                    of,
+                    band: start..end,
+                    before,
+                });
+                work.units += all - before;
+                start = end;
             }
         }
         work
     }
 
-    fn add(&mut self, searched: usize, of: usize, band: Range<u32>, forward: bool) {
-        let pages = self.pages(searched);
-        self.tasks.push(Task {
-            first: self.units,
-            searched,
-            of,
-            band,
-            forward,
-        });
-        self.units += u64::from(pages.div_ceil(unit(pages)));
+    /// In which list the pieces are that are searched for in a piece.
+    fn searched(&self, of: usize) -> usize {
+        match self.pairing {
+            Pairing::All => 0,
+            Pairing::Between => 1 - self.pieces[of].side() as usize,
+        }
     }
 
     /// Row pages of a piece that have signatures.
@@ -159,19 +169,30 @@ impl<'a> Worker<'a> {
         if unit >= self.work.units {
             return false;
         }
-        let tasks = &self.work.tasks;
-        let number = tasks.partition_point(|task| task.first <= unit) - 1;
-        let task = &tasks[number];
-        let pages = self.work.pages(task.searched);
+        let work = self.work;
+        let number = work.tasks.partition_point(|task| task.first <= unit) - 1;
+        let task = &work.tasks[number];
+        let before = &work.before[work.searched(task.of)];
+        let unit = task.before + (unit - task.first);
+        let searched = before.partition_point(|&units| units <= unit) - 1;
+        let pages = work.pages(searched);
         let size = self::unit(pages);
-        let from = (unit - task.first) as u32 * size;
+        let from = (unit - before[searched]) as u32 * size;
         let to = (from + size).min(pages);
-        self.run(task, from..to, each);
+        self.run(task, searched, from..to, each);
         true
     }
 
-    fn run(&mut self, task: &Task, pages: Range<u32>, each: &mut impl FnMut(&Match)) {
-        let (searched, of) = (&self.work.pieces[task.searched], &self.work.pieces[task.of]);
+    /// Searches for the rows on some pages of piece `searched`.
+    fn run(
+        &mut self,
+        task: &Task,
+        searched: usize,
+        pages: Range<u32>,
+        each: &mut impl FnMut(&Match),
+    ) {
+        let itself = searched == task.of;
+        let (searched, of) = (self.work.pieces[searched], self.work.pieces[task.of]);
         let segment = of.segment();
         let mut reader = of.pages();
         let folded = self.folded.as_ref();
@@ -182,7 +203,6 @@ impl<'a> Worker<'a> {
         }
         let (_, _, folds) = self.folded.as_ref().expect("just made");
         let mut joiner = Joiner::new(segment, folds, self.work.threshold);
-        let itself = task.searched == task.of;
         let geometry = searched.segment().geometry;
         self.batch.clear();
         self.places.clear();
@@ -209,7 +229,7 @@ impl<'a> Worker<'a> {
             }
             let this = row_of(searched.table(), places[asked]);
             let other = row_of(of.table(), place);
-            let (a, b) = if task.forward {
+            let (a, b) = if searched.side() == 0 {
                 (this, other)
             } else {
                 (other, this)

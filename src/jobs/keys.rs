@@ -1,10 +1,9 @@
 //! The keys of rows that were found, as far as a snapshot sees the rows.
 
-use std::ffi::{CStr, CString};
-
 use pgrx::pg_sys;
 
 use super::relation::{Column, Table};
+use crate::types::Varlena;
 
 /// Fetches rows of one table.
 struct Fetcher {
@@ -37,6 +36,17 @@ impl Fetcher {
                 slots: [slot(), slot()],
                 key: table.key,
             }
+        }
+    }
+
+    /// Lets go of the pages of the rows that were read last.
+    fn release(&self) {
+        // SAFETY: made on construction.
+        unsafe {
+            for slot in self.slots {
+                pg_sys::ExecClearTuple(slot);
+            }
+            pg_sys::table_index_fetch_reset(self.scan);
         }
     }
 
@@ -103,14 +113,12 @@ impl KeyType {
         self.compare.is_some()
     }
 
-    /// As text.
-    pub fn show(&mut self, key: pg_sys::Datum) -> CString {
-        // SAFETY: a value of the type; the result is in the current memory context.
+    /// As text, in the current memory context.
+    fn show(&mut self, key: pg_sys::Datum) -> pg_sys::Datum {
+        // SAFETY: a value of the type, whose output is a zero-terminated string.
         unsafe {
             let text = pg_sys::OutputFunctionCall(&mut self.output, key);
-            let copy = CStr::from_ptr(text).to_owned();
-            pg_sys::pfree(text.cast());
-            copy
+            pg_sys::Datum::from(pg_sys::cstring_to_text(text))
         }
     }
 
@@ -123,9 +131,18 @@ impl KeyType {
     }
 }
 
+/// Whether text a comes behind b in the order of their bytes, NULL first.
+pub fn is_behind(a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> bool {
+    // SAFETY: texts, not NULL.
+    let [a, b] = [a, b].map(|text| text.map(|text| unsafe { Varlena::of(text) }));
+    a.as_ref().map(Varlena::bytes) > b.as_ref().map(Varlena::bytes)
+}
+
 /// The keys of pairs of rows.
 pub struct Keys {
     fetchers: Vec<Fetcher>,
+    /// The tables of the last pair: no others hold pages, of which there could be more than buffers.
+    last: (usize, usize),
     types: [KeyType; 2],
     snapshot: pg_sys::Snapshot,
     /// The lesser key first.
@@ -141,6 +158,7 @@ impl Keys {
     ) -> Keys {
         Keys {
             fetchers: tables.iter().map(Fetcher::new).collect(),
+            last: (0, 0),
             types: [
                 KeyType::new(columns.0),
                 KeyType::new(columns.1.unwrap_or(columns.0)),
@@ -150,9 +168,16 @@ impl Keys {
         }
     }
 
-    /// Both keys; `None` if the snapshot does not see both rows, and for a key that is NULL.
-    pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<CString>; 2]> {
-        let snapshot = self.snapshot;
+    /// Both keys as texts, in the current memory context; `None` if the snapshot does not see both rows, and for a key
+    /// that is NULL.
+    pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<pg_sys::Datum>; 2]> {
+        let (snapshot, now) = (self.snapshot, (a.0, b.0));
+        for before in [self.last.0, self.last.1] {
+            if before != now.0 && before != now.1 {
+                self.fetchers[before].release();
+            }
+        }
+        self.last = now;
         let mut key = |row: (usize, u64), slot| self.fetchers[row.0].key(row.1, slot, snapshot);
         let (a, b) = (key(a, 0)?, key(b, 1)?);
         let mut show =
@@ -162,7 +187,7 @@ impl Keys {
             (Some(a), Some(b)) if self.ordered && self.types[0].is_ordered() => {
                 self.types[0].is_behind(a, b)
             }
-            _ => self.ordered && keys[0] > keys[1],
+            _ => self.ordered && is_behind(keys[0], keys[1]),
         };
         let [first, second] = keys;
         Some(if swap {

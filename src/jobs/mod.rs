@@ -1,7 +1,9 @@
 //! What is done with duplicates: kept out as they come, or found in whole tables.
 
 mod arguments;
+mod bands;
 mod budget;
+mod catalog;
 mod clusters;
 mod cursor;
 mod duplicates;
@@ -9,6 +11,7 @@ mod file;
 mod guard;
 mod join;
 mod keys;
+mod loose;
 mod numbers;
 mod pairs;
 mod parallel;

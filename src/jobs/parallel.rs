@@ -17,7 +17,7 @@ struct Shared {
     threshold: f64,
     /// Bytes for folded rows, in each process.
     memory: u64,
-    /// Of the left side, 0 for all with each other.
+    /// Tables of the left side, `u32::MAX` for all with each other.
     left: u32,
     tables: u32,
 }
@@ -44,7 +44,8 @@ const BATCH: usize = 256;
 /// What to join.
 pub struct Job<'a> {
     pub tables: &'a [Table],
-    pub pairing: Pairing,
+    /// So many tables are joined with the others; all with each other if `None`.
+    pub left: Option<u16>,
     pub threshold: f64,
     /// Bytes for folded rows, in all processes together.
     pub memory: usize,
@@ -53,13 +54,26 @@ pub struct Job<'a> {
 /// Units below which workers are not worth their start.
 const WORTH_IT: u64 = 16;
 
+/// The segments of the tables; the first `left` of these are one side, if so many are joined with the others.
+pub fn pieces(tables: &[Table], left: Option<u16>) -> Vec<Piece> {
+    let side = |n: u16| u8::from(left.is_some_and(|left| n >= left));
+    let numbered = (0..).zip(tables);
+    numbered
+        .flat_map(|(n, t)| segments(n, side(n), t))
+        .collect()
+}
+
+fn pairing(left: Option<u16>) -> Pairing {
+    match left {
+        None => Pairing::All,
+        Some(_) => Pairing::Between,
+    }
+}
+
 /// Joins the segments of the tables; passes matches to `each`, and to `progress` units done and units in all.
 pub fn run(job: &Job<'_>, mut each: impl FnMut(&Match), mut progress: impl FnMut(u64, u64)) {
-    let pieces: Vec<Piece> = (0..)
-        .zip(job.tables)
-        .flat_map(|(n, t)| segments(n, t))
-        .collect();
-    let work = |memory| Work::new(&pieces, &job.pairing, job.threshold, memory, |_, _| true);
+    let pieces = pieces(job.tables, job.left);
+    let work = |memory| Work::new(&pieces, pairing(job.left), job.threshold, memory);
     let workers = if work(job.memory).units() < WORTH_IT {
         0
     } else {
@@ -145,10 +159,7 @@ impl Team {
                 next: AtomicU64::new(0),
                 threshold: job.threshold,
                 memory: memory as u64,
-                left: match job.pairing {
-                    Pairing::All => 0,
-                    Pairing::Between(left) => left.into(),
-                },
+                left: job.left.map_or(u32::MAX, u32::from),
                 tables: job.tables.len() as u32,
             });
             let tables: *mut SharedTable = allocate(key::TABLES, size_of_tables).cast();
@@ -267,16 +278,10 @@ pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
                 Table::again(table.heap, table.index, &table.meta)
             })
             .collect();
-        let pieces: Vec<Piece> = (0..)
-            .zip(&tables)
-            .flat_map(|(n, t)| self::segments(n, t))
-            .collect();
-        let pairing = match shared.left {
-            0 => Pairing::All,
-            left => Pairing::Between(left as u16),
-        };
+        let left = u16::try_from(shared.left).ok();
+        let pieces = pieces(&tables, left);
         let memory = shared.memory as usize;
-        let work = Work::new(&pieces, &pairing, shared.threshold, memory, |_, _| true);
+        let work = Work::new(&pieces, pairing(left), shared.threshold, memory);
         let mut worker = Worker::new(&work);
         let mut hits = Vec::with_capacity(BATCH);
         let wanted = std::cell::Cell::new(true);

@@ -2,12 +2,15 @@
 
 use std::rc::Rc;
 
+use bloom_ident_core::sigfile::chunk::MIN_ROWS;
 use bloom_ident_core::sigfile::write::{Content, Store, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage, Segment};
+use bloom_ident_core::sigfile::{Geometry, Pages, Row, Segment};
 use bloom_ident_core::{Error, Result};
 
+use pgrx::pg_sys;
+
 use crate::error::OrRaise;
-use crate::sigfile::{sorted, Collected, Index, Loaded, PageKind, Part, Reader, PAGE_WORDS};
+use crate::sigfile::{Entry, Index, Loaded, Part, Reader, PAGE_WORDS};
 
 use super::relation::Table;
 
@@ -15,11 +18,14 @@ use super::relation::Table;
 pub enum Piece {
     Indexed {
         table: u16,
+        side: u8,
         index: Index,
         loaded: Rc<Loaded>,
+        snapshot: pg_sys::Snapshot,
     },
     Memory {
         table: u16,
+        side: u8,
         segment: Segment,
         pages: Memory,
     },
@@ -39,22 +45,28 @@ impl Piece {
         }
     }
 
-    pub fn is_in_memory(&self) -> bool {
-        matches!(self, Piece::Memory { .. })
+    /// 0 or 1, where pieces of different sides are joined. What is found of side 0 comes first.
+    pub fn side(&self) -> u8 {
+        match self {
+            Piece::Indexed { side, .. } | Piece::Memory { side, .. } => *side,
+        }
     }
 
     pub fn pages(&self) -> PieceReader<'_> {
         match self {
-            Piece::Indexed { index, loaded, .. } => {
-                PieceReader::Indexed(Reader::new(*index, loaded))
-            }
+            Piece::Indexed {
+                index,
+                loaded,
+                snapshot,
+                ..
+            } => PieceReader::Indexed(Reader::new(*index, loaded).with_snapshot(*snapshot)),
             Piece::Memory { pages, .. } => PieceReader::Memory(pages),
         }
     }
 
     /// Rows that come by bit count as a piece; `memory` bytes are used to sort.
     pub fn of_rows(
-        table: u16,
+        (table, side): (u16, u8),
         geometry: Geometry,
         memory: usize,
         rows: impl FnOnce(&mut dyn FnMut(Row<'_>)),
@@ -64,48 +76,28 @@ impl Piece {
         let (segment, pages) = writer.finish(None, memory).or_raise();
         Piece::Memory {
             table,
+            side,
             segment,
             pages: pages.check().or_raise(),
         }
     }
 }
 
-/// The segments of a table.
-pub fn segments(number: u16, table: &Table) -> impl Iterator<Item = Piece> + '_ {
-    let parts = table.meta.segments.iter();
-    let entries = parts.filter(|entry| entry.part == Part::Signatures);
-    entries.map(move |entry| Piece::Indexed {
-        table: number,
-        index: table.index,
-        loaded: crate::sigfile::segment(table.index, &table.meta, entry),
-    })
+/// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](super::loose) ones.
+pub fn has_postings(entry: &Entry) -> bool {
+    entry.part == Part::Signatures && entry.rows >= MIN_ROWS
 }
 
-/// The rows of a table that are in no segment yet, in memory.
-pub fn tail(number: u16, table: &Table, memory: usize) -> Option<Piece> {
-    let blocks = &table.meta.tails[Part::Signatures as usize];
-    if blocks.is_empty() {
-        return None;
-    }
-    let geometry = table.meta.geometry(Part::Signatures);
-    let mut rows = Collected::new(geometry);
-    for &block in blocks {
-        let buffer = table
-            .index
-            .share(block)
-            .expect(table.index, PageKind::Tail, 0);
-        let words = buffer.words().to_vec();
-        drop(buffer);
-        let page = RowPage::new(geometry, &words);
-        for i in (0..page.len()).filter(|&i| page.place(i) != 0) {
-            rows.push(page.row(i)).or_raise();
-        }
-        pgrx::check_for_interrupts!();
-    }
-    let rows = sorted(rows);
-    Some(Piece::of_rows(number, geometry, memory, |to| {
-        (0..rows.len()).for_each(|i| to(rows.nth(i)));
-    }))
+/// The segments of a table that have posting lists.
+pub fn segments(number: u16, side: u8, table: &Table) -> impl Iterator<Item = Piece> + '_ {
+    let entries = table.meta.segments.iter().filter(|e| has_postings(e));
+    entries.map(move |entry| Piece::Indexed {
+        table: number,
+        side,
+        index: table.index,
+        loaded: crate::sigfile::segment(table.index, &table.meta, entry),
+        snapshot: table.snapshot,
+    })
 }
 
 /// Pages in memory.

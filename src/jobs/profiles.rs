@@ -2,8 +2,9 @@
 //! temporary file; and their weighted similarity.
 
 use bloom_ident_core::similarity::{profile, Counts, Weights};
-use bloom_ident_core::{Error, Result};
+use bloom_ident_core::Result;
 
+use super::budget::{push, reserve};
 use super::file::TemporaryFile;
 use crate::error::OrRaise;
 use crate::types::Bloom;
@@ -37,8 +38,11 @@ impl Profiles {
         }
     }
 
+    /// Errors: out of memory.
     pub fn push(&mut self, signatures: &[Option<Bloom<'_>>]) {
+        let bits = signatures.iter().flatten().map(|s| s.view().bits().len());
         let mut new = Vec::new();
+        reserve(&mut new, 4 * signatures.len() + bits.sum::<usize>());
         for signature in signatures {
             let len = signature
                 .as_ref()
@@ -62,15 +66,13 @@ impl Profiles {
             ends.append(&self.end.to_le_bytes());
             return;
         }
-        let reserved = self
-            .bytes
-            .try_reserve(new.len())
-            .and_then(|()| self.ends.try_reserve(1));
-        reserved
-            .map_err(|_| Error::out_of_memory(self.bytes.len() + new.len()))
-            .or_raise();
+        if self.bytes.capacity() - self.bytes.len() < new.len() {
+            // by an eighth at a time: doubling would waste half of what is allowed
+            let more = new.len() + (self.bytes.len() / 8).max(1 << 12);
+            reserve(&mut self.bytes, more);
+        }
         self.bytes.extend_from_slice(&new);
-        self.ends.push(self.end);
+        push(&mut self.ends, self.end);
     }
 
     /// Where profile `number` is, from 1.
@@ -102,17 +104,21 @@ impl Profiles {
     }
 
     /// Reads profile `number` into one of two places.
+    ///
+    /// Errors: out of memory.
     fn load(&mut self, number: u64, place: usize) {
         if self.cached[place].0 == number {
             return;
         }
         let range = self.range(number);
+        let len = (range.end - range.start) as usize;
         let (cached, bytes) = &mut self.cached[place];
         *cached = number;
         bytes.clear();
+        reserve(bytes, len);
         match &mut self.file {
             Some(file) => {
-                bytes.resize((range.end - range.start) as usize, 0);
+                bytes.resize(len, 0);
                 file.seek(range.start);
                 file.read(bytes);
             }

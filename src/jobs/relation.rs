@@ -5,9 +5,12 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
+use super::catalog::{may_select, may_use_schema};
+pub use super::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::error::{raise_as, shown};
 use crate::planner::type_named;
 use crate::sigfile::{is_sigfile, Index, Meta};
+use crate::types::readable;
 
 // bindgen leaves out these headers
 unsafe extern "C-unwind" {
@@ -28,7 +31,7 @@ fn fail(code: PgSqlErrorCode, message: String) -> ! {
 }
 
 fn text(name: &CStr) -> String {
-    shown(&name.to_string_lossy())
+    shown(&readable(name.to_bytes()))
 }
 
 /// A column by its name.
@@ -105,22 +108,6 @@ pub fn lock(oid: pg_sys::Oid) -> String {
         }
         name
     }
-}
-
-/// The name of a locked relation with its schema, quoted, in the database's encoding.
-pub fn qualified(oid: pg_sys::Oid) -> CString {
-    // SAFETY: the relation is locked, so it has a name and a schema.
-    unsafe {
-        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(oid));
-        let name = pg_sys::quote_qualified_identifier(schema, pg_sys::get_rel_name(oid));
-        CStr::from_ptr(name).to_owned()
-    }
-}
-
-/// A name, quoted where SQL needs it.
-pub fn quoted(name: &CStr) -> CString {
-    // SAFETY: a zero-terminated string; the result is one.
-    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())) }.to_owned()
 }
 
 /// A relation that rows are read of, locked until the end of the transaction.
@@ -209,30 +196,28 @@ impl Records {
         }
     }
 
-    /// SAFETY: in a transaction.
+    /// Errors: as a query of the caller's, without the privilege to look up the table or to SELECT the columns.
+    ///
+    /// SAFETY: in a transaction, with the relation locked.
     unsafe fn check_privileges(&self) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: as promised by the caller; catalog look-ups.
         unsafe {
-            let (user, select) = (
-                pg_sys::GetUserId(),
-                pg_sys::AclMode::from(pg_sys::ACL_SELECT),
-            );
-            let ok = pg_sys::AclResult::ACLCHECK_OK;
-            if pg_sys::pg_class_aclcheck(self.oid, user, select) == ok {
-                return;
-            }
-            let columns = self.signatures.iter().chain([&self.key]);
-            for column in columns {
-                let number = pg_sys::get_attnum(self.oid, column.name.as_ptr());
-                let result = pg_sys::pg_attribute_aclcheck(self.oid, number, user, select);
-                if result != ok {
-                    pg_sys::aclcheck_error(
-                        result,
-                        pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid)),
-                        pg_sys::get_rel_name(self.oid),
-                    );
+            let user = pg_sys::GetUserId();
+            let (kind, name) = if !may_use_schema(self.oid, user) {
+                let schema = pg_sys::get_rel_namespace(self.oid);
+                let kind = pg_sys::ObjectType::OBJECT_SCHEMA;
+                (kind, pg_sys::get_namespace_name(schema))
+            } else {
+                let columns = self.signatures.iter().chain([&self.key]);
+                let number = |column: &Column| pg_sys::get_attnum(self.oid, column.name.as_ptr());
+                let numbers: Vec<i16> = columns.map(number).collect();
+                if may_select(self.oid, &numbers, user) {
+                    return;
                 }
-            }
+                let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid));
+                (kind, pg_sys::get_rel_name(self.oid))
+            };
+            pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NO_PRIV, kind, name);
         }
     }
 }
@@ -243,6 +228,8 @@ pub struct Table {
     pub key: pg_sys::AttrNumber,
     pub index: Index,
     pub meta: Meta,
+    /// What it is read with.
+    pub snapshot: pg_sys::Snapshot,
 }
 
 impl Drop for Table {
@@ -260,16 +247,26 @@ impl Drop for Table {
 impl Table {
     /// `None` without a usable index.
     ///
-    /// SAFETY: `oid` is a table that is locked.
+    /// SAFETY: `oid` is a table that is locked; the active snapshot stays so as long as the result is used.
     unsafe fn new(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<Table> {
         // SAFETY: as promised by the caller.
         unsafe {
             let heap = pg_sys::table_open(oid, pg_sys::NoLock as i32);
+            let persistence = (*(*heap).rd_rel).relpersistence as u8;
+            if persistence != pg_sys::RELPERSISTENCE_PERMANENT && pg_sys::RecoveryInProgress() {
+                // as the planner says it
+                fail(
+                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                    "cannot access temporary or unlogged relations during recovery".to_owned(),
+                );
+            }
             let column = pg_sys::get_attnum(oid, signature.as_ptr());
+            let key = pg_sys::get_attnum(oid, key.as_ptr());
+            // what is not stored only a query computes
+            let is_virtual = pg_sys::get_attgenerated(oid, key) as u8 == b'v';
             let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
-            let other_temp = (*(*heap).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP
-                && !(*heap).rd_islocaltemp;
-            let indexes: Vec<pg_sys::Oid> = if other_temp {
+            let other_temp = persistence == pg_sys::RELPERSISTENCE_TEMP && !(*heap).rd_islocaltemp;
+            let indexes: Vec<pg_sys::Oid> = if other_temp || is_virtual {
                 Vec::new()
             } else {
                 list.iter_oid().collect()
@@ -278,11 +275,14 @@ impl Table {
                 let relation = pg_sys::index_open(index, LOCK);
                 if usable(relation, column) {
                     let index = Index::new(relation);
+                    index.count_scan();
+                    let snapshot = pg_sys::GetActiveSnapshot();
                     return Some(Table {
                         heap,
-                        key: pg_sys::get_attnum(oid, key.as_ptr()),
+                        key,
                         index,
-                        meta: Meta::read(index),
+                        meta: Meta::read_for(index, snapshot),
+                        snapshot,
                     });
                 }
                 pg_sys::index_close(relation, LOCK);
@@ -294,7 +294,7 @@ impl Table {
 
     /// In a parallel worker: what the leader has opened and read.
     ///
-    /// SAFETY: the relations exist, and the leader has them locked; `words` are those of its metapage.
+    /// SAFETY: the relations exist, and the leader has them locked; the active snapshot is its; `words` are those of its metapage.
     pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> Table {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -305,6 +305,7 @@ impl Table {
                 key: 0,
                 index,
                 meta: Meta::of_words(index, words),
+                snapshot: pg_sys::GetActiveSnapshot(),
             }
         }
     }
@@ -316,9 +317,11 @@ impl Table {
     }
 
     /// In the sense of serializable transactions: all of it is read.
-    pub fn lock_predicate(&self, snapshot: pg_sys::Snapshot) {
+    pub fn lock_predicate(&self) {
         // SAFETY: open, and a snapshot in use.
-        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| PredicateLockRelation(self.heap, snapshot)) }
+        unsafe {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| PredicateLockRelation(self.heap, self.snapshot))
+        }
     }
 }
 

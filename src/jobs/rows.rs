@@ -4,6 +4,9 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
+use crate::error::OrRaise;
+use crate::types::build;
+
 /// The result of the running set-returning function.
 pub struct Rows {
     store: *mut pg_sys::Tuplestorestate,
@@ -103,4 +106,21 @@ pub fn text_datum(text: &[u8]) -> pg_sys::Datum {
     pg_sys::Datum::from(unsafe {
         pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32)
     })
+}
+
+/// What is in a text.
+///
+/// SAFETY: `text` is one that is not compressed or stored elsewhere, and stays as long as the result is used.
+pub unsafe fn text_bytes<'a>(text: pg_sys::Datum) -> &'a [u8] {
+    // SAFETY: as promised by the caller.
+    unsafe { pgrx::varlena_to_byte_slice(text.cast_mut_ptr()) }
+}
+
+/// A new text of so many bytes, in the database's encoding, which `fill` writes.
+pub fn new_text(len: usize, fill: impl FnOnce(&mut [u8])) -> pg_sys::Datum {
+    let text = build(len, |bytes| {
+        fill(bytes);
+        Ok(())
+    });
+    pg_sys::Datum::from(text.or_raise())
 }

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use bloom_ident_core::sigfile::{Geometry, Row};
+use bloom_ident_core::{Error, Kind};
 
 use super::file::TemporaryFile;
 use super::pieces::Piece;
-use crate::sigfile::{merge, sorted, Collected, Run, Spilled};
+use crate::error::raise;
+use crate::sigfile::{merge, Collected, Run};
 
 pub struct Sorted {
     geometry: Geometry,
@@ -21,32 +23,34 @@ enum Store {
 }
 
 impl Sorted {
-    pub fn new(geometry: Geometry, spilled: Vec<Spilled>, collected: Option<Collected>) -> Sorted {
-        let collected = collected.map(sorted);
-        match (spilled.is_empty(), collected) {
-            (true, Some(collected)) => Sorted {
+    /// Errors: more rows than can be numbered.
+    pub fn new(geometry: Geometry, mut runs: Vec<Run<'static>>) -> Sorted {
+        if let [Run::Collected(_)] = runs[..] {
+            let Some(Run::Collected(collected)) = runs.pop() else {
+                unreachable!("just seen");
+            };
+            return Sorted {
                 geometry,
                 rows: collected.len() as u32,
                 store: Store::Memory(collected),
-            },
-            (_, collected) => {
-                let mut runs: Vec<Run<'_>> = spilled.into_iter().map(Run::Spilled).collect();
-                runs.extend(collected.map(Run::Collected));
-                let (mut file, mut rows, mut bytes) = (TemporaryFile::new(), 0, Vec::new());
-                merge(&geometry, &mut runs, |row| {
-                    bytes.clear();
-                    let last = row.place | u64::from(row.count) << 48;
-                    let words = row.words.iter().chain([&last]);
-                    bytes.extend(words.flat_map(|word| word.to_le_bytes()));
-                    file.append(&bytes);
-                    rows += 1;
-                });
-                Sorted {
-                    geometry,
-                    rows,
-                    store: Store::File(file),
-                }
-            }
+            };
+        }
+        let (mut file, mut rows, mut bytes) = (TemporaryFile::new(), 0u32, Vec::new());
+        merge(&geometry, &mut runs, |row| {
+            bytes.clear();
+            let last = row.place | u64::from(row.count) << 48;
+            let words = row.words.iter().chain([&last]);
+            bytes.extend(words.flat_map(|word| word.to_le_bytes()));
+            file.append(&bytes);
+            rows = rows.checked_add(1).unwrap_or_else(|| {
+                let message = format!("more than {} records to compare", u32::MAX);
+                raise(&Error::new(Kind::LimitExceeded, message))
+            });
+        });
+        Sorted {
+            geometry,
+            rows,
+            store: Store::File(file),
         }
     }
 
@@ -69,16 +73,18 @@ impl Sorted {
         };
         let stride = self.geometry.stride;
         let mut bytes = vec![0; 8 * (stride + 1)];
+        let mut row = Vec::new();
         file.seek(u64::from(rows.start) * bytes.len() as u64);
         for i in rows {
             file.read(&mut bytes);
             let (words, _) = bytes.as_chunks();
-            let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
+            row.clear();
+            row.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
             to(Row {
-                words: &words[..stride],
-                count: (words[stride] >> 48) as u32,
+                words: &row[..stride],
+                count: (row[stride] >> 48) as u32,
                 threshold: 0.0,
-                place: words[stride] & ((1 << 48) - 1),
+                place: row[stride] & ((1 << 48) - 1),
             });
             if i % 4096 == 0 {
                 pgrx::check_for_interrupts!();
@@ -96,8 +102,8 @@ impl Sorted {
         (of(rows.start), of(rows.end - 1))
     }
 
-    /// These rows as a piece; `memory` bytes are used to sort.
-    pub fn piece(&mut self, table: u16, rows: Range<u32>, memory: usize) -> Piece {
+    /// These rows as a piece of a table and side; `memory` bytes are used to sort.
+    pub fn piece(&mut self, table: (u16, u8), rows: Range<u32>, memory: usize) -> Piece {
         let geometry = self.geometry;
         Piece::of_rows(table, geometry, memory, |to| self.each(rows, to))
     }

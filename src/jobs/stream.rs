@@ -1,24 +1,21 @@
 //! Joining rows that a query gives: where there is no index, behind views and policies, and for several signatures a
-//! record. The rows are sorted by bit count, in temporary files if they are many, and joined in pieces that fit into
-//! memory.
-
-use std::sync::atomic::AtomicU64;
+//! record.
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
-use bloom_ident_core::similarity::least_common;
+use bloom_ident_core::{Error, Kind};
 
+use super::bands::Bands;
 use super::cursor::{Cursor, Sql};
 use super::file::Texts;
-use super::join::{Match, Pairing, Work, Worker};
+use super::join::Match;
 use super::keys::KeyType;
-use super::pieces::Piece;
 use super::profiles::Profiles;
 use super::relation::Records;
 use super::sorted::Sorted;
 use crate::error::{raise, OrRaise};
-use crate::sigfile::{sorted, Collected, Spilled, PAGE_WORDS};
+use crate::sigfile::{Sorting, PAGE_WORDS};
 use crate::types::Bloom;
 
 /// Rows fetched at a time.
@@ -28,9 +25,24 @@ const BATCH: i64 = 1000;
 pub struct Attribute {
     tag: u64,
     geometry: Option<Geometry>,
-    collected: Option<Collected>,
-    spilled: Vec<Spilled>,
+    rows: Option<Sorting>,
     memory: usize,
+}
+
+/// How rows are kept: on pages as an index has them.
+///
+/// Errors: a signature that does not fit such a page.
+fn geometry_of(shape: Shape) -> Geometry {
+    let bits = shape.m();
+    Geometry::new(PAGE_WORDS, bits, false).unwrap_or_else(|_| {
+        let most = Geometry::most_bits(PAGE_WORDS);
+        let message = format!("signatures of {bits} bits are too large to find similar ones");
+        raise(
+            &Error::new(Kind::LimitExceeded, message)
+                .detail(format!("They can have at most {most} bits."))
+                .hint("Use a smaller shape."),
+        )
+    })
 }
 
 impl Attribute {
@@ -38,8 +50,7 @@ impl Attribute {
         Attribute {
             tag: 0,
             geometry: None,
-            collected: None,
-            spilled: Vec::new(),
+            rows: None,
             memory,
         }
     }
@@ -48,38 +59,31 @@ impl Attribute {
         let view = signature.view();
         let geometry = *self.geometry.get_or_insert_with(|| {
             self.tag = view.tag();
-            Geometry::new(PAGE_WORDS, view.shape().m(), false).or_raise()
+            geometry_of(view.shape())
         });
         if view.tag() != self.tag {
             raise(&Shape::mismatch(view.shape(), Shape::of_tag(self.tag)));
         }
         words.clear();
         to_words(view.bits(), geometry.stride, words);
-        let collected = self
-            .collected
-            .get_or_insert_with(|| Collected::new(geometry));
-        if collected.bytes(collected.len() + 1) > self.memory {
-            let full = sorted(self.collected.take().expect("just there"));
-            self.spilled.push(Spilled::write(&full));
-            self.collected = Some(Collected::new(geometry));
-        }
         let row = Row {
             words,
             count: view.count(),
             threshold: 0.0,
             place,
         };
-        self.collected
-            .as_mut()
-            .expect("there is one")
-            .push(row)
-            .or_raise();
+        let memory = self.memory;
+        let rows = self
+            .rows
+            .get_or_insert_with(|| Sorting::new(geometry, memory));
+        rows.push(row).or_raise();
     }
 
     /// All rows in the order of their bit counts; `None` if there are none.
     fn sorted(self) -> Option<Sorted> {
         let geometry = self.geometry?;
-        Some(Sorted::new(geometry, self.spilled, self.collected))
+        let runs = self.rows?.finish().or_raise();
+        Some(Sorted::new(geometry, runs))
     }
 
     pub fn shape(&self) -> Option<Shape> {
@@ -101,19 +105,22 @@ impl Stream {
     ///
     /// Errors: as the query; two shapes in a column.
     pub fn read(records: &Records, memory: usize, mut profiles: Option<&mut Profiles>) -> Stream {
-        let mut key_type = KeyType::new(&records.key);
         let n = records.signatures.len();
         let mut stream = Stream {
             keys: Texts::new(),
             attributes: (0..n).map(|_| Attribute::new(memory / n)).collect(),
-            ordered: key_type.is_ordered(),
+            ordered: KeyType::new(&records.key).is_ordered(),
             records: 0,
         };
         let cursor = Cursor::open(records.query(stream.ordered), &[], BATCH);
+        let mut output = cursor.output(0);
         let mut words = Vec::new();
         cursor.each(|row| {
-            let key = row.datum(0).map(|key| key_type.show(key));
-            stream.keys.push(key.as_ref().map(|key| key.as_bytes()));
+            let keys = &mut stream.keys;
+            match row.datum(0) {
+                Some(key) => output.show(key, |key| keys.push(Some(key))),
+                None => keys.push(None),
+            }
             stream.records += 1;
             let signatures: Vec<Option<Bloom<'_>>> = (0..n)
                 .map(|k| {
@@ -154,7 +161,7 @@ impl Records {
     }
 }
 
-/// Joins the rows of an attribute, in pieces; with `right` those of one stream with those of another.
+/// Joins the rows of an attribute; with `right` those of one stream with those of another.
 ///
 /// `memory` bytes are used besides what the rows take already.
 pub fn join(
@@ -162,8 +169,8 @@ pub fn join(
     right: Option<Attribute>,
     threshold: f64,
     memory: usize,
-    mut each: impl FnMut(&Match),
-    mut progress: impl FnMut(u64, u64),
+    each: impl FnMut(&Match),
+    progress: impl FnMut(u64, u64),
 ) {
     if let (Some(a), Some(b)) = (left.shape(), right.as_ref().and_then(Attribute::shape)) {
         if a != b {
@@ -171,77 +178,20 @@ pub fn join(
         }
     }
     let linkage = right.is_some();
-    let Some(mut left) = left.sorted() else {
+    let Some(left) = left.sorted() else {
         return;
     };
-    let mut right = match right {
-        Some(right) => match right.sorted() {
-            Some(right) => Some(right),
-            None => return,
-        },
-        None => None,
-    };
-    // two pieces, and the rows that one is made of: a row with some posting lists, and sorted
-    let stride = left.geometry().stride;
-    let row = 2 * (8 * stride + 14 + 5 * (stride * 64 / 16)) + 8 * (stride + 4) + 20;
-    let band = u32::try_from(memory / row).unwrap_or(u32::MAX).max(1 << 12);
-    let bands = |rows: u32| -> Vec<std::ops::Range<u32>> {
-        let n = rows.div_ceil(band).max(1);
-        let size = rows.div_ceil(n).max(1);
-        (0..n)
-            .map(|i| (i * size).min(rows)..((i + 1) * size).min(rows))
-            .collect()
-    };
-    let left_bands = bands(left.rows());
-    let right_bands = right
-        .as_ref()
-        .map_or(left_bands.clone(), |right| bands(right.rows()));
-    let (mut done, all) = (0, (left_bands.len() * right_bands.len()) as u64);
-    for (i, a) in left_bands.iter().enumerate() {
-        let mut first = left.piece(0, a.clone(), memory / 4);
-        for (j, b) in right_bands.iter().enumerate() {
-            let (base, total) = (done, all);
-            let mut run = |pieces: &[Piece], wanted: &dyn Fn(&Piece, &Piece) -> bool| {
-                let pairing = if linkage {
-                    Pairing::Between(1)
-                } else {
-                    Pairing::All
-                };
-                let work = Work::new(pieces, &pairing, threshold, memory / 4, wanted);
-                let next = AtomicU64::new(0);
-                let mut worker = Worker::new(&work);
-                while worker.turn(&next, &mut each) {
-                    let units = work.units().max(1);
-                    let here = next.load(std::sync::atomic::Ordering::Relaxed).min(units);
-                    progress(base * 1000 + 1000 * here / units, total * 1000);
-                }
-            };
-            done += 1;
-            if !linkage && j == i {
-                run(std::slice::from_ref(&first), &|_, _| true);
-                continue;
-            }
-            if !linkage && j < i {
-                continue;
-            }
-            let (other, number) = match &mut right {
-                Some(right) => (right, 1),
-                None => (&mut left, 0),
-            };
-            let counts = other.counts(b);
-            let own = first.segment();
-            let own = (own.count_of(0), own.count_of(own.rows.saturating_sub(1)));
-            let apart = |low: u32, high: u32| least_common(low, high, threshold).is_none();
-            if own.1 < counts.0 && apart(own.1, counts.0)
-                || counts.1 < own.0 && apart(counts.1, own.0)
-            {
-                continue;
-            }
-            let second = other.piece(number, b.clone(), memory / 4);
-            let pieces = [first, second];
-            run(&pieces, &|x, y| !std::ptr::eq(x, y));
-            let [back, _] = pieces;
-            first = back;
-        }
+    let right = right.and_then(Attribute::sorted);
+    if linkage && right.is_none() {
+        return;
     }
+    let bands = Bands {
+        sides: [Some(left), right],
+        tables: [0, 0],
+        linkage,
+        segments: &[],
+        threshold,
+        memory,
+    };
+    bands.join(each, progress);
 }

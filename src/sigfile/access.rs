@@ -309,6 +309,12 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
     // SAFETY: as promised by the caller.
     unsafe {
         let index = Index::new((*scan).indexRelation);
+        index.count_scan();
+        // what EXPLAIN shows as index searches
+        #[cfg(feature = "pg18")]
+        if let Some(instrument) = (*scan).instrument.as_mut() {
+            instrument.nsearches += 1;
+        }
         let snapshot = (*scan).xs_snapshot;
         let meta = Meta::read_for(index, snapshot);
         let keys = slice((*scan).keyData, (*scan).numberOfKeys);
@@ -516,7 +522,7 @@ impl State {
                     Vec::new()
                 };
                 let walk = Walk::new(self.index, &self.meta, Vec::new(), None, parts);
-                self.walk = Some(walk);
+                self.walk = Some(walk.with_snapshot((*scan).xs_snapshot));
             }
             let Found::Rows { recheck } = self.found else {
                 return false;

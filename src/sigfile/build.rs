@@ -8,7 +8,7 @@ use super::meta::{Meta, Part};
 use super::options::Options;
 use super::page::{self, Index, Kind, Log, META};
 use super::rewrite::{needs_wal, write_segments};
-use super::runs::{sorted, Collected, Run, Spilled};
+use super::runs::Sorting;
 use super::store::Pool;
 use super::validate::has_thresholds;
 use crate::error::OrRaise;
@@ -37,31 +37,10 @@ pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c
     name.as_ptr().cast_mut()
 }
 
-/// Rows of one kind.
-#[derive(Default)]
-struct Rows {
-    collected: Option<Collected>,
-    spilled: Vec<Spilled>,
-}
-
-impl Rows {
-    fn runs(mut self) -> Vec<Run<'static>> {
-        let last = self.collected.take().map(sorted);
-        let mut runs: Vec<Run> = self.spilled.into_iter().map(Run::Spilled).collect();
-        match last {
-            // all of it to disk, or nothing: the memory is needed for sorting postings
-            Some(rows) if !runs.is_empty() => runs.push(Run::Spilled(Spilled::write(&rows))),
-            Some(rows) => runs.push(Run::Collected(rows)),
-            None => (),
-        }
-        runs
-    }
-}
-
 struct Build {
     index: Index,
     meta: Meta,
-    rows: [Rows; 2],
+    rows: [Option<Sorting>; 2],
     count: u64,
     /// Only dead rows have come so far, which old snapshots may still see.
     only_dead: bool,
@@ -82,7 +61,7 @@ impl Build {
             }
             if other && self.only_dead {
                 self.left_out = true;
-                self.rows[part as usize] = Rows::default();
+                self.rows[part as usize] = None;
                 self.meta.shape = 0;
             }
             self.only_dead &= !alive;
@@ -92,17 +71,9 @@ impl Build {
             check_shape(self.index, self.meta.shape, new);
         }
         let geometry = self.meta.geometry(part);
-        let rows = &mut self.rows[part as usize];
-        let collected = rows
-            .collected
-            .get_or_insert_with(|| Collected::new(geometry));
-        if collected.bytes(collected.len() + 1) > self.memory {
-            let full = sorted(rows.collected.take().expect("just there"));
-            rows.spilled.push(Spilled::write(&full));
-            rows.collected = Some(Collected::new(geometry));
-        }
-        let collected = rows.collected.as_mut().expect("there is one");
-        collected.push(new.row()).or_raise();
+        let memory = self.memory;
+        let rows = self.rows[part as usize].get_or_insert_with(|| Sorting::new(geometry, memory));
+        rows.push(new.row()).or_raise();
         self.count += 1;
     }
 }
@@ -177,10 +148,8 @@ pub unsafe extern "C-unwind" fn ambuild(
         };
         let mut meta = build.meta;
         for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
-            let mut runs = rows.runs();
-            if runs.is_empty() {
-                continue;
-            }
+            let Some(rows) = rows else { continue };
+            let mut runs = rows.finish().or_raise();
             let geometry: Geometry = meta.geometry(part);
             let (new, rest) = write_segments(
                 geometry,

@@ -25,9 +25,9 @@ pub use options::define;
 
 // what jobs over a whole table read
 pub use cache::{segment, Loaded};
-pub use meta::{Meta, Part};
+pub use meta::{Entry, Meta, Part};
 pub use page::{Index, Kind as PageKind, PAGE_WORDS};
-pub use runs::{merge, sorted, Collected, Run, Spilled};
+pub use runs::{merge, Collected, Run, Sorting};
 pub use store::Reader;
 
 /// Whether a relation is a sigfile index.

@@ -181,6 +181,26 @@ impl Index {
         }
     }
 
+    /// Counts a scan in the statistics, as `pgstat_count_index_scan` does.
+    pub fn count_scan(self) {
+        // SAFETY: the relation is open; its counters are made when they are first needed.
+        unsafe {
+            let relation = &*self.relation;
+            if relation.pgstat_info.is_null() {
+                if !relation.pgstat_enabled {
+                    return;
+                }
+                pg_sys::pgstat_assoc_relation(self.relation);
+            }
+            let info = &mut *(*self.relation).pgstat_info;
+            #[cfg(feature = "pg15")]
+            let counts = &mut info.t_counts.t_numscans;
+            #[cfg(not(feature = "pg15"))]
+            let counts = &mut info.counts.numscans;
+            *counts += 1;
+        }
+    }
+
     /// Fails the statement over a page that nobody of ours can have left so.
     #[cold]
     pub fn corrupt(self, block: u32, what: &str) -> ! {

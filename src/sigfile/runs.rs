@@ -39,8 +39,13 @@ impl Collected {
     }
 
     /// Bytes of memory for `rows` rows, sorted.
-    pub fn bytes(&self, rows: usize) -> usize {
-        rows * (8 * self.width() + 4)
+    fn bytes(&self, rows: usize) -> usize {
+        rows * (8 * self.width() + 4) + 4 * self.counts()
+    }
+
+    /// Length of `first` while the rows are sorted.
+    fn counts(&self) -> usize {
+        self.geometry.missing() as usize + 3
     }
 
     /// Errors: out of memory.
@@ -54,8 +59,7 @@ impl Collected {
                 .map_err(|_| Error::out_of_memory(8 * more))?;
         }
         self.words.extend_from_slice(row.words);
-        self.words.push(row.threshold.to_bits());
-        self.words.push(row.place | u64::from(row.count) << 48);
+        self.words.extend_from_slice(&pack(row));
         Ok(())
     }
 
@@ -65,29 +69,33 @@ impl Collected {
     }
 
     /// Puts the rows in the order of their bit counts.
-    pub fn sort(&mut self) -> Result<()> {
-        let n = self.len();
-        let counts = self.geometry.missing() as usize + 2;
-        let mut at = vec![0u32; counts];
+    ///
+    /// Errors: out of memory.
+    fn sort(&mut self) -> Result<()> {
+        let (n, counts) = (self.len(), self.counts());
+        let mut first = Vec::new();
+        let mut order = Vec::new();
+        let reserved = first
+            .try_reserve_exact(counts)
+            .and_then(|()| order.try_reserve_exact(n));
+        reserved.map_err(|_| Error::out_of_memory(4 * (n + counts)))?;
+        first.resize(counts, 0u32);
+        order.resize(n, 0);
         for i in 0..n {
-            at[self.row(i).count as usize + 1] += 1;
+            first[self.row(i).count as usize + 2] += 1;
             turn(i);
         }
         for c in 1..counts {
-            at[c] += at[c - 1];
+            first[c] += first[c - 1];
         }
-        self.first = at.clone();
-        self.order = Vec::new();
-        self.order
-            .try_reserve_exact(n)
-            .map_err(|_| Error::out_of_memory(4 * n))?;
-        self.order.resize(n, 0);
+        // where count c begins is at c + 1 as yet, and comes to be where it ends
         for i in 0..n {
-            let slot = &mut at[self.row(i).count as usize];
-            self.order[*slot as usize] = i as u32;
+            let slot = &mut first[self.row(i).count as usize + 1];
+            order[*slot as usize] = i as u32;
             *slot += 1;
             turn(i);
         }
+        (self.first, self.order) = (first, order);
         Ok(())
     }
 
@@ -108,6 +116,12 @@ fn turn(i: usize) {
     }
 }
 
+/// What follows the bits of a row.
+fn pack(row: Row<'_>) -> [u64; 2] {
+    let place = row.place | u64::from(row.count) << 48;
+    [row.threshold.to_bits(), place]
+}
+
 fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> Row<'a> {
     let stride = geometry.stride;
     Row {
@@ -122,13 +136,23 @@ fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> Row<'a> {
 pub struct Spilled {
     geometry: Geometry,
     file: *mut pg_sys::BufFile,
-    first: Vec<u32>,
+    /// Rows in the file that have not been read.
+    left: u64,
+    /// The next row, as soon as one has been read.
     row: Vec<u64>,
+    started: bool,
 }
 
 impl Spilled {
-    /// Writes sorted rows to a file that goes with the transaction at the latest.
-    pub fn write(rows: &Collected) -> Spilled {
+    /// An empty file that goes with the transaction at the latest.
+    ///
+    /// Errors: out of memory.
+    fn new(geometry: Geometry) -> Result<Spilled> {
+        let width = geometry.stride + 2;
+        let mut row = Vec::new();
+        row.try_reserve_exact(width)
+            .map_err(|_| Error::out_of_memory(8 * width))?;
+        row.resize(width, 0);
         // SAFETY: the file is used by this backend only, and closed by it or at the end of the
         // transaction.
         let file = unsafe {
@@ -136,36 +160,84 @@ impl Spilled {
             pg_sys::PrepareTempTablespaces();
             pg_sys::BufFileCreateTemp(false)
         };
-        let width = rows.width();
-        for (n, &i) in rows.order.iter().enumerate() {
-            let words = &rows.words[i as usize * width..(i as usize + 1) * width];
-            // SAFETY: so many bytes are readable.
-            unsafe { pg_sys::BufFileWrite(file, words.as_ptr().cast_mut().cast(), 8 * width) };
-            if n % 4096 == 0 {
-                pgrx::check_for_interrupts!();
-            }
-        }
-        // SAFETY: the file is open.
-        if unsafe { pg_sys::BufFileSeek(file, 0, 0, 0) } != 0 {
-            pgrx::error!("could not rewind a temporary file");
-        }
-        Spilled {
-            geometry: rows.geometry,
+        Ok(Spilled {
+            geometry,
             file,
-            first: rows.first.clone(),
-            row: vec![0; width],
-        }
+            left: 0,
+            row,
+            started: false,
+        })
     }
 
-    /// The next row of the file.
-    fn next(&mut self) -> Row<'_> {
+    /// Writes sorted rows.
+    ///
+    /// Errors: out of memory.
+    fn write(rows: &Collected) -> Result<Spilled> {
+        let mut spilled = Spilled::new(rows.geometry)?;
+        let width = rows.width();
+        for (n, &i) in rows.order.iter().enumerate() {
+            spilled.append(&rows.words[i as usize * width..(i as usize + 1) * width]);
+            turn(n * 16);
+        }
+        Ok(spilled)
+    }
+
+    /// Makes one file of several.
+    ///
+    /// Errors: out of memory.
+    fn merged(geometry: Geometry, files: Vec<Spilled>) -> Result<Spilled> {
+        let mut spilled = Spilled::new(geometry)?;
+        let mut runs: Vec<Run<'_>> = files.into_iter().map(Run::Spilled).collect();
+        let mut words = std::mem::take(&mut spilled.row);
+        merge(&geometry, &mut runs, |row| {
+            words[..geometry.stride].copy_from_slice(row.words);
+            words[geometry.stride..].copy_from_slice(&pack(row));
+            spilled.append(&words);
+        });
+        spilled.row = words;
+        Ok(spilled)
+    }
+
+    fn append(&mut self, words: &[u64]) {
+        // SAFETY: so many bytes are readable.
+        unsafe {
+            pg_sys::BufFileWrite(
+                self.file,
+                words.as_ptr().cast_mut().cast(),
+                size_of_val(words),
+            )
+        };
+        self.left += 1;
+    }
+
+    /// The next row, which stays the next until [`Spilled::advance`].
+    fn next(&mut self) -> Option<Row<'_>> {
+        if !self.started {
+            // SAFETY: the file is open.
+            if unsafe { pg_sys::BufFileSeek(self.file, 0, 0, 0) } != 0 {
+                pgrx::error!("could not rewind a temporary file");
+            }
+            self.started = true;
+            self.read();
+        }
+        (self.left > 0).then(|| unpack(&self.geometry, &self.row))
+    }
+
+    fn advance(&mut self) {
+        self.left -= 1;
+        self.read();
+    }
+
+    fn read(&mut self) {
+        if self.left == 0 {
+            return;
+        }
         let bytes = 8 * self.row.len();
         // SAFETY: so many bytes may be written; an ERROR if there are fewer.
         let got = unsafe { pg_sys::BufFileRead(self.file, self.row.as_mut_ptr().cast(), bytes) };
         if got != bytes {
             pgrx::error!("could not read a temporary file: read {got} of {bytes} bytes");
         }
-        unpack(&self.geometry, &self.row)
     }
 }
 
@@ -226,9 +298,9 @@ impl Run<'_> {
                 }
             }
             Run::Spilled(file) => {
-                let n = file.first[count as usize + 1] - file.first[count as usize];
-                for _ in 0..n {
-                    to(file.next());
+                while let Some(row) = file.next().filter(|row| row.count == count) {
+                    to(row);
+                    file.advance();
                 }
             }
             Run::Merged(segment) => {
@@ -242,15 +314,18 @@ impl Run<'_> {
 
 /// Passes on the live rows of all runs by bit count.
 pub fn merge(geometry: &Geometry, runs: &mut [Run<'_>], mut to: impl FnMut(Row<'_>)) {
+    let mut n = 0;
     for count in 0..=geometry.missing() {
         for run in &mut *runs {
             run.each(count, &mut |row| {
                 if row.place != 0 {
                     to(row);
                 }
+                n += 1;
+                turn(n * 16);
             });
         }
-        pgrx::check_for_interrupts!();
+        turn(count as usize);
     }
 }
 
@@ -258,4 +333,73 @@ pub fn merge(geometry: &Geometry, runs: &mut [Run<'_>], mut to: impl FnMut(Row<'
 pub fn sorted(mut rows: Collected) -> Collected {
     rows.sort().or_raise();
     rows
+}
+
+/// Collects rows in bounded memory: those that do not fit go to temporary files, sorted.
+pub struct Sorting {
+    collected: Collected,
+    /// Files of rows; each of a level has been made of many of the level below.
+    levels: Vec<Vec<Spilled>>,
+    memory: usize,
+}
+
+/// Rows that are collected in any case, so that wide ones make no more files than can be.
+const LEAST_ROWS: usize = 64;
+
+impl Sorting {
+    /// `memory` bytes are used, but for what [`LEAST_ROWS`] take.
+    pub fn new(geometry: Geometry, memory: usize) -> Sorting {
+        Sorting {
+            collected: Collected::new(geometry),
+            levels: Vec::new(),
+            memory,
+        }
+    }
+
+    /// Errors: out of memory.
+    pub fn push(&mut self, row: Row<'_>) -> Result<()> {
+        let n = self.collected.len();
+        if n >= LEAST_ROWS && self.collected.bytes(n + 1) > self.memory {
+            self.spill()?;
+        }
+        self.collected.push(row)
+    }
+
+    /// Files of a level, each of which has a buffer of a page and a row in memory.
+    fn most_files(&self) -> usize {
+        let file = pg_sys::BLCKSZ as usize + 8 * self.collected.width();
+        (self.memory / 4 / file).clamp(8, 64)
+    }
+
+    /// Errors: out of memory.
+    fn spill(&mut self) -> Result<()> {
+        let geometry = self.collected.geometry;
+        let mut rows = std::mem::replace(&mut self.collected, Collected::new(geometry));
+        rows.sort()?;
+        let mut file = Spilled::write(&rows)?;
+        drop(rows);
+        let most = self.most_files();
+        for level in &mut self.levels {
+            level.push(file);
+            if level.len() < most {
+                return Ok(());
+            }
+            file = Spilled::merged(geometry, std::mem::take(level))?;
+        }
+        self.levels.push(vec![file]);
+        Ok(())
+    }
+
+    /// All of it in files, or in memory: what comes next needs the memory.
+    ///
+    /// Errors: out of memory.
+    pub fn finish(mut self) -> Result<Vec<Run<'static>>> {
+        if self.levels.is_empty() {
+            self.collected.sort()?;
+            return Ok(vec![Run::Collected(self.collected)]);
+        }
+        self.spill()?;
+        let files = self.levels.into_iter().flatten();
+        Ok(files.map(Run::Spilled).collect())
+    }
 }

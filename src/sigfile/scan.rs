@@ -174,7 +174,7 @@ impl Walk {
         let mut search = match (started, query) {
             (Some(search), _) => search,
             (None, Some(query)) => {
-                let mut reader = Reader::new(self.index, &loaded);
+                let mut reader = Reader::new(self.index, &loaded).with_snapshot(self.snapshot);
                 Search::start(segment, query, &COSTS, &mut reader).or_raise()
             }
             (None, None) => Search::everything(segment),
@@ -182,9 +182,8 @@ impl Walk {
         let mut found = false;
         match search.next(segment) {
             Some((page, work)) => {
-                let mut reader = Reader::new(self.index, &loaded);
-                let words = reader.page_for(page, self.snapshot);
-                let page_rows = RowPage::new(segment.geometry, words);
+                let mut reader = Reader::new(self.index, &loaded).with_snapshot(self.snapshot);
+                let page_rows = RowPage::new(segment.geometry, reader.page(page));
                 let first = page * segment.geometry.capacity as u32;
                 self.visit(&page_rows, work, query, &mut |i| {
                     found = true;
@@ -213,8 +212,9 @@ impl Walk {
         let number = self.at.1 as u32;
         self.at.1 += 1;
         let geometry = self.geometries[part as usize].expect("a tail has rows");
-        let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
+        let buffer = self.index.share(block);
         buffer.test_old_snapshot(self.index, self.snapshot);
+        let buffer = buffer.expect(self.index, Kind::Tail, 0);
         let page = RowPage::new(geometry, buffer.words());
         let work = Work::Range(0, page.len());
         let mut found = false;

@@ -12,6 +12,8 @@ use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
 pub struct Reader<'a> {
     index: Index,
     loaded: &'a Loaded,
+    /// NULL for none.
+    snapshot: pg_sys::Snapshot,
     row_pages: u32,
     current: Option<(u32, Buffer)>,
     turns: u32,
@@ -22,18 +24,17 @@ impl<'a> Reader<'a> {
         Reader {
             index,
             loaded,
+            snapshot: std::ptr::null_mut(),
             row_pages: loaded.segment.row_pages(),
             current: None,
             turns: 0,
         }
     }
 
-    /// The page, tested for the age of a scan's snapshot.
-    pub fn page_for(&mut self, number: u32, snapshot: pg_sys::Snapshot) -> &[u64] {
-        self.page(number);
-        let (_, buffer) = self.current.as_ref().expect("just read");
-        buffer.test_old_snapshot(self.index, snapshot);
-        buffer.words()
+    /// For who reads with this snapshot, which lives as long as the reader.
+    pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Self {
+        self.snapshot = snapshot;
+        self
     }
 }
 
@@ -50,6 +51,8 @@ impl Pages for Reader<'_> {
             let block = self.loaded.blocks[number as usize];
             let recent = &self.loaded.recent[number as usize];
             let buffer = self.index.share_recent(block, recent);
+            // before its kind: a page that was too old to be kept may be another one's
+            buffer.test_old_snapshot(self.index, self.snapshot);
             let buffer = buffer.expect(self.index, kind, self.loaded.generation);
             self.current = Some((number, buffer));
         }

@@ -19,6 +19,11 @@ $$;
 SELECT t, (differ('person', t)).* FROM unnest('{1,0.95,0.85,0.7,0.6}'::float8[]) AS t;
 CREATE INDEX person_sig ON person USING sigfile (sig);
 SELECT t, (differ('person', t)).* FROM unnest('{1,0.95,0.85,0.7,0.6}'::float8[]) AS t;
+-- one scan of the index each time
+BEGIN;
+SELECT count(*) > 0 AS found FROM bloom_duplicates('person', 'id', 'sig', 0.95);
+SELECT pg_stat_get_xact_numscans('person_sig'::regclass) AS scans;
+COMMIT;
 -- with workers, and in little memory
 SET maintenance_work_mem = '1MB';
 SET max_parallel_workers_per_gather = 2;
@@ -178,6 +183,8 @@ CREATE TABLE nameless AS SELECT NULL::int AS id, bloom_signature('x') AS sig FRO
 SELECT * FROM bloom_duplicates('nameless', 'id', 'sig', 0.9);
 CREATE INDEX ON nameless USING sigfile (sig);
 SELECT * FROM bloom_duplicates('nameless', 'id', 'sig', 0.9);
+CREATE TABLE wide AS SELECT i AS id, bloom_signature('x', max_chars => 5000, fpr => 0.000001) AS sig FROM generate_series(1, 2) AS i;
+SELECT * FROM bloom_duplicates('wide', 'id', 'sig', 0.9);
 SET statement_timeout = '20ms';
 SELECT count(*) FROM bloom_duplicates('person', 'id', 'sig', 0.1);
 RESET statement_timeout;
@@ -188,6 +195,14 @@ CREATE TABLE "Odd Schema"."a ""table" ("the key" int, "S" bloom, secret text);
 INSERT INTO "Odd Schema"."a ""table" SELECT i, bloom_signature('Erika'), 'x' FROM generate_series(1, 3) AS i;
 CREATE INDEX ON "Odd Schema"."a ""table" USING sigfile ("S");
 SELECT * FROM bloom_duplicates('"Odd Schema"."a ""table"', 'the key', 'S', 1) ORDER BY 1, 2;
+-- with all privileges on the table, but none on its schema, neither with an index nor without
+GRANT SELECT ON "Odd Schema"."a ""table" TO bloom_ident_reader;
+SELECT '"Odd Schema"."a ""table"'::regclass::oid AS odd \gset
+SET ROLE bloom_ident_reader;
+SELECT * FROM bloom_duplicates(:odd, 'the key', 'S', 1);
+SELECT * FROM bloom_duplicates(:odd, 'the key', '{S}', '{1}', 1);
+RESET ROLE;
+REVOKE SELECT ON "Odd Schema"."a ""table" FROM bloom_ident_reader;
 GRANT USAGE ON SCHEMA "Odd Schema" TO bloom_ident_reader;
 SET ROLE bloom_ident_reader;
 SELECT * FROM bloom_duplicates('"Odd Schema"."a ""table"', 'the key', 'S', 1);
@@ -221,6 +236,6 @@ SELECT count(*) > 0 AS found FROM public.bloom_duplicates(:seen, 'id', 'sig', 0.
 RESET search_path;
 DROP SCHEMA evil, "Odd Schema" CASCADE;
 DROP ROLE bloom_ident_reader;
-DROP TABLE febrl, person, truth, grown, parted, parent, few, keyed, left_side, right_side, profiled, profile_truth, mixed, nameless CASCADE;
+DROP TABLE febrl, person, truth, grown, parted, parent, few, keyed, left_side, right_side, profiled, profile_truth, mixed, nameless, wide CASCADE;
 DROP TYPE whole;
 DROP FUNCTION differ, linkage_differs, profile_differs;

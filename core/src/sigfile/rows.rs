@@ -43,7 +43,7 @@ impl Geometry {
             capacity -= 1;
         }
         if capacity == 0 {
-            let most = 64 * (8 * page_words).saturating_sub(32) / 8;
+            let most = Geometry::most_bits(page_words);
             return Err(Error::new(
                 Kind::LimitExceeded,
                 format!("signature of {bits} bits is too large for a sigfile index"),
@@ -60,6 +60,11 @@ impl Geometry {
             thresholds,
             capacity,
         })
+    }
+
+    /// Bits of the largest signature that fits a page.
+    pub fn most_bits(page_words: usize) -> usize {
+        64 * (8 * page_words).saturating_sub(32) / 8
     }
 
     /// The bit count that stands for a missing signature.
