@@ -8,7 +8,7 @@ use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 use super::catalog::{may_select, may_use_schema};
 pub use super::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::error::{raise_as, shown};
-use crate::planner::type_named;
+use crate::planner::{signature_column, type_named};
 use crate::sigfile::{is_sigfile, Index, Meta};
 use crate::types::readable;
 
@@ -337,14 +337,12 @@ unsafe fn usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool {
             let xmin = pg_sys::htup::HeapTupleHeaderGetXmin(tuple.t_data);
             pg_sys::TransactionIdPrecedes(xmin, pg_sys::TransactionXmin)
         };
-        let keys = form.indkey.values.as_slice(1);
         is_sigfile(index)
             && form.indisvalid
             && form.indisready
             && form.indislive
-            && keys[0] == column
+            && signature_column(index) == Some(column)
             && pg_sys::RelationGetIndexPredicate(index).is_null()
             && visible
-            && !Meta::read(Index::new(index)).thresholds
     }
 }

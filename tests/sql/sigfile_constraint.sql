@@ -74,6 +74,17 @@ CREATE TRIGGER guard AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION bloom_
 INSERT INTO person SELECT 4001, name || 'x', bloom_signature(name || 'x') FROM person WHERE id = 17;
 DROP TRIGGER guard ON person;
 
+-- All pairs by it are those of the table.
+SELECT pg_stat_force_next_flush() IS NULL AS x \gset
+SELECT pg_stat_reset_single_table_counters('one'::regclass) IS NULL AS x \gset
+CREATE TEMP TABLE by_index AS SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.5);
+SELECT pg_stat_force_next_flush() IS NULL AS x \gset
+SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelid = 'one'::regclass;
+CREATE VIEW person_view AS TABLE person;
+CREATE TEMP TABLE by_table AS SELECT * FROM bloom_duplicates('person_view', 'id', 'sig', 0.5);
+SELECT count(*) > 100 AS many, (SELECT count(*) FROM (TABLE by_index EXCEPT ALL TABLE by_table) AS d) AS surplus,
+       (SELECT count(*) FROM (TABLE by_table EXCEPT ALL TABLE by_index) AS d) AS missing FROM by_index;
+
 -- Partial, on an expression, on a domain, in partitions.
 CREATE DOMAIN signature AS bloom;
 CREATE TABLE other (id int, name text, active bool, sig signature,
