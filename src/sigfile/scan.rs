@@ -180,6 +180,7 @@ impl Walk {
             (None, None) => Search::everything(segment),
         };
         let mut found = false;
+        search.prefetch(segment, &mut Reader::new(self.index, &loaded));
         match search.next(segment) {
             Some((page, work)) => {
                 let mut reader = Reader::new(self.index, &loaded).with_snapshot(self.snapshot);

@@ -59,6 +59,11 @@ impl Pages for Reader<'_> {
         self.current.as_ref().expect("just read").1.words()
     }
 
+    #[inline]
+    fn prefetch(&mut self, number: u32, words: &[usize]) {
+        page::prefetch(&self.loaded.recent[number as usize], words);
+    }
+
     fn release(&mut self) {
         self.current = None;
     }

@@ -30,6 +30,10 @@ pub trait Pages {
     /// The page's content, until the next call.
     fn page(&mut self, number: u32) -> &[u64];
 
+    /// The page will soon be asked for, and what is near these words of it: pages of a large segment are in no
+    /// processor's cache, and several can be on their way at once.
+    fn prefetch(&mut self, _number: u32, _words: &[usize]) {}
+
     /// A turn for the caller, from time to time.
     fn tick(&mut self) {}
 

@@ -84,6 +84,17 @@ impl Geometry {
         self.counts_at() + self.capacity.div_ceil(2)
     }
 
+    /// Where on its page the words, the count and the place of a row are.
+    pub fn words_of(&self, i: usize) -> [usize; 4] {
+        let words = 1 + i * self.stride;
+        [
+            words,
+            words + self.stride - 1,
+            self.counts_at() + i / 2,
+            self.places_at() + PLACE * i / 8,
+        ]
+    }
+
     /// Pages that hold so many rows.
     pub fn pages(&self, rows: u32) -> u32 {
         rows.div_ceil(self.capacity as u32)

@@ -17,6 +17,8 @@ pub struct Search {
     candidates: Vec<u32>,
     /// Candidates already looked at.
     done: usize,
+    /// Candidates whose pages are on their way.
+    awaited: usize,
     scanned: Range<u32>,
 }
 
@@ -29,26 +31,53 @@ pub enum Work<'a> {
     Range(usize, usize),
 }
 
+/// Candidates whose pages are on their way at once.
+const AHEAD: usize = 8;
+
+/// Values that wait for their pages.
+const WAITING: usize = 32;
+
+/// Words of a posting page that are read first: its header and directory.
+const DIRECTORY: [usize; 2] = [8, 16];
+
 /// Looks up values of one chunk; neighbouring values are mostly on one page.
 struct Probe<'a> {
     postings: &'a Postings,
     range: Range<u32>,
+    waiting: Vec<(u32, Range<u32>)>,
     out: &'a mut Vec<u32>,
 }
 
 impl Probe<'_> {
     fn look_up(&mut self, pages: &mut impl Pages, value: u32) -> Result<()> {
-        for number in self.postings.pages(value) {
-            let list = PostingPage::new(pages.page(number)).find(value);
-            if list.is_empty() {
-                continue;
+        let numbers = self.postings.pages(value);
+        if self.waiting.last().is_none_or(|(_, last)| *last != numbers) {
+            if let Some(first) = numbers.clone().next() {
+                pages.prefetch(first, &DIRECTORY);
             }
-            self.out
-                .try_reserve(list.len())
-                .map_err(|_| Error::out_of_memory(4 * list.len()))?;
-            let range = self.range.clone();
-            self.out
-                .extend(list.rows().filter(|row| range.contains(row)));
+        }
+        self.waiting.push((value, numbers));
+        if self.waiting.len() == WAITING {
+            self.read(pages)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the lists of the values that wait.
+    fn read(&mut self, pages: &mut impl Pages) -> Result<()> {
+        for (value, numbers) in self.waiting.drain(..) {
+            for number in numbers {
+                let list = PostingPage::new(pages.page(number)).find(value);
+                if list.is_empty() {
+                    continue;
+                }
+                self.out
+                    .try_reserve(list.len())
+                    .map_err(|_| Error::out_of_memory(4 * list.len()))?;
+                let range = self.range.clone();
+                self.out
+                    .extend(list.rows().filter(|row| range.contains(row)));
+            }
         }
         Ok(())
     }
@@ -77,6 +106,11 @@ fn own_lengths(segment: &Segment, query: &Query, pages: &mut impl Pages) -> Vec<
         let value = p.chunk.value(query.words());
         p.pages(value).map(|number| pages(number, value)).sum()
     };
+    for p in &segment.postings {
+        if let Some(first) = p.pages(p.chunk.value(query.words())).next() {
+            pages.prefetch(first, &DIRECTORY);
+        }
+    }
     let mut look = |number, value| PostingPage::new(pages.page(number)).find(value).len() as u32;
     segment
         .postings
@@ -111,11 +145,13 @@ impl Search {
             let mut probe = Probe {
                 postings,
                 range: chosen.probed.clone(),
+                waiting: Vec::with_capacity(WAITING),
                 out: &mut candidates,
             };
             let chunk = postings.chunk;
             let value = chunk.value(query.words());
             probe.neighbours(pages, value, chunk.width, radius as u32)?;
+            probe.read(pages)?;
             if candidates.len() > most {
                 candidates.sort_unstable();
                 candidates.dedup();
@@ -132,6 +168,7 @@ impl Search {
             plan: chosen,
             candidates,
             done: 0,
+            awaited: 0,
             scanned,
         })
     }
@@ -149,6 +186,7 @@ impl Search {
             plan,
             candidates: Vec::new(),
             done: 0,
+            awaited: 0,
         }
     }
 
@@ -160,6 +198,20 @@ impl Search {
     /// Rows that the chunks gave.
     pub fn candidates(&self) -> usize {
         self.candidates.len()
+    }
+
+    /// Has the pages of the next candidates on their way.
+    pub fn prefetch(&mut self, segment: &Segment, pages: &mut impl Pages) {
+        let geometry = &segment.geometry;
+        let capacity = geometry.capacity as u32;
+        let to = (self.done + AHEAD).min(self.candidates.len());
+        for &row in self.candidates.get(self.awaited..to).unwrap_or_default() {
+            pages.prefetch(
+                row / capacity,
+                &geometry.words_of((row % capacity) as usize),
+            );
+        }
+        self.awaited = self.awaited.max(to);
     }
 
     /// The next page to look at, and what for; `None` at the end.
