@@ -31,7 +31,7 @@ pub const COSTS: Costs = Costs {
 };
 
 impl Costs {
-    fn scan(&self, rows: u32, stride: usize) -> f64 {
+    pub(super) fn scan(&self, rows: u32, stride: usize) -> f64 {
         f64::from(rows) * (self.scan_row + self.scan_word * stride as f64)
     }
 }

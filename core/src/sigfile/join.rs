@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::budget::{step, Costs};
 use super::posting::PostingPage;
 use super::query::Query;
-use super::rows::RowPage;
+use super::rows::{Geometry, RowPage};
 use super::segment::{Postings, Segment};
 use super::Pages;
 use crate::similarity::{fold, Fold, FoldFilter};
@@ -26,6 +26,21 @@ pub const COSTS: Costs = Costs {
     scan_word: 0.0,
     scan_row: 1.5,
 };
+
+/// The same where folds tell little apart: rows are compared themselves.
+const COSTS_UNFOLDED: Costs = Costs {
+    probe: 80.0,
+    candidate: 60.0,
+    scan_word: 0.12,
+    scan_row: 0.3,
+};
+
+/// Folds are of no use where more than this share of rows with nothing in common pass: a row that passes costs as much to look
+/// at as thirty to scan.
+const PASSING: f64 = 0.01;
+
+/// Words of rows that are compared with one row after the other: they stay in the processor's cache.
+const BLOCK_WORDS: usize = 1 << 14;
 
 /// Rows of a segment, folded.
 #[derive(Debug)]
@@ -68,6 +83,45 @@ impl Folds {
     pub fn rows(&self) -> Range<u32> {
         self.first..self.first + self.folds.len() as u32
     }
+
+    /// From how many bits on, in which rows may differ, folds let too many pass.
+    fn weak_from(&self) -> u32 {
+        const PAIRS: usize = 512;
+        let n = self.folds.len();
+        if n < 2 {
+            return 0;
+        }
+        let differ = |i: usize| {
+            let (a, b) = (&self.folds[i % n], &self.folds[(i + n / 2) % n]);
+            (a[0] ^ b[0]).count_ones() + (a[1] ^ b[1]).count_ones()
+        };
+        let mut sample: Vec<u32> = (0..PAIRS).map(|i| differ(i * n / PAIRS)).collect();
+        let at = (PASSING * PAIRS as f64) as usize;
+        *sample.select_nth_unstable(at).1
+    }
+}
+
+/// Some rows of a segment, side by side.
+#[derive(Default)]
+struct Block {
+    words: Vec<u64>,
+    counts: Vec<u32>,
+    places: Vec<u64>,
+}
+
+impl Block {
+    fn read(&mut self, geometry: &Geometry, numbers: Range<u32>, pages: &mut impl Pages) {
+        self.words.clear();
+        self.counts.clear();
+        self.places.clear();
+        for number in numbers {
+            let page = RowPage::new(*geometry, pages.page(number));
+            self.words.extend_from_slice(page.words(0, page.len()));
+            self.counts.extend_from_slice(page.counts());
+            self.places.extend((0..page.len()).map(|i| page.place(i)));
+        }
+        pages.release();
+    }
 }
 
 /// Rows that are searched for, in the order of their bit counts.
@@ -93,6 +147,14 @@ struct Asked {
 }
 
 impl Asked {
+    fn costs(&self, weak_from: u32) -> &'static Costs {
+        if self.limit >= weak_from {
+            &COSTS_UNFOLDED
+        } else {
+            &COSTS
+        }
+    }
+
     fn filter<'a>(&'a self, folds: &'a Folds) -> FoldFilter<'a> {
         FoldFilter {
             folds: &folds.folds,
@@ -157,6 +219,9 @@ pub struct Joiner<'a> {
     hits: Vec<(usize, u64, f64)>,
     /// Rows of a batch whose candidates are collected together.
     at_once: usize,
+    /// From how many bits on, in which rows may differ, folds are of no use.
+    weak_from: u32,
+    block: Block,
 }
 
 /// Probes that are collected before they are sorted.
@@ -186,6 +251,8 @@ impl<'a> Joiner<'a> {
             candidates: Vec::new(),
             hits: Vec::new(),
             at_once: usize::MAX >> 1,
+            weak_from: folds.weak_from(),
+            block: Block::default(),
         }
     }
 
@@ -210,8 +277,12 @@ impl<'a> Joiner<'a> {
                 continue;
             }
             self.verify(pages, batch, &mut hit);
+            self.compare(pages, batch, some.clone(), &mut hit);
             for i in some.clone() {
                 let asked = &batch.rows[i];
+                if asked.limit >= self.weak_from {
+                    continue;
+                }
                 let mut rest = asked.scanned..asked.rows.end;
                 while !rest.is_empty() {
                     let end = rest.end.min(rest.start + SCANNED);
@@ -228,6 +299,51 @@ impl<'a> Joiner<'a> {
             from = some.end;
         }
         Ok(())
+    }
+
+    /// Scans the rows themselves for those rows of the batch for which folds are of no use.
+    fn compare<P: Pages>(
+        &mut self,
+        pages: &mut P,
+        batch: &Batch,
+        some: Range<usize>,
+        hit: &mut impl FnMut(usize, u64, f64),
+    ) {
+        let weak_from = self.weak_from;
+        let weak = |i: &usize| {
+            let asked = &batch.rows[*i];
+            asked.limit >= weak_from && asked.scanned < asked.rows.end
+        };
+        let from = some.clone().filter(weak).map(|i| batch.rows[i].scanned);
+        let to = some.clone().filter(weak).map(|i| batch.rows[i].rows.end);
+        let (Some(from), Some(to)) = (from.min(), to.max()) else {
+            return;
+        };
+        let geometry = self.segment.geometry;
+        let capacity = geometry.capacity as u32;
+        let at_once = (BLOCK_WORDS / (geometry.capacity * geometry.stride)).max(1) as u32;
+        for first in (from / capacity..to.div_ceil(capacity)).step_by(at_once as usize) {
+            let numbers = first..(first + at_once).min(to.div_ceil(capacity));
+            self.block.read(&geometry, numbers, pages);
+            let base = first * capacity;
+            for i in some.clone().filter(weak) {
+                let asked = &batch.rows[i];
+                let end = asked.rows.end.min(base + self.block.counts.len() as u32);
+                let (start, end) = (asked.scanned.max(base), end.max(base));
+                if start >= end {
+                    continue;
+                }
+                self.query.replace(batch.words(i), asked.count);
+                let (from, to) = ((start - base) as usize, (end - base) as usize);
+                let words = &self.block.words[from * geometry.stride..to * geometry.stride];
+                let (counts, places) = (&self.block.counts[from..to], &self.block.places[from..to]);
+                let query = &self.query;
+                query.scan_words(words, counts, |k, common| {
+                    hit(i, places[k], query.similarity(counts[k], common))
+                });
+                pages.tick();
+            }
+        }
     }
 
     /// Looks at the candidates themselves.
@@ -310,9 +426,11 @@ impl<'a> Joiner<'a> {
         if self.query.threshold() <= 0.0 {
             return Ok(());
         }
-        let scan = |rows: u32| f64::from(rows) * COSTS.scan_row;
+        let (stride, weak_from) = (segment.geometry.stride, self.weak_from);
         let worth_it = |asked: &Asked| {
-            scan(asked.rows.len() as u32) >= chunks as f64 * COSTS.probe && chunks > 0
+            let costs = asked.costs(weak_from);
+            let scan = costs.scan(asked.rows.len() as u32, stride);
+            scan >= chunks as f64 * costs.probe && chunks > 0
         };
         for (chunk, postings) in segment.postings.iter().enumerate() {
             self.probes.clear();
@@ -351,10 +469,11 @@ impl<'a> Joiner<'a> {
         let chunks = segment.postings.len();
         let own = &self.own[i * chunks..(i + 1) * chunks];
         let rows = &asked.rows;
-        let scan = |rows: u32| f64::from(rows) * COSTS.scan_row;
+        let costs = asked.costs(self.weak_from);
+        let scan = |rows: u32| costs.scan(rows, segment.geometry.stride);
         let cost = |chunk: usize, radius: u32| match radius {
-            0 => f64::from(own[chunk]) * COSTS.candidate,
-            _ => step(segment, chunk, radius, Some(own[chunk]), &COSTS),
+            0 => f64::from(own[chunk]) * costs.candidate,
+            _ => step(segment, chunk, radius, Some(own[chunk]), costs),
         };
         let radii = &mut self.radii[i * chunks..(i + 1) * chunks];
         self.next.clear();

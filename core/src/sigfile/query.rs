@@ -118,16 +118,25 @@ impl Query {
         to: usize,
         mut hit: impl FnMut(usize, u32),
     ) {
-        if self.window().is_none() || from >= to {
+        if from >= to {
+            return;
+        }
+        let (words, counts) = (page.words(from, to), &page.counts()[from..to]);
+        self.scan_words(words, counts, |i, common| hit(from + i, common));
+    }
+
+    /// The same for rows that are side by side, with their bit counts.
+    pub fn scan_words(&self, words: &[u64], counts: &[u32], mut hit: impl FnMut(usize, u32)) {
+        if self.window().is_none() {
             return;
         }
         scan_rows(
-            page.words(from, to),
-            &page.counts()[from..to],
+            words,
+            counts,
             &self.words,
             &self.limits,
             self.threshold.clamp(0.0, 2.0),
-            &mut |i, common| hit(from + i, common),
+            &mut hit,
         );
     }
 
