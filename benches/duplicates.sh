@@ -73,7 +73,7 @@ for rows in ${BENCH_DUPLICATES:-100000 1000000}; do
     sql -c 'CREATE INDEX person_sig ON person USING sigfile (sig)'
     built=$(((${EPOCHREALTIME/./} - started) / 1000))
     for t in 0.95 0.9 0.85 0.8 0.7 0.6 0.5; do
-        if ((rows > 200000)) && [[ $t < 0.85 ]]; then
+        if ((rows > 200000)) && [[ $t < 0.8 ]]; then
             continue
         fi
         result=$(sql -c "SELECT count(*) FROM person WHERE sig IS NOT NULL" -c '\timing on' \
