@@ -67,6 +67,7 @@ conflicts=$(cat "$LOGS"/standby-*.err | grep -c 'conflict with recovery') || tru
 sigfile_complaints 'conflict with recovery|deadlock detected|connection to server|postmaster exit|the database system is|person_other|could not open relation with OID'
 searches=$(sigfile_searches)
 ((searches > 0)) || die "only $searches comparisons"
+rebuilt=$(cat "$LOGS"/*.out | grep -c '^REBUILT') || true
 
 as_server "$PGBIN/pg_ctl" promote -w -s -D "$(cluster_dir sigfile_standby)"
 cluster_use sigfile_standby
@@ -76,4 +77,4 @@ sigfile_writing 7 | ask >/dev/null
 ask -c 'VACUUM person' -c "SELECT bloom_sigfile_merge('person_sig')" -c 'VACUUM person' >/dev/null
 sigfile_writing 77 | ask >/dev/null
 sigfile_verify 'promoted and written to'
-say "$searches comparisons on the standby, $conflicts canceled by conflicts with recovery"
+say "$searches comparisons on the standby, $conflicts canceled by conflicts with recovery, $rebuilt older than a rebuilt index"
