@@ -1,4 +1,5 @@
 -- With whose rights flag writes: the owner's only where no code of others can run.
+\set SHOW_CONTEXT never
 CREATE ROLE rights_boss SUPERUSER;
 CREATE ROLE rights_mallory;
 CREATE ROLE rights_clerk;
@@ -192,7 +193,14 @@ SET ROLE rights_clerk;
 \set VERBOSITY default
 SELECT current_user;
 SHOW search_path;
-DO $$ BEGIN INSERT INTO reg.person VALUES (2, 'Erica Mustermann'); EXCEPTION WHEN check_violation THEN RAISE NOTICE 'caught by %', current_user; END $$;
+DO $$
+DECLARE "constraint" text; "table" text;
+BEGIN
+    INSERT INTO reg.person VALUES (2, 'Erica Mustermann');
+EXCEPTION WHEN check_violation THEN
+    GET STACKED DIAGNOSTICS "constraint" = CONSTRAINT_NAME, "table" = TABLE_NAME;
+    RAISE NOTICE 'caught % of % by %', "constraint", "table", current_user;
+END $$;
 SELECT current_user;
 RESET ROLE;
 ALTER TABLE reg.review DROP CONSTRAINT none;

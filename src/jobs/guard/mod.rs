@@ -3,6 +3,7 @@
 mod blocklist;
 mod cache;
 mod call;
+mod create;
 mod found;
 mod generated;
 mod key;

@@ -8,6 +8,7 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 use super::found::Found;
 use super::relation;
 use super::rights::{self, Acting};
+use crate::pg::error::internal;
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, Result};
 
@@ -165,10 +166,9 @@ impl Plan {
         // SAFETY: as promised by the caller; as many values as the statement has parameters.
         unsafe {
             let plan = self.prepared();
-            let code =
-                ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
+            let code = ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
             if code < 0 {
-                crate::pg::error::internal!("SPI_execute_plan returned {code}");
+                internal!("SPI_execute_plan returned {code}");
             }
         }
     }
@@ -182,7 +182,7 @@ impl Plan {
                 let plan = ffi::SPI_prepare(self.statement.as_ptr(), 3, types.as_mut_ptr());
                 if plan.is_null() || ffi::SPI_keepplan(plan) != 0 {
                     let code = pg_sys::SPI_result;
-                    crate::pg::error::internal!("SPI_prepare returned {code}");
+                    internal!("SPI_prepare returned {code}");
                 }
                 self.plan.set(plan);
             }
