@@ -153,18 +153,36 @@ struct State {
     positions: Vec<usize>,
 }
 
+/// What belongs to a scan. An exclusion check begins one for each row, in memory that is freed when the statement ends. So a
+/// scan has a memory context of its own, which amendscan deletes: that drops this. After an ERROR the server deletes
+/// it together with what it is in.
+struct Own {
+    context: pg_sys::MemoryContext,
+    state: Option<State>,
+}
+
 #[entry]
 pub unsafe extern "C-unwind" fn ambeginscan(
     relation: pg_sys::Relation,
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: called by the server; the state goes with the memory context of the scan.
+    // SAFETY: called by the server, which frees what RelationGetIndexScan() makes when the scan ends.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(relation, keys, order_bys);
-        let state: Option<State> = None;
-        (*scan).opaque = PgMemoryContexts::CurrentMemoryContext
-            .leak_and_drop_on_delete(state)
+        let context = pg_sys::AllocSetContextCreateInternal(
+            pg_sys::CurrentMemoryContext,
+            c"sigfile scan".as_ptr(),
+            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+        );
+        let own = Own {
+            context,
+            state: None,
+        };
+        (*scan).opaque = PgMemoryContexts::For(context)
+            .leak_and_drop_on_delete(own)
             .cast();
         (*scan).xs_itupdesc = (*relation).rd_att;
         // the server does not set these, and asks for them
@@ -172,17 +190,18 @@ pub unsafe extern "C-unwind" fn ambeginscan(
         (*scan).xs_recheckorderby = false;
         if order_bys > 0 {
             let n = order_bys as usize;
-            (*scan).xs_orderbyvals = pg_sys::palloc0(n * size_of::<pg_sys::Datum>()).cast();
-            (*scan).xs_orderbynulls = pg_sys::palloc0(n).cast();
+            let values = pg_sys::MemoryContextAllocZero(context, n * size_of::<pg_sys::Datum>());
+            (*scan).xs_orderbyvals = values.cast();
+            (*scan).xs_orderbynulls = pg_sys::MemoryContextAllocZero(context, n).cast();
         }
         scan
     }
 }
 
-/// SAFETY: `scan` was begun by [`ambeginscan`].
-unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Option<State> {
+/// SAFETY: `scan` was begun by [`ambeginscan`] and not ended.
+unsafe fn own<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Own {
     // SAFETY: as promised by the caller.
-    unsafe { &mut *(*scan).opaque.cast::<Option<State>>() }
+    unsafe { &mut *(*scan).opaque.cast::<Own>() }
 }
 
 #[entry]
@@ -202,7 +221,7 @@ pub unsafe extern "C-unwind" fn amrescan(
             std::ptr::copy(order_bys, (*scan).orderByData, order_by_count as usize);
         }
         // what the scan asks for is read when the first row is: keys may live shorter than the scan
-        *state(scan) = None;
+        own(scan).state = None;
     }
 }
 
@@ -568,8 +587,10 @@ unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
         }
         let mut values = [value];
         let mut nulls = [value.is_null()];
+        let before = pg_sys::MemoryContextSwitchTo(own(scan).context);
         (*scan).xs_itup =
             pg_sys::index_form_tuple((*scan).xs_itupdesc, values.as_mut_ptr(), nulls.as_mut_ptr());
+        pg_sys::MemoryContextSwitchTo(before);
         if !value.is_null() {
             pg_sys::pfree(value.cast_mut_ptr());
         }
@@ -587,7 +608,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
         if direction != pg_sys::ScanDirection::ForwardScanDirection {
             crate::pg::error::internal!("sigfile supports only forward scans");
         }
-        let state = state(scan);
+        let state = &mut own(scan).state;
         if state.is_none() {
             *state = Some(start(scan));
         }
@@ -621,8 +642,13 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
 
 #[entry]
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: as above. After an ERROR the memory context drops the state.
-    unsafe { *state(scan) = None };
+    // SAFETY: as above. What an index-only scan has returned last is in the context, and not used any more.
+    unsafe {
+        let context = own(scan).context;
+        (*scan).opaque = std::ptr::null_mut();
+        (*scan).xs_itup = std::ptr::null_mut();
+        pg_sys::MemoryContextDelete(context);
+    }
 }
 
 #[entry]

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Statements over many rows need no memory for each of them: what the search for one row has taken is free before the next.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+if ! grep -qs '^VmPeak:' /proc/self/status; then
+    say 'memory: nothing to measure it with on this system'
+    exit
+fi
+rows=200000
+createdb memory
+export PGDATABASE=memory
+export PGOPTIONS='-c client_min_messages=warning -c jit=off -c max_parallel_workers_per_gather=0 -c statement_timeout=60s'
+ask() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+ask -c 'CREATE EXTENSION bloom_ident' -c "
+    CREATE FUNCTION memory_kb(field text) RETURNS int LANGUAGE sql AS \$\$
+        SELECT substring(pg_read_file('/proc/self/status') FROM field || E':\\\\s+(\\\\d+) kB')::int \$\$" -c "
+    CREATE TABLE source AS SELECT i AS id, bloom_signature(md5(i::text)) AS sig FROM generate_series(1, $rows) AS i" -c "
+    CREATE TABLE few AS SELECT * FROM source LIMIT 20" -c 'CREATE INDEX ON few USING sigfile (sig)' -c '
+    CREATE TABLE person (id int PRIMARY KEY, sig bloom)' -c 'CREATE INDEX ON person USING sigfile (sig) WITH (tail_limit = 256)' -c "
+    CREATE TRIGGER guard AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.99', 'reject')" -c '
+    CREATE TABLE copied (id int, sig bloom)' -c 'CREATE INDEX ON copied USING sigfile (sig)' -c '
+    CREATE TABLE excluded (id int, sig bloom, EXCLUDE USING sigfile ((bloom_query(sig, 1)) WITH %) WITH (tail_limit = 256))' -c '
+    VACUUM ANALYZE source, few' -c "\\copy source TO '$SCRATCH/memory.rows'"
+
+# Kilobytes by which the process of a statement may grow, whatever it does with the rows. One kilobyte of each row would be
+# six times as much.
+limit=32768
+
+# bounded NAME STATEMENT QUERY RESULT: what QUERY says afterwards; it is small, and so it is asked in the same session. What the
+# first search of a session takes does not count.
+bounded() {
+    local result
+    result=$(ask <<SQL
+SELECT count(*) AS none FROM few WHERE sig % (SELECT sig FROM few LIMIT 1) \\gset
+SELECT memory_kb('VmSize') AS before \\gset
+$2
+SELECT ($3), memory_kb('VmPeak') - :before
+SQL
+    ) || die "$1 failed"
+    [[ ${result%|*} == "$4" ]] || die "$1: $result, not $4"
+    ((${result#*|} <= limit)) || die "$1: the process has grown by ${result#*|} kB"
+    say "$1: ${result#*|} kB"
+}
+
+bounded 'EXCLUDE' 'INSERT INTO excluded SELECT * FROM source;' 'SELECT count(*) FROM excluded' $rows
+ask -c 'ALTER TABLE excluded DROP CONSTRAINT excluded_bloom_query_excl'
+bounded 'ADD CONSTRAINT' 'ALTER TABLE excluded ADD EXCLUDE USING sigfile ((bloom_query(sig, 1)) WITH %);' \
+    "SELECT count(*) FROM pg_constraint WHERE contype = 'x'" 1
+bounded 'guard' 'INSERT INTO person SELECT * FROM source;' 'SELECT count(*) FROM person' $rows
+bounded 'COPY' "\\copy copied FROM '$SCRATCH/memory.rows'" 'SELECT count(*) FROM copied' $rows
+# the one row that each of a million searches finds, by an index scan and by an index-only scan
+for what in id sig; do
+    bounded "a million rescans for $what" "
+        SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_material = off; SET enable_memoize = off;
+        EXPLAIN (COSTS OFF) SELECT count(f.$what) FROM generate_series(1, 1000000) AS n,
+            LATERAL (SELECT $what FROM few WHERE sig % bloom_query((SELECT s.sig FROM source AS s LIMIT 1), 1) AND n > 0 OFFSET 0) AS f \\g $SCRATCH/memory.plan
+        SELECT count(f.$what) AS found FROM generate_series(1, 1000000) AS n,
+            LATERAL (SELECT $what FROM few WHERE sig % bloom_query((SELECT s.sig FROM source AS s LIMIT 1), 1) AND n > 0 OFFSET 0) AS f \\gset" 'SELECT :found' 1000000
+    grep -q 'Index.* using few_sig_idx' "$SCRATCH/memory.plan" || die "another plan: $(cat "$SCRATCH/memory.plan")"
+done
+
+# The memory of a scan goes with the scan, and after an error with what it is in.
+scans="SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'sigfile scan'"
+found=$(ask 2>"$SCRATCH/memory.errors" <<SQL
+SELECT sig FROM few WHERE id = 1 \\gset
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM few ORDER BY sig <-> :'sig';
+MOVE 3 IN c;
+$scans;
+CLOSE c;
+$scans;
+SAVEPOINT s;
+DECLARE c CURSOR FOR SELECT 1 / (id - 20) FROM few ORDER BY sig <-> :'sig';
+MOVE 1 IN c;
+$scans;
+\\set ON_ERROR_STOP off
+\\o /dev/null
+MOVE ALL IN c;
+\\o
+ROLLBACK TO s;
+$scans;
+COMMIT;
+SQL
+)
+grep -q 'division by zero' "$SCRATCH/memory.errors" || die "no error: $(cat "$SCRATCH/memory.errors")"
+[[ $found == 1$'\n'0$'\n'1$'\n'0 ]] || die "scans in memory, open, closed, open, failed: ${found//$'\n'/ }"
