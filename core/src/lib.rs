@@ -14,6 +14,7 @@ pub mod ngram;
 pub mod selectivity;
 pub mod sigfile;
 pub mod similarity;
+mod sort;
 pub mod text;
 mod tick;
 

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 
+use crate::sort::sort_distinct;
 use crate::text::{scan, Piece};
 use crate::tick::Ticker;
 use crate::{Error, Kind, Result};
@@ -163,7 +164,7 @@ pub fn word_set(text: &str, q: u8, by_word: bool, tick: impl FnMut()) -> Result<
     let collect = |_: &Window, index| {
         if set.len() == set.capacity() {
             // repetitions go before memory does
-            sort_distinct(&mut set, turn);
+            sort_distinct(&mut set, &mut Ticker::new(turn));
             let more = set.len().max(64);
             if set.try_reserve(more).is_err() {
                 refused = Some(more * size_of::<u64>());
@@ -177,55 +178,8 @@ pub fn word_set(text: &str, q: u8, by_word: bool, tick: impl FnMut()) -> Result<
     if let Some(bytes) = refused {
         return Err(Error::out_of_memory(bytes));
     }
-    sort_distinct(&mut set, turn);
+    sort_distinct(&mut set, &mut Ticker::new(turn));
     Ok(set)
-}
-
-/// Sorts and drops repetitions, with turns for the caller: the standard sort has none, and takes
-/// seconds for the words of a hundred megabytes.
-fn sort_distinct(values: &mut Vec<u64>, tick: impl FnMut()) {
-    let mut ticker = Ticker::new(tick);
-    let bits = values.iter().fold(0, |all, value| all | value);
-    sort(values, 64 - bits.leading_zeros(), &mut ticker);
-    values.dedup_by(|a, b| {
-        ticker.step();
-        a == b
-    });
-}
-
-/// Sorts values that agree above their lowest `bits` bits: by eight bits at a time, in place, down to
-/// pieces that the standard sort does quickly.
-fn sort(values: &mut [u64], bits: u32, ticker: &mut Ticker<impl FnMut()>) {
-    const SMALL: usize = 1 << 12;
-    if values.len() <= SMALL || bits == 0 {
-        values.sort_unstable();
-        values.iter().for_each(|_| ticker.step());
-        return;
-    }
-    let shift = bits.saturating_sub(8);
-    let bucket = |value: u64| (value >> shift) as usize & 0xff;
-    let mut ends = [0; 256];
-    for &value in values.iter() {
-        ticker.step();
-        ends[bucket(value)] += 1;
-    }
-    for i in 1..256 {
-        ends[i] += ends[i - 1];
-    }
-    let mut next = [0; 256];
-    next[1..].copy_from_slice(&ends[..255]);
-    let starts = next;
-    for i in 0..256 {
-        while next[i] < ends[i] {
-            ticker.step();
-            let home = bucket(values[next[i]]);
-            values.swap(next[i], next[home]);
-            next[home] += 1;
-        }
-    }
-    for i in 0..256 {
-        sort(&mut values[starts[i]..ends[i]], shift, ticker);
-    }
 }
 
 /// Exact Jaccard similarity of two texts' word sets; 0 when both are empty.
@@ -250,31 +204,4 @@ pub fn similarity(a: &str, b: &str, q: u8, by_word: bool, mut tick: impl FnMut()
     } else {
         common as f64 / union as f64
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sort_distinct;
-
-    /// Spread out, crowded, and all equal: as the standard sort does it, with turns on the way.
-    #[test]
-    fn sorts_as_the_standard_does() {
-        for spread in [1u64, 3, 300, 70_000, 1 << 40, u64::MAX] {
-            let mut state = 1u64;
-            let mut values: Vec<u64> = (0..200_000)
-                .map(|_| {
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1);
-                    state.rotate_right(20) % spread
-                })
-                .collect();
-            let mut expected = values.clone();
-            expected.sort_unstable();
-            expected.dedup();
-            let mut turns = 0;
-            sort_distinct(&mut values, || turns += 1);
-            assert!(values == expected && turns > 10, "{spread}");
-        }
-    }
 }

@@ -58,16 +58,3 @@ pub fn reserve<T>(of: &mut Vec<T>, more: usize) {
         raise(&Error::out_of_memory(more.saturating_mul(size_of::<T>())));
     }
 }
-
-/// Looks for interrupts at every so many steps of a loop.
-#[derive(Default)]
-pub struct Turns(u32);
-
-impl Turns {
-    pub fn step(&mut self) {
-        self.0 = self.0.wrapping_add(1);
-        if self.0 & 0x3fff == 0 {
-            crate::types::tick();
-        }
-    }
-}

@@ -5,15 +5,15 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::arguments::Arguments;
-use super::budget::{push, reserve, Turns};
+use super::budget::{push, reserve};
 use super::duplicates::each_pair;
 use super::numbers::{places, Numbers};
 use super::pairs::{Besides, Collected};
 use super::relation::Records;
 use super::rows::{text_datum, Rows};
 use super::source::Source;
-use crate::pg::entry;
 use crate::pg::error::{raise, raise_as, OrRaise};
+use crate::pg::{check_for_interrupts, entry};
 use crate::types::{readable, tick, NewValue};
 
 /// How pairs become clusters.
@@ -113,6 +113,7 @@ impl Clustered {
         let order = numbers.sorted();
         let place = places(&order, numbers.len());
         for pair in &mut pairs {
+            check_for_interrupts();
             (pair.a, pair.b) = (place[pair.a as usize], place[pair.b as usize]);
         }
         drop(place);
@@ -125,13 +126,13 @@ impl Clustered {
         drop(links);
         let mut members = Vec::new();
         for i in 0..clusters.len() as u32 {
+            check_for_interrupts();
             if clusters.member(i).size > 1 {
                 push(&mut members, i);
             }
         }
-        let mut turns = Turns::default();
         members.sort_unstable_by(|&x, &y| {
-            turns.step();
+            check_for_interrupts();
             let (a, b) = (clusters.member(x), clusters.member(y));
             b.size
                 .cmp(&a.size)
@@ -203,6 +204,7 @@ fn check_unique(
     reserve(&mut given, order.len());
     given.resize(order.len(), 0usize);
     for pair in pairs {
+        check_for_interrupts();
         given[pair.a as usize] += 1;
         given[pair.b as usize] += 1;
     }
@@ -269,9 +271,8 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 fn put(mut rows: Rows, clustered: &Clustered) {
-    let mut turns = Turns::default();
     for record in clustered.records() {
-        turns.step();
+        check_for_interrupts();
         rows.make(|| {
             Some([
                 record.cluster.into_datum(),

@@ -118,6 +118,7 @@ impl Cursor {
                 let table = &*pg_sys::SPI_tuptable;
                 let before = pg_sys::MemoryContextSwitchTo(self.outside);
                 for i in 0..fetched {
+                    check_for_interrupts();
                     each(Row {
                         tuple: *table.vals.add(i),
                         columns: table.tupdesc,
@@ -125,7 +126,6 @@ impl Cursor {
                 }
                 pg_sys::MemoryContextSwitchTo(before);
                 pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
-                check_for_interrupts();
             }
             ffi::SPI_cursor_close(self.portal);
             ffi::SPI_finish();

@@ -19,8 +19,8 @@ use super::progress::Progress;
 use super::relation::{Records, Table};
 use super::rows::{text_bytes, Rows, Scratch};
 use super::stream::{join, Stream};
-use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
+use crate::pg::{check_for_interrupts, entry};
 use crate::types::NewValue;
 
 /// `(rel regclass, key name, signature name, threshold float8)`
@@ -273,6 +273,7 @@ fn indexed(
     let mut keys = Keys::new(tables, (&a.key, b.map(|b| &b.key)), snapshot);
     let output = std::cell::RefCell::new(output);
     let mut each = |hit: &Match, row: &mut dyn FnMut(u64) -> (usize, u64)| {
+        check_for_interrupts();
         let (a, b) = (row(hit.a), row(hit.b));
         output.borrow_mut().put(hit.similarity, || keys.of(a, b));
     };
@@ -383,6 +384,7 @@ fn streamed(output: &mut Output, a: &Records, b: Option<&Records>, threshold: f6
     let ordered = left.ordered;
     let output = std::cell::RefCell::new(output);
     let each = |hit: &Match| {
+        check_for_interrupts();
         let (a, b) = (parts_of(hit.a).1, parts_of(hit.b).1);
         let others = right.as_mut().map(|right| &mut right.keys);
         output.borrow_mut().put(hit.similarity, || {
@@ -428,6 +430,7 @@ fn profiles(
             continue;
         }
         let each = |hit: &Match| {
+            check_for_interrupts();
             let pair = (parts_of(hit.a).1, parts_of(hit.b).1);
             let (right_keys, right_profiles) = match &mut right {
                 Some((stream, profiles)) => (Some(&mut stream.keys), Some(profiles)),

@@ -3,6 +3,10 @@
 use pgrx::pg_sys;
 
 use super::rows::new_text;
+use crate::pg::check_for_interrupts;
+
+/// Bytes that are read or written between two looks for interrupts.
+const AT_ONCE: usize = 1 << 16;
 
 /// A temporary file that goes with the transaction at the latest.
 pub struct TemporaryFile {
@@ -33,8 +37,11 @@ impl TemporaryFile {
 
     /// Writes at the end, where the file is as long as nothing has been read.
     pub fn append(&mut self, bytes: &[u8]) {
-        // SAFETY: so many bytes are readable.
-        unsafe { pg_sys::BufFileWrite(self.file, bytes.as_ptr().cast_mut().cast(), bytes.len()) };
+        for some in bytes.chunks(AT_ONCE) {
+            check_for_interrupts();
+            // SAFETY: so many bytes are readable.
+            unsafe { pg_sys::BufFileWrite(self.file, some.as_ptr().cast_mut().cast(), some.len()) };
+        }
         self.len += bytes.len() as u64;
     }
 
@@ -47,13 +54,16 @@ impl TemporaryFile {
     }
 
     pub fn read(&mut self, to: &mut [u8]) {
-        // SAFETY: so many bytes may be written.
-        let got = unsafe { pg_sys::BufFileRead(self.file, to.as_mut_ptr().cast(), to.len()) };
-        if got != to.len() {
-            crate::pg::error::internal!(
-                "could not read a temporary file: read {got} of {} bytes",
-                to.len()
-            );
+        for some in to.chunks_mut(AT_ONCE) {
+            check_for_interrupts();
+            let len = some.len();
+            // SAFETY: so many bytes may be written.
+            let got = unsafe { pg_sys::BufFileRead(self.file, some.as_mut_ptr().cast(), len) };
+            if got != len {
+                crate::pg::error::internal!(
+                    "could not read a temporary file: read {got} of {len} bytes"
+                );
+            }
         }
     }
 }

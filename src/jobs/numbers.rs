@@ -6,7 +6,8 @@ use std::hash::BuildHasher;
 use bloom_ident_core::{Error, Kind};
 use hashbrown::HashTable;
 
-use super::budget::{push, reserve, Turns};
+use super::budget::{push, reserve};
+use crate::pg::check_for_interrupts;
 use crate::pg::error::raise;
 
 /// Not a record.
@@ -79,6 +80,8 @@ impl Numbers {
             hasher,
         } = self;
         let hash_of = |&n: &u32| {
+            // where the table grows it is called for all keys
+            check_for_interrupts();
             let start = if n == 0 { 0 } else { ends[n as usize - 1] };
             hasher.hash_one(&bytes[start..ends[n as usize]])
         };
@@ -94,9 +97,8 @@ impl Numbers {
         let mut order = Vec::new();
         reserve(&mut order, self.len());
         order.extend(0..self.len() as u32);
-        let mut turns = Turns::default();
         order.sort_unstable_by(|&x, &y| {
-            turns.step();
+            check_for_interrupts();
             self.key(x).cmp(self.key(y))
         });
         order
@@ -109,6 +111,7 @@ pub fn places(order: &[u32], n: usize) -> Vec<u32> {
     reserve(&mut places, n);
     places.resize(n, NONE);
     for (number, place) in order.iter().zip(0..) {
+        check_for_interrupts();
         places[*number as usize] = place;
     }
     places

@@ -207,6 +207,8 @@ impl Team {
         let mut any = false;
         for (i, &queue) in self.queues.iter().enumerate() {
             while self.alive.borrow()[i] {
+                // a worker can be as quick to send as this process is to receive
+                check_for_interrupts();
                 let (mut size, mut data) = (0, std::ptr::null_mut());
                 // SAFETY: an attached queue; its message stays until the next call.
                 let result = unsafe { ffi::shm_mq_receive(queue, &mut size, &mut data, true) };

@@ -128,6 +128,7 @@ impl Pages for Memory {
             .map_or(&[0; PAGE_WORDS], |page| page)
     }
 
+    #[inline]
     fn tick(&mut self) {
         check_for_interrupts();
     }
@@ -169,10 +170,11 @@ impl Pages for PieceReader<'_> {
         }
     }
 
+    #[inline]
     fn tick(&mut self) {
         match self {
             PieceReader::Indexed(reader) => reader.tick(),
-            PieceReader::Memory(_) => crate::types::tick(),
+            PieceReader::Memory(_) => check_for_interrupts(),
         }
     }
 }

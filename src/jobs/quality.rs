@@ -4,27 +4,26 @@ use bloom_ident_core::dedup::{b_cubed, PairCounts};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
-use super::budget::{push, Turns};
+use super::budget::push;
 use super::numbers::{places, Numbers, NONE};
 use super::side::{tell_unknown, Side};
 use super::source::Source;
 use crate::functions::record;
-use crate::pg::entry;
 use crate::pg::error::OrRaise;
+use crate::pg::{check_for_interrupts, entry};
 use crate::types::{tick, NewValue};
 
 /// How many different pairs of two records there are that `choose` takes.
 fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {
     let mut chosen = Vec::new();
-    let mut turns = Turns::default();
     for &(a, b) in pairs {
-        turns.step();
+        check_for_interrupts();
         if a != b && choose(a, b) {
             push(&mut chosen, (a.min(b), a.max(b)));
         }
     }
     chosen.sort_unstable_by(|x, y| {
-        turns.step();
+        check_for_interrupts();
         x.cmp(y)
     });
     chosen.dedup();
@@ -54,9 +53,8 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 
     let placed = |pairs: &[(u32, u32)]| {
         let mut placed = Vec::new();
-        let mut turns = Turns::default();
         for &(a, b) in pairs {
-            turns.step();
+            check_for_interrupts();
             let (a, b) = (place[a as usize], place[b as usize]);
             if a != NONE && b != NONE {
                 push(&mut placed, (a, b));

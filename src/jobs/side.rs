@@ -4,9 +4,10 @@ use bloom_ident_core::dedup::{labels, quality::pairs_within};
 use bloom_ident_core::{Error, Kind};
 use pgrx::PgSqlErrorCode;
 
-use super::budget::{push, reserve, Budget, Turns};
+use super::budget::{push, reserve, Budget};
 use super::numbers::{Numbers, NONE};
 use super::source::{Form, Source};
+use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
 use crate::types::{readable, tick};
 
@@ -71,9 +72,8 @@ impl Side {
         let mut first = filled(most.map_or(0, |&label| label as usize + 1));
         let mut result = Vec::new();
         reserve(&mut result, records.len());
-        let mut turns = Turns::default();
         for (place, &record) in (0..).zip(records) {
-            turns.step();
+            check_for_interrupts();
             let label = Side::label(given, record);
             result.push(if label == NONE {
                 place
@@ -203,11 +203,11 @@ impl Truth {
             Side::Pairs(mut pairs) => {
                 pairs.retain(|(a, b)| a != b);
                 for pair in &mut pairs {
+                    check_for_interrupts();
                     *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
                 }
-                let mut turns = Turns::default();
                 pairs.sort_unstable_by(|x, y| {
-                    turns.step();
+                    check_for_interrupts();
                     x.cmp(y)
                 });
                 pairs.dedup();

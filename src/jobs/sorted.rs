@@ -67,7 +67,10 @@ impl Sorted {
     fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(Row<'_>)) {
         let file = match &mut self.store {
             Store::Memory(collected) => {
-                rows.for_each(|i| to(collected.nth(i as usize)));
+                for i in rows {
+                    check_for_interrupts();
+                    to(collected.nth(i as usize));
+                }
                 return;
             }
             Store::File(file) => file,
@@ -76,7 +79,7 @@ impl Sorted {
         let mut bytes = vec![0; 8 * (stride + 1)];
         let mut row = Vec::new();
         file.seek(u64::from(rows.start) * bytes.len() as u64);
-        for i in rows {
+        for _ in rows {
             file.read(&mut bytes);
             let (words, _) = bytes.as_chunks();
             row.clear();
@@ -87,9 +90,6 @@ impl Sorted {
                 threshold: 0.0,
                 place: row[stride] & ((1 << 48) - 1),
             });
-            if i % 4096 == 0 {
-                check_for_interrupts();
-            }
         }
     }
 

@@ -5,14 +5,13 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
-use super::budget::Turns;
 use super::numbers::Numbers;
 use super::pairs::{Besides, Collected};
 use super::rows::Rows;
 use super::side::{tell_unknown, Side, Truth};
 use super::source::Source;
-use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
+use crate::pg::{check_for_interrupts, entry};
 use crate::types::{tick, NewValue};
 
 /// The least step between two thresholds.
@@ -70,10 +69,9 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let links = Links::new(numbers.len() as u32, &pairs, tick).or_raise();
     drop(pairs);
     let (mut least, mut unknown) = (1.0f64, 0);
-    let mut turns = Turns::default();
     for i in 0..links.records() {
         for link in links.of(i).iter().take_while(|link| link.to < i) {
-            turns.step();
+            check_for_interrupts();
             match truth.knows(i, link.to) {
                 Some(is_true) => sweep.add(link.similarity, is_true),
                 None => unknown += 1,
@@ -86,7 +84,7 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // below the first threshold that all pairs reach, nobody knows what else there is
     let first = steps.iter().rposition(|step| step.threshold <= least);
     for step in &steps[first.unwrap_or(0)..] {
-        turns.step();
+        check_for_interrupts();
         let rates = step.counts.rates();
         rows.put([
             step.threshold.into_datum(),

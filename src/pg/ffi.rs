@@ -149,15 +149,21 @@ declared! {
     fn PredicateLockRelation(relation: Relation, snapshot: Snapshot);
 }
 
-/// CHECK_FOR_INTERRUPTS(): one look at a variable when nothing is pending.
+/// CHECK_FOR_INTERRUPTS(): one look at a variable when nothing is pending. Whatever runs longer than some milliseconds calls
+/// it at every step: counting steps is no cheaper, and nobody knows how long a step takes.
 #[inline]
 pub fn check_for_interrupts() {
-    // SAFETY: a flag that signal handlers set; to be called wherever an error may be raised.
-    unsafe {
-        if std::ptr::read_volatile(&raw const InterruptPending) != 0 {
-            ProcessInterrupts();
-        }
+    if interrupts_are_pending() {
+        // SAFETY: to be called wherever an error may be raised.
+        unsafe { ProcessInterrupts() };
     }
+}
+
+/// As long as a page is locked interrupts are held back: who holds one lets go of it first, if there are any.
+#[inline]
+pub fn interrupts_are_pending() -> bool {
+    // SAFETY: a flag that signal handlers set at any time, so it is read anew each time.
+    unsafe { std::ptr::read_volatile(&raw const InterruptPending) != 0 }
 }
 
 /// What does not return where it was called. Only for `boundary`.

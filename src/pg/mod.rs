@@ -6,4 +6,4 @@ pub mod ffi;
 pub mod message;
 
 pub use bloom_ident_macros::entry;
-pub use ffi::check_for_interrupts;
+pub use ffi::{check_for_interrupts, interrupts_are_pending};

@@ -3,15 +3,15 @@
 use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::rows::to_bits;
 use bloom_ident_core::sigfile::{Query, RowPage};
-use pgrx::{pg_sys, PgMemoryContexts};
+use pgrx::pg_sys;
 
 use super::meta::{Meta, Part};
 use super::nearest::{Nearest, MAX_KEYS};
 use super::page::Index;
 use super::scan::{query_words, Condition, Hit, Walk};
 use super::vacuum::item_pointer;
-use crate::pg::entry;
 use crate::pg::error::OrRaise;
+use crate::pg::{check_for_interrupts, entry};
 use crate::settings;
 use crate::types::{build, Bloom, BloomQuery};
 
@@ -177,13 +177,17 @@ pub unsafe extern "C-unwind" fn ambeginscan(
             pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
             pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
         );
-        let own = Own {
+        let size = size_of::<pg_sys::MemoryContextCallback>();
+        let callback: *mut pg_sys::MemoryContextCallback =
+            pg_sys::MemoryContextAllocZero(context, size).cast();
+        let own = Box::new(Own {
             context,
             state: None,
-        };
-        (*scan).opaque = PgMemoryContexts::For(context)
-            .leak_and_drop_on_delete(own)
-            .cast();
+        });
+        (*scan).opaque = Box::into_raw(own).cast();
+        (*callback).func = Some(drop_own);
+        (*callback).arg = (*scan).opaque;
+        pg_sys::MemoryContextRegisterResetCallback(context, callback);
         (*scan).xs_itupdesc = (*relation).rd_att;
         // the server does not set these, and asks for them
         (*scan).xs_recheck = false;
@@ -196,6 +200,13 @@ pub unsafe extern "C-unwind" fn ambeginscan(
         }
         scan
     }
+}
+
+/// When the context of a scan is deleted.
+#[entry]
+unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
+    // SAFETY: registered with what ambeginscan has made, and called once.
+    drop(unsafe { Box::from_raw(own.cast::<Own>()) });
 }
 
 /// SAFETY: `scan` was begun by [`ambeginscan`] and not ended.
@@ -495,6 +506,7 @@ impl State {
     ///
     /// SAFETY: as above.
     unsafe fn is_visible(scan: pg_sys::IndexScanDesc, place: u64) -> bool {
+        check_for_interrupts();
         let mut tid = item_pointer(place);
         // SAFETY: the table is open, and the snapshot is that of the scan.
         unsafe {

@@ -7,6 +7,7 @@ use bloom_ident_core::sigfile::Segment;
 
 use super::meta::{Entry, Meta};
 use super::page::{Index, Kind};
+use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
 /// A segment, and where its pages are.
@@ -97,6 +98,8 @@ pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Loaded {
         }
         words.extend_from_slice(&content[MAP_HEADER..MAP_HEADER + n]);
         block = content[0] as u32;
+        drop(buffer);
+        check_for_interrupts();
     }
     let count = words.first().map_or(0, |&n| n as usize);
     let rest = 1 + count.div_ceil(2);

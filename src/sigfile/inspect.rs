@@ -20,7 +20,7 @@ use super::store::Reader;
 use super::vacuum::{compact, item_pointer};
 use crate::functions::record;
 use crate::pg::error::{raise_as, OrRaise};
-use crate::pg::{boundary, entry, ffi};
+use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use crate::types::NewValue;
 
 /// A sigfile index and its table, open and locked until the end of the transaction.
@@ -481,7 +481,10 @@ fn collect(index: Index, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64)>)
             Err(Error::out_of_memory(16 * to.len())).or_raise()
         }
     }
-    to.sort_unstable();
+    to.sort_unstable_by(|a, b| {
+        check_for_interrupts();
+        a.cmp(b)
+    });
     to.windows(2)
         .find(|two| two[0].0 == two[1].0)
         .map(|two| two[0].0)

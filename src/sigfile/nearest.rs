@@ -7,6 +7,7 @@ use bloom_ident_core::sigfile::{Query, Row};
 use pgrx::pg_sys;
 
 use super::scan::{Hit, Walk};
+use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
 /// Order-by keys of a scan.
@@ -176,7 +177,10 @@ impl Nearest {
                 overflow |= far && !returned;
             });
             if kept.len() >= 2 * cap {
-                kept.select_nth_unstable_by(cap - 1, Entry::order);
+                kept.select_nth_unstable_by(cap - 1, |a, b| {
+                    check_for_interrupts();
+                    a.order(b)
+                });
                 kept.truncate(cap);
                 overflow = true;
                 let farthest = kept[cap - 1];
@@ -187,7 +191,10 @@ impl Nearest {
                 break;
             }
         }
-        kept.sort_unstable_by(|a, b| b.order(a));
+        kept.sort_unstable_by(|a, b| {
+            check_for_interrupts();
+            b.order(a)
+        });
         self.ready = kept;
         overflow
     }

@@ -347,8 +347,9 @@ pub fn read_list(index: Index, list: &FreeList) -> (Vec<u32>, Vec<u32>) {
         let pairs = words[MAP_HEADER..MAP_HEADER + n].iter();
         blocks.extend(pairs.flat_map(|&w| [w as u32, (w >> 32) as u32]));
         block = words[0] as u32;
+        drop(buffer);
+        check_for_interrupts();
         if pages.len() > list.blocks as usize + 1 {
-            drop(buffer);
             index.corrupt(block, "a damaged free list");
         }
     }

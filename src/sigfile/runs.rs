@@ -83,8 +83,8 @@ impl Collected {
         first.resize(counts, 0u32);
         order.resize(n, 0);
         for i in 0..n {
+            check_for_interrupts();
             first[self.row(i).count as usize + 2] += 1;
-            turn(i);
         }
         for c in 1..counts {
             first[c] += first[c - 1];
@@ -94,7 +94,7 @@ impl Collected {
             let slot = &mut first[self.row(i).count as usize + 1];
             order[*slot as usize] = i as u32;
             *slot += 1;
-            turn(i);
+            check_for_interrupts();
         }
         (self.first, self.order) = (first, order);
         Ok(())
@@ -107,13 +107,6 @@ impl Collected {
 
     fn of_count(&self, count: u32) -> &[u32] {
         &self.order[self.first[count as usize] as usize..self.first[count as usize + 1] as usize]
-    }
-}
-
-/// Looks for interrupts every few milliseconds.
-fn turn(i: usize) {
-    if i.is_multiple_of(1 << 16) {
-        check_for_interrupts();
     }
 }
 
@@ -176,9 +169,8 @@ impl Spilled {
     fn write(rows: &Collected) -> Result<Spilled> {
         let mut spilled = Spilled::new(rows.geometry)?;
         let width = rows.width();
-        for (n, &i) in rows.order.iter().enumerate() {
+        for &i in &rows.order {
             spilled.append(&rows.words[i as usize * width..(i as usize + 1) * width]);
-            turn(n * 16);
         }
         Ok(spilled)
     }
@@ -200,6 +192,7 @@ impl Spilled {
     }
 
     fn append(&mut self, words: &[u64]) {
+        check_for_interrupts();
         // SAFETY: so many bytes are readable.
         unsafe {
             pg_sys::BufFileWrite(
@@ -317,18 +310,16 @@ impl Run<'_> {
 
 /// Passes on the live rows of all runs by bit count.
 pub fn merge(geometry: &Geometry, runs: &mut [Run<'_>], mut to: impl FnMut(Row<'_>)) {
-    let mut n = 0;
     for count in 0..=geometry.missing() {
         for run in &mut *runs {
+            check_for_interrupts();
             run.each(count, &mut |row| {
+                check_for_interrupts();
                 if row.place != 0 {
                     to(row);
                 }
-                n += 1;
-                turn(n * 16);
             });
         }
-        turn(count as usize);
     }
 }
 

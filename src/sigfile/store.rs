@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 
 use super::cache::{describe, Loaded, MAP_HEADER};
 use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
-use crate::pg::check_for_interrupts;
+use crate::pg::{check_for_interrupts, interrupts_are_pending};
 
 /// Reads pages of a segment, holding the last one.
 pub struct Reader<'a> {
@@ -17,7 +17,6 @@ pub struct Reader<'a> {
     snapshot: pg_sys::Snapshot,
     row_pages: u32,
     current: Option<(u32, Buffer)>,
-    turns: u32,
 }
 
 impl<'a> Reader<'a> {
@@ -28,7 +27,6 @@ impl<'a> Reader<'a> {
             snapshot: std::ptr::null_mut(),
             row_pages: loaded.segment.row_pages(),
             current: None,
-            turns: 0,
         }
     }
 
@@ -70,11 +68,9 @@ impl Pages for Reader<'_> {
     }
 
     /// Interrupts are held back as long as a page is locked.
+    #[inline]
     fn tick(&mut self) {
-        const TURNS: u32 = 1024;
-        self.turns += 1;
-        if self.turns >= TURNS {
-            self.turns = 0;
+        if interrupts_are_pending() {
             self.current = None;
             check_for_interrupts();
         }
@@ -165,9 +161,12 @@ impl Pages for NewPages {
         self.current.as_ref().expect("just read").1.words()
     }
 
+    #[inline]
     fn tick(&mut self) {
-        self.current = None;
-        check_for_interrupts();
+        if interrupts_are_pending() {
+            self.current = None;
+            check_for_interrupts();
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::cache;
 use super::meta::{Meta, Part};
 use super::page::{self, Index, Kind, META};
 use super::rewrite::{read_list, Publisher, Sources};
-use crate::pg::{boundary, entry, ffi};
+use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 
 /// What a pass over the index counts.
 #[derive(Default)]
@@ -227,6 +227,8 @@ fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> u64 {
             let buffer = index.share(block).expect(index, Kind::Tail, 0);
             let page = RowPage::new(meta.geometry(part), buffer.words());
             live += (0..page.len()).filter(|&i| page.place(i) != 0).count() as u64;
+            drop(buffer);
+            check_for_interrupts();
         }
     }
     live

@@ -6,7 +6,8 @@ use bloom_ident_core::ngram::for_each_word;
 use bloom_ident_core::{Error, Kind, Result};
 use pgrx::pg_sys;
 
-use super::varlena::{tick, NewValue, Varlena};
+use super::tick;
+use super::varlena::{NewValue, Varlena};
 use crate::pg::error::OrRaise;
 
 /// The server's limit of an ordinary allocation (MaxAllocSize in memutils.h).

@@ -9,11 +9,12 @@ mod text;
 mod typmod;
 mod varlena;
 
+pub use crate::pg::check_for_interrupts as tick;
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
 pub use query::{BloomQuery, NewQuery};
 pub use text::{is_utf8_database, readable, to_database, Text};
-pub use varlena::{build, is_plain, tick, NewValue, Varlena};
+pub use varlena::{build, is_plain, NewValue, Varlena};
 
 /// Lets a Rust type stand for an SQL type in an `#[entry]`; the SQL itself is written by hand.
 macro_rules! stands_for {

@@ -48,7 +48,7 @@ pub fn average(
     let ticker = &mut Ticker::new(turn);
     // merged clusters are connected by pairs of the threshold, so parts can be taken one by one
     let mut parts = connected(links, threshold, ticker)?;
-    let mut members = numbers(links.records())?;
+    let mut members = numbers(links.records(), ticker)?;
     for i in 0..links.records() {
         ticker.step();
         let root = parts.find(i);
@@ -57,7 +57,7 @@ pub fn average(
             members.swap(root as usize, i as usize);
         }
     }
-    let mut merging = Merging::new(links, missing, threshold)?;
+    let mut merging = Merging::new(links, missing, threshold, ticker)?;
     for i in 0..links.records() {
         ticker.step();
         if parts.find(i) == i && parts.size(i) > 1 {
@@ -65,7 +65,7 @@ pub fn average(
         }
     }
     drop((parts, members));
-    let mut forest = merging.finish();
+    let mut forest = merging.finish(ticker);
     Clusters::of_forest(links, &mut forest, ticker)
 }
 
@@ -84,7 +84,7 @@ struct Merging<'a> {
     /// A ring through each cluster's members.
     next: Vec<u32>,
     /// The sum over all pairs between two clusters, by their roots.
-    sums: HashMap<u64, u128>,
+    sums: Sums,
     /// Means, and the least members of both clusters when they had it. A merged cluster's mean is a weighted
     /// mean of what its parts had, so no cluster has a greater one than the first in here says, and
     /// what has changed is put right when it comes first.
@@ -92,10 +92,16 @@ struct Merging<'a> {
 }
 
 impl<'a> Merging<'a> {
-    fn new(links: &'a Links, missing: f64, threshold: f64) -> Result<Merging<'a>> {
+    fn new(
+        links: &'a Links,
+        missing: f64,
+        threshold: f64,
+        ticker: &mut Ticker<impl FnMut()>,
+    ) -> Result<Merging<'a>> {
         let n = links.records();
-        let mut reach = filled(n as usize, 0)?;
+        let mut reach = filled(n as usize, 0, ticker)?;
         for i in 0..n {
+            ticker.step();
             reach[i as usize] = links.of(i).len();
         }
         Ok(Merging {
@@ -103,17 +109,18 @@ impl<'a> Merging<'a> {
             missing: steps(missing),
             // 0 would merge what no pair above `missing` connects
             least: (steps(threshold) - steps(missing)).max(1),
-            forest: Forest::new(n)?,
-            first: numbers(n)?,
+            forest: Forest::new(n, ticker)?,
+            first: numbers(n, ticker)?,
             reach,
-            next: numbers(n)?,
-            sums: HashMap::new(),
+            next: numbers(n, ticker)?,
+            sums: Sums::default(),
             heap: BinaryHeap::new(),
         })
     }
 
     /// The clusters; all else is freed.
-    fn finish(self) -> Forest {
+    fn finish(mut self, ticker: &mut Ticker<impl FnMut()>) -> Forest {
+        self.sums.clear(ticker);
         self.forest
     }
 
@@ -145,22 +152,27 @@ impl<'a> Merging<'a> {
                 high += usize::from(self.above(link) >= self.least);
             });
         }
-        // a table of its own for each part: to clear one costs as much as the largest part did
-        self.sums = HashMap::new();
-        reserve(&mut self.sums, pairs)?;
+        // tables of its own for each part: to clear one costs as much as the largest part did
+        self.sums.clear(ticker);
+        self.sums.reserve(pairs)?;
         self.heap
             .try_reserve(high)
             .map_err(|_| Error::out_of_memory(high.saturating_mul(16)))?;
         for i in ring(members, start) {
+            let mut refused = None;
             inside(i, ticker, &mut |link| {
                 let above = self.above(link);
                 if above > 0 {
-                    self.sums.insert(key(i, link.to), u128::from(above));
+                    let added = self.sums.add(key(i, link.to), u128::from(above));
+                    refused = refused.take().or(added.err());
                 }
                 if above >= self.least {
                     self.heap.push((above, Reverse((link.to, i))));
                 }
             });
+            if let Some(refused) = refused {
+                return Err(refused);
+            }
         }
         while let Some((mean, Reverse((x, y)))) = self.heap.pop() {
             ticker.step();
@@ -178,8 +190,8 @@ impl<'a> Merging<'a> {
         Ok(())
     }
 
-    fn mean(&self, a: u32, b: u32) -> (u64, Reverse<(u32, u32)>) {
-        let sum = self.sums.get(&key(a, b)).copied().unwrap_or(0);
+    fn mean(&mut self, a: u32, b: u32) -> (u64, Reverse<(u32, u32)>) {
+        let sum = self.sums.get(key(a, b));
         let pairs = u64::from(self.forest.size(a)) * u64::from(self.forest.size(b));
         let (a, b) = (self.first[a as usize], self.first[b as usize]);
         // a mean of u64
@@ -191,7 +203,7 @@ impl<'a> Merging<'a> {
     fn merge(&mut self, a: u32, b: u32, ticker: &mut Ticker<impl FnMut()>) -> Result<()> {
         let a_reaches_more = self.reach[a as usize] >= self.reach[b as usize];
         let (root, below) = if a_reaches_more { (a, b) } else { (b, a) };
-        self.sums.remove(&key(root, below));
+        self.sums.remove(key(root, below));
         for i in ring(&self.next, below) {
             for link in self.links.of(i) {
                 ticker.step();
@@ -199,9 +211,8 @@ impl<'a> Merging<'a> {
                 if other == root || other == below {
                     continue;
                 }
-                if let Some(sum) = self.sums.remove(&key(below, other)) {
-                    reserve(&mut self.sums, 1)?;
-                    *self.sums.entry(key(root, other)).or_insert(0) += sum;
+                if let Some(sum) = self.sums.remove(key(below, other)) {
+                    self.sums.add(key(root, other), sum)?;
                 }
             }
         }
@@ -229,9 +240,65 @@ fn key(a: u32, b: u32) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
+/// Numbers by keys, in tables of moderate size: one that grows, or is rid of what was removed, is rewritten as a whole,
+/// without a turn for the caller.
+#[derive(Default)]
+struct Sums {
+    /// A power of two of them, or none.
+    tables: Vec<HashMap<u64, u128>>,
+}
+
+impl Sums {
+    const SIZE: usize = 1 << 15;
+
+    /// Makes room for so many keys, and forgets what there was.
+    ///
+    /// Errors: out of memory.
+    fn reserve(&mut self, keys: usize) -> Result<()> {
+        let n = keys.div_ceil(Self::SIZE).next_power_of_two();
+        self.tables.clear();
+        self.tables.resize_with(n, HashMap::new);
+        match &mut self.tables[..] {
+            [one] => make_room(one, keys),
+            // they grow as they are filled: not all get the same
+            _ => Ok(()),
+        }
+    }
+
+    fn clear(&mut self, ticker: &mut Ticker<impl FnMut()>) {
+        while self.tables.pop().is_some() {
+            ticker.step();
+        }
+    }
+
+    fn table(&mut self, key: u64) -> &mut HashMap<u64, u128> {
+        let scattered = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let n = self.tables.len();
+        &mut self.tables[scattered as usize & (n - 1)]
+    }
+
+    /// 0 if there is none.
+    fn get(&mut self, key: u64) -> u128 {
+        self.table(key).get(&key).copied().unwrap_or(0)
+    }
+
+    fn remove(&mut self, key: u64) -> Option<u128> {
+        self.table(key).remove(&key)
+    }
+
+    /// Errors: out of memory.
+    fn add(&mut self, key: u64, more: u128) -> Result<()> {
+        let table = self.table(key);
+        make_room(table, 1)?;
+        *table.entry(key).or_insert(0) += more;
+        Ok(())
+    }
+}
+
 /// Errors: out of memory.
-fn reserve(sums: &mut HashMap<u64, u128>, more: usize) -> Result<()> {
-    sums.try_reserve(more)
+fn make_room(table: &mut HashMap<u64, u128>, more: usize) -> Result<()> {
+    table
+        .try_reserve(more)
         .map_err(|_| Error::out_of_memory(more.saturating_mul(size_of::<(u64, u128)>())))
 }
 

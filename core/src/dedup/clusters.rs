@@ -76,13 +76,17 @@ impl Clusters {
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<Clusters> {
         let n = cluster.len();
-        let mut size = filled(n, 0u32)?;
-        let mut similarity = filled(n, f64::NAN)?;
+        let mut size = filled(n, 0u32, ticker)?;
+        let mut similarity = filled(n, f64::NAN, ticker)?;
         for &least in &cluster {
             ticker.step();
             size[least as usize] += 1;
         }
-        for least in (0..links.records()).filter(|&i| size[i as usize] > 0) {
+        for least in 0..links.records() {
+            ticker.step();
+            if size[least as usize] == 0 {
+                continue;
+            }
             let centre = centre[least as usize];
             similarity[centre as usize] = 1.0;
             for link in links.of(centre) {
@@ -109,9 +113,10 @@ impl Clusters {
     ) -> Result<Clusters> {
         let records = links.records();
         let cluster = least_members(records, |i| forest.find(i), ticker)?;
-        let mut centre = numbers(records)?;
-        let mut most = filled(records as usize, 0u128)?;
+        let mut centre = numbers(records, ticker)?;
+        let mut most = filled(records as usize, 0u128, ticker)?;
         for i in 0..records {
+            ticker.step();
             let least = cluster[i as usize];
             let mut sum = 0;
             for link in links.of(i) {
@@ -136,7 +141,7 @@ fn least_members(
     mut of: impl FnMut(u32) -> u32,
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Vec<u32>> {
-    let mut least = filled(records as usize, NONE)?;
+    let mut least = filled(records as usize, NONE, ticker)?;
     let mut members = Vec::new();
     reserve(&mut members, records as usize)?;
     members.extend((0..records).map(|i| {
@@ -173,7 +178,7 @@ pub fn labels(
     turn: impl FnMut(),
 ) -> Result<Vec<u32>> {
     let ticker = &mut Ticker::new(turn);
-    let mut forest = Forest::new(records)?;
+    let mut forest = Forest::new(records, ticker)?;
     for (a, b) in pairs {
         ticker.step();
         forest.join(a, b);
@@ -187,8 +192,9 @@ pub(super) fn connected(
     threshold: f64,
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Forest> {
-    let mut forest = Forest::new(links.records())?;
+    let mut forest = Forest::new(links.records(), ticker)?;
     for i in 0..links.records() {
+        ticker.step();
         for link in links.of(i).iter().take_while(|link| link.to < i) {
             ticker.step();
             if link.similarity >= threshold {
@@ -225,7 +231,7 @@ pub fn centres(
     let ticker = &mut Ticker::new(turn);
     let near = |i: u32| links.of(i).iter().filter(|l| l.similarity >= threshold);
     let order = by_weight(links, near, ticker)?;
-    let mut centre = filled(links.records() as usize, NONE)?;
+    let mut centre = filled(links.records() as usize, NONE, ticker)?;
     for &i in &order {
         ticker.step();
         if centre[i as usize] == NONE {
@@ -241,6 +247,7 @@ pub fn centres(
     }
     if choice == Choice::Nearest {
         for &i in &order {
+            ticker.step();
             if centre[i as usize] == i {
                 continue;
             }
@@ -256,6 +263,7 @@ pub fn centres(
     }
     drop(order);
     for (of, i) in centre.iter_mut().zip(0..) {
+        ticker.step();
         if *of == NONE {
             *of = i;
         }
@@ -271,10 +279,11 @@ fn by_weight<'a, N: Iterator<Item = &'a super::Link>>(
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Vec<u32>> {
     let n = links.records() as usize;
-    let mut neighbours = filled(n, 0u32)?;
-    let mut sums = filled(n, 0u128)?;
+    let mut neighbours = filled(n, 0u32, ticker)?;
+    let mut sums = filled(n, 0u128, ticker)?;
     let mut some = 0;
     for i in 0..links.records() {
+        ticker.step();
         for link in near(i) {
             ticker.step();
             neighbours[i as usize] += 1;

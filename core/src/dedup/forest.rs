@@ -2,6 +2,7 @@
 //! Analysis of Set Union Algorithms, JACM 31, 1984).
 
 use super::{filled, reserve};
+use crate::tick::Ticker;
 use crate::Result;
 
 pub(super) struct Forest {
@@ -14,10 +15,10 @@ impl Forest {
     /// Every record by itself.
     ///
     /// Errors: out of memory.
-    pub(super) fn new(records: u32) -> Result<Forest> {
+    pub(super) fn new(records: u32, ticker: &mut Ticker<impl FnMut()>) -> Result<Forest> {
         Ok(Forest {
-            parent: numbers(records)?,
-            size: filled(records as usize, 1)?,
+            parent: numbers(records, ticker)?,
+            size: filled(records as usize, 1, ticker)?,
         })
     }
 
@@ -59,10 +60,10 @@ impl Forest {
 /// 0, 1, 2, …
 ///
 /// Errors: out of memory.
-pub(super) fn numbers(n: u32) -> Result<Vec<u32>> {
+pub(super) fn numbers(n: u32, ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     reserve(&mut numbers, n as usize)?;
-    numbers.extend(0..n);
+    numbers.extend((0..n).inspect(|_| ticker.step()));
     Ok(numbers)
 }
 
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn sets_grow() {
-        let mut forest = Forest::new(6).unwrap();
+        let mut forest = Forest::new(6, &mut Ticker::new(|| ())).unwrap();
         for (a, b) in [(0, 5), (3, 4), (5, 4), (0, 3)] {
             forest.join(a, b);
         }

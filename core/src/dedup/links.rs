@@ -49,7 +49,7 @@ impl Links {
     pub fn new(records: u32, pairs: &[Pair], turn: impl FnMut()) -> Result<Links> {
         let ticker = &mut Ticker::new(turn);
         let n = records as usize;
-        let mut starts = filled(n + 1, 0)?;
+        let mut starts = filled(n + 1, 0, ticker)?;
         for pair in pairs {
             ticker.step();
             for record in [pair.a, pair.b] {
@@ -62,6 +62,7 @@ impl Links {
         }
         let mut end = 0;
         for start in &mut starts {
+            ticker.step();
             end += *start;
             *start = end;
         }
@@ -69,7 +70,7 @@ impl Links {
             to: 0,
             similarity: 0.0,
         };
-        let mut links = filled(end, nobody)?;
+        let mut links = filled(end, nobody, ticker)?;
         for &Pair { a, b, similarity } in pairs.iter().filter(|pair| pair.a != pair.b) {
             ticker.step();
             for (from, to) in [(a, b), (b, a)] {
@@ -81,6 +82,7 @@ impl Links {
         }
         let mut kept = 0;
         for i in 0..n {
+            ticker.step();
             let (from, to) = (starts[i], starts[i + 1]);
             links[from..to].sort_unstable_by(|x, y| {
                 ticker.step();
@@ -89,6 +91,7 @@ impl Links {
             });
             starts[i] = kept;
             for at in from..to {
+                ticker.step();
                 if kept == starts[i] || links[kept - 1].to != links[at].to {
                     links[kept] = links[at];
                     kept += 1;

@@ -17,13 +17,20 @@ pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
 pub use sweep::{Step, Sweep};
 
+use crate::tick::Ticker;
 use crate::{Error, Result};
 
+/// Memory is slow when it is used for the first time, so there are turns.
+///
 /// Errors: out of memory.
-fn filled<T: Clone>(n: usize, value: T) -> Result<Vec<T>> {
+fn filled<T: Clone>(n: usize, value: T, ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<T>> {
+    const AT_ONCE: usize = 1 << 14;
     let mut filled = Vec::new();
     reserve(&mut filled, n)?;
-    filled.resize(n, value);
+    while filled.len() < n {
+        filled.resize(n.min(filled.len() + AT_ONCE), value.clone());
+        ticker.turn();
+    }
     Ok(filled)
 }
 

@@ -4,6 +4,7 @@
 //! is the recall of no truth.
 
 use super::reserve;
+use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::{Error, Kind, Result};
 
@@ -216,16 +217,8 @@ fn distinct(
         }
         keys.push(u64::from(a.min(b)) << 32 | u64::from(a.max(b)));
     }
-    sort(&mut keys, ticker);
-    keys.dedup();
+    sort_distinct(&mut keys, ticker);
     Ok(keys)
-}
-
-fn sort(keys: &mut [u64], ticker: &mut Ticker<impl FnMut()>) {
-    keys.sort_unstable_by(|a, b| {
-        ticker.step();
-        a.cmp(b)
-    });
 }
 
 #[cold]

@@ -2,6 +2,7 @@
 
 use super::{filled, reserve, PairCounts};
 use crate::error::number;
+use crate::tick::Ticker;
 use crate::{Error, Kind, Result};
 
 /// Counts pairs by the greatest threshold that they reach, so a pair costs one binary search however
@@ -37,9 +38,10 @@ impl Sweep {
         let mut sorted = Vec::new();
         reserve(&mut sorted, thresholds.len())?;
         sorted.extend_from_slice(thresholds);
+        let ticker = &mut Ticker::new(|| ());
         Ok(Sweep {
             thresholds: sorted,
-            reached: filled(thresholds.len() + 1, (0, 0))?,
+            reached: filled(thresholds.len() + 1, (0, 0), ticker)?,
         })
     }
 
@@ -56,9 +58,10 @@ impl Sweep {
         let mut thresholds = Vec::new();
         reserve(&mut thresholds, n as usize + 1)?;
         thresholds.extend((0..=n).map(|i| f64::from(i) / f64::from(n)));
+        let ticker = &mut Ticker::new(|| ());
         Ok(Sweep {
             thresholds,
-            reached: filled(n as usize + 2, (0, 0))?,
+            reached: filled(n as usize + 2, (0, 0), ticker)?,
         })
     }
 
@@ -90,7 +93,8 @@ impl Sweep {
             threshold: 0.0,
             counts: PairCounts::default(),
         };
-        let mut steps = filled(self.thresholds.len(), nothing)?;
+        let ticker = &mut Ticker::new(|| ());
+        let mut steps = filled(self.thresholds.len(), nothing, ticker)?;
         let (mut found, mut both) = (0, 0);
         for (i, step) in steps.iter_mut().enumerate().rev() {
             let (pairs, true_pairs) = self.reached[i + 1];

@@ -17,6 +17,8 @@ use super::rows::{Geometry, RowPage};
 use super::segment::{Postings, Segment};
 use super::Pages;
 use crate::similarity::{fold, Fold, FoldFilter};
+use crate::sort::{sort, sort_distinct};
+use crate::tick::Ticker;
 use crate::{Error, Result};
 
 /// Nanoseconds, measured on warm buffers; only their ratios matter.
@@ -74,6 +76,7 @@ impl Folds {
             next = page * capacity + to;
             pages.tick();
         }
+        pages.release();
         Ok(Folds {
             first: rows.start,
             folds,
@@ -266,7 +269,7 @@ impl<'a> Joiner<'a> {
         batch: &mut Batch,
         mut hit: impl FnMut(usize, u64, f64),
     ) -> Result<()> {
-        self.find_windows(batch);
+        self.find_windows(pages, batch);
         let mut from = 0;
         while from < batch.len() {
             let some = from..(from + self.at_once).min(batch.len());
@@ -353,8 +356,7 @@ impl<'a> Joiner<'a> {
         batch: &Batch,
         hit: &mut impl FnMut(usize, u64, f64),
     ) {
-        self.candidates.sort_unstable();
-        self.candidates.dedup();
+        sort_candidates(&mut self.candidates, pages);
         let geometry = self.segment.geometry;
         let capacity = geometry.capacity;
         let mut last = usize::MAX;
@@ -373,20 +375,21 @@ impl<'a> Joiner<'a> {
                     let similarity = self.query.similarity(count, common);
                     self.hits.push((asked, page.place(i), similarity));
                 }
+                pages.tick();
             }
             pages.release();
             for (asked, place, similarity) in self.hits.drain(..) {
                 hit(asked, place, similarity);
             }
-            pages.tick();
         }
     }
 
     /// Finds for each row of the batch the rows that can be similar to it.
-    fn find_windows(&mut self, batch: &mut Batch) {
+    fn find_windows(&mut self, pages: &mut impl Pages, batch: &mut Batch) {
         let here = self.folds.rows();
         let mut limit = 0;
         for i in 0..batch.rows.len() {
+            pages.tick();
             let count = batch.rows[i].count;
             let other = i == 0 || count != self.query.count();
             self.query.replace(batch.words(i), count);
@@ -440,19 +443,20 @@ impl<'a> Joiner<'a> {
                     self.probes.push(u64::from(value) << 32 | i as u64);
                 }
             }
-            self.probes.sort_unstable();
+            sort(&mut self.probes, &mut Ticker::new(|| pages.tick()));
             for &probe in &self.probes {
                 let (value, i) = ((probe >> 32) as u32, probe as u32 as usize);
                 let mut length = 0;
                 for number in postings.pages(value) {
                     let list = PostingPage::new(pages.page(number)).find(value);
                     length += list.count_within(batch.rows[i].rows.clone());
+                    pages.tick();
                 }
                 self.own[(i - base) * chunks + chunk] = length as u32;
-                pages.tick();
             }
         }
         for i in some {
+            pages.tick();
             if !worth_it(&batch.rows[i]) {
                 continue;
             }
@@ -520,6 +524,12 @@ impl<'a> Joiner<'a> {
     /// Collects what the chunks give; false if that is too much.
     fn probe(&mut self, pages: &mut impl Pages, batch: &Batch, some: Range<usize>) -> Result<bool> {
         let chunks = self.segment.postings.len();
+        // fewer rows than one are not possible
+        let most = if some.len() > 1 {
+            CANDIDATES
+        } else {
+            usize::MAX
+        };
         for (chunk, postings) in self.segment.postings.iter().enumerate() {
             self.probes.clear();
             for i in some.clone() {
@@ -528,21 +538,20 @@ impl<'a> Joiner<'a> {
                     continue;
                 }
                 let value = postings.chunk.value(batch.words(i));
-                self.collect(pages, postings, batch, value, i, radius as u32)?;
-            }
-            self.look_up(pages, postings, batch)?;
-            if self.candidates.len() > CANDIDATES && some.len() > 1 {
-                self.candidates.sort_unstable();
-                self.candidates.dedup();
-                if self.candidates.len() > CANDIDATES / 2 {
+                if !self.collect(pages, postings, batch, value, i, radius as u32, most)? {
                     return Ok(false);
                 }
+            }
+            if !self.look_up(pages, postings, batch, most)? {
+                return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Adds the values that differ from `value` in at most `radius` bits to the probes, which are looked up when they are many.
+    /// Adds the values that differ from `value` in at most `radius` bits to the probes, which are looked up when they are many:
+    /// false if that gives too much.
+    #[allow(clippy::too_many_arguments)]
     fn collect(
         &mut self,
         pages: &mut impl Pages,
@@ -551,26 +560,29 @@ impl<'a> Joiner<'a> {
         value: u32,
         i: usize,
         radius: u32,
-    ) -> Result<()> {
+        most: usize,
+    ) -> Result<bool> {
         let mut flips = Flips::new(postings.chunk.width, radius);
         while let Some(flip) = flips.next() {
-            if self.probes.len() == PROBES {
-                self.look_up(pages, postings, batch)?;
+            if self.probes.len() == PROBES && !self.look_up(pages, postings, batch, most)? {
+                return Ok(false);
             }
             self.probes.push(u64::from(value ^ flip) << 32 | i as u64);
         }
-        Ok(())
+        Ok(true)
     }
 
+    /// False if there are more than `most` candidates.
     fn look_up(
         &mut self,
         pages: &mut impl Pages,
         postings: &Postings,
         batch: &Batch,
-    ) -> Result<()> {
+        most: usize,
+    ) -> Result<bool> {
         let mut probes = std::mem::take(&mut self.probes);
         let mut near = std::mem::take(&mut self.near);
-        probes.sort_unstable();
+        sort(&mut probes, &mut Ticker::new(|| pages.tick()));
         for &probe in &probes {
             let (value, i) = ((probe >> 32) as u32, probe as u32 as usize);
             let asked = &batch.rows[i];
@@ -583,14 +595,25 @@ impl<'a> Joiner<'a> {
                     let filter = asked.filter(self.folds);
                     filter.list(list.bytes(), rows, &mut near)?;
                 }
+                pages.tick();
             }
             keep(&mut self.candidates, i, &near)?;
-            pages.tick();
+            if self.candidates.len() > most {
+                sort_candidates(&mut self.candidates, pages);
+                if self.candidates.len() > most / 2 {
+                    return Ok(false);
+                }
+            }
         }
         probes.clear();
         (self.probes, self.near) = (probes, near);
-        Ok(())
+        Ok(true)
     }
+}
+
+/// Puts candidates in order, each once.
+fn sort_candidates(candidates: &mut Vec<u64>, pages: &mut impl Pages) {
+    sort_distinct(candidates, &mut Ticker::new(|| pages.tick()));
 }
 
 /// Adds candidates of row `i` of a batch.

@@ -34,7 +34,7 @@ pub trait Pages {
     /// processor's cache, and several can be on their way at once.
     fn prefetch(&mut self, _number: u32, _words: &[usize]) {}
 
-    /// A turn for the caller, from time to time.
+    /// A turn for the caller, at every step that may take more than some microseconds. No page is needed until the next call.
     fn tick(&mut self) {}
 
     /// No page is needed until the next call.

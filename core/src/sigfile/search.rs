@@ -8,6 +8,8 @@ use super::query::Query;
 use super::rows::RowPage;
 use super::segment::{Postings, Segment};
 use super::Pages;
+use crate::sort::sort_distinct;
+use crate::tick::Ticker;
 use crate::{Error, Result};
 
 /// What is left to look at: rows by number, ascending.
@@ -77,6 +79,7 @@ impl Probe<'_> {
                 let range = self.range.clone();
                 self.out
                     .extend(list.rows().filter(|row| range.contains(row)));
+                pages.tick();
             }
         }
         Ok(())
@@ -153,8 +156,7 @@ impl Search {
             probe.neighbours(pages, value, chunk.width, radius as u32)?;
             probe.read(pages)?;
             if candidates.len() > most {
-                candidates.sort_unstable();
-                candidates.dedup();
+                sort_distinct(&mut candidates, &mut Ticker::new(|| pages.tick()));
             }
             if candidates.len() > most {
                 scanned = chosen.probed.start..chosen.scanned.end;
@@ -162,8 +164,7 @@ impl Search {
                 break;
             }
         }
-        candidates.sort_unstable();
-        candidates.dedup();
+        sort_distinct(&mut candidates, &mut Ticker::new(|| pages.tick()));
         Ok(Search {
             plan: chosen,
             candidates,

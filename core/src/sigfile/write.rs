@@ -330,7 +330,7 @@ impl Sorter {
     fn sort(&mut self, lo: u32, hi: u32, turn: &mut impl Pages) {
         const DIGIT: u32 = 11;
         /// Postings between two turns.
-        const TURN: usize = 1 << 18;
+        const TURN: usize = 1 << 12;
         let bits = 32 - (lo ^ hi).leading_zeros();
         let mut shift = 32;
         while shift < 32 + bits {

@@ -19,6 +19,7 @@ use crate::jobs::pairs::Collected;
 use crate::jobs::relation::{Column, Records};
 use crate::jobs::side::{Side, Truth};
 use crate::jobs::source::Source;
+use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::planner::type_named;
 use crate::types::readable;
@@ -287,6 +288,7 @@ pub fn find(
 /// Sizes of all clusters, and the largest ones.
 fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
     for record in clustered.records() {
+        check_for_interrupts();
         facts.clustered += 1;
         if record.keep {
             match facts.sizes.last_mut() {
