@@ -226,11 +226,10 @@ fn check_unique(
 #[pg_extern(sql = false)]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, STRICT, returning a set.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let (threshold, method) = (arguments.threshold(3), arguments.text(4));
     let method = Method::of_name(&method);
     let records = Records::new(
-        near,
         arguments.oid(0),
         arguments.name(1),
         vec![arguments.name(2)],

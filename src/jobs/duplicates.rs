@@ -26,9 +26,8 @@ use crate::types::NewValue;
 #[pg_extern(sql = false)]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, STRICT, returning a set.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let records = Records::new(
-        near,
         arguments.oid(0),
         arguments.name(1),
         vec![arguments.name(2)],
@@ -42,10 +41,10 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[pg_extern(sql = false)]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let (signatures, weights) = (arguments.names(2), arguments.float8s(3));
     check_profiles(&signatures, &weights);
-    let records = Records::new(near, arguments.oid(0), arguments.name(1), signatures);
+    let records = Records::new(arguments.oid(0), arguments.name(1), signatures);
     let threshold = arguments.threshold(4);
     profiles(
         fcinfo,
@@ -62,10 +61,9 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[pg_extern(sql = false)]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let side = |i: usize| {
         Records::new(
-            near,
             arguments.oid(i),
             arguments.name(i + 1),
             vec![arguments.name(i + 2)],
@@ -86,12 +84,12 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[pg_extern(sql = false)]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let weights = arguments.float8s(6);
     let side = |i: usize| {
         let signatures = arguments.names(i + 2);
         check_profiles(&signatures, &weights);
-        Records::new(near, arguments.oid(i), arguments.name(i + 1), signatures)
+        Records::new(arguments.oid(i), arguments.name(i + 1), signatures)
     };
     let (a, b) = (side(0), side(3));
     profiles(

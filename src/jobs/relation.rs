@@ -8,7 +8,8 @@ use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 use super::catalog::{may_select, may_use_schema};
 pub use super::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::error::{raise_as, shown};
-use crate::planner::{signature_column, type_named};
+use crate::planner::ours::is_signature;
+use crate::planner::signature_column;
 use crate::sigfile::{is_sigfile, Index, Meta};
 use crate::types::readable;
 
@@ -118,23 +119,15 @@ pub struct Records {
 }
 
 impl Records {
-    /// `near` is a function of the extension.
-    ///
     /// Errors: no relation with rows; no such column; a signature column of another type.
-    pub fn new(
-        near: pg_sys::Oid,
-        oid: pg_sys::Oid,
-        key: CString,
-        signatures: Vec<CString>,
-    ) -> Records {
+    pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
         let column = |column: CString| Column::of(oid, column, &name);
         // SAFETY: catalog look-ups.
         unsafe {
             let signatures: Vec<Column> = signatures.into_iter().map(&column).collect();
-            let bloom = type_named(near, c"bloom");
             for signature in &signatures {
-                if Some(pg_sys::getBaseType(signature.type_oid)) != bloom {
+                if !is_signature(signature.type_oid) {
                     let is = pg_sys::format_type_be(signature.type_oid);
                     raise_as(
                         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,

@@ -2,6 +2,8 @@
 
 use pgrx::{pg_extern, pg_guard, pg_sys};
 
+use super::ours::is_signature;
+
 /// Kind of the statistics slot that holds the sample; the range is free for private use
 /// (pg_statistic.h).
 pub const KIND: i32 = 21_045;
@@ -27,6 +29,9 @@ fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
         let stats: *mut pg_sys::VacAttrStats = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
         if !pg_sys::std_typanalyze(stats) {
             return false;
+        }
+        if !is_signature((*stats).attrtypid) {
+            return true;
         }
         let ordinary: *mut Ordinary = pg_sys::palloc(size_of::<Ordinary>()).cast();
         ordinary.write(Ordinary {

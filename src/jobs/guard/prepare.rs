@@ -11,7 +11,7 @@ use super::key::Key;
 use super::options::{Action, Options, TableName};
 use super::relation;
 use super::review::Review;
-use super::target::{self, Objects, Target, Tree};
+use super::target::{self, Target, Tree};
 use crate::message::{words, Message, Result};
 
 /// A trigger of one table, ready to check rows.
@@ -51,9 +51,7 @@ impl Guard {
     pub fn prepare(call: &Call) -> Result<Guard> {
         let options = Options::parse(&call.args())?;
         call.check_timing(options.action)?;
-        // SAFETY: the function is one of the extension's.
-        let objects = Objects::beside(unsafe { (*call.function).fn_oid });
-        let column = relation::signature_column(call.table(), &options.column, objects.bloom)?;
+        let column = relation::signature_column(call.table(), &options.column)?;
         let generated = generated(call.table(), column)?;
         let top = topmost(call);
         let searched = match &options.list {
@@ -66,7 +64,7 @@ impl Guard {
         let targets = tree
             .leaves
             .iter()
-            .map(|&leaf| Target::new(leaf, wanted, &objects))
+            .map(|&leaf| Target::new(leaf, wanted))
             .collect::<Result<Vec<_>>>()?;
         // SAFETY: the trigger's table is open and locked.
         let key = unsafe { Key::of(call.relation()) };

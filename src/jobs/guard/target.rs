@@ -5,27 +5,8 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::key::Key;
 use super::relation;
 use crate::message::{words, Message, Result};
-use crate::planner::{self, node, operator, type_named};
+use crate::planner::{self, node, ours};
 use crate::sigfile;
-
-/// The extension's objects that a search needs.
-pub struct Objects {
-    pub bloom: pg_sys::Oid,
-    /// `bloom % bloom_query`
-    operator: pg_sys::Oid,
-}
-
-impl Objects {
-    /// `function` is one of the extension's.
-    pub fn beside(function: pg_sys::Oid) -> Objects {
-        let of_type = |name| type_named(function, name).expect("type of the extension");
-        let (bloom, query) = (of_type(c"bloom"), of_type(c"bloom_query"));
-        Objects {
-            bloom,
-            operator: operator(function, c"%", bloom, query).expect("operator of the extension"),
-        }
-    }
-}
 
 /// An index, and how to ask it.
 pub struct Index {
@@ -114,15 +95,15 @@ impl Target {
     /// `table` is locked, and has rows.
     ///
     /// Errors: as for [`relation::signature_column`].
-    pub fn new(table: pg_sys::Oid, column: &std::ffi::CStr, objects: &Objects) -> Result<Target> {
-        let column = relation::signature_column(table, column, objects.bloom)?;
+    pub fn new(table: pg_sys::Oid, column: &std::ffi::CStr) -> Result<Target> {
+        let column = relation::signature_column(table, column)?;
         // SAFETY: a table, locked.
         unsafe {
             let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
             let target = Target {
                 table,
                 column,
-                index: best_index(open, column, objects),
+                index: best_index(open, column),
                 key: Key::of(open),
             };
             pg_sys::table_close(open, pg_sys::NoLock as i32);
@@ -134,14 +115,14 @@ impl Target {
 /// sigfile before others, an index on the signature alone before one on more.
 ///
 /// SAFETY: `table` is open and locked.
-unsafe fn best_index(table: pg_sys::Relation, column: i16, objects: &Objects) -> Option<Index> {
+unsafe fn best_index(table: pg_sys::Relation, column: i16) -> Option<Index> {
     let mut best: Option<((bool, bool, u32), Index)> = None;
     // SAFETY: as promised by the caller.
     unsafe {
         let list = pg_sys::RelationGetIndexList(table);
         for oid in node::oids(list) {
             let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as i32);
-            if let Some(usable) = usable(index, column, objects) {
+            if let Some(usable) = usable(index, column) {
                 let many = (*(*index).rd_index).indnkeyatts > 1;
                 let rank = (!sigfile::is_sigfile(index), many, oid.to_u32());
                 if best.as_ref().is_none_or(|(r, _)| rank < *r) {
@@ -161,7 +142,7 @@ unsafe fn best_index(table: pg_sys::Relation, column: i16, objects: &Objects) ->
 /// the newest version of a row only.
 ///
 /// SAFETY: `index` is open.
-unsafe fn usable(index: pg_sys::Relation, column: i16, objects: &Objects) -> Option<Index> {
+unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<Index> {
     // SAFETY: as promised by the caller; as many classes and columns as the index says.
     unsafe {
         let form = &*(*index).rd_index;
@@ -176,13 +157,13 @@ unsafe fn usable(index: pg_sys::Relation, column: i16, objects: &Objects) -> Opt
                 continue;
             }
             let family = *(*index).rd_opfamily.add(i);
-            let strategy = pg_sys::get_op_opfamily_strategy(objects.operator, family);
-            if strategy > 0 {
+            let mut operators = sigfile::operators(family).into_iter();
+            if let Some(operator) = operators.find(|o| ours::is_match(o.amopopr)) {
                 return Some(Index {
                     oid: form.indexrelid,
                     column: i as i16 + 1,
-                    strategy: strategy as u16,
-                    function: pg_sys::get_opcode(objects.operator),
+                    strategy: operator.amopstrategy as u16,
+                    function: pg_sys::get_opcode(operator.amopopr),
                 });
             }
         }

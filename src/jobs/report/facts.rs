@@ -20,7 +20,7 @@ use crate::jobs::pairs::Collected;
 use crate::jobs::relation::{Column, Records};
 use crate::jobs::side::{Side, Truth};
 use crate::jobs::source::Source;
-use crate::planner::type_named;
+use crate::planner::ours::{is_query, is_signature};
 use crate::types::readable;
 
 /// Rows with all columns are wide: fewer are fetched at a time.
@@ -138,7 +138,7 @@ impl Nearest {
 /// The columns to show: those given, or all that the caller may read but signatures, without the key.
 ///
 /// Errors: no such column.
-pub fn columns(near: pg_sys::Oid, records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
+pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     if let Some(given) = given {
         let name = crate::jobs::relation::lock(records.oid);
         return given
@@ -146,7 +146,7 @@ pub fn columns(near: pg_sys::Oid, records: &Records, given: Option<Vec<CString>>
             .map(|column| Column::of(records.oid, column, &name).name)
             .collect();
     }
-    let signatures = [type_named(near, c"bloom"), type_named(near, c"bloom_query")];
+    let holds_signatures = |of_type| is_signature(of_type) || is_query(of_type);
     // SAFETY: catalog look-ups of a locked relation.
     unsafe {
         let (user, select) = (
@@ -161,12 +161,9 @@ pub fn columns(near: pg_sys::Oid, records: &Records, given: Option<Vec<CString>>
             .filter_map(|(number, name)| {
                 let column = Column::find(records.oid, CStr::from_ptr(name).to_owned()).ok()?;
                 let base = pg_sys::getBaseType(column.type_oid);
-                let element = match pg_sys::get_element_type(base) {
-                    pg_sys::InvalidOid => pg_sys::InvalidOid,
-                    element => pg_sys::getBaseType(element),
-                };
-                let is_signature =
-                    signatures.contains(&Some(base)) || signatures.contains(&Some(element));
+                let element = pg_sys::get_element_type(base);
+                let is_signature = holds_signatures(base)
+                    || element != pg_sys::InvalidOid && holds_signatures(element);
                 let readable =
                     all || pg_sys::pg_attribute_aclcheck(records.oid, number, user, select) == ok;
                 (!is_signature && readable && column.name != records.key.name)

@@ -163,7 +163,7 @@ unsafe fn known(text: *const std::ffi::c_char) -> String {
 #[pg_extern(sql = false)]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
     // SAFETY: declared so.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     if [0, 1, 2, 3, 6, 8]
         .map(|i| arguments.datum(i))
         .contains(&None)
@@ -181,7 +181,6 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
         )
     });
     let records = Records::new(
-        near,
         arguments.oid(0),
         arguments.name(1),
         vec![arguments.name(2)],
@@ -224,7 +223,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
         date,
         server,
     };
-    let columns = facts::columns(near, &records, given);
+    let columns = facts::columns(&records, given);
     let truth = truth.as_ref().map(|(_, source)| source);
     let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
     let report = match format {
