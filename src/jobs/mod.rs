@@ -25,5 +25,6 @@ mod rows;
 mod side;
 mod sorted;
 mod source;
+mod storage;
 mod stream;
 mod sweep;

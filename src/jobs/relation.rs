@@ -7,6 +7,7 @@ use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use super::catalog::{may_select, may_use_schema};
 pub use super::catalog::{quoted as qualified, quoted_column as quoted};
+use super::storage::{is_heap, is_read_from};
 use crate::error::{raise_as, shown};
 use crate::planner::ours::is_signature;
 use crate::planner::signature_column;
@@ -152,8 +153,8 @@ impl Records {
         }
     }
 
-    /// The tables that hold the rows, each with a sigfile index on the only signature column; `None` if there is not one for each, or if
-    /// the caller sees the rows through a view or a policy.
+    /// The tables that hold the rows, each with a sigfile index on the only signature column; `None` if there is not one for each, if
+    /// the caller sees the rows through a view or a policy, or if a query would read other rows than those that are there.
     ///
     /// Errors: the caller may not read the columns.
     pub fn indexed(&self) -> Option<Vec<Table>> {
@@ -185,7 +186,9 @@ impl Records {
                 }
                 tables.push(Table::new(oid, &self.key.name, &signature.name)?);
             }
-            Some(tables)
+            let column = pg_sys::get_attnum(self.oid, signature.name.as_ptr());
+            let own = tables.iter().map(|table| (*table.heap).rd_id);
+            is_read_from(own, self.oid, column, true).then_some(tables)
         }
     }
 
@@ -259,7 +262,7 @@ impl Table {
             let is_virtual = pg_sys::get_attgenerated(oid, key) as u8 == b'v';
             let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
             let other_temp = persistence == pg_sys::RELPERSISTENCE_TEMP && !(*heap).rd_islocaltemp;
-            let indexes: Vec<pg_sys::Oid> = if other_temp || is_virtual {
+            let indexes: Vec<pg_sys::Oid> = if other_temp || is_virtual || !is_heap(heap) {
                 Vec::new()
             } else {
                 list.iter_oid().collect()

@@ -59,8 +59,8 @@ impl Guard {
             None => top,
         };
         target::lock(top);
-        let tree = Tree::below(searched)?;
         let wanted = options.list_column.as_ref().unwrap_or(&options.column);
+        let tree = Tree::below(searched, wanted)?;
         let targets = tree
             .leaves
             .iter()

@@ -4,6 +4,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
 use super::relation;
+use crate::jobs::storage::{is_heap, is_read_from};
 use crate::message::{words, Message, Result};
 use crate::planner::{self, node, ours};
 use crate::sigfile;
@@ -35,8 +36,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Errors: something that is no table of this server (42809).
-    pub fn below(top: pg_sys::Oid) -> Result<Tree> {
+    /// Errors: something that is no table of this server (42809), or rows that are not in the tables (0A000).
+    pub fn below(top: pg_sys::Oid, column: &std::ffi::CStr) -> Result<Tree> {
         let mut tree = Tree {
             leaves: Vec::new(),
             all: Vec::new(),
@@ -65,8 +66,61 @@ impl Tree {
             }
         }
         tree.leaves.sort_by_key(|table| table.to_u32());
-        Ok(tree)
+        for &leaf in &tree.leaves {
+            check_method(leaf)?;
+        }
+        let column = relation::signature_column(top, column)?;
+        let partitioned = relation::kind(top) == pg_sys::RELKIND_PARTITIONED_TABLE;
+        // SAFETY: a table, locked; a trigger runs with a snapshot.
+        if unsafe { is_read_from(tree.leaves.iter().copied(), top, column, partitioned) } {
+            return Ok(tree);
+        }
+        Err(not_readable(top)
+            .detail(words!(
+                "Its rows are not in its own storage: queries read them in another way, as those of a distributed table."
+            ))
+            .hint(words!(
+                "Look for similar rows by a query with bloom_sim before one is entered, or guard the tables that hold the rows."
+            )))
     }
+}
+
+fn not_readable(table: pg_sys::Oid) -> Box<Message> {
+    Message::of(
+        PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        words!(
+            "bloom_guard cannot check against table \"",
+            relation::name(table),
+            "\""
+        ),
+    )
+}
+
+/// Rows that are not decided yet are told from others by what heap says of them.
+///
+/// Errors: another access method (0A000).
+fn check_method(table: pg_sys::Oid) -> Result<()> {
+    // SAFETY: a table, locked.
+    let (heap, method) = unsafe {
+        let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        let of_table = (is_heap(open), (*(*open).rd_rel).relam);
+        pg_sys::table_close(open, pg_sys::NoLock as i32);
+        of_table
+    };
+    if heap {
+        return Ok(());
+    }
+    Err(not_readable(table)
+        .detail(words!(
+            "It has access method \"",
+            relation::access_method(method),
+            "\", of which simultaneous changes cannot be seen."
+        ))
+        .hint(words!(
+            "ALTER TABLE ",
+            relation::quoted(table),
+            " SET ACCESS METHOD heap, or look for similar rows by a query with bloom_sim before one is entered."
+        )))
 }
 
 /// Until the end of the transaction.
