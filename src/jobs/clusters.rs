@@ -2,7 +2,7 @@
 
 use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_extern, pg_sys, IntoDatum, PgSqlErrorCode};
+use pgrx::{pg_extern, pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
 use super::budget::{push, reserve, Turns};
@@ -12,7 +12,8 @@ use super::pairs::{Besides, Collected};
 use super::relation::Records;
 use super::rows::{text_datum, Rows};
 use super::source::Source;
-use crate::error::{raise, raise_as, OrRaise};
+use super::unique::not_unique;
+use crate::error::{raise, OrRaise};
 use crate::types::{readable, tick, NewValue};
 
 /// How pairs become clusters.
@@ -170,17 +171,6 @@ impl Clustered {
     }
 }
 
-/// Fails the statement, since keys of records are not unique.
-pub fn not_unique(message: String, records: &Records) -> ! {
-    raise_as(
-        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(Kind::DataException, message).hint(format!(
-            "Name a column whose values are unique, instead of \"{}\".",
-            readable(records.key.name.to_bytes())
-        )),
-    );
-}
-
 /// Errors: a pair of records with one key, or two pairs with the same keys.
 fn check_unique(
     pairs: &[Pair],
@@ -225,15 +215,11 @@ fn check_unique(
 /// `(rel regclass, key name, signature name, threshold float8, method text)`
 #[pg_extern(sql = false)]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so, STRICT, returning a set.
+    // SAFETY: declared so, returning a set.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let (threshold, method) = (arguments.threshold(3), arguments.text(4));
     let method = Method::of_name(&method);
-    let records = Records::new(
-        arguments.oid(0),
-        arguments.name(1),
-        vec![arguments.name(2)],
-    );
+    let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
     let mut found = Collected::new(method.besides(0));

@@ -28,3 +28,4 @@ mod source;
 mod storage;
 mod stream;
 mod sweep;
+mod unique;

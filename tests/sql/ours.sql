@@ -95,7 +95,7 @@ INSERT INTO person VALUES (1000, bloom_signature('somebody else'));
 CREATE SCHEMA wrong;
 CREATE DOMAIN wrong.bloom AS bloom;
 CREATE FUNCTION wrong.bloom_query(s wrong.bloom, t float8) RETURNS bloom_query IMMUTABLE LANGUAGE plpgsql
-    AS $$ BEGIN RETURN bloom_query(bloom_signature('something else'), t); END $$;
+    AS $$ BEGIN RETURN public.bloom_query(public.bloom_signature('something else'), t); END $$;
 CREATE TABLE wrong.t (id int PRIMARY KEY, sig wrong.bloom);
 INSERT INTO wrong.t SELECT i, bloom_signature(md5((i / 2)::text)) FROM generate_series(2, 5) i;
 CREATE INDEX ON wrong.t USING sigfile (wrong.bloom_query(sig, 0.9));

@@ -25,13 +25,29 @@ const BATCH: i64 = 1000;
 /// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity float8)`,
 /// best first. It reads as its caller does, with the caller's privileges and row-level security.
 ///
-/// Errors: a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
+/// Without a signature there are no rows.
 ///
-/// SAFETY: `fcinfo` is that of the running call, STRICT, with these arguments.
+/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
+///
+/// SAFETY: `fcinfo` is that of the running call, with these arguments.
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: as promised by the caller.
     unsafe {
         let args = (*fcinfo).args.as_slice(4);
+        for (arg, name) in args[1..]
+            .iter()
+            .zip(["list", "list_signature", "threshold"])
+        {
+            if arg.isnull {
+                let message = words!("argument \"", name, "\" must not be null");
+                let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
+                return Err(Message::of(code, message));
+            }
+        }
+        if args[0].isnull {
+            pg_sys::InitMaterializedSRF(fcinfo, 0);
+            return Ok(pg_sys::Datum::null());
+        }
         let signature = Bloom::from_raw(args[0].value);
         let list = pg_sys::Oid::from(args[1].value.value() as u32);
         let column = CStr::from_ptr(args[2].value.cast_mut_ptr());

@@ -12,7 +12,7 @@ use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
 use crate::error::OrRaise;
-use crate::jobs::clusters::{not_unique, Clustered, Method};
+use crate::jobs::clusters::{Clustered, Method};
 use crate::jobs::cursor::{Cursor, Sql};
 use crate::jobs::duplicates::each_pair;
 use crate::jobs::numbers::Numbers;
@@ -20,6 +20,7 @@ use crate::jobs::pairs::Collected;
 use crate::jobs::relation::{Column, Records};
 use crate::jobs::side::{Side, Truth};
 use crate::jobs::source::Source;
+use crate::jobs::unique::not_unique;
 use crate::planner::ours::{is_query, is_signature};
 use crate::types::readable;
 
@@ -346,7 +347,10 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 2)).collect();
     cursor.each(|row| {
         facts.rows += 1;
-        facts.signed += u64::from(row.datum(1).is_some_and(|is| is.value() as u8 != 0));
+        if !row.datum(1).is_some_and(|is| is.value() as u8 != 0) {
+            return;
+        }
+        facts.signed += 1;
         let Some(key) = row.datum(0) else { return };
         let Some(values) = key_output.show(key, |key| wanted.get_mut(key)) else {
             return;
