@@ -98,6 +98,10 @@ guard plain "'sig', '0.9', 'warn', 'blocklist', 'shell'"
 refused plain 'shell as a block list' shell shell
 guard part "'sig', '0.9', 'reject'"
 refused part 'guard of a partition elsewhere' part_away part
+# a guard that is asked for is refused at once
+ask -c 'DROP TRIGGER guard ON shell'
+error=$(elsewhere -v VERBOSITY=verbose -c "SELECT bloom_guard_create('shell', 'sig', 0.9, 'reject')" 2>&1) && die 'a guard of a shell was created'
+grep -q 'ERROR:  0A000: bloom_guard cannot check against table "shell"' <<<"$error" || die "bloom_guard_create: $error"
 # without the module they are ordinary tables, and what a policy hides does not make them others
 ask -c "INSERT INTO plain VALUES (5000, bloom_signature('somebody'))" -c 'DELETE FROM plain WHERE id = 5000' \
     -c "CREATE POLICY none ON plain USING (false)" -c 'ALTER TABLE plain FORCE ROW LEVEL SECURITY'

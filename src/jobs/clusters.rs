@@ -2,7 +2,7 @@
 
 use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_extern, pg_sys, IntoDatum};
+use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
 use super::budget::{push, reserve, Turns};
@@ -13,7 +13,8 @@ use super::relation::Records;
 use super::rows::{text_datum, Rows};
 use super::source::Source;
 use super::unique::not_unique;
-use crate::error::{raise, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{raise, OrRaise};
 use crate::types::{readable, tick, NewValue};
 
 /// How pairs become clusters.
@@ -213,7 +214,7 @@ fn check_unique(
 }
 
 /// `(rel regclass, key name, signature name, threshold float8, method text)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, returning a set.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -232,7 +233,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(pairs regclass, threshold float8, method text)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let arguments = unsafe { Arguments::of(fcinfo) };

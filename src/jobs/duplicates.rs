@@ -5,7 +5,7 @@ use std::ffi::CString;
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::similarity::Weights;
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_extern, pg_sys, IntoDatum};
+use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
 use super::bands::Bands;
@@ -20,11 +20,12 @@ use super::relation::{Records, Table};
 use super::rows::{text_bytes, Rows, Scratch};
 use super::stream::{join, Stream};
 use super::unique::{self, repeated};
-use crate::error::{raise, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{raise, OrRaise};
 use crate::types::NewValue;
 
 /// `(rel regclass, key name, signature name, threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, returning a set.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -35,7 +36,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(rel regclass, key name, signatures name[], weights float8[], threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -55,7 +56,7 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -78,7 +79,7 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let arguments = unsafe { Arguments::of(fcinfo) };

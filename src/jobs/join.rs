@@ -7,7 +7,8 @@ use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::{Pages, RowPage};
 
 use super::pieces::Piece;
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 
 /// Two rows, each by its place and, above 2^48, the number of its table.
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +221,7 @@ impl<'a> Worker<'a> {
                 self.places.push(place);
             }
             source.release();
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
         let places = &self.places;
         let hit = |asked: usize, place: u64, similarity: f64| {

@@ -9,7 +9,8 @@ use super::join::{parts_of, row_of};
 use super::pieces::has_postings;
 use super::relation::Table;
 use super::sorted::Sorted;
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 use crate::sigfile::{PageKind, Part, Reader, Sorting};
 
 /// The number that they have as those of a table: for each side one that no table has.
@@ -116,7 +117,7 @@ pub fn loose<'a>(
                 words.extend_from_slice(reader.page(page));
                 reader.release();
                 collector.add(number, &RowPage::new(*geometry, &words));
-                pgrx::check_for_interrupts!();
+                check_for_interrupts();
             }
         }
         for &block in tail {
@@ -127,7 +128,7 @@ pub fn loose<'a>(
             words.extend_from_slice(buffer.words());
             drop(buffer);
             collector.add(number, &RowPage::new(*geometry, &words));
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
     }
     let (geometry, collector) = all?;

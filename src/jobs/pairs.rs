@@ -8,7 +8,7 @@ use pgrx::PgSqlErrorCode;
 use super::budget::{push, Budget};
 use super::cursor::{Cursor, Output, Row};
 use super::numbers::Numbers;
-use crate::error::{raise, raise_as, shown, OrRaise};
+use crate::pg::error::{raise, raise_as, shown, OrRaise};
 use crate::types::readable;
 
 /// The rows of a cursor over a, b and similarity.

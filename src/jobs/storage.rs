@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, PgBox};
 
+use crate::pg::ffi;
 use crate::planner::node::{self, Node};
 
 /// Whether the rows are kept, and read, as PostgreSQL itself does it. An access method of another name may have the same routines.
@@ -53,7 +54,7 @@ unsafe fn plan(
         pg_sys::get_atttypetypmodcoll(table, column, &mut of_type, &mut typmod, &mut collation);
         let lock = pg_sys::AccessShareLock as i32;
         let state = pg_sys::make_parsestate(std::ptr::null_mut());
-        let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        let open = ffi::table_open(table, pg_sys::NoLock as i32);
         let alias = std::ptr::null_mut();
         pg_sys::addRangeTableEntryForRelation(state, open, lock, alias, inherit, true);
         pg_sys::table_close(open, pg_sys::NoLock as i32);
@@ -76,7 +77,7 @@ unsafe fn plan(
         pg_sys::free_parsestate(state);
         // for messages only
         let text = c"SELECT FROM a table of bloom_ident";
-        pg_sys::pg_plan_query(query.into_pg(), text.as_ptr(), 0, std::ptr::null_mut())
+        ffi::pg_plan_query(query.into_pg(), text.as_ptr(), 0, std::ptr::null_mut())
     }
 }
 

@@ -15,7 +15,7 @@ use super::profiles::Profiles;
 use super::relation::Records;
 use super::sorted::Sorted;
 use super::unique::{self, repeated, Successive};
-use crate::error::{raise, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::{Sorting, PAGE_WORDS};
 use crate::types::Bloom;
 

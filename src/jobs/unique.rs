@@ -7,16 +7,9 @@ use super::cursor::{Cursor, Sql};
 use super::keys::KeyType;
 use super::relation::{Column, Records};
 use super::rows::Scratch;
-use crate::error::raise_as;
+use crate::pg::error::raise_as;
+use crate::pg::ffi;
 use crate::types::readable;
-
-// bindgen leaves out these headers
-unsafe extern "C-unwind" {
-    /// catalog/pg_inherits.h
-    fn has_subclass(relation: pg_sys::Oid) -> bool;
-    /// utils/datum.h
-    fn datumCopy(value: pg_sys::Datum, by_value: bool, length: std::ffi::c_int) -> pg_sys::Datum;
-}
 
 /// Fails the statement, since keys of records are not unique.
 pub fn not_unique(message: String, records: &Records) -> ! {
@@ -102,17 +95,14 @@ unsafe fn has_unique_index(oid: pg_sys::Oid, key: &Column) -> bool {
             pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW | pg_sys::RELKIND_PARTITIONED_TABLE
         );
         // indexes of a table say nothing about those that inherit from it
-        if !indexed
-            || kind == pg_sys::RELKIND_RELATION
-                && pg_sys::ffi::pg_guard_ffi_boundary(|| has_subclass(oid))
-        {
+        if !indexed || kind == pg_sys::RELKIND_RELATION && ffi::has_subclass(oid) {
             return false;
         }
-        let table = pg_sys::table_open(oid, pg_sys::NoLock as i32);
+        let table = ffi::table_open(oid, pg_sys::NoLock as i32);
         let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(table));
         let found = list.iter_oid().any(|index| {
             let lock = pg_sys::AccessShareLock as i32;
-            let index = pg_sys::index_open(index, lock);
+            let index = ffi::index_open(index, lock);
             let form = &*(*index).rd_index;
             let unique = form.indisunique
                 && form.indimmediate
@@ -121,7 +111,7 @@ unsafe fn has_unique_index(oid: pg_sys::Oid, key: &Column) -> bool {
                 && form.indislive
                 && form.indnkeyatts == 1
                 && form.indkey.values.as_slice(1)[0] == number
-                && pg_sys::RelationGetIndexPredicate(index).is_null();
+                && ffi::RelationGetIndexPredicate(index).is_null();
             pg_sys::index_close(index, lock);
             unique
         });
@@ -161,9 +151,7 @@ impl Successive {
         let again = last.is_some_and(|last| self.scratch.with(|| order.is_same(last, key)));
         // SAFETY: a value of the type, and a copy of one.
         unsafe {
-            let copy = pg_sys::ffi::pg_guard_ffi_boundary(|| {
-                datumCopy(key, self.by_value, self.length.into())
-            });
+            let copy = ffi::datumCopy(key, self.by_value, self.length.into());
             if let (Some(last), false) = (self.last.replace(copy), self.by_value) {
                 pg_sys::pfree(last.cast_mut_ptr());
             }

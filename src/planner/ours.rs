@@ -8,8 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
+use crate::pg::{entry, ffi};
 use crate::types::Varlena;
 
 /// What the functions are for that are looked for.
@@ -86,7 +87,7 @@ fn listen() {
 }
 
 /// Called in the midst of catalog look-ups, of which none is made while one of the maps is in use.
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _cache: c_int, _hash: u32) {
     CHANGES.set(CHANGES.get().wrapping_add(1));
     KNOWN.with_borrow_mut(HashMap::clear);
@@ -128,7 +129,7 @@ fn identify(oid: pg_sys::Oid) -> Option<Function> {
     let (found, source, library) = described(oid)?;
     // SAFETY: two C strings; the library is loaded as if the function were called.
     let code = unsafe {
-        pg_sys::load_external_function(
+        ffi::load_external_function(
             library.as_ptr(),
             source.as_ptr(),
             false,

@@ -7,7 +7,7 @@ use bloom_ident_core::sigfile::Segment;
 
 use super::meta::{Entry, Meta};
 use super::page::{Index, Kind};
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 
 /// A segment, and where its pages are.
 pub struct Loaded {

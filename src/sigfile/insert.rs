@@ -3,12 +3,13 @@
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::meta::{Meta, Part, MAX_SEGMENTS};
 use super::page::{self, Index, Kind, META};
 use super::rewrite::{Publisher, Sources};
-use crate::error::{raise, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{raise, OrRaise};
 use crate::types::{Bloom, BloomQuery};
 
 /// A value to be indexed.
@@ -221,7 +222,7 @@ pub fn maintain(publisher: &Publisher, part: Part) {
     });
 }
 
-#[pg_guard]
+#[entry]
 #[allow(clippy::too_many_arguments)] // the server's interface
 pub unsafe extern "C-unwind" fn aminsert(
     index: pg_sys::Relation,

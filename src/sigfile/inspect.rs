@@ -8,7 +8,7 @@ use bloom_ident_core::sigfile::chunk::Frequencies;
 use bloom_ident_core::sigfile::{Pages, RowPage};
 use bloom_ident_core::{Error, Kind};
 use pgrx::datum::IntoDatum;
-use pgrx::{pg_extern, pg_guard, pg_sys, PgSqlErrorCode};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::cache;
 use super::insert::NewRow;
@@ -18,8 +18,9 @@ use super::rewrite::{read_list, Publisher};
 use super::scan::Walk;
 use super::store::Reader;
 use super::vacuum::{compact, item_pointer};
-use crate::error::{raise_as, OrRaise};
 use crate::functions::record;
+use crate::pg::error::{raise_as, OrRaise};
+use crate::pg::{boundary, entry, ffi};
 use crate::types::NewValue;
 
 /// A sigfile index and its table, open and locked until the end of the transaction.
@@ -92,8 +93,8 @@ impl Opened {
             if !may(oid, table, owner_only) {
                 denied();
             }
-            let heap = pg_sys::table_open(table, lock);
-            let relation = pg_sys::index_open(oid, lock);
+            let heap = ffi::table_open(table, lock);
+            let relation = ffi::index_open(oid, lock);
             let opened = Opened {
                 index: Index::new(relation),
                 heap,
@@ -152,7 +153,7 @@ unsafe fn owns(relation: pg_sys::Oid) -> bool {
 }
 
 /// `(segments integer, rows, dead_rows, tail_rows, null_rows, bytes, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let opened = Opened::new(oid, pg_sys::AccessShareLock, false);
     let index = opened.index;
@@ -234,7 +235,7 @@ fn entropy(index: Index, loaded: &cache::Loaded) -> f64 {
 }
 
 /// Seals the tail and merges all segments. Returns how many are left.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     // SAFETY: asks for a state of the server.
     if unsafe { pg_sys::RecoveryInProgress() } {
@@ -271,7 +272,7 @@ fn digest(words: &[u64], count: u32, threshold: f64) -> u64 {
     })
 }
 
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn check_row(
     _index: pg_sys::Relation,
     tid: pg_sys::ItemPointer,
@@ -303,7 +304,7 @@ unsafe extern "C-unwind" fn check_row(
 }
 
 fn broken(index: Index, what: String) -> ! {
-    crate::error::raise(
+    crate::pg::error::raise(
         &Error::new(
             Kind::Corrupted,
             format!("index \"{}\" {what}", index.name()),
@@ -314,7 +315,7 @@ fn broken(index: Index, what: String) -> ! {
 
 /// Looks at every page, row and posting, and for every row of the table that a snapshot sees. Returns how many
 /// these were.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
     let opened = Opened::new(oid, pg_sys::AccessShareLock, true);
     let index = opened.index;
@@ -421,9 +422,9 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
                     format!("has the row at ({block},{offset}) of the table twice"),
                 );
             }
-            let info = pg_sys::BuildIndexInfo(index.relation);
+            let info = ffi::BuildIndexInfo(index.relation);
             (*info).ii_Concurrent = true;
-            let scan = pg_sys::table_beginscan_strat(
+            let scan = ffi::table_beginscan_strat(
                 opened.heap,
                 snapshot,
                 0,
@@ -435,7 +436,7 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
             let range_scan = am
                 .index_build_range_scan
                 .expect("every table method has it");
-            pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            boundary::call(|| {
                 range_scan(
                     opened.heap,
                     index.relation,

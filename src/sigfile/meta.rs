@@ -21,7 +21,7 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
 
 use super::page::{self, Buffer, Index, Kind as PageKind, META, PAGE_WORDS};
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 
 const MAGIC: u32 = 0x4653_4942;
 const VERSION: u16 = 1;
@@ -118,7 +118,7 @@ impl Meta {
         let random =
             unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
         if !random {
-            pgrx::error!("could not generate a random number");
+            crate::pg::error::internal!("could not generate a random number");
         }
         Meta {
             identity: u64::from_le_bytes(identity),
@@ -139,7 +139,7 @@ impl Meta {
                 "sigfile index cannot hold more than {MAX_SEGMENTS} segments of {} rows",
                 bloom_ident_core::sigfile::posting::MAX_ROWS
             );
-            crate::error::raise(
+            crate::pg::error::raise(
                 &Error::new(Kind::LimitExceeded, message)
                     .hint("Partition the table, or run VACUUM to have segments merged."),
             );

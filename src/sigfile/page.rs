@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 
+use crate::pg::ffi;
 use pgrx::pg_sys;
 
 /// Words of a page's content.
@@ -153,7 +154,7 @@ impl Index {
         // SAFETY: the relation is open; extending needs its extension lock.
         unsafe {
             let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
-            pg_sys::LockRelationForExtension(self.relation, lock);
+            ffi::LockRelationForExtension(self.relation, lock);
             let buffer = self.pin(
                 pg_sys::InvalidBlockNumber,
                 pg_sys::ReadBufferMode::RBM_NORMAL,
@@ -204,7 +205,7 @@ impl Index {
     /// Fails the statement over a page that nobody of ours can have left so.
     #[cold]
     pub fn corrupt(self, block: u32, what: &str) -> ! {
-        crate::error::raise(
+        crate::pg::error::raise(
             &bloom_ident_core::Error::new(
                 bloom_ident_core::Kind::Corrupted,
                 format!("index \"{}\" has {what} at block {block}", self.name()),
@@ -399,7 +400,7 @@ pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [
     unsafe {
         let init = pg_sys::ForkNumber::INIT_FORKNUM;
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
-        pg_sys::LockRelationForExtension(relation, lock);
+        ffi::LockRelationForExtension(relation, lock);
         let buffer = pg_sys::ReadBufferExtended(
             relation,
             init,

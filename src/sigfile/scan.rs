@@ -17,7 +17,8 @@ use super::cache::{self, Loaded};
 use super::meta::{Meta, Part};
 use super::page::{Index, Kind};
 use super::store::Reader;
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
@@ -136,7 +137,7 @@ impl Walk {
     /// the end.
     pub fn next(&mut self, mut each: impl FnMut(&RowPage<'_>, usize, Hit)) -> bool {
         loop {
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
             if let Some(found) = self.next_of_segments(&mut each) {
                 if found {
                     return true;

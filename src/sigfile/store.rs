@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 
 use super::cache::{describe, Loaded, MAP_HEADER};
 use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
+use crate::pg::check_for_interrupts;
 
 /// Reads pages of a segment, holding the last one.
 pub struct Reader<'a> {
@@ -75,7 +76,7 @@ impl Pages for Reader<'_> {
         if self.turns >= TURNS {
             self.turns = 0;
             self.current = None;
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
     }
 }
@@ -112,7 +113,7 @@ impl Pool {
             next = buffer.block();
             blocks.push(next);
             drop(buffer);
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
         blocks.reverse();
         blocks
@@ -166,7 +167,7 @@ impl Pages for NewPages {
 
     fn tick(&mut self) {
         self.current = None;
-        pgrx::check_for_interrupts!();
+        check_for_interrupts();
     }
 }
 

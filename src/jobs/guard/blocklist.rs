@@ -8,16 +8,11 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
 use super::relation;
-use crate::error::OrRaise;
-use crate::message::{sql_function, words, Message, Result};
+use crate::pg::error::OrRaise;
+use crate::pg::message::{words, Message, Result};
+use crate::pg::{check_for_interrupts, entry, ffi};
 use crate::planner::ours::{self, Purpose};
-use crate::types::{Bloom, NewQuery};
-
-sql_function!(
-    bloom_blocklist_wrapper,
-    pg_finfo_bloom_blocklist_wrapper,
-    run
-);
+use crate::types::{Bloom, NewQuery, NewValue};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
@@ -28,8 +23,13 @@ const BATCH: i64 = 1000;
 /// Without a signature there are no rows.
 ///
 /// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
-///
-/// SAFETY: `fcinfo` is that of the running call, with these arguments.
+#[entry]
+fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the record of this call, with these arguments.
+    NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
+}
+
+/// SAFETY: `fcinfo` is that of a running call of [`bloom_blocklist`].
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -59,12 +59,12 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         let (statement, mut types) = statement(function, list, column)?;
         pg_sys::InitMaterializedSRF(fcinfo, 0);
         let result: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
-        pg_sys::SPI_connect();
+        ffi::SPI_connect();
         let mut values = [
             pg_sys::Datum::from(signature.pointer()),
             NewQuery::new(&signature.view(), threshold).datum(),
         ];
-        let cursor = pg_sys::SPI_cursor_open_with_args(
+        let cursor = ffi::SPI_cursor_open_with_args(
             std::ptr::null(),
             statement.as_ptr(),
             2,
@@ -75,11 +75,11 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
             0,
         );
         loop {
-            pg_sys::SPI_cursor_fetch(cursor, true, BATCH as _);
+            ffi::SPI_cursor_fetch(cursor, true, BATCH as _);
             let rows = pg_sys::SPI_tuptable;
             let n = pg_sys::SPI_processed as usize;
             for i in 0..n {
-                pgrx::check_for_interrupts!();
+                check_for_interrupts();
                 pg_sys::tuplestore_puttuple((*result).setResult, *(*rows).vals.add(i));
             }
             pg_sys::SPI_freetuptable(rows);
@@ -87,8 +87,8 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
                 break;
             }
         }
-        pg_sys::SPI_cursor_close(cursor);
-        pg_sys::SPI_finish();
+        ffi::SPI_cursor_close(cursor);
+        ffi::SPI_finish();
     }
     Ok(pg_sys::Datum::null())
 }
@@ -100,14 +100,7 @@ fn statement(
     column: &CStr,
 ) -> Result<(CString, [pg_sys::Oid; 2])> {
     let undefined = |message| Message::of(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message);
-    if relation::kind(list) == 0 {
-        let oid = list.to_u32().to_string();
-        let code = PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE;
-        return Err(Message::of(
-            code,
-            words!("relation with OID ", oid, " does not exist"),
-        ));
-    }
+    relation::check_exists(list)?;
     let number = relation::signature_column(list, column)?;
     let (own, bloom, query) = objects(function, relation::column_type(list, number))?;
     let no_key = || {
@@ -129,7 +122,7 @@ fn statement(
     }
     // SAFETY: a table, locked while it is looked at.
     let key = unsafe {
-        let open = pg_sys::table_open(list, pg_sys::AccessShareLock as i32);
+        let open = ffi::table_open(list, pg_sys::AccessShareLock as i32);
         let key = Key::of(open);
         pg_sys::table_close(open, pg_sys::AccessShareLock as i32);
         key.ok_or_else(no_key)?

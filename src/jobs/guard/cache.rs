@@ -4,12 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::call::Call;
 use super::prepare::Guard;
 use super::target;
-use crate::message::Result;
+use crate::pg::message::Result;
+use crate::pg::{entry, ffi};
 
 thread_local! {
     static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<Guard>>> = RefCell::default();
@@ -23,7 +24,7 @@ pub fn guard(call: &Call) -> Result<Rc<Guard>> {
     listen();
     // A partition can be attached while tables are locked, and even while the statement runs.
     // SAFETY: in a transaction; what locking a table does, too.
-    unsafe { pg_sys::AcceptInvalidationMessages() };
+    unsafe { ffi::AcceptInvalidationMessages() };
     let trigger = call.trigger().tgoid;
     if let Some(known) = GUARDS.with_borrow(|guards| guards.get(&trigger).cloned()) {
         // whoever has changed one of these meanwhile is heard of when it is locked
@@ -53,12 +54,16 @@ pub fn guard(call: &Call) -> Result<Rc<Guard>> {
 
 fn listen() {
     if !LISTENING.replace(true) {
-        // SAFETY: the function stays for the life of the session.
-        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null()) };
+        // SAFETY: the functions stay for the life of the session.
+        unsafe {
+            pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null());
+            let schemas = pg_sys::SysCacheIdentifier::NAMESPACEOID as i32;
+            pg_sys::CacheRegisterSyscacheCallback(schemas, Some(forget_all), pg_sys::Datum::null());
+        }
     }
 }
 
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::Oid) {
     CHANGES.set(CHANGES.get().wrapping_add(1));
     GUARDS.with_borrow(|guards| {
@@ -68,4 +73,11 @@ unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::O
             }
         }
     });
+}
+
+/// A schema has changed, so a name may be that of another table.
+#[entry]
+unsafe extern "C-unwind" fn forget_all(_argument: pg_sys::Datum, _cache: i32, _hash: u32) {
+    CHANGES.set(CHANGES.get().wrapping_add(1));
+    GUARDS.with_borrow(|guards| guards.values().for_each(|guard| guard.valid.set(false)));
 }

@@ -5,8 +5,20 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 pub use crate::jobs::catalog::*;
-use crate::message::{words, Message, Result};
+use crate::pg::message::{words, Message, Result};
 use crate::planner::ours::is_signature;
+
+/// Errors: there is no relation of this OID (42P01).
+pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {
+    if kind(relation) != 0 {
+        return Ok(());
+    }
+    let oid = relation.to_u32().to_string();
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+        words!("relation with OID ", oid, " does not exist"),
+    ))
+}
 
 /// The number of a column of type `bloom`.
 ///

@@ -5,7 +5,8 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::key::Key;
 use super::relation;
 use crate::jobs::storage::{is_heap, is_read_from};
-use crate::message::{words, Message, Result};
+use crate::pg::message::{words, Message, Result};
+use crate::pg::{check_for_interrupts, ffi};
 use crate::planner::{self, node, ours};
 use crate::sigfile;
 
@@ -36,19 +37,33 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// To be searched in this column.
+    ///
     /// Errors: something that is no table of this server (42809), or rows that are not in the tables (0A000).
     pub fn below(top: pg_sys::Oid, column: &std::ffi::CStr) -> Result<Tree> {
+        let tree = Tree::of(top, false)?;
+        tree.check_storage(top, column)?;
+        Ok(tree)
+    }
+
+    /// With foreign tables among those with rows, and not to be searched.
+    pub fn with_foreign(top: pg_sys::Oid) -> Result<Tree> {
+        Tree::of(top, true)
+    }
+
+    fn of(top: pg_sys::Oid, foreign: bool) -> Result<Tree> {
         let mut tree = Tree {
             leaves: Vec::new(),
             all: Vec::new(),
         };
         let mut open = vec![top];
         while let Some(table) = open.pop() {
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
             lock(table);
             tree.all.push(table);
             match relation::kind(table) {
                 pg_sys::RELKIND_RELATION => tree.leaves.push(table),
+                pg_sys::RELKIND_FOREIGN_TABLE if foreign => tree.leaves.push(table),
                 pg_sys::RELKIND_PARTITIONED_TABLE => open.extend(partitions(table)),
                 _ => {
                     return Err(Message::of(
@@ -66,14 +81,19 @@ impl Tree {
             }
         }
         tree.leaves.sort_by_key(|table| table.to_u32());
-        for &leaf in &tree.leaves {
-            check_method(leaf)?;
-        }
+        Ok(tree)
+    }
+
+    /// Errors: rows that are not in the tables themselves, or kept by another access method than heap (0A000).
+    fn check_storage(&self, top: pg_sys::Oid, column: &std::ffi::CStr) -> Result<()> {
+        self.leaves
+            .iter()
+            .try_for_each(|&leaf| check_method(leaf))?;
         let column = relation::signature_column(top, column)?;
         let partitioned = relation::kind(top) == pg_sys::RELKIND_PARTITIONED_TABLE;
-        // SAFETY: a table, locked; a trigger runs with a snapshot.
-        if unsafe { is_read_from(tree.leaves.iter().copied(), top, column, partitioned) } {
-            return Ok(tree);
+        // SAFETY: a table, locked; a function runs with a snapshot.
+        if unsafe { is_read_from(self.leaves.iter().copied(), top, column, partitioned) } {
+            return Ok(());
         }
         Err(not_readable(top)
             .detail(words!(
@@ -102,7 +122,7 @@ fn not_readable(table: pg_sys::Oid) -> Box<Message> {
 fn check_method(table: pg_sys::Oid) -> Result<()> {
     // SAFETY: a table, locked.
     let (heap, method) = unsafe {
-        let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        let open = ffi::table_open(table, pg_sys::NoLock as i32);
         let of_table = (is_heap(open), (*(*open).rd_rel).relam);
         pg_sys::table_close(open, pg_sys::NoLock as i32);
         of_table
@@ -126,14 +146,14 @@ fn check_method(table: pg_sys::Oid) -> Result<()> {
 /// Until the end of the transaction.
 pub fn lock(table: pg_sys::Oid) {
     // SAFETY: a lock by OID; that a table is gone is found out afterwards.
-    unsafe { pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32) };
+    unsafe { ffi::LockRelationOid(table, pg_sys::AccessShareLock as i32) };
 }
 
 fn partitions(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     // SAFETY: a partitioned table, locked.
     unsafe {
-        let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
-        let described = pg_sys::RelationGetPartitionDesc(relation, true);
+        let relation = ffi::table_open(table, pg_sys::NoLock as i32);
+        let described = ffi::RelationGetPartitionDesc(relation, true);
         let n = (*described).nparts as usize;
         let oids = if n == 0 {
             Vec::new()
@@ -153,7 +173,7 @@ impl Target {
         let column = relation::signature_column(table, column)?;
         // SAFETY: a table, locked.
         unsafe {
-            let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+            let open = ffi::table_open(table, pg_sys::NoLock as i32);
             let target = Target {
                 table,
                 column,
@@ -175,7 +195,7 @@ unsafe fn best_index(table: pg_sys::Relation, column: i16) -> Option<Index> {
     unsafe {
         let list = pg_sys::RelationGetIndexList(table);
         for oid in node::oids(list) {
-            let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as i32);
+            let index = ffi::index_open(oid, pg_sys::AccessShareLock as i32);
             if let Some(usable) = usable(index, column) {
                 let many = (*(*index).rd_index).indnkeyatts > 1;
                 let rank = (!sigfile::is_sigfile(index), many, oid.to_u32());
@@ -231,7 +251,7 @@ unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<Index> {
 unsafe fn complete(index: pg_sys::Relation, column: i16) -> bool {
     // SAFETY: as promised by the caller; a predicate is a list of expressions.
     unsafe {
-        let parts = node::nodes(pg_sys::RelationGetIndexPredicate(index));
+        let parts = node::nodes(ffi::RelationGetIndexPredicate(index));
         parts.iter().all(|&part| {
             let Some(test) = node::cast::<pg_sys::NullTest>(part, pg_sys::NodeTag::T_NullTest)
             else {

@@ -11,7 +11,6 @@ use pgrx::pg_sys;
 use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
-use crate::error::OrRaise;
 use crate::jobs::clusters::{Clustered, Method};
 use crate::jobs::cursor::{Cursor, Sql};
 use crate::jobs::duplicates::each_pair;
@@ -21,6 +20,7 @@ use crate::jobs::relation::{Column, Records};
 use crate::jobs::side::{Side, Truth};
 use crate::jobs::source::Source;
 use crate::jobs::unique::not_unique;
+use crate::pg::error::OrRaise;
 use crate::planner::ours::{is_query, is_signature};
 use crate::types::readable;
 
