@@ -64,10 +64,12 @@ const C_LANGUAGE: u32 = 13;
 /// Functions to be kept in mind, at most; a session asks for those that stand in comparisons of numbers.
 const MOST: usize = 1024;
 
+/// What is looked for, beside which function, and for which type of signatures.
+type Wanted = (Purpose, [pg_sys::Oid; 2]);
+
 thread_local! {
     static KNOWN: RefCell<HashMap<pg_sys::Oid, Option<Function>>> = RefCell::default();
-    /// By a function beside it and the type of signatures.
-    static BESIDE: RefCell<HashMap<(Purpose, [pg_sys::Oid; 2]), Option<pg_sys::Oid>>> = RefCell::default();
+    static BESIDE: RefCell<HashMap<Wanted, Option<pg_sys::Oid>>> = RefCell::default();
     /// Counts what has made both forget.
     static CHANGES: Cell<u64> = const { Cell::new(0) };
     static LISTENING: Cell<bool> = const { Cell::new(false) };

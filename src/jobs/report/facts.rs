@@ -347,7 +347,7 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 2)).collect();
     cursor.each(|row| {
         facts.rows += 1;
-        if !row.datum(1).is_some_and(|is| is.value() as u8 != 0) {
+        if row.datum(1).is_none_or(|is| is.value() as u8 == 0) {
             return;
         }
         facts.signed += 1;
