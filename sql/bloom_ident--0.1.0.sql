@@ -621,55 +621,55 @@ CREATE FUNCTION bloom_sigfile_check(index regclass) RETURNS bigint
 COMMENT ON FUNCTION bloom_sigfile_check(regclass) IS
     'checks the structure of a sigfile index, and that it has every row of its table; the number of rows';
 
--- Jobs over whole tables
+-- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8,
         OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
-    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
 COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8) IS
     'all pairs of records whose signatures are at least so similar, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
         OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
-    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
 COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8) IS
     'all pairs of records whose weighted similarity over several signatures is at least so great';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
         threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
-    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
 COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8) IS
     'all pairs of a record of one table and a record of another whose signatures are at least so similar';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
         weights float8[], threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
-    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
 COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8) IS
     'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least so great';
 
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
-    STABLE STRICT PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_wrapper';
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_wrapper';
 COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text) IS
     'clusters of records with similar signatures: number, key, size, similarity with the record to keep, and which that is; methods components, centre, average';
 
 CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEFAULT 'centre',
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
-    STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_of_pairs_wrapper';
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_of_pairs_wrapper';
 COMMENT ON FUNCTION bloom_clusters(regclass, float8, text) IS
     'clusters of the records in a table of pairs, as bloom_duplicates gives them: columns a, b and similarity';
 
 CREATE FUNCTION bloom_quality(pairs regclass, truth regclass,
         OUT found bigint, OUT true_pairs bigint, OUT correct bigint, OUT "precision" float8, OUT recall float8, OUT f1 float8,
         OUT b_cubed_precision float8, OUT b_cubed_recall float8, OUT b_cubed_f1 float8) RETURNS record
-    STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_quality_wrapper';
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_quality_wrapper';
 COMMENT ON FUNCTION bloom_quality(regclass, regclass) IS
     'precision and recall of pairs and of clusters (B-cubed), where the truth is known; either table has columns a and b of pairs, or key and cluster of records';
 
 CREATE FUNCTION bloom_threshold_sweep(pairs regclass, truth regclass, step float8 DEFAULT 0.01,
         OUT threshold float8, OUT found bigint, OUT correct bigint, OUT "precision" float8, OUT recall float8, OUT f1 float8)
     RETURNS SETOF record
-    STABLE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_threshold_sweep_wrapper';
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_threshold_sweep_wrapper';
 COMMENT ON FUNCTION bloom_threshold_sweep(regclass, regclass, float8) IS
     'how many of the pairs every threshold would have found, and how many of them are true';
 
@@ -693,6 +693,6 @@ COMMENT ON FUNCTION bloom_guard_create(regclass, name, float8, text, text[]) IS
 
 CREATE FUNCTION bloom_blocklist(signature bloom, list regclass, list_signature name, threshold float8)
     RETURNS TABLE (key text, similarity float8)
-    STABLE STRICT PARALLEL RESTRICTED ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_blocklist_wrapper';
+    STABLE PARALLEL RESTRICTED ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_blocklist_wrapper';
 COMMENT ON FUNCTION bloom_blocklist(bloom, regclass, name, float8) IS
     'rows of a list that are similar to a signature, best first: primary key as text, similarity';

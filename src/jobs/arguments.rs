@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
-use crate::types::Text;
+use crate::types::{readable, Text};
 
 /// The arguments of a running function.
 #[derive(Clone, Copy)]
@@ -27,8 +27,36 @@ impl Arguments {
         (!arg.isnull).then_some(arg.value)
     }
 
+    /// Errors: NULL. The functions are not STRICT: no rows would be taken for the answer.
     fn given(self, i: usize) -> pg_sys::Datum {
-        self.datum(i).expect("the function is STRICT")
+        self.datum(i).unwrap_or_else(|| {
+            let message = format!("argument \"{}\" must not be null", self.name_of(i));
+            raise(&Error::new(Kind::NullNotAllowed, message))
+        })
+    }
+
+    /// As it is declared.
+    fn name_of(self, i: usize) -> String {
+        // SAFETY: the row of a function that is running, with as many names as arguments if it has any; they are copies.
+        unsafe {
+            let function = pg_sys::Datum::from((*(*self.0).flinfo).fn_oid);
+            let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
+            let row = pg_sys::SearchSysCache1(cache, function);
+            let (mut types, mut names, mut modes) = (
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            );
+            if row.is_null() {
+                return (i + 1).to_string();
+            }
+            pg_sys::get_func_arg_info(row, &mut types, &mut names, &mut modes);
+            pg_sys::ReleaseSysCache(row);
+            if names.is_null() {
+                return (i + 1).to_string();
+            }
+            readable(CStr::from_ptr(*names.add(i)).to_bytes())
+        }
     }
 
     /// A regclass or oid.

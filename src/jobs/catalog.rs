@@ -84,6 +84,17 @@ pub fn type_name(of_type: pg_sys::Oid) -> CString {
     unsafe { copy(pg_sys::format_type_be(of_type)) }
 }
 
+/// With its schema, as SQL writes it.
+pub fn qualified_type(of_type: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::format_type_be_qualified(of_type)) }
+}
+
+pub fn access_method(method: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::get_am_name(method)) }
+}
+
 pub fn is_owner(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up by OID.
     unsafe {

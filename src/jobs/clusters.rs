@@ -2,7 +2,7 @@
 
 use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
+use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
 use super::budget::{push, reserve};
@@ -12,7 +12,8 @@ use super::pairs::{Besides, Collected};
 use super::relation::Records;
 use super::rows::{text_datum, Rows};
 use super::source::Source;
-use crate::pg::error::{raise, raise_as, OrRaise};
+use super::unique::not_unique;
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::{check_for_interrupts, entry};
 use crate::types::{readable, tick, NewValue};
 
@@ -172,17 +173,6 @@ impl Clustered {
     }
 }
 
-/// Fails the statement, since keys of records are not unique.
-pub fn not_unique(message: String, records: &Records) -> ! {
-    raise_as(
-        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(Kind::DataException, message).hint(format!(
-            "Name a column whose values are unique, instead of \"{}\".",
-            readable(records.key.name.to_bytes())
-        )),
-    );
-}
-
 /// Errors: a pair of records with one key, or two pairs with the same keys.
 fn check_unique(
     pairs: &[Pair],
@@ -228,16 +218,11 @@ fn check_unique(
 /// `(rel regclass, key name, signature name, threshold float8, method text)`
 #[entry]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so, STRICT, returning a set.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    // SAFETY: declared so, returning a set.
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let (threshold, method) = (arguments.threshold(3), arguments.text(4));
     let method = Method::of_name(&method);
-    let records = Records::new(
-        near,
-        arguments.oid(0),
-        arguments.name(1),
-        vec![arguments.name(2)],
-    );
+    let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
     let mut found = Collected::new(method.besides(0));

@@ -19,6 +19,7 @@ use super::progress::Progress;
 use super::relation::{Records, Table};
 use super::rows::{text_bytes, Rows, Scratch};
 use super::stream::{join, Stream};
+use super::unique::{self, repeated};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::{check_for_interrupts, entry};
 use crate::types::NewValue;
@@ -26,14 +27,9 @@ use crate::types::NewValue;
 /// `(rel regclass, key name, signature name, threshold float8)`
 #[entry]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so, STRICT, returning a set.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
-    let records = Records::new(
-        near,
-        arguments.oid(0),
-        arguments.name(1),
-        vec![arguments.name(2)],
-    );
+    // SAFETY: declared so, returning a set.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let threshold = arguments.threshold(3);
     pairs(fcinfo, "bloom_duplicates", &records, None, threshold);
     NewValue(pg_sys::Datum::null())
@@ -43,10 +39,10 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let (signatures, weights) = (arguments.names(2), arguments.float8s(3));
     check_profiles(&signatures, &weights);
-    let records = Records::new(near, arguments.oid(0), arguments.name(1), signatures);
+    let records = Records::new(arguments.oid(0), arguments.name(1), signatures);
     let threshold = arguments.threshold(4);
     profiles(
         fcinfo,
@@ -63,10 +59,9 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let side = |i: usize| {
         Records::new(
-            near,
             arguments.oid(i),
             arguments.name(i + 1),
             vec![arguments.name(i + 2)],
@@ -87,12 +82,12 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let weights = arguments.float8s(6);
     let side = |i: usize| {
         let signatures = arguments.names(i + 2);
         check_profiles(&signatures, &weights);
-        Records::new(near, arguments.oid(i), arguments.name(i + 1), signatures)
+        Records::new(arguments.oid(i), arguments.name(i + 1), signatures)
     };
     let (a, b) = (side(0), side(3));
     profiles(
@@ -236,6 +231,8 @@ fn search(mut output: Output, a: &Records, b: Option<&Records>, threshold: f64) 
     match tables {
         Some((tables, left)) => {
             check_number(tables.len());
+            unique::check(a);
+            b.into_iter().for_each(unique::check);
             let left = b.map(|_| left as u16);
             indexed(&mut output, &tables, left, (a, b), threshold);
         }
@@ -261,9 +258,10 @@ fn indexed(
     output: &mut Output,
     tables: &[Table],
     left: Option<u16>,
-    (a, b): (&Records, Option<&Records>),
+    sides: (&Records, Option<&Records>),
     threshold: f64,
 ) {
+    let (a, b) = sides;
     check_shapes(tables);
     // SAFETY: a function runs with a snapshot.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
@@ -275,7 +273,9 @@ fn indexed(
     let mut each = |hit: &Match, row: &mut dyn FnMut(u64) -> (usize, u64)| {
         check_for_interrupts();
         let (a, b) = (row(hit.a), row(hit.b));
-        output.borrow_mut().put(hit.similarity, || keys.of(a, b));
+        output.borrow_mut().put(hit.similarity, || {
+            keys.of(a, b).map(|keys| distinct(keys, sides))
+        });
     };
     join_loose(tables, left, threshold, &mut each, |done, all| {
         output.borrow_mut().report(done, all)
@@ -373,6 +373,23 @@ fn keys_of(
     [key, right.get(b - 1)]
 }
 
+/// The keys of a pair. They have been compared as values; texts of different ones can be the same, as those of numbers with few digits.
+///
+/// Errors: they are of one relation, and are the same.
+fn distinct(
+    keys: [Option<pg_sys::Datum>; 2],
+    sides: (&Records, Option<&Records>),
+) -> [Option<pg_sys::Datum>; 2] {
+    if let ([Some(a), Some(b)], None) = (keys, sides.1) {
+        // SAFETY: texts of this pair.
+        let (a, b) = unsafe { (text_bytes(a), text_bytes(b)) };
+        if a == b {
+            repeated(a, sides.0);
+        }
+    }
+    keys
+}
+
 /// Joins what the caller can read.
 fn streamed(output: &mut Output, a: &Records, b: Option<&Records>, threshold: f64) {
     let memory = memory();
@@ -385,10 +402,11 @@ fn streamed(output: &mut Output, a: &Records, b: Option<&Records>, threshold: f6
     let output = std::cell::RefCell::new(output);
     let each = |hit: &Match| {
         check_for_interrupts();
-        let (a, b) = (parts_of(hit.a).1, parts_of(hit.b).1);
+        let (x, y) = (parts_of(hit.a).1, parts_of(hit.b).1);
         let others = right.as_mut().map(|right| &mut right.keys);
         output.borrow_mut().put(hit.similarity, || {
-            Some(keys_of(&mut left.keys, others, ordered, a, b))
+            let keys = keys_of(&mut left.keys, others, ordered, x, y);
+            Some(distinct(keys, (a, b)))
         });
     };
     join(x, y, threshold, memory / 2, each, |done, all| {
@@ -440,13 +458,8 @@ fn profiles(
             let Some(similarity) = found else { return };
             let ordered = left.0.ordered;
             output.borrow_mut().put(similarity, || {
-                Some(keys_of(
-                    &mut left.0.keys,
-                    right_keys,
-                    ordered,
-                    pair.0,
-                    pair.1,
-                ))
+                let keys = keys_of(&mut left.0.keys, right_keys, ordered, pair.0, pair.1);
+                Some(distinct(keys, (a, b)))
             });
         };
         join(attribute, other, reach, memory() / 2, each, |done, all| {

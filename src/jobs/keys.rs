@@ -123,6 +123,14 @@ impl KeyType {
         }
     }
 
+    /// Whether both are the same; a type without an order has none.
+    pub fn is_same(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
+        self.compare.is_some_and(|compare| {
+            // SAFETY: values of the type.
+            unsafe { ffi::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 == 0 }
+        })
+    }
+
     /// Whether a comes behind b.
     fn is_behind(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
         self.compare.is_some_and(|compare| {

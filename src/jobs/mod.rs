@@ -25,5 +25,7 @@ mod rows;
 mod side;
 mod sorted;
 mod source;
+mod storage;
 mod stream;
 mod sweep;
+mod unique;

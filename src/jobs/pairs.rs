@@ -3,11 +3,13 @@
 use bloom_ident_core::dedup::Pair;
 use bloom_ident_core::filter::rates::unit;
 use bloom_ident_core::{Error, Kind};
+use pgrx::PgSqlErrorCode;
 
 use super::budget::{push, Budget};
 use super::cursor::{Cursor, Output, Row};
 use super::numbers::Numbers;
-use crate::pg::error::{raise, OrRaise};
+use crate::pg::error::{raise, raise_as, shown, OrRaise};
+use crate::types::readable;
 
 /// The rows of a cursor over a, b and similarity.
 pub struct Reader {
@@ -53,6 +55,20 @@ impl Reader {
             None => self.missing(["a", "b"][i]),
         })
     }
+}
+
+/// Fails the statement: in a table of pairs one has the same key twice.
+pub fn of_one_key(key: &[u8], name: &str) -> ! {
+    let message = format!(
+        "both keys of a pair in \"{name}\" are \"{}\"",
+        shown(&readable(key))
+    );
+    raise_as(
+        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+        &Error::new(Kind::DataException, message)
+            .detail("A key names one record, and a pair is of two.")
+            .hint("Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out."),
+    )
 }
 
 /// Memory that is needed besides pairs and keys, in bytes.
@@ -116,13 +132,16 @@ impl Collected {
 
     /// Reads the pairs of a cursor over a, b and similarity, without those less similar than `least`.
     ///
-    /// Errors: more than memory may hold; a NULL; a similarity outside [0,1].
+    /// Errors: more than memory may hold; a NULL; a similarity outside [0,1]; a pair of a key with itself.
     pub fn read(&mut self, cursor: Cursor, name: &str, least: f64) {
         let mut reader = Reader::new(&cursor, name);
         cursor.each(|row| {
             let similarity = reader.similarity(row);
             if similarity >= least {
                 let [a, b] = reader.keys(row, |key| self.numbers.number(key));
+                if a == b {
+                    of_one_key(self.numbers.key(a), name);
+                }
                 self.put(Pair { a, b, similarity });
             }
         });

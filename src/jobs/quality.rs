@@ -33,7 +33,7 @@ fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {
 /// `(pairs regclass, truth regclass)`
 #[entry]
 fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so, STRICT.
+    // SAFETY: declared so.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let found_in = Source::of_pairs_or_labels(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));

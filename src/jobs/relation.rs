@@ -7,9 +7,11 @@ use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use super::catalog::{may_select, may_use_schema};
 pub use super::catalog::{quoted as qualified, quoted_column as quoted};
+use super::storage::{is_heap, is_read_from};
 use crate::pg::error::{raise_as, shown};
 use crate::pg::ffi;
-use crate::planner::{signature_column, type_named};
+use crate::planner::ours::is_signature;
+use crate::planner::signature_column;
 use crate::sigfile::{is_sigfile, Index, Meta};
 use crate::types::readable;
 
@@ -107,23 +109,15 @@ pub struct Records {
 }
 
 impl Records {
-    /// `near` is a function of the extension.
-    ///
     /// Errors: no relation with rows; no such column; a signature column of another type.
-    pub fn new(
-        near: pg_sys::Oid,
-        oid: pg_sys::Oid,
-        key: CString,
-        signatures: Vec<CString>,
-    ) -> Records {
+    pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
         let column = |column: CString| Column::of(oid, column, &name);
         // SAFETY: catalog look-ups.
         unsafe {
             let signatures: Vec<Column> = signatures.into_iter().map(&column).collect();
-            let bloom = type_named(near, c"bloom");
             for signature in &signatures {
-                if Some(pg_sys::getBaseType(signature.type_oid)) != bloom {
+                if !is_signature(signature.type_oid) {
                     let is = pg_sys::format_type_be(signature.type_oid);
                     raise_as(
                         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
@@ -148,8 +142,8 @@ impl Records {
         }
     }
 
-    /// The tables that hold the rows, each with a sigfile index on the only signature column; `None` if there is not one for each, or if
-    /// the caller sees the rows through a view or a policy.
+    /// The tables that hold the rows, each with a sigfile index on the only signature column; `None` if there is not one for each, if
+    /// the caller sees the rows through a view or a policy, or if a query would read other rows than those that are there.
     ///
     /// Errors: the caller may not read the columns.
     pub fn indexed(&self) -> Option<Vec<Table>> {
@@ -179,7 +173,9 @@ impl Records {
                 }
                 tables.push(Table::new(oid, &self.key.name, &signature.name)?);
             }
-            Some(tables)
+            let column = pg_sys::get_attnum(self.oid, signature.name.as_ptr());
+            let own = tables.iter().map(|table| (*table.heap).rd_id);
+            is_read_from(own, self.oid, column, true).then_some(tables)
         }
     }
 
@@ -253,7 +249,7 @@ impl Table {
             let is_virtual = pg_sys::get_attgenerated(oid, key) as u8 == b'v';
             let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
             let other_temp = persistence == pg_sys::RELPERSISTENCE_TEMP && !(*heap).rd_islocaltemp;
-            let indexes: Vec<pg_sys::Oid> = if other_temp || is_virtual {
+            let indexes: Vec<pg_sys::Oid> = if other_temp || is_virtual || !is_heap(heap) {
                 Vec::new()
             } else {
                 list.iter_oid().collect()

@@ -6,6 +6,7 @@ use pgrx::PgSqlErrorCode;
 
 use super::budget::{push, reserve, Budget};
 use super::numbers::{Numbers, NONE};
+use super::pairs::of_one_key;
 use super::source::{Form, Source};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
@@ -35,7 +36,7 @@ fn missing(column: &str, source: &Source) -> ! {
 impl Side {
     /// Reads a relation; `held` bytes are in use already.
     ///
-    /// Errors: more than memory may hold; a NULL; a record with two labels.
+    /// Errors: more than memory may hold; a NULL; a pair of a key with itself; a key that comes twice.
     pub fn read(source: &Source, numbers: &mut Numbers, held: usize) -> Side {
         match source.form {
             Form::Pairs => Side::Pairs(read_pairs(source, numbers, held)),
@@ -111,6 +112,9 @@ fn read_pairs(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<(u32, 
             Some(key) => outputs[i].show(key, |key| numbers.number(key)),
             None => missing(["a", "b"][i], source),
         });
+        if a == b {
+            of_one_key(numbers.key(a), &source.name);
+        }
         push(&mut pairs, (a, b));
         check(&pairs, numbers);
     });
@@ -144,7 +148,10 @@ fn read_labels(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<u32> 
             push(&mut labels, NONE);
         }
         let known = &mut labels[record as usize];
-        if *known != NONE && *known != label {
+        if *known == label {
+            twice(source, numbers.key(record));
+        }
+        if *known != NONE {
             two_labels(
                 source,
                 numbers.key(record),
@@ -156,6 +163,21 @@ fn read_labels(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<u32> 
         check(&labels, &names, numbers);
     });
     labels
+}
+
+fn twice(source: &Source, key: &[u8]) -> ! {
+    raise_as(
+        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+        &Error::new(
+            Kind::DataException,
+            format!(
+                "key \"{}\" of \"{}\" comes more than once",
+                text(key),
+                source.name
+            ),
+        )
+        .hint("A key names one record, and a record is in one cluster."),
+    )
 }
 
 fn two_labels(source: &Source, key: &[u8], one: &[u8], other: &[u8]) -> ! {

@@ -14,6 +14,7 @@ use super::keys::KeyType;
 use super::profiles::Profiles;
 use super::relation::Records;
 use super::sorted::Sorted;
+use super::unique::{self, repeated, Successive};
 use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::{Sorting, PAGE_WORDS};
 use crate::types::Bloom;
@@ -103,7 +104,7 @@ pub struct Stream {
 impl Stream {
     /// Runs the query as the caller. `memory` bytes are used for the rows, all profiles go to `profiles`, too.
     ///
-    /// Errors: as the query; two shapes in a column.
+    /// Errors: as the query; two shapes in a column; two records with the same key.
     pub fn read(records: &Records, memory: usize, mut profiles: Option<&mut Profiles>) -> Stream {
         let n = records.signatures.len();
         let mut stream = Stream {
@@ -112,13 +113,22 @@ impl Stream {
             ordered: KeyType::new(&records.key).is_ordered(),
             records: 0,
         };
+        let mut successive = Successive::new(&records.key);
+        if successive.is_none() {
+            unique::check(records);
+        }
         let cursor = Cursor::open(records.query(stream.ordered), &[], BATCH);
         let mut output = cursor.output(0);
         let mut words = Vec::new();
         cursor.each(|row| {
             let keys = &mut stream.keys;
             match row.datum(0) {
-                Some(key) => output.show(key, |key| keys.push(Some(key))),
+                Some(key) => {
+                    if successive.as_mut().is_some_and(|last| last.is_again(key)) {
+                        output.show(key, |key| repeated(key, records));
+                    }
+                    output.show(key, |key| keys.push(Some(key)));
+                }
                 None => keys.push(None),
             }
             stream.records += 1;

@@ -47,7 +47,7 @@ fn thresholds(step: f64) -> Sweep {
 /// `(pairs regclass, truth regclass, step float8)`
 #[entry]
 fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so, STRICT, returning a set.
+    // SAFETY: declared so, returning a set.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let mut sweep = thresholds(arguments.float8(2));
     let found_in = Source::of_similar_pairs(arguments.oid(0));

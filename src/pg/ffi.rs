@@ -132,6 +132,8 @@ server! {
     fn WaitForParallelWorkersToFinish(pcxt: *mut ParallelContext);
     fn DestroyParallelContext(pcxt: *mut ParallelContext);
     fn ThrowErrorData(edata: *mut ErrorData);
+    fn pg_plan_query(querytree: *mut Query, query_string: *const c_char, cursorOptions: c_int, boundParams: ParamListInfo) -> *mut PlannedStmt;
+    fn load_external_function(filename: *const c_char, funcname: *const c_char, signalNotFound: bool, filehandle: *mut *mut c_void) -> *mut c_void;
 }
 
 declared! {
@@ -144,7 +146,11 @@ declared! {
     #[cfg(not(feature = "pg15"))]
     fn gistXLogPageReuse(relation: Relation, heap: Relation, block: BlockNumber, horizon: FullTransactionId);
     /// catalog/pg_inherits.h
+    fn has_subclass(relation: Oid) -> bool;
+    /// catalog/pg_inherits.h
     fn find_all_inheritors(parent: Oid, lock: LOCKMODE, parents: *mut *mut List) -> *mut List;
+    /// utils/datum.h
+    fn datumCopy(value: Datum, by_value: bool, length: c_int) -> Datum;
     /// storage/predicate.h
     fn PredicateLockRelation(relation: Relation, snapshot: Snapshot);
 }

@@ -3,15 +3,14 @@
 //! ours to have support functions, so the conditions are rewritten as the planner begins with a
 //! table: they are simplified then, and not yet distributed over the tables.
 
-use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
-use super::catalog::{function, type_named};
 use super::constraint;
 use super::node::{answer, call, cast, fold, nodes, Node};
+use super::ours::{beside, function, Purpose};
 use crate::pg::{boundary, entry, ffi};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
@@ -20,12 +19,6 @@ const GE: [u32; 2] = [675, 1135];
 /// And with the score on the right.
 const LT: [u32; 2] = [672, 1122];
 const LE: [u32; 2] = [673, 1124];
-
-/// Measure, and what `>` and `>=` on it become.
-const REWRITTEN: [(&CStr, &CStr, &CStr); 2] = [
-    (c"bloom_sim", c"bloom_sim_above", c"bloom_sim_at_least"),
-    (c"bloom_dice", c"bloom_dice_above", c"bloom_dice_at_least"),
-];
 
 /// Support function of the measures. It has nothing to say: that it is called when conditions are
 /// simplified loads the library, so that the hook is there for a session's first query.
@@ -247,17 +240,15 @@ impl Conditions<'_> {
                 (left, right)
             };
             let score = cast::<pg_sys::FuncExpr>(bare(score), NodeTag::T_FuncExpr)?;
-            let (_, above, at_least) = measure(score)?;
+            let (bloom, above, at_least) = measure(score)?;
             let signatures = nodes(score.args);
             if !self.searchable(score, &signatures) {
                 return None;
             }
-            let near = score.funcid;
-            let bloom = type_named(near, c"bloom")?;
-            let name = if strict { above } else { at_least };
-            let rewritten = function(near, name, &[bloom, bloom, pg_sys::FLOAT8OID])?;
+            let purpose = if strict { above } else { at_least };
+            let rewritten = beside(score.funcid, purpose, bloom)?;
             // the plan depends on the measure, too
-            pg_sys::record_plan_function_dependency(self.root, near);
+            pg_sys::record_plan_function_dependency(self.root, score.funcid);
             let args = [signatures[0], signatures[1], self.float8(number)];
             Some(call(rewritten, pg_sys::BOOLOID, &args))
         }
@@ -381,27 +372,12 @@ pub unsafe fn bare(mut node: *mut Node) -> *mut Node {
     node
 }
 
-/// The measure that is called, if it is one of ours. Only functions of that name cost more than a
-/// look at their names.
-///
-/// SAFETY: the call is a node of the planner's.
-unsafe fn measure(
-    score: &pg_sys::FuncExpr,
-) -> Option<&'static (&'static CStr, &'static CStr, &'static CStr)> {
-    if score.funcid.to_u32() < pg_sys::FirstNormalObjectId {
-        return None;
-    }
-    // SAFETY: catalog look-ups by OID; the name is a copy.
-    unsafe {
-        let name = pg_sys::get_func_name(score.funcid);
-        if name.is_null() {
-            return None;
-        }
-        let named = |measure: &&(&CStr, _, _)| CStr::from_ptr(name) == measure.0;
-        let found = REWRITTEN.iter().find(named);
-        pg_sys::pfree(name.cast());
-        let found = found?;
-        let bloom = type_named(score.funcid, c"bloom")?;
-        (function(score.funcid, found.0, &[bloom, bloom]) == Some(score.funcid)).then_some(found)
+/// The type of signatures, and what `>` and `>=` become, if the call is one of a measure of ours.
+fn measure(score: &pg_sys::FuncExpr) -> Option<(pg_sys::Oid, Purpose, Purpose)> {
+    let called = function(score.funcid)?;
+    match called.purpose {
+        Purpose::Sim => Some((called.first, Purpose::SimAbove, Purpose::SimAtLeast)),
+        Purpose::Dice => Some((called.first, Purpose::DiceAbove, Purpose::DiceAtLeast)),
+        _ => None,
     }
 }

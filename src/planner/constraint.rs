@@ -6,9 +6,9 @@
 
 use pgrx::pg_sys::{self, NodeTag};
 
-use super::catalog::{function, type_named};
 use super::compare::bare;
 use super::node::{cast, list, nodes, Node};
+use super::ours::{function, Purpose};
 use crate::pg::ffi;
 use crate::sigfile::is_estimated_by_sigfile;
 
@@ -96,13 +96,12 @@ unsafe fn signature(expression: *mut Node) -> Option<Signature> {
     // SAFETY: as promised by the caller; the function has two arguments.
     unsafe {
         let query = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
-        let bloom = type_named(query.funcid, c"bloom")?;
-        let ours = function(query.funcid, c"bloom_query", &[bloom, pg_sys::FLOAT8OID]);
-        if ours != Some(query.funcid) {
-            return None;
-        }
+        let called = function(query.funcid).filter(|f| f.purpose == Purpose::Query)?;
         let args = nodes(query.args);
         let threshold = cast::<pg_sys::Const>(args[1], NodeTag::T_Const)?;
-        (!threshold.constisnull).then_some(Signature { of: args[0], bloom })
+        (!threshold.constisnull).then_some(Signature {
+            of: args[0],
+            bloom: called.first,
+        })
     }
 }

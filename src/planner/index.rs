@@ -1,12 +1,10 @@
 //! `bloom_sim_above(a, b, c)` as an index condition `a % bloom_query`, and how many rows it leaves.
 
-use std::ffi::CStr;
-
 use bloom_ident_core::filter::query::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
-use super::catalog::{function, type_named};
 use super::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
+use super::ours::{beside, function, is_match, Purpose};
 use super::selectivity::{estimate, semi, Question};
 use crate::pg::{entry, ffi};
 
@@ -15,22 +13,29 @@ const MATCHES: i16 = 2;
 
 #[entry]
 fn bloom_sim_above_support(asked: Internal) -> Internal {
-    support(asked, c"bloom_query_above", false)
+    support(asked, &[Purpose::SimAbove], Purpose::QueryAbove)
 }
 
 #[entry]
 fn bloom_sim_at_least_support(asked: Internal) -> Internal {
-    support(asked, c"bloom_query_at_least", false)
+    support(asked, &[Purpose::SimAtLeast], Purpose::QueryAtLeast)
 }
 
 /// Rows that the index gives for Dice are checked again: its threshold has no exact counterpart.
 #[entry]
 fn bloom_dice_support(asked: Internal) -> Internal {
-    support(asked, c"bloom_query_of_dice", true)
+    let supported = [Purpose::DiceAbove, Purpose::DiceAtLeast];
+    support(asked, &supported, Purpose::QueryOfDice)
 }
 
-fn support(asked: Internal, constructor: &CStr, lossy: bool) -> Internal {
-    // SAFETY: called by the planner as a support function of ours.
+/// `supported` have (bloom, bloom, float8), which a function that somebody else has given this support need not have.
+fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Internal {
+    let bloom = |of: pg_sys::Oid| {
+        let asked = function(of).filter(|f| supported.contains(&f.purpose))?;
+        Some(asked.first)
+    };
+    let lossy = constructor == Purpose::QueryOfDice;
+    // SAFETY: called by the planner as a support function; what it supports is ours.
     unsafe {
         let node = asked
             .unwrap()
@@ -39,6 +44,9 @@ fn support(asked: Internal, constructor: &CStr, lossy: bool) -> Internal {
             node,
             pg_sys::NodeTag::T_SupportRequestSelectivity,
         ) {
+            if bloom(asked.funcid).is_none() {
+                return answer(None);
+            }
             asked.selectivity = rows(asked, lossy);
             return answer(Some(node));
         }
@@ -48,7 +56,10 @@ fn support(asked: Internal, constructor: &CStr, lossy: bool) -> Internal {
         ) else {
             return answer(None);
         };
-        let condition = condition(asked, constructor);
+        let Some(bloom) = bloom(asked.funcid) else {
+            return answer(None);
+        };
+        let condition = condition(asked, constructor, bloom);
         if condition.is_some() {
             asked.lossy = lossy;
         }
@@ -97,7 +108,8 @@ unsafe fn loses(index: &pg_sys::IndexOptInfo, threshold: *mut Node) -> bool {
 /// SAFETY: `asked` is the planner's request.
 unsafe fn condition(
     asked: &pg_sys::SupportRequestIndexCondition,
-    constructor: &CStr,
+    constructor: Purpose,
+    bloom: pg_sys::Oid,
 ) -> Option<*mut Node> {
     // SAFETY: as promised by the caller; the clause is a call of (bloom, bloom, float8), and
     // the column is one of the index.
@@ -117,15 +129,13 @@ unsafe fn condition(
         if loses(&*asked.index, threshold) {
             return None;
         }
-        let near = asked.funcid;
-        let bloom = type_named(near, c"bloom")?;
-        let query = type_named(near, c"bloom_query")?;
+        let constructor = beside(asked.funcid, constructor, bloom)?;
+        let query = function(constructor)?.result;
         let family = *(*asked.index).opfamily.add(asked.indexcol as usize);
         let operator = pg_sys::get_opfamily_member(family, bloom, query, MATCHES);
-        if operator == pg_sys::InvalidOid {
+        if !is_match(operator) {
             return None;
         }
-        let constructor = function(near, constructor, &[bloom, pg_sys::FLOAT8OID])?;
         let asked_for = fold(asked.root, call(constructor, query, &[other, threshold]));
         Some(operation(operator, column, asked_for))
     }

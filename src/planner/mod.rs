@@ -3,16 +3,15 @@
 //! The comparison is rewritten to a function that holds both signatures and the threshold
 //! (`compare`); that function's support function offers an operator of the index's class (`index`)
 //! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps). Indexes of constraints
-//! are offered for searches, too (`constraint`).
+//! are offered for searches, too (`constraint`). All of them ask `ours` which functions and types are the extension's.
 
-mod catalog;
 mod compare;
 mod constraint;
 mod index;
 pub mod node;
+pub mod ours;
 mod sample;
 mod selectivity;
 
-pub use catalog::{operator, type_named};
 pub use compare::define;
 pub use constraint::signature_column;

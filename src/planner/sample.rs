@@ -3,6 +3,8 @@
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use pgrx::pg_sys;
 
+use super::ours::is_signature;
+
 /// Kind of the statistics slot that holds the sample; the range is free for private use
 /// (pg_statistic.h).
 pub const KIND: i32 = 21_045;
@@ -28,6 +30,9 @@ fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
         let stats: *mut pg_sys::VacAttrStats = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
         if !ffi::std_typanalyze(stats) {
             return false;
+        }
+        if !is_signature((*stats).attrtypid) {
+            return true;
         }
         let ordinary: *mut Ordinary = pg_sys::palloc(size_of::<Ordinary>()).cast();
         ordinary.write(Ordinary {

@@ -9,6 +9,7 @@ use bloom_ident_core::similarity::Counts;
 use pgrx::pg_sys;
 
 use super::node::{cast, nodes, Node};
+use super::ours::{is_query, is_signature};
 use super::sample::KIND;
 use crate::pg::{boundary, entry, ffi};
 use crate::settings;
@@ -75,7 +76,9 @@ impl Column {
                     KIND,
                     pg_sys::InvalidOid,
                     pg_sys::ATTSTATSSLOT_VALUES as i32,
-                );
+                )
+                // the kind's number may be used by others, too
+                && is_signature(column.slot.valuetype);
             if !there {
                 return None;
             }
@@ -243,11 +246,16 @@ pub unsafe fn estimate(question: &Question) -> f64 {
                 let Some(column) = column(node) else {
                     return UNKNOWN;
                 };
-                // a signature or a query: their lengths tell, whatever domain is between
+                // anybody can make an operator of other types with these estimators
+                let (of_query, of_signature) =
+                    (is_query(query.consttype), is_signature(query.consttype));
+                if !of_query && !of_signature {
+                    return UNKNOWN;
+                }
                 let value = Varlena::of(query.constvalue);
                 let (signature, threshold) = match QueryView::stored(value.bytes()) {
-                    Some(query) => (Some(query.signature), query.threshold),
-                    None => (View::stored(value.bytes()), usual),
+                    Some(query) if of_query => (Some(query.signature), query.threshold),
+                    _ => (View::stored(value.bytes()), usual),
                 };
                 let Some(signature) = signature else {
                     return UNKNOWN;

@@ -29,6 +29,7 @@ pub use meta::{Entry, Meta, Part};
 pub use page::{Index, Kind as PageKind, PAGE_WORDS};
 pub use runs::{merge, Collected, Run, Sorting};
 pub use store::Reader;
+pub use validate::operators;
 
 /// Whether a relation is a sigfile index.
 ///

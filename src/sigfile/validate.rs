@@ -28,7 +28,7 @@ fn complain(message: String) {
 /// The operators of a family.
 ///
 /// SAFETY: in a transaction.
-unsafe fn operators(family: pg_sys::Oid) -> Vec<pg_sys::FormData_pg_amop> {
+pub unsafe fn operators(family: pg_sys::Oid) -> Vec<pg_sys::FormData_pg_amop> {
     // SAFETY: a list of the cache by its first key, released before its rows are used.
     unsafe {
         let list = pg_sys::SearchSysCacheList(

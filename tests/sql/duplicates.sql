@@ -106,7 +106,7 @@ INSERT INTO few VALUES (1, bloom_signature('Erika')), (2, NULL);
 SELECT * FROM bloom_duplicates('few', 'id', 'sig', 0);
 INSERT INTO few VALUES (3, bloom_signature('')), (4, bloom_signature(''));
 SELECT * FROM bloom_duplicates('few', 'id', 'sig', 0) ORDER BY 1, 2;
-INSERT INTO few SELECT 5, bloom_signature('Erika') FROM generate_series(1, 2999);
+INSERT INTO few SELECT 4 + i, bloom_signature('Erika') FROM generate_series(1, 2999) AS i;
 SELECT count(*) = 3000 * 2999 / 2 AS all_pairs, count(DISTINCT similarity) AS similarities FROM bloom_duplicates('few', 'id', 'sig', 0.5);
 VACUUM few;
 SELECT count(*) = 3000 * 2999 / 2 AS all_pairs FROM bloom_duplicates('few', 'id', 'sig', 1);

@@ -23,7 +23,7 @@ WHERE classid <> 'pg_cast'::regclass AND obj_description(objid, classid::regclas
 ORDER BY 1;
 DROP VIEW members;
 
--- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, but for what a setting governs.
+-- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, but for what a setting governs, and jobs.
 SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict
 FROM pg_proc
 WHERE (proname ~ '^(bloom|ident)_' OR proname ~ '_to_bloom$')

@@ -11,7 +11,7 @@ use super::relation;
 use crate::pg::error::OrRaise;
 use crate::pg::message::{words, Message, Result};
 use crate::pg::{check_for_interrupts, entry, ffi};
-use crate::planner::type_named;
+use crate::planner::ours::{self, Purpose};
 use crate::types::{Bloom, NewQuery, NewValue};
 
 /// Rows fetched at a time.
@@ -20,10 +20,12 @@ const BATCH: i64 = 1000;
 /// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity float8)`,
 /// best first. It reads as its caller does, with the caller's privileges and row-level security.
 ///
-/// Errors: a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
+/// Without a signature there are no rows.
+///
+/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
 #[entry]
 fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the record of this call, STRICT, with these arguments.
+    // SAFETY: the record of this call, with these arguments.
     NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
 }
 
@@ -32,6 +34,20 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: as promised by the caller.
     unsafe {
         let args = (*fcinfo).args.as_slice(4);
+        for (arg, name) in args[1..]
+            .iter()
+            .zip(["list", "list_signature", "threshold"])
+        {
+            if arg.isnull {
+                let message = words!("argument \"", name, "\" must not be null");
+                let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
+                return Err(Message::of(code, message));
+            }
+        }
+        if args[0].isnull {
+            pg_sys::InitMaterializedSRF(fcinfo, 0);
+            return Ok(pg_sys::Datum::null());
+        }
         let signature = Bloom::from_raw(args[0].value);
         let list = pg_sys::Oid::from(args[1].value.value() as u32);
         let column = CStr::from_ptr(args[2].value.cast_mut_ptr());
@@ -40,13 +56,10 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
             .map_err(|e| e.of_kind(Kind::InvalidParameter))
             .or_raise();
         let function = (*(*fcinfo).flinfo).fn_oid;
-        let statement = statement(function, list, column)?;
+        let (statement, mut types) = statement(function, list, column)?;
         pg_sys::InitMaterializedSRF(fcinfo, 0);
         let result: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
-        let bloom = type_named(function, c"bloom").expect("type of the extension");
-        let query = type_named(function, c"bloom_query").expect("type of the extension");
         ffi::SPI_connect();
-        let mut types = [bloom, query];
         let mut values = [
             pg_sys::Datum::from(signature.pointer()),
             NewQuery::new(&signature.view(), threshold).datum(),
@@ -80,12 +93,16 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     Ok(pg_sys::Datum::null())
 }
 
-/// $1 is the signature, $2 the same with the threshold.
-fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<CString> {
+/// $1 is the signature, $2 the same with the threshold; with their types.
+fn statement(
+    function: pg_sys::Oid,
+    list: pg_sys::Oid,
+    column: &CStr,
+) -> Result<(CString, [pg_sys::Oid; 2])> {
     let undefined = |message| Message::of(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message);
     relation::check_exists(list)?;
-    let bloom = type_named(function, c"bloom").expect("type of the extension");
-    relation::signature_column(list, column, bloom)?;
+    let number = relation::signature_column(list, column)?;
+    let (own, bloom, query) = objects(function, relation::column_type(list, number))?;
     let no_key = || {
         undefined(words!(
             "relation \"",
@@ -120,8 +137,14 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
     } else {
         words!("ROW(", columns.join(&b", "[..]), ")")
     };
-    let own = relation::quoted_column(&relation::schema_of_function(function));
-    let column = words!("t.", relation::quoted_column(column));
+    // of a domain as the type itself, so that functions of the domain are not meant
+    let column = words!(
+        "CAST(t.",
+        relation::quoted_column(column),
+        " AS ",
+        relation::qualified_type(bloom),
+        ")"
+    );
     // as the guard: keys are no keys of tables that inherit
     let only = match relation::kind(list) {
         pg_sys::RELKIND_RELATION => "ONLY ",
@@ -143,5 +166,42 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
         own,
         ".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\""
     );
-    Ok(CString::new(statement).expect("names have no zero bytes"))
+    let statement = CString::new(statement).expect("names have no zero bytes");
+    Ok((statement, [bloom, query]))
+}
+
+/// The schema of the function, and the types for signatures of a column and for queries. What the statement names is there,
+/// and ours.
+///
+/// Errors: it is not (42704).
+fn objects(
+    function: pg_sys::Oid,
+    of_column: pg_sys::Oid,
+) -> Result<(CString, pg_sys::Oid, pg_sys::Oid)> {
+    // SAFETY: catalog look-ups; the function is there, since it is running.
+    let (bloom, own) = unsafe {
+        let space = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
+        let own = relation::quoted_column(CStr::from_ptr(space));
+        (pg_sys::getBaseType(of_column), own)
+    };
+    let query = || {
+        ours::beside(function, Purpose::Sim, bloom)?;
+        let constructor = ours::beside(function, Purpose::Query, bloom)?;
+        let query = ours::function(constructor)?.result;
+        ours::match_beside(function, bloom, query).then_some(query)
+    };
+    match query() {
+        Some(query) => Ok((own, bloom, query)),
+        None => Err(Message::of(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            words!(
+                "bloom_sim, bloom_query or operator % of bloom_ident is not in schema ",
+                own
+            ),
+        )
+        .detail(words!("bloom_blocklist looks for them where it is itself."))
+        .hint(words!(
+            "Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."
+        ))),
+    }
 }

@@ -8,7 +8,7 @@ use super::list;
 use super::options::Options;
 use super::prepare::{Guard, Own};
 use super::relation;
-use super::target::{Objects, Tree};
+use super::target::Tree;
 use crate::jobs::arguments::Arguments;
 use crate::pg::error::{internal, OrRaise};
 use crate::pg::message::{words, Message, Result};
@@ -40,10 +40,9 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     unsafe { ffi::LockRelationOid(table, pg_sys::ShareRowExclusiveLock as i32) };
     relation::check_exists(table)?;
     let tree = rows_of(table)?;
-    let objects = Objects::beside(function);
     let name = free_name(&tree, &options.column);
     let skips = options.is_before();
-    check(table, &tree, options, &objects, &name)?;
+    check(table, &tree, options, &name)?;
     create(table, function, &name, skips, &arguments);
     Ok(as_name(&name))
 }
@@ -162,18 +161,12 @@ fn free_name(tree: &Tree, column: &CStr) -> CString {
 }
 
 /// Errors: whatever the trigger would say at the first row.
-fn check(
-    table: pg_sys::Oid,
-    tree: &Tree,
-    options: Options,
-    objects: &Objects,
-    trigger: &CStr,
-) -> Result<()> {
+fn check(table: pg_sys::Oid, tree: &Tree, options: Options, trigger: &CStr) -> Result<()> {
     let of_table = |table| {
         // SAFETY: a table, locked.
         unsafe {
             let open = ffi::table_open(table, pg_sys::NoLock as i32);
-            let own = Own::of(open, &options, objects);
+            let own = Own::of(open, &options);
             pg_sys::table_close(open, pg_sys::NoLock as i32);
             own
         }
@@ -182,7 +175,7 @@ fn check(
     for &leaf in &tree.leaves {
         of_table(leaf)?.need_key(leaf, &options)?;
     }
-    let guard = Guard::of(options, table, own, table, objects, trigger)?;
+    let guard = Guard::of(options, table, own, table, trigger)?;
     list::check_owner(&guard, || trigger.to_owned())
 }
 

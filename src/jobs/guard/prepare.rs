@@ -12,7 +12,7 @@ use super::list;
 use super::options::{Action, Options, TableName};
 use super::relation;
 use super::review::Review;
-use super::target::{self, Objects, Target, Tree};
+use super::target::{self, Target, Tree};
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, Result};
 
@@ -52,11 +52,11 @@ impl Own {
     /// Errors: no signature of this name (42703, 42804), or a virtual one (0A000).
     ///
     /// SAFETY: `table` is open and locked.
-    pub unsafe fn of(table: pg_sys::Relation, options: &Options, objects: &Objects) -> Result<Own> {
+    pub unsafe fn of(table: pg_sys::Relation, options: &Options) -> Result<Own> {
         // SAFETY: as promised by the caller.
         unsafe {
             let oid = (*table).rd_id;
-            let column = relation::signature_column(oid, &options.column, objects.bloom)?;
+            let column = relation::signature_column(oid, &options.column)?;
             Ok(Own {
                 column,
                 generated: generated(oid, column)?,
@@ -88,22 +88,11 @@ impl Guard {
     pub fn prepare(call: &Call) -> Result<Guard> {
         let options = Options::parse(&call.args())?;
         call.check_timing(&options)?;
-        // SAFETY: the function is one of the extension's; the trigger's table is open and locked.
-        let (objects, own) = unsafe {
-            let objects = Objects::beside((*call.function).fn_oid);
-            let own = Own::of(call.relation(), &options, &objects)?;
-            (objects, own)
-        };
+        // SAFETY: the trigger's table is open and locked.
+        let own = unsafe { Own::of(call.relation(), &options)? };
         own.need_key(call.table(), &options)?;
         let trigger = call.trigger_name();
-        Guard::of(
-            options,
-            call.table(),
-            own,
-            topmost(call),
-            &objects,
-            &trigger,
-        )
+        Guard::of(options, call.table(), own, topmost(call), &trigger)
     }
 
     /// `own` is of `table`, for which the trigger fires; `top` has the trigger.
@@ -114,7 +103,6 @@ impl Guard {
         table: pg_sys::Oid,
         own: Own,
         top: pg_sys::Oid,
-        objects: &Objects,
         trigger: &CStr,
     ) -> Result<Guard> {
         let searched = match &options.list {
@@ -122,12 +110,12 @@ impl Guard {
             None => top,
         };
         target::lock(top);
-        let tree = Tree::below(searched)?;
         let wanted = options.list_column.as_ref().unwrap_or(&options.column);
+        let tree = Tree::below(searched, wanted)?;
         let targets = tree
             .leaves
             .iter()
-            .map(|&leaf| Target::new(leaf, wanted, objects))
+            .map(|&leaf| Target::new(leaf, wanted))
             .collect::<Result<Vec<_>>>()?;
         let review = match &options.review {
             Some(name) => {

@@ -6,6 +6,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 pub use crate::jobs::catalog::*;
 use crate::pg::message::{words, Message, Result};
+use crate::planner::ours::is_signature;
 
 /// Errors: there is no relation of this OID (42P01).
 pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {
@@ -22,11 +23,7 @@ pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {
 /// The number of a column of type `bloom`.
 ///
 /// Errors: there is no such column (42703), or it is of another type (42804).
-pub fn signature_column(
-    relation: pg_sys::Oid,
-    column_name: &CStr,
-    bloom: pg_sys::Oid,
-) -> Result<i16> {
+pub fn signature_column(relation: pg_sys::Oid, column_name: &CStr) -> Result<i16> {
     let Some(number) = column(relation, column_name) else {
         return Err(Message::of(
             PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
@@ -40,8 +37,7 @@ pub fn signature_column(
         ));
     };
     let of_type = column_type(relation, number);
-    // SAFETY: a catalog look-up by OID.
-    if unsafe { pg_sys::getBaseType(of_type) } != bloom {
+    if !is_signature(of_type) {
         return Err(Message::of(
             PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
             words!(

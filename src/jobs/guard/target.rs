@@ -4,29 +4,11 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
 use super::relation;
+use crate::jobs::storage::{is_heap, is_read_from};
 use crate::pg::message::{words, Message, Result};
 use crate::pg::{check_for_interrupts, ffi};
-use crate::planner::{self, node, operator, type_named};
+use crate::planner::{self, node, ours};
 use crate::sigfile;
-
-/// The extension's objects that a search needs.
-pub struct Objects {
-    pub bloom: pg_sys::Oid,
-    /// `bloom % bloom_query`
-    operator: pg_sys::Oid,
-}
-
-impl Objects {
-    /// `function` is one of the extension's.
-    pub fn beside(function: pg_sys::Oid) -> Objects {
-        let of_type = |name| type_named(function, name).expect("type of the extension");
-        let (bloom, query) = (of_type(c"bloom"), of_type(c"bloom_query"));
-        Objects {
-            bloom,
-            operator: operator(function, c"%", bloom, query).expect("operator of the extension"),
-        }
-    }
-}
 
 /// An index, and how to ask it.
 pub struct Index {
@@ -55,12 +37,16 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Errors: something that is no table of this server (42809).
-    pub fn below(top: pg_sys::Oid) -> Result<Tree> {
-        Tree::of(top, false)
+    /// To be searched in this column.
+    ///
+    /// Errors: something that is no table of this server (42809), or rows that are not in the tables (0A000).
+    pub fn below(top: pg_sys::Oid, column: &std::ffi::CStr) -> Result<Tree> {
+        let tree = Tree::of(top, false)?;
+        tree.check_storage(top, column)?;
+        Ok(tree)
     }
 
-    /// The same, with foreign tables among those with rows.
+    /// With foreign tables among those with rows, and not to be searched.
     pub fn with_foreign(top: pg_sys::Oid) -> Result<Tree> {
         Tree::of(top, true)
     }
@@ -97,6 +83,64 @@ impl Tree {
         tree.leaves.sort_by_key(|table| table.to_u32());
         Ok(tree)
     }
+
+    /// Errors: rows that are not in the tables themselves, or kept by another access method than heap (0A000).
+    fn check_storage(&self, top: pg_sys::Oid, column: &std::ffi::CStr) -> Result<()> {
+        self.leaves
+            .iter()
+            .try_for_each(|&leaf| check_method(leaf))?;
+        let column = relation::signature_column(top, column)?;
+        let partitioned = relation::kind(top) == pg_sys::RELKIND_PARTITIONED_TABLE;
+        // SAFETY: a table, locked; a function runs with a snapshot.
+        if unsafe { is_read_from(self.leaves.iter().copied(), top, column, partitioned) } {
+            return Ok(());
+        }
+        Err(not_readable(top)
+            .detail(words!(
+                "Its rows are not in its own storage: queries read them in another way, as those of a distributed table."
+            ))
+            .hint(words!(
+                "Look for similar rows by a query with bloom_sim before one is entered, or guard the tables that hold the rows."
+            )))
+    }
+}
+
+fn not_readable(table: pg_sys::Oid) -> Box<Message> {
+    Message::of(
+        PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        words!(
+            "bloom_guard cannot check against table \"",
+            relation::name(table),
+            "\""
+        ),
+    )
+}
+
+/// Rows that are not decided yet are told from others by what heap says of them.
+///
+/// Errors: another access method (0A000).
+fn check_method(table: pg_sys::Oid) -> Result<()> {
+    // SAFETY: a table, locked.
+    let (heap, method) = unsafe {
+        let open = ffi::table_open(table, pg_sys::NoLock as i32);
+        let of_table = (is_heap(open), (*(*open).rd_rel).relam);
+        pg_sys::table_close(open, pg_sys::NoLock as i32);
+        of_table
+    };
+    if heap {
+        return Ok(());
+    }
+    Err(not_readable(table)
+        .detail(words!(
+            "It has access method \"",
+            relation::access_method(method),
+            "\", of which simultaneous changes cannot be seen."
+        ))
+        .hint(words!(
+            "ALTER TABLE ",
+            relation::quoted(table),
+            " SET ACCESS METHOD heap, or look for similar rows by a query with bloom_sim before one is entered."
+        )))
 }
 
 /// Until the end of the transaction.
@@ -125,15 +169,15 @@ impl Target {
     /// `table` is locked, and has rows.
     ///
     /// Errors: as for [`relation::signature_column`].
-    pub fn new(table: pg_sys::Oid, column: &std::ffi::CStr, objects: &Objects) -> Result<Target> {
-        let column = relation::signature_column(table, column, objects.bloom)?;
+    pub fn new(table: pg_sys::Oid, column: &std::ffi::CStr) -> Result<Target> {
+        let column = relation::signature_column(table, column)?;
         // SAFETY: a table, locked.
         unsafe {
             let open = ffi::table_open(table, pg_sys::NoLock as i32);
             let target = Target {
                 table,
                 column,
-                index: best_index(open, column, objects),
+                index: best_index(open, column),
                 key: Key::of(open),
             };
             pg_sys::table_close(open, pg_sys::NoLock as i32);
@@ -145,14 +189,14 @@ impl Target {
 /// sigfile before others, an index on the signature alone before one on more.
 ///
 /// SAFETY: `table` is open and locked.
-unsafe fn best_index(table: pg_sys::Relation, column: i16, objects: &Objects) -> Option<Index> {
+unsafe fn best_index(table: pg_sys::Relation, column: i16) -> Option<Index> {
     let mut best: Option<((bool, bool, u32), Index)> = None;
     // SAFETY: as promised by the caller.
     unsafe {
         let list = pg_sys::RelationGetIndexList(table);
         for oid in node::oids(list) {
             let index = ffi::index_open(oid, pg_sys::AccessShareLock as i32);
-            if let Some(usable) = usable(index, column, objects) {
+            if let Some(usable) = usable(index, column) {
                 let many = (*(*index).rd_index).indnkeyatts > 1;
                 let rank = (!sigfile::is_sigfile(index), many, oid.to_u32());
                 if best.as_ref().is_none_or(|(r, _)| rank < *r) {
@@ -172,7 +216,7 @@ unsafe fn best_index(table: pg_sys::Relation, column: i16, objects: &Objects) ->
 /// the newest version of a row only.
 ///
 /// SAFETY: `index` is open.
-unsafe fn usable(index: pg_sys::Relation, column: i16, objects: &Objects) -> Option<Index> {
+unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<Index> {
     // SAFETY: as promised by the caller; as many classes and columns as the index says.
     unsafe {
         let form = &*(*index).rd_index;
@@ -187,13 +231,13 @@ unsafe fn usable(index: pg_sys::Relation, column: i16, objects: &Objects) -> Opt
                 continue;
             }
             let family = *(*index).rd_opfamily.add(i);
-            let strategy = pg_sys::get_op_opfamily_strategy(objects.operator, family);
-            if strategy > 0 {
+            let mut operators = sigfile::operators(family).into_iter();
+            if let Some(operator) = operators.find(|o| ours::is_match(o.amopopr)) {
                 return Some(Index {
                     oid: form.indexrelid,
                     column: i as i16 + 1,
-                    strategy: strategy as u16,
-                    function: pg_sys::get_opcode(objects.operator),
+                    strategy: operator.amopstrategy as u16,
+                    function: pg_sys::get_opcode(operator.amopopr),
                 });
             }
         }

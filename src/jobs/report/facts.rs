@@ -11,7 +11,7 @@ use pgrx::pg_sys;
 use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
-use crate::jobs::clusters::{not_unique, Clustered, Method};
+use crate::jobs::clusters::{Clustered, Method};
 use crate::jobs::cursor::{Cursor, Sql};
 use crate::jobs::duplicates::each_pair;
 use crate::jobs::numbers::Numbers;
@@ -19,9 +19,10 @@ use crate::jobs::pairs::Collected;
 use crate::jobs::relation::{Column, Records};
 use crate::jobs::side::{Side, Truth};
 use crate::jobs::source::Source;
+use crate::jobs::unique::not_unique;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-use crate::planner::type_named;
+use crate::planner::ours::{is_query, is_signature};
 use crate::types::readable;
 
 /// Rows with all columns are wide: fewer are fetched at a time.
@@ -139,7 +140,7 @@ impl Nearest {
 /// The columns to show: those given, or all that the caller may read but signatures, without the key.
 ///
 /// Errors: no such column.
-pub fn columns(near: pg_sys::Oid, records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
+pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     if let Some(given) = given {
         let name = crate::jobs::relation::lock(records.oid);
         return given
@@ -147,7 +148,7 @@ pub fn columns(near: pg_sys::Oid, records: &Records, given: Option<Vec<CString>>
             .map(|column| Column::of(records.oid, column, &name).name)
             .collect();
     }
-    let signatures = [type_named(near, c"bloom"), type_named(near, c"bloom_query")];
+    let holds_signatures = |of_type| is_signature(of_type) || is_query(of_type);
     // SAFETY: catalog look-ups of a locked relation.
     unsafe {
         let (user, select) = (
@@ -162,12 +163,9 @@ pub fn columns(near: pg_sys::Oid, records: &Records, given: Option<Vec<CString>>
             .filter_map(|(number, name)| {
                 let column = Column::find(records.oid, CStr::from_ptr(name).to_owned()).ok()?;
                 let base = pg_sys::getBaseType(column.type_oid);
-                let element = match pg_sys::get_element_type(base) {
-                    pg_sys::InvalidOid => pg_sys::InvalidOid,
-                    element => pg_sys::getBaseType(element),
-                };
-                let is_signature =
-                    signatures.contains(&Some(base)) || signatures.contains(&Some(element));
+                let element = pg_sys::get_element_type(base);
+                let is_signature = holds_signatures(base)
+                    || element != pg_sys::InvalidOid && holds_signatures(element);
                 let readable =
                     all || pg_sys::pg_attribute_aclcheck(records.oid, number, user, select) == ok;
                 (!is_signature && readable && column.name != records.key.name)
@@ -351,7 +349,10 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 2)).collect();
     cursor.each(|row| {
         facts.rows += 1;
-        facts.signed += u64::from(row.datum(1).is_some_and(|is| is.value() as u8 != 0));
+        if row.datum(1).is_none_or(|is| is.value() as u8 == 0) {
+            return;
+        }
+        facts.signed += 1;
         let Some(key) = row.datum(0) else { return };
         let Some(values) = key_output.show(key, |key| wanted.get_mut(key)) else {
             return;

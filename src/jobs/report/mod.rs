@@ -162,15 +162,9 @@ unsafe fn known(text: *const std::ffi::c_char) -> String {
 
 /// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text)`
 #[entry]
-fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
+fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so.
-    let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
-    if [0, 1, 2, 3, 6, 8]
-        .map(|i| arguments.datum(i))
-        .contains(&None)
-    {
-        return None;
-    }
+    let arguments = unsafe { Arguments::of(fcinfo) };
     let threshold = arguments.threshold(3);
     let (method_name, format) = (arguments.text(6), Format::of_name(&arguments.text(8)));
     let method = Method::of_name(&method_name);
@@ -181,12 +175,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
             Source::of_pairs_or_labels(arguments.oid(5)),
         )
     });
-    let records = Records::new(
-        near,
-        arguments.oid(0),
-        arguments.name(1),
-        vec![arguments.name(2)],
-    );
+    let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let name = |name: &CStr| readable(name.to_bytes());
     let relation = name(&qualified(records.oid));
     // SAFETY: a text that lives as long as the call.
@@ -225,14 +214,14 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
         date,
         server,
     };
-    let columns = facts::columns(near, &records, given);
+    let columns = facts::columns(&records, given);
     let truth = truth.as_ref().map(|(_, source)| source);
     let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
     let report = match format {
         Format::Html => page::html(&facts, &origin),
         Format::Text => plain::text(&facts, &origin),
     };
-    Some(NewValue(text_datum(&to_database(&report))))
+    NewValue(text_datum(&to_database(&report)))
 }
 
 /// 2026-01-31 12:00:00.123+01 as 2026-01-31 12:00:00+01.
