@@ -28,9 +28,20 @@ pub fn raise(error: &Error) -> ! {
     raise_as(sqlstate(error.kind()), error)
 }
 
+/// Goes on, with a warning.
+#[cold]
+pub fn warn(error: &Error) {
+    report(sqlstate(error.kind()), error, PgLogLevel::WARNING);
+}
+
 /// Fails the statement under an SQLSTATE that the core does not know.
 #[cold]
 pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
+    report(code, error, PgLogLevel::ERROR);
+    unreachable!("an ERROR does not return")
+}
+
+fn report(code: PgSqlErrorCode, error: &Error, level: PgLogLevel) {
     let mut report = ErrorReport::new(code, shown(error.message()), "bloom_ident");
     if let Some(detail) = error.detail_text() {
         report = report.set_detail(shown(detail));
@@ -38,8 +49,7 @@ pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
     if let Some(hint) = error.hint_text() {
         report = report.set_hint(shown(hint));
     }
-    report.report(PgLogLevel::ERROR);
-    unreachable!("an ERROR does not return")
+    report.report(level);
 }
 
 /// A text as the server's messages can carry it: pgrx passes bytes on unconverted, so that outside

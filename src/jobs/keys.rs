@@ -3,6 +3,8 @@
 use pgrx::pg_sys;
 
 use super::relation::{Column, Table};
+use crate::error::raise;
+use crate::sigfile::{place, Index};
 use crate::types::Varlena;
 
 /// Fetches rows of one table.
@@ -10,6 +12,9 @@ struct Fetcher {
     scan: *mut pg_sys::IndexFetchTableData,
     slots: [*mut pg_sys::TupleTableSlot; 2],
     key: pg_sys::AttrNumber,
+    heap: pg_sys::Relation,
+    /// Where places come from.
+    index: Index,
 }
 
 impl Drop for Fetcher {
@@ -35,6 +40,8 @@ impl Fetcher {
                 scan: pg_sys::table_index_fetch_begin(table.heap),
                 slots: [slot(), slot()],
                 key: table.key,
+                heap: table.heap,
+                index: table.index,
             }
         }
     }
@@ -51,12 +58,18 @@ impl Fetcher {
     }
 
     /// The key of the row at a place, `None` if the snapshot does not see it; it stays until the slot is used again.
+    ///
+    /// Errors: a place where no row can be.
     fn key(
         &mut self,
         place: u64,
         slot: usize,
         snapshot: pg_sys::Snapshot,
     ) -> Option<Option<pg_sys::Datum>> {
+        // SAFETY: the table is open.
+        if !place::is_possible(place) || !unsafe { place::is_within(self.heap, place) } {
+            raise(&self.index.unsound(&place::describe(place)));
+        }
         let mut tid = pg_sys::ItemPointerData::default();
         let block = (place >> 16) as u32;
         tid.ip_blkid.bi_hi = (block >> 16) as u16;

@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Kind};
 
 use super::file::TemporaryFile;
 use super::pieces::Piece;
-use crate::error::raise;
+use crate::error::{raise, OrRaise};
 use crate::sigfile::{merge, Collected, Run};
 
 pub struct Sorted {
@@ -46,7 +46,9 @@ impl Sorted {
                 let message = format!("more than {} records to compare", u32::MAX);
                 raise(&Error::new(Kind::LimitExceeded, message))
             });
-        });
+            Ok(())
+        })
+        .or_raise();
         Sorted {
             geometry,
             rows,

@@ -372,7 +372,10 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
                 vec![Part::Signatures]
             };
             let walk = Walk::new(index, &state.meta, conditions, None, parts);
-            state.walk = Some(walk.with_snapshot(snapshot));
+            state.walk = Some(
+                walk.with_snapshot(snapshot)
+                    .with_table((*scan).heapRelation),
+            );
             state.found = Found::Nearest(Nearest::new(near));
             (*scan).xs_recheck = !mvcc || other_shape;
             return state;
@@ -384,7 +387,10 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
         };
         let walk = Walk::new(index, &state.meta, conditions, leading, parts);
         let walk = walk.with_thresholds(keyed);
-        state.walk = Some(walk.with_snapshot(snapshot));
+        state.walk = Some(
+            walk.with_snapshot(snapshot)
+                .with_table((*scan).heapRelation),
+        );
         state.found = Found::Rows {
             recheck: !mvcc || other_shape,
         };
@@ -522,7 +528,8 @@ impl State {
                     Vec::new()
                 };
                 let walk = Walk::new(self.index, &self.meta, Vec::new(), None, parts);
-                self.walk = Some(walk.with_snapshot((*scan).xs_snapshot));
+                let walk = walk.with_snapshot((*scan).xs_snapshot);
+                self.walk = Some(walk.with_table((*scan).heapRelation));
             }
             let Found::Rows { recheck } = self.found else {
                 return false;
