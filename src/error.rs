@@ -28,20 +28,9 @@ pub fn raise(error: &Error) -> ! {
     raise_as(sqlstate(error.kind()), error)
 }
 
-/// Goes on, with a warning.
-#[cold]
-pub fn warn(error: &Error) {
-    report(sqlstate(error.kind()), error, PgLogLevel::WARNING);
-}
-
 /// Fails the statement under an SQLSTATE that the core does not know.
 #[cold]
 pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
-    report(code, error, PgLogLevel::ERROR);
-    unreachable!("an ERROR does not return")
-}
-
-fn report(code: PgSqlErrorCode, error: &Error, level: PgLogLevel) {
     let mut report = ErrorReport::new(code, shown(error.message()), "bloom_ident");
     if let Some(detail) = error.detail_text() {
         report = report.set_detail(shown(detail));
@@ -49,7 +38,8 @@ fn report(code: PgSqlErrorCode, error: &Error, level: PgLogLevel) {
     if let Some(hint) = error.hint_text() {
         report = report.set_hint(shown(hint));
     }
-    report.report(level);
+    report.report(PgLogLevel::ERROR);
+    unreachable!("an ERROR does not return")
 }
 
 /// A text as the server's messages can carry it: pgrx passes bytes on unconverted, so that outside
@@ -78,6 +68,20 @@ impl<T> OrRaise<T> for Result<T> {
     fn or_raise(self) -> T {
         self.unwrap_or_else(|e| raise(&e))
     }
+}
+
+/// Goes on, with a warning.
+#[cold]
+pub fn warn(error: &Error) {
+    let (code, message) = (sqlstate(error.kind()), shown(error.message()));
+    let mut report = ErrorReport::new(code, message, "bloom_ident");
+    if let Some(detail) = error.detail_text() {
+        report = report.set_detail(shown(detail));
+    }
+    if let Some(hint) = error.hint_text() {
+        report = report.set_hint(shown(hint));
+    }
+    report.report(PgLogLevel::WARNING);
 }
 
 /// For input functions: hands the error to a caller that collects errors (`pg_input_is_valid`,

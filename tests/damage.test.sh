@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Pages of sigfile indexes as storage can leave them, in a server without page checksums: bits, bytes, torn, blank and exchanged pages, noise.
+# Searches, inserts, merges, VACUUM, checks and jobs then answer, or fail with a clear error: no crash, no hang, no memory beyond reason, no message from
+# within. DAMAGES says how many pages are damaged, DAMAGE_BITS=all flips every bit of an index instead.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+damages=${DAMAGES:-2000}
+bits=${DAMAGE_BITS:-random}
+# Tables that are damaged at a time, and sessions that they are dealt to.
+tables=500
+sessions=2
+
+ask() { timeout -k 5 120 psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+# From 18 on checksums are the default.
+checksums=
+((PG_MAJOR < 18)) || checksums=--no-data-checksums
+cluster_init damage $checksums
+cluster_conf damage 'autovacuum = off' 'shared_buffers = 32MB' 'max_locks_per_transaction = 512' 'max_wal_size = 1GB' 'full_page_writes = off' \
+    'wal_level = minimal' 'max_wal_senders = 0' 'synchronous_commit = off' 'max_parallel_workers_per_gather = 0' 'jit = off'
+cluster_start damage
+cluster_use damage
+
+ask -v tables="$tables" <<'SQL'
+CREATE EXTENSION bloom_ident;
+CREATE TABLE base AS SELECT i AS id, CASE WHEN i % 40 > 0 THEN bloom_signature(left(md5((i / 3)::text), 14) || i % 3) END AS sig FROM generate_series(1, 2600) AS i;
+-- Indexes of every kind: a tail, small segments and one with posting lists, rows without a signature, rows with thresholds, dead rows, lists of free blocks.
+CREATE FUNCTION make(n int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    many int := CASE WHEN n % 5 = 0 THEN 2350 ELSE 150 + n % 40 END;
+    key text := CASE WHEN n % 3 = 0 THEN '(bloom_query(sig, 0.8))' ELSE 'sig' END;
+BEGIN
+    EXECUTE format('CREATE TABLE t%s AS SELECT * FROM base WHERE id <= %s', n, many);
+    EXECUTE format('CREATE INDEX i%s ON t%s USING sigfile (%s) WITH (tail_limit = 64)', n, n, key);
+    EXECUTE format('INSERT INTO t%s SELECT * FROM base WHERE id %% 13 = 2 AND id <= 900', n);
+    IF n % 2 = 0 THEN
+        EXECUTE format('DELETE FROM t%s WHERE id %% 7 = 3', n);
+        IF n % 5 > 0 THEN PERFORM bloom_sigfile_merge(format('i%s', n)::regclass); END IF;
+        EXECUTE format('INSERT INTO t%s SELECT * FROM base WHERE id %% 29 = 2 AND id <= 900', n);
+    END IF;
+END $$;
+-- Writes over an index's file.
+CREATE FUNCTION spoil(n int, kind int, at bigint) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    path text := pg_relation_filepath(format('i%s', n)::regclass);
+    pages bytea := pg_read_binary_file(path);
+    blocks int := length(pages) / 8192;
+    block int := floor(random() * blocks);
+    byte int := 8192 * block + floor(random() * 8192);
+    other int := 8192 * floor(random() * blocks)::int;
+    noise bytea := (SELECT string_agg(sha512((n || '-' || i || random())::text::bytea), '') FROM generate_series(1, 128) AS i);
+    file oid;
+BEGIN
+    pages := CASE kind
+        WHEN 0 THEN set_bit(pages, at % (8 * length(pages)), 1 - get_bit(pages, at % (8 * length(pages))))
+        WHEN 1 THEN set_byte(pages, byte, floor(random() * 256)::int)
+        WHEN 2 THEN overlay(pages PLACING substr(pages, other + 4097, 4096) FROM 8192 * block + 4097)
+        WHEN 3 THEN overlay(pages PLACING substr(pages, other + 1, 8192) FROM 8192 * block + 1)
+        WHEN 4 THEN overlay(pages PLACING decode(repeat('00', CASE n % 2 WHEN 0 THEN 8192 ELSE 4096 END), 'hex') FROM 8192 * block + 1 + 4096 * (n % 2))
+        WHEN 5 THEN overlay(pages PLACING substr(noise, 1, 8192 - 40) FROM 8192 * block + 1 + 40)
+        ELSE overlay(pages PLACING substr(noise, 1, 8) FROM byte / 8 * 8 + 1) END;
+    file := lo_from_bytea(0, substr(pages, 1, 8192 * blocks));
+    PERFORM lo_export(file, current_setting('data_directory') || '/' || path), lo_unlink(file);
+    RETURN format('kind %s, block %s, byte %s', kind, CASE WHEN kind = 0 THEN at % (8 * length(pages)) / 65536 ELSE block END, CASE WHEN kind = 0 THEN at % (8 * length(pages)) / 8 % 8192 ELSE byte % 8192 END);
+END $$;
+CREATE TABLE seen (n int, how text, doing text, state text, message text);
+-- What a session says while it does something: nothing, or the error.
+CREATE FUNCTION try(n int, how text, doing text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    state text := 'answer';
+    message text;
+    detail text;
+BEGIN
+    BEGIN
+        EXECUTE doing;
+    EXCEPTION WHEN OTHERS OR query_canceled OR assert_failure THEN
+        GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+    END;
+    INSERT INTO seen VALUES (n, how, doing, state, message || ' / ' || detail);
+END $$;
+CREATE FUNCTION attack(n int, how text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    condition text := CASE WHEN n % 3 = 0 THEN 'bloom_query(sig, 0.8) % bloom_query(%L, %s)' ELSE 'sig % bloom_query(%L, %s)' END;
+    asked bloom := (SELECT sig FROM base WHERE id = 1 + n % 39);
+    threshold float8;
+BEGIN
+    PERFORM set_config('enable_bitmapscan', (n % 2 = 0)::text, false), set_config('enable_indexscan', (n % 2 = 1)::text, false);
+    FOREACH threshold IN ARRAY '{0.95,0.6,0.2}'::float8[] LOOP
+        PERFORM try(n, how, format('SELECT count(id) FROM t%s WHERE ' || replace(condition, '% b', '%% b'), n, asked, threshold));
+    END LOOP;
+    PERFORM set_config('enable_indexscan', 'on', false), set_config('enable_bitmapscan', 'off', false);
+    IF n % 3 > 0 THEN
+        PERFORM try(n, how, format('SELECT count(sig) FROM t%s WHERE sig %% bloom_query(%L, 0.5)', n, asked));
+        PERFORM try(n, how, format('SELECT id FROM t%s ORDER BY sig <-> %L LIMIT %s', n, asked, CASE n % 2 WHEN 0 THEN 3 ELSE 3000 END));
+    END IF;
+    IF n % 4 = 0 THEN PERFORM try(n, how, format('SELECT count(*) FROM bloom_duplicates(''t%s'', ''id'', ''sig'', 0.7)', n)); END IF;
+    IF n % 4 = 1 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_check(''i%s''::regclass)', n)); END IF;
+    IF n % 4 = 2 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_stats(''i%s''::regclass)', n)); END IF;
+    PERFORM try(n, how, format('INSERT INTO t%s SELECT id + 5000, sig FROM base WHERE id <= 130 + %s', n, n % 60));
+    IF n % 4 <> 3 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_merge(''i%s''::regclass)', n)); END IF;
+END $$;
+SELECT make(n) FROM generate_series(1, :tables) AS n \g /dev/null
+VACUUM t1, t2, t3, t4, t5, t6, t7, t8;
+CHECKPOINT;
+SQL
+cluster_stop damage
+cp -R "$(cluster_dir damage)" "$SCRATCH/damage/sound"
+((EUID != 0)) || chown -R "$(server_user)" "$SCRATCH/damage/sound"
+
+# attack SESSION: what one session does to its share of the tables. VACUUM comes last, by itself.
+attack() {
+    local n
+    {
+        echo "SET statement_timeout = '10s'; SET client_min_messages = error; SET enable_seqscan = off; SET maintenance_work_mem = '4MB';"
+        echo "SELECT attack(n, how) FROM damaged WHERE n % $sessions = $1 ORDER BY n \\g /dev/null"
+        for ((n = $1 + 1; n <= tables; n += sessions)); do
+            ((n % 3)) || echo "VACUUM t$n;"
+        done
+        echo "SELECT 'HWM ' || substring(pg_read_file('/proc/self/status', 0, 8000) FROM 'VmHWM:\\s+(\\d+)');"
+    } | psql -XAtq -v VERBOSITY=verbose >"$SCRATCH/damage/out.$1" 2>"$SCRATCH/damage/err.$1" || true
+}
+
+# A panic of ours, or an error that nobody has thought of, in words and states.
+words='panick|index out of|out of range for|overflow|called .(Option|Result)|slice|capacity|Box<|unreachable|internal error|assert|\.rs:'
+done=0
+declare -A states=()
+most=0
+for ((round = 0; done < damages; round++)); do
+    ((round == 0)) || cluster_stop damage immediate
+    rm -rf "$(cluster_dir damage)"
+    cp -R "$SCRATCH/damage/sound" "$(cluster_dir damage)"
+    ((EUID != 0)) || chown -R "$(server_user)" "$(cluster_dir damage)"
+    cluster_start damage
+    case $bits in
+        random) kind='CASE WHEN n % 2 = 0 THEN 0 ELSE n / 2 % 7 END' place='floor(random() * 1e9)' ;;
+        *) kind=0 place="$done::bigint + n" ;;
+    esac
+    ask -c "CREATE TABLE damaged AS SELECT n, spoil(n, $kind, ($place)::bigint) AS how FROM generate_series(1, $tables) AS n"
+    pids=()
+    for ((s = 0; s < sessions; s++)); do
+        attack "$s" &
+        pids+=($!)
+    done
+    wait "${pids[@]}"
+    done=$((done + tables))
+    if grep -E 'PANIC|TRAP|terminated by signal' "$SCRATCH/damage/log"; then die 'the server crashed'; fi
+    bad=$(cat "$SCRATCH"/damage/err.* | grep -E 'ERROR|FATAL|connection' | grep -Ev 'ERROR:  XX00[12]:' | head) || true
+    [[ -z $bad ]] || die "VACUUM fails:"$'\n'"$bad"
+    # a flipped bit can make the shape of the metapage another one that there is
+    bad=$(ask -c "SELECT n, how, doing, state, message FROM seen WHERE state NOT IN ('answer', 'XX001', 'XX002') AND NOT (state = '22000' AND how ~ 'block 0,') OR message ~ '$words' LIMIT 10")
+    [[ -z $bad ]] || die "an error that says nothing of damage, or too much:"$'\n'"$bad"
+    while IFS='|' read -r state n; do states[$state]=$((${states[$state]:-0} + n)); done < <(ask -c 'SELECT state, count(*) FROM seen GROUP BY 1')
+    for ((s = 0; s < sessions; s++)); do
+        used=$(sed -n 's/^HWM //p' "$SCRATCH/damage/out.$s")
+        [[ $used =~ ^[0-9]+$ ]] || die "session $s has not come to its end: $(tail -n 3 "$SCRATCH/damage/err.$s")"
+        ((used <= most)) || most=$used
+    done
+done
+((most < 150000)) || die "a session has used $most kB of memory"
+[[ ${states[XX002]:-0} -gt $((damages / 4)) && ${states[answer]:-0} -gt $damages ]] || die "damage is not noticed, or nothing else: ${states[XX002]:-0} errors, ${states[answer]:-0} answers"
+say "$done damaged pages: ${states[answer]} answers, ${states[XX002]} errors of ours, ${states[XX001]:-0} of the server's; at most $((most / 1024)) MB"
