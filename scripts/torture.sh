@@ -10,12 +10,13 @@ if [[ ! $minutes =~ ^[1-9][0-9]*$ ]]; then
     die "TORTURE is a number of minutes, not \"$minutes\""
 fi
 
-# A crash takes some 3 seconds: a third of the time for each test.
-export CRASHES=${CRASHES:-$((minutes * 20 / 3 + 1))}
-export STANDBY_SECONDS=${STANDBY_SECONDS:-$((minutes * 20))}
-export CONCURRENCY_SECONDS=${CONCURRENCY_SECONDS:-$((minutes * 20))}
+# A crash takes some 3 seconds, and fifty flipped bits one: a quarter of the time for each test.
+export CRASHES=${CRASHES:-$((minutes * 5 + 1))}
+export STANDBY_SECONDS=${STANDBY_SECONDS:-$((minutes * 15))}
+export CONCURRENCY_SECONDS=${CONCURRENCY_SECONDS:-$((minutes * 15))}
+export DAMAGES=${DAMAGES:-$((minutes * 750))} DAMAGE_BITS=${DAMAGE_BITS:-all}
 failures=0
-for name in sigfile_crash sigfile_standby sigfile_concurrency; do
+for name in sigfile_crash sigfile_standby sigfile_concurrency damage; do
     say "$name"
     "$ROOT/tests/$name.test.sh" || {
         warn "$name failed"

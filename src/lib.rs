@@ -5,20 +5,21 @@
 
 ::pgrx::pg_module_magic!(name, version);
 
-mod error;
 mod functions;
 mod gist;
 mod jobs;
-mod message;
+mod pg;
 mod planner;
 mod settings;
 mod sigfile;
 mod types;
 
-use pgrx::prelude::*;
+use crate::pg::entry;
 
-#[pg_guard]
+#[entry]
+#[no_mangle]
 pub extern "C-unwind" fn _PG_init() {
+    pg::boundary::define();
     settings::define();
     sigfile::define();
     planner::define();

@@ -13,3 +13,16 @@ diff <(wrappers <"$ROOT/sql/bloom_ident--0.1.0.sql") <(grep -aoE 'pg_finfo_[a-z0
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
 [[ -e $ROOT/sql/bloom_ident--$version.sql ]] || die "no install script for version $version"
 grep -qx "version = \"$version\"" "$ROOT/Cargo.toml" || die "Cargo.toml has another version than $version"
+# Whatever the server calls is an #[entry], so that errors leave it complete. A function pointer to anything else, or a
+# function under pgrx's guard, would change the errors of user code beneath it.
+bare=$(grep -rnE '#\[(pgrx::)?(pg_guard|pg_extern)|pg_guard_ffi_boundary\(|check_for_interrupts!|pgrx::(error|ereport|notice|warning)!' "$ROOT/src" || true)
+[[ -z $bare ]] || die "pgrx's guard where ours belongs:
+$bare"
+bare=$(find "$ROOT/src" -name '*.rs' -exec awk '
+    FNR == 1 { entry = 0 }
+    /#\[entry\]/ { entry = 1; next }
+    /^ *#\[|^ *\/\// { next }
+    /extern "C(-unwind)?" fn/ && !entry { print FILENAME ":" FNR ": " $0 }
+    { entry = 0 }' {} +)
+[[ -z $bare ]] || die "called by the server without #[entry]:
+$bare"

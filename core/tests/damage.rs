@@ -6,6 +6,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use bloom_ident_core::filter::{Shape, View};
+use bloom_ident_core::gist::{split, unite, united_size, Key};
 use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
@@ -524,6 +526,61 @@ fn every_bit_of_growing_pages() {
             };
             RowPageMut::new(geometry, &mut grown).push(row);
             words[bit / 64] ^= 1 << (bit % 64);
+        }
+    }
+}
+
+/// Keys of a GiST index: what is taken for one can be compared, united and split.
+#[test]
+fn every_bit_of_gist_keys() {
+    let shape = Shape::new(7, 43, 3).unwrap();
+    let leaf = |seed: u64| {
+        let mut random = Random(seed);
+        let mut bytes = vec![1, 7, 43, 0, 3, 1, 0, 0, 0, 0, 0, 0];
+        bytes.extend((0..shape.bytes()).map(|_| random.next() as u8));
+        *bytes.last_mut().unwrap() &= 0x1f;
+        let count: u32 = bytes[12..].iter().map(|b| b.count_ones()).sum();
+        bytes[8..12].copy_from_slice(&count.to_le_bytes());
+        View::untrusted(&bytes).unwrap();
+        bytes
+    };
+    let leaves = [leaf(1), leaf(2), leaf(3)];
+    let keys: Vec<Key<'_>> = leaves.iter().map(|b| Key::stored(b).unwrap()).collect();
+    let mut inner = vec![0; united_size(keys.iter().copied()).unwrap()];
+    unite(keys.iter().copied(), &mut inner);
+    let mut query = leaves[0].clone();
+    query.extend(0.8f64.to_le_bytes());
+    for sound in [leaves[1].clone(), inner, query] {
+        for bit in 0..8 * sound.len() {
+            let mut bytes = sound.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            survives(
+                &format!("key of {} bytes, bit {bit}", sound.len()),
+                0,
+                || {
+                    let Some(key) = Key::stored(&bytes) else {
+                        return Ok(());
+                    };
+                    for other in &keys {
+                        assert!((0.0..=1.0).contains(&key.bound(other)));
+                        key.may_match(other);
+                        key.may_contain(other);
+                        key.may_be_within(other);
+                        key.may_equal(other);
+                        key.order(other);
+                        assert!(key.penalty(other) >= 0.0 && other.penalty(&key) >= 0.0);
+                    }
+                    key.describe();
+                    let all = [keys[0], key, keys[2]];
+                    split(&all)?;
+                    let Ok(size) = united_size(all) else {
+                        return Ok(());
+                    };
+                    let mut united = vec![0; size];
+                    unite(all, &mut united);
+                    Ok(())
+                },
+            );
         }
     }
 }

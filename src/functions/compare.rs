@@ -2,45 +2,44 @@
 
 use std::cmp::Ordering;
 
-use pgrx::pg_extern;
-
+use crate::pg::entry;
 use crate::types::Bloom;
 
 fn order(a: &Bloom<'_>, b: &Bloom<'_>) -> Ordering {
     a.view().order(&b.view())
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_eq(a: Bloom<'_>, b: Bloom<'_>) -> bool {
     a.view() == b.view()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_ne(a: Bloom<'_>, b: Bloom<'_>) -> bool {
     a.view() != b.view()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_lt(a: Bloom<'_>, b: Bloom<'_>) -> bool {
     order(&a, &b).is_lt()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_le(a: Bloom<'_>, b: Bloom<'_>) -> bool {
     order(&a, &b).is_le()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gt(a: Bloom<'_>, b: Bloom<'_>) -> bool {
     order(&a, &b).is_gt()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_ge(a: Bloom<'_>, b: Bloom<'_>) -> bool {
     order(&a, &b).is_ge()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_cmp(a: Bloom<'_>, b: Bloom<'_>) -> i32 {
     order(&a, &b) as i32
 }
@@ -52,14 +51,14 @@ unsafe extern "C" {
     fn hash_bytes_extended(key: *const u8, length: i32, seed: u64) -> u64;
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_hash(a: Bloom<'_>) -> i32 {
     let view = a.view();
     // SAFETY: pointer and length of a slice.
     unsafe { hash_bytes(view.bytes().as_ptr(), view.bytes().len() as i32) as i32 }
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_hash_extended(a: Bloom<'_>, seed: i64) -> i64 {
     let view = a.view();
     // SAFETY: pointer and length of a slice.

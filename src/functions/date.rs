@@ -2,14 +2,15 @@
 
 use bloom_ident_core::{text, Error, Kind};
 use pgrx::datum::{Date, IntoDatum};
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::record::record;
-use crate::error::{shown, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{shown, OrRaise};
 use crate::types::{NewValue, Text};
 
 /// Of a `date`: immutable, unlike its text form.
-#[pg_extern(sql = false)]
+#[entry]
 fn ident_date_of_date(date: Date) -> String {
     if date.is_infinity() || date.is_neg_infinity() {
         Err(Error::new(
@@ -21,13 +22,13 @@ fn ident_date_of_date(date: Date) -> String {
     text::date_digits(date.year(), date.month().into(), date.day().into()).or_raise()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn ident_date_of_text(date: Text<'_>, format: Text<'_>) -> String {
     text::parse_date(date.as_str(), format.as_str()).or_raise()
 }
 
 /// `(plausible boolean, part text, detail text, suggestion text)`
-#[pg_extern(sql = false)]
+#[entry]
 fn ident_date_plausibility(
     date: Text<'_>,
     format: Text<'_>,

@@ -1,17 +1,17 @@
 //! Identity text to its normal form.
 
 use bloom_ident_core::text;
-use pgrx::pg_extern;
 
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::{tick, Text};
 
-#[pg_extern(sql = false)]
+#[entry]
 fn ident_normalize(text: Text<'_>, filler: bool) -> String {
     text::normalize(text.as_str(), filler, tick).or_raise()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn ident_luhn(number: Text<'_>) -> bool {
     text::luhn(number.as_str())
 }

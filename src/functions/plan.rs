@@ -5,14 +5,15 @@ use std::cell::Cell;
 use bloom_ident_core::filter::{self, rates, Shape};
 use bloom_ident_core::{Error, Kind};
 use pgrx::datum::IntoDatum;
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::record::record;
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::{NewValue, Text};
 
 /// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_plan(max_chars: i32, ngram: i32, fpr: f64, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let plan = filter::plan(max_chars.into(), ngram.into(), fpr).or_raise();
     record(
@@ -43,23 +44,23 @@ pub fn shape(max_chars: i32, ngram: i32, fpr: f64) -> Shape {
     }
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_collision_rate(model: Text<'_>, p: i32, n: i32, k: i32) -> f64 {
     let model = model.as_str().parse().or_raise();
     rates::collision(model, p.into(), n.into(), k.into()).or_raise()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_corrected_threshold(threshold: f64, delta: f64) -> f64 {
     rates::corrected_threshold(threshold, delta).or_raise()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_jain_estimate(m: i32, n: i32, k: f64, c: i32) -> f64 {
     rates::jain(m.into(), n.into(), k, c.into()).or_raise()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_superimposed_fpr(m: i32, n: i32, filters: i32) -> f64 {
     for (name, value) in [("m", m), ("n", n), ("filters", filters)] {
         if value < 1 {

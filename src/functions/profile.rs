@@ -2,13 +2,14 @@
 
 use bloom_ident_core::similarity::{profile, Counts, Weights};
 use bloom_ident_core::{Error, Kind, Result};
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::{float8_array, Bloom, Elements};
 
 /// `(bloom[], bloom[], float8[])`; NULL when no attribute of positive weight is on both sides.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
     // SAFETY: declared as (bloom[], bloom[], float8[]), and STRICT.
     let [a, b, weights] = unsafe {

@@ -1,13 +1,14 @@
 //! Text to signatures.
 
 use bloom_ident_core::filter::Shape;
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::plan::shape;
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::{tick, Elements, NewBloom, Text};
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_signature(
     text: Text<'_>,
     ngram: i32,
@@ -38,7 +39,7 @@ unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
 }
 
 /// `(VARIADIC text[])`, of the shape that bloom_signature gives by default.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: one argument, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
@@ -47,7 +48,7 @@ fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, VARIADIC text[])`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_signature_of_fields_shaped(
     ngram: i32,
     max_chars: i32,

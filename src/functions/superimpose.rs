@@ -1,26 +1,27 @@
 //! Several signatures into one.
 
 use bloom_ident_core::filter::Builder;
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::{is_plain, Bloom, NewBloom, NewValue};
 
 /// `|`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_or(a: Bloom<'_>, b: Bloom<'_>) -> NewBloom {
     NewBloom::changed(&a.view(), |builder| builder.unite(&b.view()))
 }
 
 /// `&`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_and(a: Bloom<'_>, b: Bloom<'_>) -> NewBloom {
     NewBloom::changed(&a.view(), |builder| builder.intersect(&b.view()))
 }
 
 /// Transition and combine function of `bloom_union(bloom)`: the state is a signature of its own
 /// that grows in place. Called otherwise it is `|`.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_union_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as (bloom, bloom), and STRICT.
     let (state, value) = unsafe {

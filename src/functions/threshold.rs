@@ -2,9 +2,9 @@
 //! similarity are rewritten to.
 
 use bloom_ident_core::similarity::Counts;
-use pgrx::pg_extern;
 
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::{Bloom, BloomQuery};
 
 fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Counts {
@@ -12,7 +12,7 @@ fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Counts {
 }
 
 /// `bloom % bloom_query`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_matches(signature: Bloom<'_>, query: BloomQuery<'_>) -> bool {
     let query = query.view();
     let counts = Counts::of(&signature.view(), &query.signature).or_raise();
@@ -20,35 +20,35 @@ fn bloom_matches(signature: Bloom<'_>, query: BloomQuery<'_>) -> bool {
 }
 
 /// `bloom_query % bloom`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_matches(query: BloomQuery<'_>, signature: Bloom<'_>) -> bool {
     bloom_matches(signature, query)
 }
 
 /// `bloom_query % bloom_query`: the larger threshold counts.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_queries_match(a: BloomQuery<'_>, b: BloomQuery<'_>) -> bool {
     let (a, b) = (a.view(), b.view());
     let counts = Counts::of(&a.signature, &b.signature).or_raise();
     counts.jaccard() >= a.threshold.max(b.threshold)
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sim_above(a: Bloom<'_>, b: Bloom<'_>, limit: f64) -> bool {
     counts(&a, &b).jaccard() > limit
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sim_at_least(a: Bloom<'_>, b: Bloom<'_>, least: f64) -> bool {
     counts(&a, &b).jaccard() >= least
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_dice_above(a: Bloom<'_>, b: Bloom<'_>, limit: f64) -> bool {
     counts(&a, &b).dice() > limit
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_dice_at_least(a: Bloom<'_>, b: Bloom<'_>, least: f64) -> bool {
     counts(&a, &b).dice() >= least
 }

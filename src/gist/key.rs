@@ -4,10 +4,10 @@ use std::ffi::{CStr, CString};
 
 use bloom_ident_core::gist::{unite, united_size, Key};
 use bloom_ident_core::{Error, Kind, Result};
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
-use crate::error::raise;
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::{raise, OrRaise};
 use crate::types::{build, corrupt, Varlena};
 
 /// A key of an index tuple; the core's view borrows from it.
@@ -102,7 +102,7 @@ pub fn inner<'a>(keys: impl Iterator<Item = Key<'a>> + Clone) -> pg_sys::Datum {
     make().or_raise()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_key_in(_text: &CStr) -> CString {
     Err(Error::new(
         Kind::InvalidParameter,
@@ -112,7 +112,7 @@ fn bloom_gist_key_in(_text: &CStr) -> CString {
 }
 
 /// For tools that look into indexes.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_key_out(fcinfo: pg_sys::FunctionCallInfo) -> CString {
     // SAFETY: one argument of the type, STRICT.
     let stored = unsafe { Stored::of((*fcinfo).args.as_slice(1)[0].value) };

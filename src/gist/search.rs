@@ -2,9 +2,10 @@
 
 use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::gist::Key;
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::key::Stored;
+use crate::pg::entry;
 use crate::settings;
 use crate::types::{Bloom, BloomQuery};
 
@@ -61,7 +62,7 @@ fn with_threshold(signature: View<'_>, threshold: f64) -> Key<'_> {
     })
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
@@ -87,12 +88,12 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
         bloom_ops::EQUAL => key.may_equal(&signature),
         bloom_ops::COVERS => key.may_contain(&signature),
         bloom_ops::COVERED_BY => key.may_be_within(&signature),
-        other => pgrx::error!("unrecognized strategy number: {other}"),
+        other => crate::pg::error::internal!("unrecognized strategy number: {other}"),
     };
     answer(may, &signature)
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
@@ -113,12 +114,12 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
             let query = unsafe { Bloom::from_raw(query) };
             answer(&with_threshold(query.view(), 0.0))
         }
-        other => pgrx::error!("unrecognized strategy number: {other}"),
+        other => crate::pg::error::internal!("unrecognized strategy number: {other}"),
     }
 }
 
 /// 1 less the bound: what no signature below can undercut, and exact for a leaf of the query's shape.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as distance function of an operator on two blooms.
     unsafe {

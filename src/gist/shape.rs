@@ -8,7 +8,7 @@ use bloom_ident_core::gist::Key;
 use pgrx::pg_sys;
 
 use super::key::{damaged, Stored};
-use crate::error::raise;
+use crate::pg::error::raise;
 
 /// GIST_COMPRESS_PROC of access/gist.h.
 const COMPRESS: u16 = 3;

@@ -1,12 +1,13 @@
 //! Sorted build: neighbours in this order share a page.
 
-use pgrx::{pg_extern, pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::key::Stored;
+use crate::pg::entry;
 use crate::types::NewValue;
 
 /// Compares two leaf keys.
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn compare(
     a: pg_sys::Datum,
     b: pg_sys::Datum,
@@ -17,7 +18,7 @@ unsafe extern "C-unwind" fn compare(
 }
 
 /// `(sortsupport)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_sortsupport(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as sortsupport function.
     unsafe {

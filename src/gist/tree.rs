@@ -1,11 +1,12 @@
 //! How the tree grows: compress, union, penalty, picksplit, same, fetch.
 
 use bloom_ident_core::gist::{inner_size, split, Key};
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::key::{inner, Stored};
 use super::shape;
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::NewValue;
 
 /// The keys of an entry vector from position `first` on.
@@ -24,7 +25,7 @@ unsafe fn entries(vector: *mut pg_sys::GistEntryVector, first: usize) -> Vec<Sto
 /// `(entry)`: a leaf key is stored as it is, detoasted.
 ///
 /// Errors: another shape than the index has.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_compress(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as compress function; a new entry lives as long as the current context.
     unsafe {
@@ -47,14 +48,14 @@ fn bloom_gist_compress(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(entry)`: the leaf key is the signature.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_fetch(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as fetch function.
     NewValue(unsafe { (*fcinfo).args.as_slice(1)[0].value })
 }
 
 /// `(entryvec, size)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_union(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as union function.
     unsafe {
@@ -67,7 +68,7 @@ fn bloom_gist_union(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(old entry, new entry, penalty)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_penalty(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as penalty function.
     unsafe {
@@ -82,7 +83,7 @@ fn bloom_gist_penalty(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(entryvec, splitvec)`; entries count from 1.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_picksplit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as picksplit function; the split's lists are as long as GiST reads them.
     unsafe {
@@ -109,7 +110,7 @@ fn bloom_gist_picksplit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(key, key, result)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_gist_same(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as same function, on two keys.
     unsafe {

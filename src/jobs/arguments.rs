@@ -6,7 +6,7 @@ use bloom_ident_core::filter::rates::unit;
 use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
 
-use crate::error::{raise, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::types::Text;
 
 /// The arguments of a running function.

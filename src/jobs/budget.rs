@@ -3,7 +3,7 @@
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::error::{raise, raise_as};
+use crate::pg::error::{raise, raise_as};
 
 /// What a job may use.
 #[derive(Clone, Copy)]

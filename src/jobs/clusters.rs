@@ -2,7 +2,7 @@
 
 use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_extern, pg_sys, IntoDatum, PgSqlErrorCode};
+use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::arguments::Arguments;
 use super::budget::{push, reserve, Turns};
@@ -12,7 +12,8 @@ use super::pairs::{Besides, Collected};
 use super::relation::Records;
 use super::rows::{text_datum, Rows};
 use super::source::Source;
-use crate::error::{raise, raise_as, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{raise, raise_as, OrRaise};
 use crate::types::{readable, tick, NewValue};
 
 /// How pairs become clusters.
@@ -223,7 +224,7 @@ fn check_unique(
 }
 
 /// `(rel regclass, key name, signature name, threshold float8, method text)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, STRICT, returning a set.
     let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
@@ -247,7 +248,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(pairs regclass, threshold float8, method text)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let arguments = unsafe { Arguments::of(fcinfo) };

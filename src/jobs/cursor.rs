@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString};
 use pgrx::pg_sys;
 
 use super::relation::{qualified, quoted};
+use crate::pg::{check_for_interrupts, ffi};
 use crate::types::Varlena;
 
 /// A query, in the database's encoding. Nothing in it may depend on the search_path.
@@ -76,8 +77,8 @@ impl Cursor {
         // SAFETY: the protocol of the SPI; as many values as types, none of them NULL.
         unsafe {
             let outside = pg_sys::CurrentMemoryContext;
-            pg_sys::SPI_connect();
-            let portal = pg_sys::SPI_cursor_open_with_args(
+            ffi::SPI_connect();
+            let portal = ffi::SPI_cursor_open_with_args(
                 std::ptr::null(),
                 sql.as_ptr(),
                 arguments.len() as i32,
@@ -109,7 +110,7 @@ impl Cursor {
         // SAFETY: the protocol of the SPI. Rows are freed batch by batch.
         unsafe {
             loop {
-                pg_sys::SPI_cursor_fetch(self.portal, true, self.batch);
+                ffi::SPI_cursor_fetch(self.portal, true, self.batch);
                 let fetched = pg_sys::SPI_processed as usize;
                 if fetched == 0 {
                     break;
@@ -124,10 +125,10 @@ impl Cursor {
                 }
                 pg_sys::MemoryContextSwitchTo(before);
                 pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
-                pgrx::check_for_interrupts!();
+                check_for_interrupts();
             }
-            pg_sys::SPI_cursor_close(self.portal);
-            pg_sys::SPI_finish();
+            ffi::SPI_cursor_close(self.portal);
+            ffi::SPI_finish();
         }
     }
 }
@@ -172,7 +173,7 @@ impl Output {
                 return to(Varlena::of(value).bytes());
             }
             let before = pg_sys::MemoryContextSwitchTo(self.scratch);
-            let text = pg_sys::OutputFunctionCall(&mut self.function, value);
+            let text = ffi::OutputFunctionCall(&mut self.function, value);
             pg_sys::MemoryContextSwitchTo(before);
             let result = to(CStr::from_ptr(text).to_bytes());
             pg_sys::MemoryContextReset(self.scratch);

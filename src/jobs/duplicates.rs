@@ -5,7 +5,7 @@ use std::ffi::CString;
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::similarity::Weights;
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_extern, pg_sys, IntoDatum};
+use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
 use super::bands::Bands;
@@ -19,11 +19,12 @@ use super::progress::Progress;
 use super::relation::{Records, Table};
 use super::rows::{text_bytes, Rows, Scratch};
 use super::stream::{join, Stream};
-use crate::error::{raise, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{raise, OrRaise};
 use crate::types::NewValue;
 
 /// `(rel regclass, key name, signature name, threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, STRICT, returning a set.
     let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
@@ -39,7 +40,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(rel regclass, key name, signatures name[], weights float8[], threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
@@ -59,7 +60,7 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
@@ -83,7 +84,7 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: as above.
     let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };

@@ -42,7 +42,7 @@ impl TemporaryFile {
     pub fn seek(&mut self, at: u64) {
         // SAFETY: the file is open; 0 is SEEK_SET.
         if unsafe { pg_sys::BufFileSeek(self.file, 0, at as pg_sys::off_t, 0) } != 0 {
-            pgrx::error!("could not seek in a temporary file to byte {at}");
+            crate::pg::error::internal!("could not seek in a temporary file to byte {at}");
         }
     }
 
@@ -50,7 +50,7 @@ impl TemporaryFile {
         // SAFETY: so many bytes may be written.
         let got = unsafe { pg_sys::BufFileRead(self.file, to.as_mut_ptr().cast(), to.len()) };
         if got != to.len() {
-            pgrx::error!(
+            crate::pg::error::internal!(
                 "could not read a temporary file: read {got} of {} bytes",
                 to.len()
             );

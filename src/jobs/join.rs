@@ -8,7 +8,8 @@ use bloom_ident_core::sigfile::{Pages, Segment};
 use bloom_ident_core::{Error, Result};
 
 use super::pieces::Piece;
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 
 /// Two rows, each by its place and, above 2^48, the number of its table.
 #[derive(Clone, Copy, Debug)]
@@ -210,7 +211,7 @@ impl<'a> Worker<'a> {
             let read = self.read(searched.segment(), number, itself, &mut source);
             read.map_err(|e| source.locate(e)).or_raise();
             source.release();
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
         let (_, _, folds) = self.folded.as_ref().expect("just made");
         let mut joiner = Joiner::new(segment, folds, self.work.threshold);

@@ -3,7 +3,8 @@
 use pgrx::pg_sys;
 
 use super::relation::{Column, Table};
-use crate::error::raise;
+use crate::pg::error::raise;
+use crate::pg::ffi;
 use crate::sigfile::{place, Index};
 use crate::types::Varlena;
 
@@ -79,7 +80,7 @@ impl Fetcher {
         let (mut again, mut is_null) = (false, false);
         // SAFETY: a slot of the table; the snapshot is MVCC, so there is at most one version that it sees.
         unsafe {
-            let found = pg_sys::table_index_fetch_tuple(
+            let found = ffi::table_index_fetch_tuple(
                 self.scan,
                 &mut tid,
                 snapshot,
@@ -130,7 +131,7 @@ impl KeyType {
     fn show(&mut self, key: pg_sys::Datum) -> pg_sys::Datum {
         // SAFETY: a value of the type, whose output is a zero-terminated string.
         unsafe {
-            let text = pg_sys::OutputFunctionCall(&mut self.output, key);
+            let text = ffi::OutputFunctionCall(&mut self.output, key);
             pg_sys::Datum::from(pg_sys::cstring_to_text(text))
         }
     }
@@ -139,7 +140,7 @@ impl KeyType {
     fn is_behind(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
         self.compare.is_some_and(|compare| {
             // SAFETY: values of the type.
-            unsafe { pg_sys::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 > 0 }
+            unsafe { ffi::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 > 0 }
         })
     }
 }

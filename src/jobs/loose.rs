@@ -10,7 +10,8 @@ use super::join::{parts_of, row_of};
 use super::pieces::has_postings;
 use super::relation::Table;
 use super::sorted::Sorted;
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 use crate::sigfile::{check_places, PageKind, Part, Reader, Sorting};
 
 /// The number that they have as those of a table: for each side one that no table has.
@@ -124,7 +125,7 @@ pub fn loose<'a>(
                 let rows = RowPage::new(*geometry, &words).or_raise();
                 let added = collector.add(number, &rows);
                 added.map_err(|e| reader.locate(e)).or_raise();
-                pgrx::check_for_interrupts!();
+                check_for_interrupts();
             }
         }
         for &block in tail {
@@ -138,7 +139,7 @@ pub fn loose<'a>(
             let added = rows.and_then(|rows| collector.add(number, &rows));
             let here = |e: Error| table.index.locate(e.on_page(0), &[block]);
             added.map_err(here).or_raise();
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
     }
     let (geometry, collector) = all?;

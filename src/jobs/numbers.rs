@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Kind};
 use hashbrown::HashTable;
 
 use super::budget::{push, reserve, Turns};
-use crate::error::raise;
+use crate::pg::error::raise;
 
 /// Not a record.
 pub const NONE: u32 = u32::MAX;

@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Kind};
 use super::budget::{push, Budget};
 use super::cursor::{Cursor, Output, Row};
 use super::numbers::Numbers;
-use crate::error::{raise, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 
 /// The rows of a cursor over a, b and similarity.
 pub struct Reader {

@@ -3,11 +3,12 @@
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::join::{Match, Pairing, Work, Worker};
 use super::pieces::{segments, Piece};
 use super::relation::Table;
+use crate::pg::{check_for_interrupts, entry, ffi};
 use crate::sigfile::PAGE_WORDS;
 
 /// What all processes know.
@@ -177,7 +178,7 @@ impl Team {
                 pg_sys::shm_mq_set_receiver(queue, pg_sys::MyProc);
                 handles.push(queue);
             }
-            pg_sys::LaunchParallelWorkers(context);
+            ffi::LaunchParallelWorkers(context);
             let launched = (*context).nworkers_launched as usize;
             let queues: Vec<_> = handles[..launched]
                 .iter()
@@ -208,7 +209,7 @@ impl Team {
             while self.alive.borrow()[i] {
                 let (mut size, mut data) = (0, std::ptr::null_mut());
                 // SAFETY: an attached queue; its message stays until the next call.
-                let result = unsafe { pg_sys::shm_mq_receive(queue, &mut size, &mut data, true) };
+                let result = unsafe { ffi::shm_mq_receive(queue, &mut size, &mut data, true) };
                 match result {
                     pg_sys::shm_mq_result::SHM_MQ_SUCCESS => {
                         any = true;
@@ -238,7 +239,7 @@ impl Team {
             // SAFETY: waits for this process's latch, which queues and messages of workers set.
             unsafe {
                 let events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
-                pg_sys::WaitLatch(
+                ffi::WaitLatch(
                     pg_sys::MyLatch,
                     events as i32,
                     -1,
@@ -246,19 +247,19 @@ impl Team {
                 );
                 pg_sys::ResetLatch(pg_sys::MyLatch);
             }
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
         // SAFETY: the end of the protocol.
         unsafe {
-            pg_sys::WaitForParallelWorkersToFinish(self.context);
-            pg_sys::DestroyParallelContext(self.context);
+            ffi::WaitForParallelWorkersToFinish(self.context);
+            ffi::DestroyParallelContext(self.context);
             pg_sys::ExitParallelMode();
         }
     }
 }
 
 /// A worker's whole life; the server has restored the leader's transaction and snapshot.
-#[pg_guard]
+#[entry]
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
     segment: *mut pg_sys::dsm_segment,
@@ -287,7 +288,7 @@ pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
         let wanted = std::cell::Cell::new(true);
         let send = |hits: &mut Vec<Match>| {
             let size = size_of_val(&hits[..]);
-            let sent = pg_sys::shm_mq_send(queue, size, hits.as_ptr().cast(), false, true);
+            let sent = ffi::shm_mq_send(queue, size, hits.as_ptr().cast(), false, true);
             hits.clear();
             // else the leader does not want any more
             wanted.set(sent == pg_sys::shm_mq_result::SHM_MQ_SUCCESS);

@@ -9,7 +9,8 @@ use bloom_ident_core::{Error, Result};
 
 use pgrx::pg_sys;
 
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 use crate::sigfile::{Entry, Index, Loaded, Part, Reader, PAGE_WORDS};
 
 use super::relation::Table;
@@ -128,7 +129,7 @@ impl Pages for Memory {
     }
 
     fn tick(&mut self) {
-        pgrx::check_for_interrupts!();
+        check_for_interrupts();
     }
 }
 

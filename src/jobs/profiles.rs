@@ -6,7 +6,7 @@ use bloom_ident_core::Result;
 
 use super::budget::{push, reserve};
 use super::file::TemporaryFile;
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 use crate::types::Bloom;
 
 pub struct Profiles {

@@ -21,7 +21,7 @@ impl Progress {
     pub fn report(&mut self, describe: impl FnOnce() -> String) {
         if self.last.elapsed() >= INTERVAL {
             self.last = Instant::now();
-            pgrx::notice!("{}: {}", self.job, describe());
+            crate::pg::error::notice!("{}: {}", self.job, describe());
         }
     }
 }

@@ -1,15 +1,16 @@
 //! `bloom_quality`: what was found, held against what is true.
 
 use bloom_ident_core::dedup::{b_cubed, PairCounts};
-use pgrx::{pg_extern, pg_sys, IntoDatum};
+use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
 use super::budget::{push, Turns};
 use super::numbers::{places, Numbers, NONE};
 use super::side::{tell_unknown, Side};
 use super::source::Source;
-use crate::error::OrRaise;
 use crate::functions::record;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::types::{tick, NewValue};
 
 /// How many different pairs of two records there are that `choose` takes.
@@ -31,7 +32,7 @@ fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {
 }
 
 /// `(pairs regclass, truth regclass)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, STRICT.
     let arguments = unsafe { Arguments::of(fcinfo) };

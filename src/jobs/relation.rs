@@ -7,22 +7,11 @@ use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use super::catalog::{may_select, may_use_schema};
 pub use super::catalog::{quoted as qualified, quoted_column as quoted};
-use crate::error::{raise_as, shown};
+use crate::pg::error::{raise_as, shown};
+use crate::pg::ffi;
 use crate::planner::{signature_column, type_named};
 use crate::sigfile::{is_sigfile, Index, Meta};
 use crate::types::readable;
-
-// bindgen leaves out these headers
-unsafe extern "C-unwind" {
-    /// catalog/pg_inherits.h
-    fn find_all_inheritors(
-        parent: pg_sys::Oid,
-        lock: pg_sys::LOCKMODE,
-        parents: *mut *mut pg_sys::List,
-    ) -> *mut pg_sys::List;
-    /// storage/predicate.h
-    fn PredicateLockRelation(relation: pg_sys::Relation, snapshot: pg_sys::Snapshot);
-}
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
@@ -82,7 +71,7 @@ impl Column {
 pub fn lock(oid: pg_sys::Oid) -> String {
     // SAFETY: catalog look-ups, of a relation that is locked first.
     unsafe {
-        pg_sys::LockRelationOid(oid, LOCK);
+        ffi::LockRelationOid(oid, LOCK);
         let name = pg_sys::get_rel_name(oid);
         if name.is_null() {
             fail(
@@ -178,9 +167,7 @@ impl Records {
             if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 {
                 return None;
             }
-            let oids = pg_sys::ffi::pg_guard_ffi_boundary(|| {
-                find_all_inheritors(self.oid, LOCK, std::ptr::null_mut())
-            });
+            let oids = ffi::find_all_inheritors(self.oid, LOCK, std::ptr::null_mut());
             let mut tables = Vec::new();
             for oid in PgList::<pg_sys::Oid>::from_pg(oids).iter_oid() {
                 let kind = pg_sys::get_rel_relkind(oid) as u8;
@@ -251,7 +238,7 @@ impl Table {
     unsafe fn new(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<Table> {
         // SAFETY: as promised by the caller.
         unsafe {
-            let heap = pg_sys::table_open(oid, pg_sys::NoLock as i32);
+            let heap = ffi::table_open(oid, pg_sys::NoLock as i32);
             let persistence = (*(*heap).rd_rel).relpersistence as u8;
             if persistence != pg_sys::RELPERSISTENCE_PERMANENT && pg_sys::RecoveryInProgress() {
                 // as the planner says it
@@ -272,7 +259,7 @@ impl Table {
                 list.iter_oid().collect()
             };
             for index in indexes {
-                let relation = pg_sys::index_open(index, LOCK);
+                let relation = ffi::index_open(index, LOCK);
                 if usable(relation, column) {
                     let index = Index::new(relation);
                     index.count_scan();
@@ -298,8 +285,8 @@ impl Table {
     pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> Table {
         // SAFETY: as promised by the caller.
         unsafe {
-            let heap = pg_sys::table_open(heap, LOCK);
-            let index = Index::new(pg_sys::index_open(index, LOCK));
+            let heap = ffi::table_open(heap, LOCK);
+            let index = Index::new(ffi::index_open(index, LOCK));
             Table {
                 heap,
                 key: 0,
@@ -319,9 +306,7 @@ impl Table {
     /// In the sense of serializable transactions: all of it is read.
     pub fn lock_predicate(&self) {
         // SAFETY: open, and a snapshot in use.
-        unsafe {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| PredicateLockRelation(self.heap, self.snapshot))
-        }
+        unsafe { ffi::PredicateLockRelation(self.heap, self.snapshot) }
     }
 }
 
@@ -342,7 +327,7 @@ unsafe fn usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool {
             && form.indisready
             && form.indislive
             && signature_column(index) == Some(column)
-            && pg_sys::RelationGetIndexPredicate(index).is_null()
+            && ffi::RelationGetIndexPredicate(index).is_null()
             && visible
     }
 }

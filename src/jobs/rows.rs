@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 use crate::types::build;
 
 /// The result of the running set-returning function.

@@ -7,7 +7,7 @@ use pgrx::PgSqlErrorCode;
 use super::budget::{push, reserve, Budget, Turns};
 use super::numbers::{Numbers, NONE};
 use super::source::{Form, Source};
-use crate::error::{raise, raise_as, shown, OrRaise};
+use crate::pg::error::{raise, raise_as, shown, OrRaise};
 use crate::types::{readable, tick};
 
 /// By the records' numbers.
@@ -247,7 +247,7 @@ impl Truth {
 /// Tells that some pairs or records were left out.
 pub fn tell_unknown(unknown: u64, of: u64, what: &str, truth: &Source) {
     if unknown > 0 {
-        pgrx::notice!(
+        crate::pg::error::notice!(
             "{unknown} of {of} {what} are not counted, since \"{}\" does not say which cluster they are in",
             truth.name
         );

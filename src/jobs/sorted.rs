@@ -7,7 +7,8 @@ use bloom_ident_core::{Error, Kind};
 
 use super::file::TemporaryFile;
 use super::pieces::Piece;
-use crate::error::{raise, OrRaise};
+use crate::pg::check_for_interrupts;
+use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::{merge, Collected, Run};
 
 pub struct Sorted {
@@ -89,7 +90,7 @@ impl Sorted {
                 place: row[stride] & ((1 << 48) - 1),
             });
             if i % 4096 == 0 {
-                pgrx::check_for_interrupts!();
+                check_for_interrupts();
             }
         }
     }

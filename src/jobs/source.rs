@@ -7,7 +7,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::cursor::{Cursor, Sql};
 use super::relation::{lock, Column};
-use crate::error::raise_as;
+use crate::pg::error::raise_as;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

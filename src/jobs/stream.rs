@@ -14,7 +14,7 @@ use super::keys::KeyType;
 use super::profiles::Profiles;
 use super::relation::Records;
 use super::sorted::Sorted;
-use crate::error::{raise, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::{Sorting, PAGE_WORDS};
 use crate::types::Bloom;
 

@@ -2,7 +2,7 @@
 
 use bloom_ident_core::dedup::{Links, Sweep};
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_extern, pg_sys, IntoDatum};
+use pgrx::{pg_sys, IntoDatum};
 
 use super::arguments::Arguments;
 use super::budget::Turns;
@@ -11,7 +11,8 @@ use super::pairs::{Besides, Collected};
 use super::rows::Rows;
 use super::side::{tell_unknown, Side, Truth};
 use super::source::Source;
-use crate::error::{raise, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{raise, OrRaise};
 use crate::types::{tick, NewValue};
 
 /// The least step between two thresholds.
@@ -45,7 +46,7 @@ fn thresholds(step: f64) -> Sweep {
 }
 
 /// `(pairs regclass, truth regclass, step float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared so, STRICT, returning a set.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -7,11 +7,12 @@ use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use pgrx::pg_sys::NodeTag;
-use pgrx::{pg_extern, pg_guard, pg_sys, Internal};
+use pgrx::{pg_sys, Internal};
 
 use super::catalog::{function, type_named};
 use super::constraint;
 use super::node::{answer, call, cast, fold, nodes, Node};
+use crate::pg::{boundary, entry, ffi};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
 const GT: [u32; 2] = [674, 1133];
@@ -28,7 +29,7 @@ const REWRITTEN: [(&CStr, &CStr, &CStr); 2] = [
 
 /// Support function of the measures. It has nothing to say: that it is called when conditions are
 /// simplified loads the library, so that the hook is there for a session's first query.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_measure_support(_asked: Internal) -> Internal {
     answer(None)
 }
@@ -45,7 +46,7 @@ pub fn define() {
 }
 
 /// Called for every table when the planner has read of it what the catalogs say.
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn relation_info(
     root: *mut pg_sys::PlannerInfo,
     table: pg_sys::Oid,
@@ -55,7 +56,7 @@ unsafe extern "C-unwind" fn relation_info(
     // SAFETY: called by the planner; the previous hook may raise errors.
     unsafe {
         if let Some(previous) = PREVIOUS.get().copied().flatten() {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| previous(root, table, parent, rel));
+            boundary::call(|| previous(root, table, parent, rel));
         }
         let at = Conditions {
             root,
@@ -336,13 +337,13 @@ impl Conditions<'_> {
                         .any(is_score)
                 });
             }
-            let table = pg_sys::table_open(self.table, pg_sys::NoLock as i32);
+            let table = ffi::table_open(self.table, pg_sys::NoLock as i32);
             let list = pg_sys::RelationGetIndexList(table);
             let mut found = false;
             for i in 0..list.as_ref().map_or(0, |list| list.length as usize) {
                 let index = (*(*list).elements.add(i)).oid_value;
-                let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
-                let expressions = pg_sys::RelationGetIndexExpressions(index);
+                let index = ffi::index_open(index, pg_sys::AccessShareLock as i32);
+                let expressions = ffi::RelationGetIndexExpressions(index);
                 pg_sys::ChangeVarNodes(expressions.cast(), 1, self.rel.relid as i32, 0);
                 found = found || nodes(expressions).into_iter().any(is_score);
                 pg_sys::index_close(index, pg_sys::NoLock as i32);

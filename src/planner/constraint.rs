@@ -9,6 +9,7 @@ use pgrx::pg_sys::{self, NodeTag};
 use super::catalog::{function, type_named};
 use super::compare::bare;
 use super::node::{cast, list, nodes, Node};
+use crate::pg::ffi;
 use crate::sigfile::is_estimated_by_sigfile;
 
 /// Offers the indexes of a table for what they hold.
@@ -36,7 +37,7 @@ pub unsafe fn signature_column(index: pg_sys::Relation) -> Option<pg_sys::AttrNu
         if column != 0 {
             return Some(column);
         }
-        let expressions = nodes(pg_sys::RelationGetIndexExpressions(index));
+        let expressions = nodes(ffi::RelationGetIndexExpressions(index));
         let signature = signature(*expressions.first()?)?;
         let column = cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var)?;
         Some(column.varattno)

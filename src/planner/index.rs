@@ -3,27 +3,28 @@
 use std::ffi::CStr;
 
 use bloom_ident_core::filter::query::jaccard_of_dice;
-use pgrx::{pg_extern, pg_sys, Internal};
+use pgrx::{pg_sys, Internal};
 
 use super::catalog::{function, type_named};
 use super::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
 use super::selectivity::{estimate, semi, Question};
+use crate::pg::{entry, ffi};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.
 const MATCHES: i16 = 2;
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sim_above_support(asked: Internal) -> Internal {
     support(asked, c"bloom_query_above", false)
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sim_at_least_support(asked: Internal) -> Internal {
     support(asked, c"bloom_query_at_least", false)
 }
 
 /// Rows that the index gives for Dice are checked again: its threshold has no exact counterpart.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_dice_support(asked: Internal) -> Internal {
     support(asked, c"bloom_query_of_dice", true)
 }
@@ -60,7 +61,7 @@ unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
     // SAFETY: as promised by the caller.
     unsafe {
         let args = nodes(asked.args);
-        let threshold = pg_sys::estimate_expression_value(asked.root, args[2]);
+        let threshold = ffi::estimate_expression_value(asked.root, args[2]);
         let threshold = cast::<pg_sys::Const>(threshold, pg_sys::NodeTag::T_Const)
             .filter(|c| !c.constisnull)
             .map(|c| f64::from_bits(c.constvalue.value() as u64))

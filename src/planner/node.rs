@@ -1,5 +1,6 @@
 //! Small steps over the planner's nodes.
 
+use crate::pg::ffi;
 use pgrx::{pg_sys, Internal};
 
 pub type Node = pg_sys::Node;
@@ -88,7 +89,7 @@ pub unsafe fn operation(operator: pg_sys::Oid, left: *mut Node, right: *mut Node
 /// SAFETY: `root` is the planner's, or NULL; `node` an expression.
 pub unsafe fn fold(root: *mut pg_sys::PlannerInfo, node: *mut Node) -> *mut Node {
     // SAFETY: as promised by the caller.
-    unsafe { pg_sys::eval_const_expressions(root, node) }
+    unsafe { ffi::eval_const_expressions(root, node) }
 }
 
 /// SAFETY: `list` is a list of OIDs, or NULL.

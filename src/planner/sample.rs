@@ -1,6 +1,7 @@
 //! Statistics of a `bloom` column: besides the ordinary ones, a sample of its signatures.
 
-use pgrx::{pg_extern, pg_guard, pg_sys};
+use crate::pg::{boundary, check_for_interrupts, entry, ffi};
+use pgrx::pg_sys;
 
 /// Kind of the statistics slot that holds the sample; the range is free for private use
 /// (pg_statistic.h).
@@ -19,13 +20,13 @@ struct Ordinary {
 }
 
 /// `(internal) boolean`: the analysis function of the type.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as analysis function, so the argument is a VacAttrStats; what is allocated
     // lives as long as the analysis of this table.
     unsafe {
         let stats: *mut pg_sys::VacAttrStats = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
-        if !pg_sys::std_typanalyze(stats) {
+        if !ffi::std_typanalyze(stats) {
             return false;
         }
         let ordinary: *mut Ordinary = pg_sys::palloc(size_of::<Ordinary>()).cast();
@@ -55,7 +56,7 @@ fn scattered(n: i32) -> impl Iterator<Item = i32> {
     (0..n).map(move |i| (i * step % n) as i32)
 }
 
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn compute(
     stats: *mut pg_sys::VacAttrStats,
     fetch: pg_sys::AnalyzeAttrFetchFunc,
@@ -68,7 +69,7 @@ unsafe extern "C-unwind" fn compute(
         let ordinary = &*(*stats).extra_data.cast::<Ordinary>();
         (*stats).extra_data = ordinary.extra;
         if let Some(compute) = ordinary.compute {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| compute(stats, fetch, sampled, total));
+            boundary::call(|| compute(stats, fetch, sampled, total));
         }
         let free = (0..(*stats).stakind.len()).find(|&slot| (*stats).stakind[slot] == 0);
         let (Some(slot), Some(fetch), true) = (free, fetch, (*stats).stats_valid) else {
@@ -80,9 +81,9 @@ unsafe extern "C-unwind" fn compute(
             pg_sys::palloc(wanted.max(1) as usize * size_of::<pg_sys::Datum>()).cast();
         let (mut n, mut bytes) = (0, 0);
         for row in scattered(sampled).take(wanted as usize) {
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
             let mut is_null = false;
-            let value = pg_sys::ffi::pg_guard_ffi_boundary(|| fetch(stats, row, &mut is_null));
+            let value = boundary::call(|| fetch(stats, row, &mut is_null));
             if is_null {
                 continue;
             }

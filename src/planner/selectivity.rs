@@ -6,10 +6,11 @@ use std::collections::HashSet;
 use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::selectivity::{expected, matching};
 use bloom_ident_core::similarity::Counts;
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::node::{cast, nodes, Node};
 use super::sample::KIND;
+use crate::pg::{boundary, entry, ffi};
 use crate::settings;
 use crate::types::{Bloom, Varlena};
 
@@ -64,7 +65,7 @@ impl Column {
         };
         // SAFETY: as promised by the caller; what examine_variable finds is released on drop.
         unsafe {
-            pg_sys::examine_variable(question.root, node, question.var_relid, &mut column.data);
+            ffi::examine_variable(question.root, node, question.var_relid, &mut column.data);
             let there = !column.data.rel.is_null()
                 && !column.data.statsTuple.is_null()
                 && pg_sys::statistic_proc_security_check(&mut column.data, question.function)
@@ -210,7 +211,7 @@ impl Drop for Column {
             pg_sys::free_attstatsslot(&mut self.common);
             if let (false, Some(free)) = (self.data.statsTuple.is_null(), self.data.freefunc) {
                 let tuple = self.data.statsTuple;
-                pg_sys::ffi::pg_guard_ffi_boundary(|| free(tuple));
+                boundary::call(|| free(tuple));
             }
         }
     }
@@ -223,7 +224,7 @@ pub unsafe fn estimate(question: &Question) -> f64 {
     // SAFETY: as promised by the caller.
     unsafe {
         let constant = |node| {
-            let node = pg_sys::estimate_expression_value(question.root, node);
+            let node = ffi::estimate_expression_value(question.root, node);
             cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const)
         };
         let (left, right) = (constant(question.left), constant(question.right));
@@ -325,7 +326,7 @@ unsafe fn inner_rows(root: *mut pg_sys::PlannerInfo, tables: pg_sys::Relids) -> 
 }
 
 /// `(internal, oid, internal, integer) float8`: restriction estimator of `%`.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_match_sel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as restriction estimator.
     unsafe {
@@ -341,7 +342,7 @@ fn bloom_match_sel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
 }
 
 /// `(internal, oid, internal, smallint, internal) float8`: join estimator of `%`.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_match_joinsel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as join estimator.
     unsafe {

@@ -3,14 +3,15 @@
 use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::rows::to_bits;
 use bloom_ident_core::sigfile::{Query, RowPage};
-use pgrx::{pg_guard, pg_sys, PgMemoryContexts};
+use pgrx::{pg_sys, PgMemoryContexts};
 
 use super::meta::{Meta, Part};
 use super::nearest::{Nearest, MAX_KEYS};
 use super::page::Index;
 use super::scan::{query_words, Condition, Hit, Walk};
 use super::vacuum::item_pointer;
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 use crate::settings;
 use crate::types::{build, Bloom, BloomQuery};
 
@@ -152,7 +153,7 @@ struct State {
     positions: Vec<usize>,
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn ambeginscan(
     relation: pg_sys::Relation,
     keys: i32,
@@ -184,7 +185,7 @@ unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Option<State> {
     unsafe { &mut *(*scan).opaque.cast::<Option<State>>() }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amrescan(
     scan: pg_sys::IndexScanDesc,
     keys: pg_sys::ScanKey,
@@ -274,7 +275,7 @@ impl Asked<'_> {
                         None => self.other_shape = true,
                     }
                 }
-                other => pgrx::error!("unrecognized strategy number: {other}"),
+                other => crate::pg::error::internal!("unrecognized strategy number: {other}"),
             }
         }
     }
@@ -414,7 +415,7 @@ enum Near {
 /// SAFETY: the keys are those of the scan.
 unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> Near {
     if keys.len() > MAX_KEYS {
-        pgrx::error!("sigfile index cannot order by more than {MAX_KEYS} distances");
+        crate::pg::error::internal!("sigfile index cannot order by more than {MAX_KEYS} distances");
     }
     if meta.shape == 0 {
         return Near::Nowhere;
@@ -576,7 +577,7 @@ unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
     }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,
     direction: pg_sys::ScanDirection::Type,
@@ -585,7 +586,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
     // the scan does.
     unsafe {
         if direction != pg_sys::ScanDirection::ForwardScanDirection {
-            pgrx::error!("sigfile supports only forward scans");
+            crate::pg::error::internal!("sigfile supports only forward scans");
         }
         let state = state(scan);
         if state.is_none() {
@@ -596,7 +597,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
     }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amgetbitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
@@ -638,13 +639,13 @@ unsafe fn collect(
     }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: as above. After an ERROR the memory context drops the state.
     unsafe { *state(scan) = None };
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amcanreturn(_index: pg_sys::Relation, _column: i32) -> bool {
     true
 }

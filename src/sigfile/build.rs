@@ -1,7 +1,7 @@
 //! Building the index over a table.
 
 use bloom_ident_core::sigfile::Geometry;
-use pgrx::{pg_guard, pg_sys, PgBox};
+use pgrx::{pg_sys, PgBox};
 
 use super::insert::{check_shape, NewRow};
 use super::meta::{Meta, Part};
@@ -11,7 +11,8 @@ use super::rewrite::{needs_wal, write_segments};
 use super::runs::Sorting;
 use super::store::Pool;
 use super::validate::has_thresholds;
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
+use crate::pg::{entry, ffi};
 
 /// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
 mod phase {
@@ -25,7 +26,7 @@ fn progress(parameter: u32, value: i64) {
     unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c_char {
     let name = match phase {
         1 => c"initializing",
@@ -79,7 +80,7 @@ impl Build {
 }
 
 /// Takes one row of the table.
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn add_row(
     _index: pg_sys::Relation,
     tid: pg_sys::ItemPointer,
@@ -96,7 +97,7 @@ unsafe extern "C-unwind" fn add_row(
     }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn ambuild(
     heap: pg_sys::Relation,
     relation: pg_sys::Relation,
@@ -106,7 +107,7 @@ pub unsafe extern "C-unwind" fn ambuild(
     unsafe {
         let index = Index::new(relation);
         if index.blocks() != 0 {
-            pgrx::error!("index \"{}\" already contains data", index.name());
+            crate::pg::error::internal!("index \"{}\" already contains data", index.name());
         }
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
         let mut build = Build {
@@ -125,7 +126,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         });
         drop(buffer);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::SCAN);
-        let heap_tuples = pg_sys::table_index_build_scan(
+        let heap_tuples = ffi::table_index_build_scan(
             heap,
             relation,
             info,
@@ -189,7 +190,7 @@ pub unsafe extern "C-unwind" fn ambuild(
     }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
     // SAFETY: called by the server for an unlogged index.
     unsafe {

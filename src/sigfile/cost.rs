@@ -2,7 +2,7 @@
 
 use bloom_ident_core::sigfile::budget::{plan, COSTS};
 use bloom_ident_core::sigfile::Query;
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::access::strategy;
 use super::cache;
@@ -10,7 +10,8 @@ use super::meta::{Meta, Part};
 use super::nearest::MAX_KEYS;
 use super::page::Index;
 use super::scan::query_words;
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
+use crate::pg::{entry, ffi};
 use crate::planner::node::{cast, nodes};
 use crate::settings;
 use crate::types::{Bloom, BloomQuery};
@@ -119,7 +120,7 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
     let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
     // SAFETY: as promised by the caller.
     unsafe {
-        let relation = pg_sys::index_open((*path.indexinfo).indexoid, no_lock);
+        let relation = ffi::index_open((*path.indexinfo).indexoid, no_lock);
         let index = Index::new(relation);
         let meta = Meta::read(index);
         let clauses = clauses(&meta, path);
@@ -132,7 +133,7 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
     }
 }
 
-#[pg_guard]
+#[entry]
 #[allow(clippy::too_many_arguments)] // the server's interface
 pub unsafe extern "C-unwind" fn amcostestimate(
     root: *mut pg_sys::PlannerInfo,
@@ -147,7 +148,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
     // SAFETY: called by the planner, which holds a lock on the index.
     unsafe {
         let mut costs = pg_sys::GenericCosts::default();
-        pg_sys::genericcostestimate(root, path, loops, &mut costs);
+        ffi::genericcostestimate(root, path, loops, &mut costs);
         let path = &*path;
         // one that only tools for advice imagine has no pages to ask
         let (time, read) = if (*path.indexinfo).hypothetical {

@@ -4,12 +4,13 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
 use bloom_ident_core::{Kind as ErrorKind, Result};
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::meta::{Meta, Part, MAX_SEGMENTS};
 use super::page::{self, Index, Kind, META};
 use super::rewrite::{Publisher, Sources};
-use crate::error::{raise, warn, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{raise, warn, OrRaise};
 use crate::types::{Bloom, BloomQuery};
 
 /// A value to be indexed.
@@ -248,7 +249,7 @@ pub fn maintain(publisher: &Publisher, part: Part) -> Result<()> {
     }
 }
 
-#[pg_guard]
+#[entry]
 #[allow(clippy::too_many_arguments)] // the server's interface
 pub unsafe extern "C-unwind" fn aminsert(
     index: pg_sys::Relation,

@@ -8,7 +8,7 @@ use bloom_ident_core::sigfile::chunk::Frequencies;
 use bloom_ident_core::sigfile::{Pages, RowPage};
 use bloom_ident_core::{Error, Kind, Result};
 use pgrx::datum::IntoDatum;
-use pgrx::{pg_extern, pg_guard, pg_sys, PgSqlErrorCode};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::blocks::{in_use, read_list};
 use super::cache;
@@ -19,8 +19,9 @@ use super::rewrite::Publisher;
 use super::scan::Walk;
 use super::store::{check_places, Reader};
 use super::vacuum::{compact, item_pointer};
-use crate::error::{raise_as, OrRaise};
 use crate::functions::record;
+use crate::pg::error::{raise_as, OrRaise};
+use crate::pg::{boundary, entry, ffi};
 use crate::types::NewValue;
 
 /// A sigfile index and its table, open and locked until the end of the transaction.
@@ -93,8 +94,8 @@ impl Opened {
             if !may(oid, table, owner_only) {
                 denied();
             }
-            let heap = pg_sys::table_open(table, lock);
-            let relation = pg_sys::index_open(oid, lock);
+            let heap = ffi::table_open(table, lock);
+            let relation = ffi::index_open(oid, lock);
             let opened = Opened {
                 index: Index::new(relation),
                 heap,
@@ -153,7 +154,7 @@ unsafe fn owns(relation: pg_sys::Oid) -> bool {
 }
 
 /// `(segments integer, rows, dead_rows, tail_rows, null_rows, bytes, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let opened = Opened::new(oid, pg_sys::AccessShareLock, false);
     let index = opened.index;
@@ -238,7 +239,7 @@ fn entropy(index: Index, loaded: &cache::Loaded) -> f64 {
 }
 
 /// Seals the tail and merges all segments. Returns how many are left.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     // SAFETY: asks for a state of the server.
     if unsafe { pg_sys::RecoveryInProgress() } {
@@ -275,7 +276,7 @@ fn digest(words: &[u64], count: u32, threshold: f64) -> u64 {
     })
 }
 
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn check_row(
     _index: pg_sys::Relation,
     tid: pg_sys::ItemPointer,
@@ -307,7 +308,7 @@ unsafe extern "C-unwind" fn check_row(
 }
 
 fn broken(index: Index, what: String) -> ! {
-    crate::error::raise(
+    crate::pg::error::raise(
         &Error::new(
             Kind::Corrupted,
             format!("index \"{}\" {what}", index.name()),
@@ -318,7 +319,7 @@ fn broken(index: Index, what: String) -> ! {
 
 /// Looks at every page, row and posting, and for every row of the table that a snapshot sees. Returns how many
 /// these were.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
     let opened = Opened::new(oid, pg_sys::AccessShareLock, true);
     let index = opened.index;
@@ -418,18 +419,18 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
             };
             let end = start.saturating_add(step);
             // a place can come twice when VACUUM has given it to a new row meanwhile, but not again and again
-            let again = (0..4).all(|_| collect(index, start..end, &mut expected.rows).is_some());
+            let again = (0..4).all(|_| collect(opened, start..end, &mut expected.rows).is_some());
             if again {
-                let place = collect(index, start..end, &mut expected.rows).unwrap_or(0);
+                let place = collect(opened, start..end, &mut expected.rows).unwrap_or(0);
                 let (block, offset) = (place >> 16, place & 0xffff);
                 broken(
                     index,
                     format!("has the row at ({block},{offset}) of the table twice"),
                 );
             }
-            let info = pg_sys::BuildIndexInfo(index.relation);
+            let info = ffi::BuildIndexInfo(index.relation);
             (*info).ii_Concurrent = true;
-            let scan = pg_sys::table_beginscan_strat(
+            let scan = ffi::table_beginscan_strat(
                 opened.heap,
                 snapshot,
                 0,
@@ -441,7 +442,7 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
             let range_scan = am
                 .index_build_range_scan
                 .expect("every table method has it");
-            pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            boundary::call(|| {
                 range_scan(
                     opened.heap,
                     index.relation,
@@ -466,10 +467,12 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
 
 /// Place and digest of every live row whose place is in these blocks, by place. Returns a place that comes
 /// twice.
-fn collect(index: Index, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64)>) -> Option<u64> {
+fn collect(opened: &Opened, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64)>) -> Option<u64> {
     to.clear();
+    let index = opened.index;
     let meta = Meta::read(index);
-    let mut walk = Walk::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
+    let walk = Walk::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
+    let mut walk = walk.with_table(opened.heap);
     let mut failed = false;
     while walk.next(|page, i, hit| {
         let block = item_pointer(hit.place).ip_blkid;

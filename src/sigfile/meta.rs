@@ -25,7 +25,7 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
 
 use super::page::{self, Buffer, Index, Kind as PageKind, META, PAGE_WORDS};
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 
 const MAGIC: u32 = 0x4653_4942;
 const VERSION: u16 = 1;
@@ -143,7 +143,7 @@ impl Meta {
         let random =
             unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
         if !random {
-            pgrx::error!("could not generate a random number");
+            crate::pg::error::internal!("could not generate a random number");
         }
         Meta {
             identity: u64::from_le_bytes(identity),
@@ -164,7 +164,7 @@ impl Meta {
                 "sigfile index cannot hold more than {MAX_SEGMENTS} segments of {} rows",
                 bloom_ident_core::sigfile::posting::MAX_ROWS
             );
-            crate::error::raise(
+            crate::pg::error::raise(
                 &Error::new(Kind::LimitExceeded, message)
                     .hint("Partition the table, or run VACUUM to have segments merged."),
             );
@@ -199,7 +199,7 @@ impl Meta {
     /// Reads the metapage behind `buffer`, which is locked.
     pub fn decode(index: Index, buffer: &Buffer) -> Meta {
         if !buffer.is(PageKind::Meta, 0) {
-            crate::error::raise(&index.damaged(META, "the page is no metapage"));
+            crate::pg::error::raise(&index.damaged(META, "the page is no metapage"));
         }
         Meta::of_words(index, buffer.words())
     }
@@ -260,7 +260,7 @@ impl Meta {
             } else {
                 "the metapage has numbers that cannot be"
             };
-            crate::error::raise(&index.damaged(META, what));
+            crate::pg::error::raise(&index.damaged(META, what));
         }
         let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4).take(segments);
         let lists = words[FREE_AT..TAIL_AT].chunks_exact(2).take(free);
@@ -296,7 +296,7 @@ impl Meta {
             ],
         };
         if let Some(what) = meta.wrong() {
-            crate::error::raise(&index.damaged(META, what));
+            crate::pg::error::raise(&index.damaged(META, what));
         }
         meta
     }

@@ -21,7 +21,7 @@ mod store;
 mod vacuum;
 mod validate;
 
-use pgrx::{pg_extern, pg_sys, PgBox};
+use pgrx::{pg_sys, PgBox};
 
 pub use options::define;
 
@@ -47,10 +47,11 @@ pub fn is_estimated_by_sigfile(index: &pg_sys::IndexOptInfo) -> bool {
     index.amcostestimate.map(|f| f as usize) == Some(estimate)
 }
 
+use crate::pg::entry;
 use crate::types::NewValue;
 
 /// `(internal)`: the routines of the method.
-#[pg_extern(sql = false)]
+#[entry]
 fn sigfile_handler(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: a node of that type, zeroed.
     let mut am =

@@ -7,7 +7,7 @@ use bloom_ident_core::sigfile::{Query, Row};
 use pgrx::pg_sys;
 
 use super::scan::{Hit, Walk};
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 
 /// Order-by keys of a scan.
 pub const MAX_KEYS: usize = 4;

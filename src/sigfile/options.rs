@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use bloom_ident_core::sigfile::chunk::MAX_CHUNKS;
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::page::Index;
+use crate::pg::entry;
 
 /// As the relation cache keeps them: a varlena. 0 stands for a choice by the data.
 #[repr(C)]
@@ -76,7 +77,7 @@ impl Options {
     }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amoptions(
     given: pg_sys::Datum,
     validate: bool,

@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 
+use crate::pg::ffi;
 use bloom_ident_core::{Error, Kind as ErrorKind, Result};
 use pgrx::pg_sys;
 
@@ -93,7 +94,7 @@ impl Index {
         if !unsafe { has_block(self.relation, block) } {
             let blocks = self.blocks();
             let what = format!("the index has {blocks} blocks only");
-            crate::error::raise(&self.damaged(block, &what));
+            crate::pg::error::raise(&self.damaged(block, &what));
         }
         self.pin(block, pg_sys::ReadBufferMode::RBM_NORMAL)
     }
@@ -163,7 +164,7 @@ impl Index {
         // SAFETY: the relation is open; extending needs its extension lock.
         unsafe {
             let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
-            pg_sys::LockRelationForExtension(self.relation, lock);
+            ffi::LockRelationForExtension(self.relation, lock);
             let buffer = self.pin(
                 pg_sys::InvalidBlockNumber,
                 pg_sys::ReadBufferMode::RBM_NORMAL,
@@ -463,7 +464,7 @@ pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [
     unsafe {
         let init = pg_sys::ForkNumber::INIT_FORKNUM;
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
-        pg_sys::LockRelationForExtension(relation, lock);
+        ffi::LockRelationForExtension(relation, lock);
         let buffer = pg_sys::ReadBufferExtended(
             relation,
             init,

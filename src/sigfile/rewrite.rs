@@ -17,6 +17,7 @@ use super::options::Options;
 use super::page::{self, Index, Kind, Log, META};
 use super::runs::{merge, sorted, Collected, Merged, Run};
 use super::store::{check_places, NewPages, Pool, Reader};
+use crate::pg::{check_for_interrupts, ffi};
 
 /// The right to publish segments: the heavyweight lock on the metapage's block. VACUUM holds it from
 /// the first page to the last, so that no row moves past it.
@@ -51,7 +52,7 @@ impl Publisher {
     /// Waits for the lock.
     pub fn wait(index: Index, heap: pg_sys::Relation) -> Publisher {
         // SAFETY: the relation is open.
-        unsafe { pg_sys::LockPage(index.relation, META, LOCK) };
+        unsafe { ffi::LockPage(index.relation, META, LOCK) };
         Publisher {
             index,
             heap,
@@ -176,7 +177,7 @@ impl Publisher {
                 }
             }
             drop(buffer);
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
         Ok(rows)
     }
@@ -253,13 +254,9 @@ impl Publisher {
         // SAFETY: declared as PostgreSQL does; both relations are open.
         unsafe {
             #[cfg(feature = "pg15")]
-            pg_sys::ffi::pg_guard_ffi_boundary(|| {
-                gistXLogPageReuse(self.index.relation, list.first, horizon)
-            });
+            ffi::gistXLogPageReuse(self.index.relation, list.first, horizon);
             #[cfg(not(feature = "pg15"))]
-            pg_sys::ffi::pg_guard_ffi_boundary(|| {
-                gistXLogPageReuse(self.index.relation, self.heap, list.first, horizon)
-            });
+            ffi::gistXLogPageReuse(self.index.relation, self.heap, list.first, horizon);
         }
     }
 
@@ -378,22 +375,6 @@ pub unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
         let new_file = r.rd_firstRelfilelocatorSubid;
         permanent && (always || (r.rd_createSubid == 0 && new_file == 0))
     }
-}
-
-unsafe extern "C-unwind" {
-    #[cfg(feature = "pg15")]
-    fn gistXLogPageReuse(
-        relation: pg_sys::Relation,
-        block: pg_sys::BlockNumber,
-        horizon: pg_sys::FullTransactionId,
-    );
-    #[cfg(not(feature = "pg15"))]
-    fn gistXLogPageReuse(
-        relation: pg_sys::Relation,
-        heap: pg_sys::Relation,
-        block: pg_sys::BlockNumber,
-        horizon: pg_sys::FullTransactionId,
-    );
 }
 
 /// Writes all live rows of `runs` into segments, several if they are too many for one.

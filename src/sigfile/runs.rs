@@ -8,7 +8,8 @@ use pgrx::pg_sys;
 use super::cache::Loaded;
 use super::page::{Index, PAGE_WORDS};
 use super::store::Reader;
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 
 /// A bit count stands above the place of a row.
 const _: () = assert!(Geometry::most_bits(PAGE_WORDS) + 1 < 1 << 16);
@@ -116,7 +117,7 @@ impl Collected {
 /// Looks for interrupts every few milliseconds.
 fn turn(i: usize) {
     if i.is_multiple_of(1 << 16) {
-        pgrx::check_for_interrupts!();
+        check_for_interrupts();
     }
 }
 
@@ -220,7 +221,7 @@ impl Spilled {
         if !self.started {
             // SAFETY: the file is open.
             if unsafe { pg_sys::BufFileSeek(self.file, 0, 0, 0) } != 0 {
-                pgrx::error!("could not rewind a temporary file");
+                crate::pg::error::internal!("could not rewind a temporary file");
             }
             self.started = true;
             self.read();
@@ -241,7 +242,9 @@ impl Spilled {
         // SAFETY: so many bytes may be written; an ERROR if there are fewer.
         let got = unsafe { pg_sys::BufFileRead(self.file, self.row.as_mut_ptr().cast(), bytes) };
         if got != bytes {
-            pgrx::error!("could not read a temporary file: read {got} of {bytes} bytes");
+            crate::pg::error::internal!(
+                "could not read a temporary file: read {got} of {bytes} bytes"
+            );
         }
     }
 }

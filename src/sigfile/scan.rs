@@ -19,7 +19,8 @@ use super::meta::{Meta, Part};
 use super::page::{Buffer, Index, Kind};
 use super::place;
 use super::store::Reader;
-use crate::error::OrRaise;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
@@ -149,7 +150,7 @@ impl Walk {
     /// the end.
     pub fn next(&mut self, mut each: impl FnMut(&RowPage<'_>, usize, Hit)) -> bool {
         loop {
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
             if let Some(found) = self.next_of_segments(&mut each) {
                 if found {
                     return true;

@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 use super::cache::{describe, Loaded, MAP_HEADER};
 use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
 use super::place;
+use crate::pg::check_for_interrupts;
 
 /// Reads pages of a segment, holding the last one.
 pub struct Reader<'a> {
@@ -116,7 +117,7 @@ impl Pages for Reader<'_> {
         if self.turns >= TURNS {
             self.turns = 0;
             self.current = None;
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
     }
 }
@@ -153,7 +154,7 @@ impl Pool {
             next = buffer.block();
             blocks.push(next);
             drop(buffer);
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
         }
         blocks.reverse();
         blocks
@@ -208,7 +209,7 @@ impl Pages for NewPages {
 
     fn tick(&mut self) {
         self.current = None;
-        pgrx::check_for_interrupts!();
+        check_for_interrupts();
     }
 }
 

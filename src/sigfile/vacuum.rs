@@ -3,7 +3,7 @@
 
 use bloom_ident_core::sigfile::{posting, tiers, Geometry, RowPage, RowPageMut};
 use bloom_ident_core::{Error, Result};
-use pgrx::{pg_guard, pg_sys, PgBox};
+use pgrx::{pg_sys, PgBox};
 
 use super::blocks::read_list;
 use super::cache::{self, Loaded};
@@ -11,7 +11,8 @@ use super::meta::{Meta, Part};
 use super::page::{self, Index, Kind, META};
 use super::rewrite::{Publisher, Sources};
 use super::store::check_places;
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
+use crate::pg::{boundary, entry, ffi};
 
 /// What a pass over the index counts.
 #[derive(Default)]
@@ -62,24 +63,21 @@ impl Pass {
         let geometry = *page.geometry();
         let (mut dead, mut found) = (0, Vec::new());
         found.reserve(page.len());
-        // SAFETY: the server's callback with its own state. That of CREATE INDEX CONCURRENTLY sorts places, and
-        // can fail.
-        unsafe {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| {
-                for i in 0..page.len() {
-                    let place = page.place(i);
-                    if place == 0 {
-                        dead += 1;
-                        continue;
-                    }
-                    let mut tid = item_pointer(place);
-                    if callback(&raw mut tid, self.state) {
-                        found.push(i);
-                    } else {
-                        self.counted.live += 1;
-                    }
-                }
-            });
+        let state = self.state;
+        for i in 0..page.len() {
+            let place = page.place(i);
+            if place == 0 {
+                dead += 1;
+                continue;
+            }
+            let mut tid = item_pointer(place);
+            // SAFETY: the server's callback with its own state. That of CREATE INDEX CONCURRENTLY sorts places, and
+            // can fail.
+            if unsafe { boundary::call(|| callback(&raw mut tid, state)) } {
+                found.push(i);
+            } else {
+                self.counted.live += 1;
+            }
         }
         if !found.is_empty() {
             page::change(self.index, [&buffer], |[words]| {
@@ -92,9 +90,9 @@ impl Pass {
         // SAFETY: looks for interrupts, and sleeps as VACUUM is told to.
         unsafe {
             #[cfg(not(feature = "pg18"))]
-            pg_sys::vacuum_delay_point();
+            ffi::vacuum_delay_point();
             #[cfg(feature = "pg18")]
-            pg_sys::vacuum_delay_point(false);
+            ffi::vacuum_delay_point(false);
         }
         Ok(dead + found.len() as u32)
     }
@@ -134,7 +132,7 @@ unsafe fn statistics(
     }
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn ambulkdelete(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
@@ -264,7 +262,7 @@ fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> Result<u64> {
     Ok(live)
 }
 
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amvacuumcleanup(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,

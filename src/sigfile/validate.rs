@@ -2,20 +2,12 @@
 
 use std::ffi::CStr;
 
-use pgrx::{pg_guard, pg_sys, PgLogLevel, PgSqlErrorCode};
+use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::access::strategy;
 use super::page::Index;
-
-// bindgen leaves out this header
-unsafe extern "C-unwind" {
-    /// access/amvalidate.h
-    fn opclass_for_family_datatype(
-        method: pg_sys::Oid,
-        family: pg_sys::Oid,
-        of_type: pg_sys::Oid,
-    ) -> pg_sys::Oid;
-}
+use crate::pg::message::{words, Message};
+use crate::pg::{entry, ffi};
 
 /// Rows of the index have thresholds: its class is one for `bloom_query`.
 pub fn has_thresholds(index: Index) -> bool {
@@ -29,11 +21,8 @@ pub fn has_thresholds(index: Index) -> bool {
 }
 
 fn complain(message: String) {
-    pgrx::ereport!(
-        PgLogLevel::INFO,
-        PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION,
-        message
-    );
+    let code = PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
+    Message::of(code, words!(message)).send(PgLogLevel::INFO);
 }
 
 /// The operators of a family.
@@ -67,13 +56,11 @@ unsafe fn operators(family: pg_sys::Oid) -> Vec<pg_sys::FormData_pg_amop> {
 /// SAFETY: in a transaction.
 unsafe fn class_of(method: pg_sys::Oid, family: pg_sys::Oid, of_type: pg_sys::Oid) -> pg_sys::Oid {
     // SAFETY: catalog look-ups, which may raise an error.
-    unsafe {
-        pg_sys::ffi::pg_guard_ffi_boundary(|| opclass_for_family_datatype(method, family, of_type))
-    }
+    unsafe { ffi::opclass_for_family_datatype(method, family, of_type) }
 }
 
 /// SAFETY: called by the server with the OID of an operator class of the method.
-#[pg_guard]
+#[entry]
 pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
     // SAFETY: catalog look-ups.
     unsafe {

@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Kind, Result};
 use pgrx::pg_sys;
 
 use super::varlena::{tick, NewValue, Varlena};
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 
 /// The server's limit of an ordinary allocation (MaxAllocSize in memutils.h).
 const MAX_ALLOC: usize = 0x3fff_ffff;

@@ -7,7 +7,7 @@ use pgrx::datum::Datum;
 use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
 
 use super::varlena::{build, Varlena};
-use crate::error::{raise_as, OrRaise};
+use crate::pg::error::{raise_as, OrRaise};
 
 /// A signature argument.
 pub struct Bloom<'a>(Varlena<'a>);

@@ -4,19 +4,20 @@ use std::ffi::CStr;
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::{Error, Kind, Result};
-use pgrx::{pg_extern, pg_sys, JsonB};
+use pgrx::{pg_sys, JsonB};
 use serde::{Deserialize, Serialize};
 
 use super::bloom::{Bloom, NewBloom};
 use super::typmod;
 use super::varlena::{build, NewValue, Varlena};
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 
 /// Bytes of a `bit varying` in front of its bits: the number of bits.
 const LENGTH: usize = size_of::<i32>();
 
 /// Bit i of the signature is bit i of the bit string, counted from the left.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_to_varbit(value: Bloom<'_>) -> NewValue {
     let view = value.view();
     let bits = view.bits();
@@ -31,7 +32,7 @@ fn bloom_to_varbit(value: Bloom<'_>) -> NewValue {
 }
 
 /// The shape comes from the type modifier: `B'…'::bloom(k,p,q)`.
-#[pg_extern(sql = false)]
+#[entry]
 fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: declared as (bit varying, integer, boolean), and STRICT.
     let (value, typmod) = unsafe {
@@ -69,7 +70,7 @@ fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
 }
 
 /// The stored bytes, checked as those of a binary value.
-#[pg_extern(sql = false)]
+#[entry]
 fn bytea_to_bloom(bytes: &[u8]) -> NewBloom {
     NewBloom::from_untrusted(bytes).or_raise()
 }
@@ -95,7 +96,7 @@ fn one() -> i64 {
     1
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
     let view = value.view();
     let shape = view.shape();
@@ -115,7 +116,7 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
 /// its parsed form would take many times its size in memory.
 const LONGEST_JSON: usize = 32 << 20;
 
-#[pg_extern(sql = false)]
+#[entry]
 fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: declared as (jsonb), and STRICT.
     let datum = unsafe { (*fcinfo).args.as_slice(1)[0].value };

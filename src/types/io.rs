@@ -4,11 +4,12 @@ use std::ffi::{CStr, CString};
 
 use bloom_ident_core::filter::{parse_text, write_text, View};
 use bloom_ident_core::{Error, Result};
-use pgrx::{pg_extern, pg_sys, Internal};
+use pgrx::{pg_sys, Internal};
 
 use super::bloom::{Bloom, NewBloom};
 use super::typmod::enforce;
-use crate::error::{save_or_raise, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{save_or_raise, OrRaise};
 
 fn parse(text: &str, typmod: i32) -> Result<NewBloom> {
     let mut bytes = Vec::new();
@@ -18,7 +19,7 @@ fn parse(text: &str, typmod: i32) -> Result<NewBloom> {
 }
 
 /// `bloom_in(cstring, oid, integer)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_in(
     text: &CStr,
     _element: pg_sys::Oid,
@@ -35,7 +36,7 @@ fn bloom_in(
     }
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_out(value: Bloom<'_>) -> CString {
     let view = value.view();
     let mut text = String::new();
@@ -60,7 +61,7 @@ pub fn message_bytes<'a>(mut message: Internal) -> &'a [u8] {
 }
 
 /// `bloom_recv(internal, oid, integer)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_recv(message: Internal, _element: pg_sys::Oid, typmod: i32) -> NewBloom {
     let bytes = message_bytes(message);
     let view = View::untrusted(bytes).or_raise();
@@ -69,7 +70,7 @@ fn bloom_recv(message: Internal, _element: pg_sys::Oid, typmod: i32) -> NewBloom
 }
 
 /// The stored bytes themselves.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_send(value: Bloom<'_>) -> Vec<u8> {
     value.view().bytes().to_vec()
 }

@@ -15,7 +15,7 @@ pub use query::{BloomQuery, NewQuery};
 pub use text::{is_utf8_database, readable, to_database, Text};
 pub use varlena::{build, is_plain, tick, NewValue, Varlena};
 
-/// Lets a Rust type stand for an SQL type in a `#[pg_extern]`; the SQL itself is written by hand.
+/// Lets a Rust type stand for an SQL type in an `#[entry]`; the SQL itself is written by hand.
 macro_rules! stands_for {
     ($rust:ty, $sql:literal) => {
         // SAFETY: arguments and results convert through ArgAbi and BoxRet of the same type, and
@@ -39,7 +39,7 @@ macro_rules! stands_for {
 }
 use stands_for;
 
-/// Lets a type that borrows from a datum be an argument of a `#[pg_extern]`.
+/// Lets a type that borrows from a datum be an argument of an `#[entry]`.
 macro_rules! argument {
     ($rust:ident, $sql:literal) => {
         crate::types::stands_for!($rust<'_>, $sql);

@@ -10,12 +10,13 @@ use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::{Error, Kind, Result};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
-use pgrx::{pg_extern, pg_sys, FromDatum, Internal};
+use pgrx::{pg_sys, FromDatum, Internal};
 
 use super::bloom::{corrupt, Bloom};
 use super::io::message_bytes;
 use super::varlena::{build, Varlena};
-use crate::error::{save_or_raise, OrRaise};
+use crate::pg::entry;
+use crate::pg::error::{save_or_raise, OrRaise};
 
 /// A query argument.
 pub struct BloomQuery<'a>(Varlena<'a>);
@@ -88,7 +89,7 @@ unsafe impl BoxRet for NewQuery {
     }
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQuery> {
     let parse = || {
         let mut bytes = Vec::new();
@@ -104,7 +105,7 @@ fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQu
     }
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_out(query: BloomQuery<'_>) -> CString {
     let mut text = String::new();
     let size = 64 + 2 * query.view().signature.bits().len();
@@ -115,18 +116,18 @@ fn bloom_query_out(query: BloomQuery<'_>) -> CString {
     CString::new(text).expect("no zero byte")
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_recv(message: Internal) -> NewQuery {
     NewQuery::from_untrusted(message_bytes(message)).or_raise()
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_send(query: BloomQuery<'_>) -> Vec<u8> {
     query.0.bytes().to_vec()
 }
 
 /// `bloom_query(bloom, float8)`, the user's: the threshold lies in [0,1].
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query(signature: Bloom<'_>, threshold: f64) -> NewQuery {
     unit("threshold", threshold)
         .map_err(|e| e.of_kind(Kind::InvalidParameter))
@@ -135,19 +136,19 @@ fn bloom_query(signature: Bloom<'_>, threshold: f64) -> NewQuery {
 }
 
 /// The planner's: whatever `bloom_sim(…) >= c` asks.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_at_least(signature: Bloom<'_>, least: f64) -> NewQuery {
     NewQuery::new(&signature.view(), at_least(least))
 }
 
 /// The planner's: whatever `bloom_sim(…) > c` asks.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_above(signature: Bloom<'_>, limit: f64) -> NewQuery {
     NewQuery::new(&signature.view(), above(limit))
 }
 
 /// The planner's: at least what `bloom_dice(…) >= c` asks.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_query_of_dice(signature: Bloom<'_>, least: f64) -> NewQuery {
     NewQuery::new(&signature.view(), jaccard_of_dice(least))
 }

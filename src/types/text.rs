@@ -8,7 +8,7 @@ use pgrx::pg_sys::pg_enc::{PG_SQL_ASCII, PG_UTF8};
 use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
 
 use super::varlena::Varlena;
-use crate::error::raise_as;
+use crate::pg::error::raise_as;
 
 /// A text argument.
 pub struct Text<'a> {
@@ -128,7 +128,7 @@ fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
         let converted = CStr::from_ptr(result.cast()).to_bytes();
         let mut owned = Vec::new();
         if owned.try_reserve_exact(converted.len()).is_err() {
-            crate::error::raise(&Error::out_of_memory(converted.len()));
+            crate::pg::error::raise(&Error::out_of_memory(converted.len()));
         }
         owned.extend_from_slice(converted);
         pg_sys::pfree(result.cast());

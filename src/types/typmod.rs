@@ -6,11 +6,12 @@ use std::ffi::CString;
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::{Error, Kind, Result};
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::array::Elements;
 use super::bloom::{Bloom, NewBloom};
-use crate::error::OrRaise;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
 
 fn pack(shape: Shape) -> i32 {
     i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.q())
@@ -39,7 +40,7 @@ pub fn enforce(typmod: i32, is: Shape) -> Result<()> {
 }
 
 /// `bloom(7,43,3)`, from an array of C strings.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     // SAFETY: declared as taking one cstring[], and STRICT.
     let array = unsafe { (*fcinfo).args.as_slice(1)[0].value };
@@ -67,7 +68,7 @@ fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     pack(shape().or_raise())
 }
 
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_typmod_out(typmod: i32) -> CString {
     // a modifier that no declaration gives must not keep anybody from looking at its table
     let shown = match shape(typmod) {
@@ -78,7 +79,7 @@ fn bloom_typmod_out(typmod: i32) -> CString {
 }
 
 /// The length coercion: the value itself, or an error.
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_apply_typmod(value: Bloom<'_>, typmod: i32, _explicit: bool) -> NewBloom {
     enforce(typmod, value.view().shape()).or_raise();
     value.into_result()

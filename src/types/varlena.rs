@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use crate::pg::check_for_interrupts;
 use bloom_ident_core::Error;
 use pgrx::{pg_sys, varatt_is_1b, varatt_is_1b_e, varatt_is_4b_u, varlena_to_byte_slice};
 
@@ -114,7 +115,7 @@ pub fn build(
 
 /// Looks for interrupts, for long loops of the core.
 pub fn tick() {
-    pgrx::check_for_interrupts!();
+    check_for_interrupts();
 }
 
 /// A result that is already a datum of the declared type.

@@ -8,16 +8,11 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
 use super::relation;
-use crate::error::OrRaise;
-use crate::message::{sql_function, words, Message, Result};
+use crate::pg::error::OrRaise;
+use crate::pg::message::{words, Message, Result};
+use crate::pg::{check_for_interrupts, entry, ffi};
 use crate::planner::type_named;
-use crate::types::{Bloom, NewQuery};
-
-sql_function!(
-    bloom_blocklist_wrapper,
-    pg_finfo_bloom_blocklist_wrapper,
-    run
-);
+use crate::types::{Bloom, NewQuery, NewValue};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
@@ -26,8 +21,13 @@ const BATCH: i64 = 1000;
 /// best first. It reads as its caller does, with the caller's privileges and row-level security.
 ///
 /// Errors: a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
-///
-/// SAFETY: `fcinfo` is that of the running call, STRICT, with these arguments.
+#[entry]
+fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the record of this call, STRICT, with these arguments.
+    NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
+}
+
+/// SAFETY: `fcinfo` is that of a running call of [`bloom_blocklist`].
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -45,13 +45,13 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         let result: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
         let bloom = type_named(function, c"bloom").expect("type of the extension");
         let query = type_named(function, c"bloom_query").expect("type of the extension");
-        pg_sys::SPI_connect();
+        ffi::SPI_connect();
         let mut types = [bloom, query];
         let mut values = [
             pg_sys::Datum::from(signature.pointer()),
             NewQuery::new(&signature.view(), threshold).datum(),
         ];
-        let cursor = pg_sys::SPI_cursor_open_with_args(
+        let cursor = ffi::SPI_cursor_open_with_args(
             std::ptr::null(),
             statement.as_ptr(),
             2,
@@ -62,11 +62,11 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
             0,
         );
         loop {
-            pg_sys::SPI_cursor_fetch(cursor, true, BATCH as _);
+            ffi::SPI_cursor_fetch(cursor, true, BATCH as _);
             let rows = pg_sys::SPI_tuptable;
             let n = pg_sys::SPI_processed as usize;
             for i in 0..n {
-                pgrx::check_for_interrupts!();
+                check_for_interrupts();
                 pg_sys::tuplestore_puttuple((*result).setResult, *(*rows).vals.add(i));
             }
             pg_sys::SPI_freetuptable(rows);
@@ -74,8 +74,8 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
                 break;
             }
         }
-        pg_sys::SPI_cursor_close(cursor);
-        pg_sys::SPI_finish();
+        ffi::SPI_cursor_close(cursor);
+        ffi::SPI_finish();
     }
     Ok(pg_sys::Datum::null())
 }
@@ -112,7 +112,7 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
     }
     // SAFETY: a table, locked while it is looked at.
     let key = unsafe {
-        let open = pg_sys::table_open(list, pg_sys::AccessShareLock as i32);
+        let open = ffi::table_open(list, pg_sys::AccessShareLock as i32);
         let key = Key::of(open);
         pg_sys::table_close(open, pg_sys::AccessShareLock as i32);
         key.ok_or_else(no_key)?

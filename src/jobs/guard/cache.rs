@@ -4,12 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 
 use super::call::Call;
 use super::prepare::Guard;
 use super::target;
-use crate::message::Result;
+use crate::pg::message::Result;
+use crate::pg::{entry, ffi};
 
 thread_local! {
     static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<Guard>>> = RefCell::default();
@@ -23,7 +24,7 @@ pub fn guard(call: &Call) -> Result<Rc<Guard>> {
     listen();
     // A partition can be attached while tables are locked, and even while the statement runs.
     // SAFETY: in a transaction; what locking a table does, too.
-    unsafe { pg_sys::AcceptInvalidationMessages() };
+    unsafe { ffi::AcceptInvalidationMessages() };
     let trigger = call.trigger().tgoid;
     if let Some(known) = GUARDS.with_borrow(|guards| guards.get(&trigger).cloned()) {
         // whoever has changed one of these meanwhile is heard of when it is locked
@@ -58,7 +59,7 @@ fn listen() {
     }
 }
 
-#[pg_guard]
+#[entry]
 unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::Oid) {
     CHANGES.set(CHANGES.get().wrapping_add(1));
     GUARDS.with_borrow(|guards| {

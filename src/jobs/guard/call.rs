@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::options::Action;
-use crate::message::{words, Message, Result};
+use crate::pg::message::{words, Message, Result};
 
 /// A call of the trigger function.
 pub struct Call {

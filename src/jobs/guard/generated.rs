@@ -1,5 +1,6 @@
 //! A stored generated column, computed for a BEFORE trigger, which runs before PostgreSQL does it.
 
+use crate::pg::ffi;
 use pgrx::{pg_sys, PgMemoryContexts};
 
 /// The expression, ready to run; kept with the trigger's call, so as long as the statement.
@@ -31,7 +32,7 @@ pub unsafe fn value(
         (*context).ecxt_scantuple = slot;
         (*slot).tts_tableOid = (*table).rd_id;
         let mut null = false;
-        let value = pg_sys::ExecEvalExprSwitchContext((*prepared).expression, context, &mut null);
+        let value = ffi::ExecEvalExprSwitchContext((*prepared).expression, context, &mut null);
         (!null).then_some(value)
     }
 }
@@ -46,11 +47,11 @@ unsafe fn prepare(
     unsafe {
         PgMemoryContexts::For((*function).fn_mcxt).switch_to(|_| {
             let state = pg_sys::CreateExecutorState();
-            let expression = pg_sys::build_column_default(table, column.into());
+            let expression = ffi::build_column_default(table, column.into());
             let prepared: *mut Prepared = pg_sys::palloc(size_of::<Prepared>()).cast();
             prepared.write(Prepared {
                 table: (*table).rd_id,
-                expression: pg_sys::ExecPrepareExpr(expression.cast(), state),
+                expression: ffi::ExecPrepareExpr(expression.cast(), state),
                 context: pg_sys::MakePerTupleExprContext(state),
             });
             prepared

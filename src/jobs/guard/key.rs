@@ -3,6 +3,7 @@
 use pgrx::{pg_sys, PgMemoryContexts};
 
 use super::relation;
+use crate::pg::ffi;
 use crate::planner::node;
 
 /// Columns of a primary key, in its order.
@@ -21,7 +22,7 @@ impl Key {
             let list = pg_sys::RelationGetIndexList(table);
             let mut found = None;
             for index in node::oids(list) {
-                let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
+                let index = ffi::index_open(index, pg_sys::AccessShareLock as i32);
                 let form = &*(*index).rd_index;
                 if form.indisprimary {
                     let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
@@ -139,9 +140,9 @@ unsafe fn cast(function: pg_sys::Oid, value: pg_sys::Datum) -> pg_sys::Datum {
     unsafe {
         let (modifier, explicit) = (pg_sys::Datum::from(-1_i32), pg_sys::Datum::from(true));
         match pg_sys::get_func_nargs(function) {
-            1 => pg_sys::OidFunctionCall1Coll(function, collation, value),
-            2 => pg_sys::OidFunctionCall2Coll(function, collation, value, modifier),
-            _ => pg_sys::OidFunctionCall3Coll(function, collation, value, modifier, explicit),
+            1 => ffi::OidFunctionCall1Coll(function, collation, value),
+            2 => ffi::OidFunctionCall2Coll(function, collation, value, modifier),
+            _ => ffi::OidFunctionCall3Coll(function, collation, value, modifier, explicit),
         }
     }
 }
@@ -152,7 +153,7 @@ unsafe fn output(value: pg_sys::Datum, of_type: pg_sys::Oid) -> Vec<u8> {
     // SAFETY: as promised by the caller.
     unsafe {
         pg_sys::getTypeOutputInfo(of_type, &mut function, &mut varlena);
-        let text = pg_sys::OidOutputFunctionCall(function, value);
+        let text = ffi::OidOutputFunctionCall(function, value);
         std::ffi::CStr::from_ptr(text).to_bytes().to_vec()
     }
 }

@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 use super::call::Call;
 use super::prepare::Guard;
 use super::relation;
-use crate::message::{words, Message, Result};
+use crate::pg::message::{words, Message, Result};
 
 /// Whether a row is refused tells of the list, so the owner of the guarded table must be allowed to read it.
 ///

@@ -30,14 +30,19 @@ use prepare::Guard;
 use search::{search, Outcome, Place, Undecided};
 use version::Newest;
 
-use crate::message::{sql_function, Message, Result};
-use crate::types::Bloom;
+use crate::pg::entry;
+use crate::pg::message::{Message, Result};
+use crate::types::{Bloom, NewValue};
 
 /// What a trigger function returns to let things go on, or to skip the row of a BEFORE trigger.
 const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
 
-// `bloom_guard() RETURNS trigger`
-sql_function!(bloom_guard_wrapper, pg_finfo_bloom_guard_wrapper, run);
+/// `bloom_guard() RETURNS trigger`
+#[entry]
+fn bloom_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the record of this call.
+    NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
+}
 
 /// SAFETY: `fcinfo` is that of the running call.
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {

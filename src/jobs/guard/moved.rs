@@ -13,6 +13,7 @@ use super::call::Call;
 use super::prepare::Guard;
 use super::search::Place;
 use super::since::updater;
+use crate::pg::ffi;
 use crate::types::Bloom;
 
 /// A row of a partition that has passed the check of an UPDATE.
@@ -74,13 +75,13 @@ fn has_left(place: Place) -> bool {
     let lock = pg_sys::AccessShareLock as i32;
     // SAFETY: the table may be gone meanwhile; if it is there, it has versions of rows, and the slot is one of it.
     unsafe {
-        let table = pg_sys::try_table_open(place.table, lock);
+        let table = ffi::try_table_open(place.table, lock);
         if table.is_null() {
             return false;
         }
         let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
         let any = &raw mut pg_sys::SnapshotAnyData;
-        let left = pg_sys::table_tuple_fetch_row_version(table, &mut tid, any, slot) && {
+        let left = ffi::table_tuple_fetch_row_version(table, &mut tid, any, slot) && {
             let tuple = pg_sys::ExecFetchSlotHeapTuple(slot, false, std::ptr::null_mut());
             let header = (*tuple).t_data;
             // what HeapTupleHeaderIndicatesMovedPartitions looks at

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::message::{words, Message, Result};
+use crate::pg::message::{words, Message, Result};
 use crate::planner::node;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

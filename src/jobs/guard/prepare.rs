@@ -12,7 +12,8 @@ use super::options::{Action, Options, TableName};
 use super::relation;
 use super::review::Review;
 use super::target::{self, Objects, Target, Tree};
-use crate::message::{words, Message, Result};
+use crate::pg::ffi;
+use crate::pg::message::{words, Message, Result};
 
 /// A trigger of one table, ready to check rows.
 pub struct Guard {
@@ -157,7 +158,7 @@ fn generated(table: pg_sys::Oid, column: i16) -> Result<bool> {
 fn owner(table: pg_sys::Oid) -> pg_sys::Oid {
     // SAFETY: a locked table, so it is there.
     unsafe {
-        let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        let open = ffi::table_open(table, pg_sys::NoLock as i32);
         let owner = (*(*open).rd_rel).relowner;
         pg_sys::table_close(open, pg_sys::NoLock as i32);
         owner
@@ -174,7 +175,7 @@ fn topmost(call: &Call) -> pg_sys::Oid {
     // SAFETY: a scan of the catalog by OID; its rows are of the catalog's type.
     unsafe {
         let lock = pg_sys::AccessShareLock as i32;
-        let catalog = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
+        let catalog = ffi::table_open(pg_sys::TriggerRelationId, lock);
         while trigger != pg_sys::InvalidOid {
             let mut key = pg_sys::ScanKeyData::default();
             pg_sys::ScanKeyInit(

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 pub use crate::jobs::catalog::*;
-use crate::message::{words, Message, Result};
+use crate::pg::message::{words, Message, Result};
 
 /// The number of a column of type `bloom`.
 ///

@@ -9,7 +9,7 @@ use super::found::{Found, Match};
 use super::options::Action;
 use super::prepare::Guard;
 use super::relation;
-use crate::message::{sqlstate, words, Message};
+use crate::pg::message::{sqlstate, words, Message};
 
 /// In class 23, integrity constraint violation; none of PostgreSQL's.
 pub const TOO_SIMILAR: c_int = sqlstate(b"23P85");

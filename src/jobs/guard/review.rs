@@ -6,7 +6,8 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::found::Found;
 use super::relation;
-use crate::message::{words, Message, Result};
+use crate::pg::ffi;
+use crate::pg::message::{words, Message, Result};
 
 /// A review table and the plan that inserts into it, which is freed with this.
 pub struct Review {
@@ -67,7 +68,7 @@ impl Review {
             let restricted = context
                 | (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS) as i32;
             pg_sys::SetUserIdAndSecContext(owner, restricted);
-            pg_sys::SPI_connect();
+            ffi::SPI_connect();
             let plan = self.plan();
             for m in &found.best {
                 let text = |s: &[u8]| {
@@ -79,12 +80,12 @@ impl Review {
                 let similarity = m.similarity.into_datum().expect("not NULL");
                 let mut values = [text(key), text(&m.key), similarity];
                 let code =
-                    pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
+                    ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
                 if code < 0 {
-                    pgrx::error!("SPI_execute_plan returned {code}");
+                    crate::pg::error::internal!("SPI_execute_plan returned {code}");
                 }
             }
-            pg_sys::SPI_finish();
+            ffi::SPI_finish();
             pg_sys::SetUserIdAndSecContext(user, context);
         }
     }
@@ -95,10 +96,10 @@ impl Review {
             let mut types = [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::FLOAT8OID];
             // SAFETY: as promised by the caller.
             unsafe {
-                let plan = pg_sys::SPI_prepare(self.statement.as_ptr(), 3, types.as_mut_ptr());
-                if plan.is_null() || pg_sys::SPI_keepplan(plan) != 0 {
+                let plan = ffi::SPI_prepare(self.statement.as_ptr(), 3, types.as_mut_ptr());
+                if plan.is_null() || ffi::SPI_keepplan(plan) != 0 {
                     let code = pg_sys::SPI_result;
-                    pgrx::error!("SPI_prepare returned {code}");
+                    crate::pg::error::internal!("SPI_prepare returned {code}");
                 }
                 self.plan.set(plan);
             }
@@ -112,7 +113,7 @@ impl Drop for Review {
         let plan = self.plan.get();
         if !plan.is_null() && !std::thread::panicking() {
             // SAFETY: kept by plan(), and not in use.
-            unsafe { pg_sys::SPI_freeplan(plan) };
+            unsafe { ffi::SPI_freeplan(plan) };
         }
     }
 }

@@ -5,6 +5,7 @@ use pgrx::pg_sys;
 use super::key::attribute;
 use super::since::Since;
 use super::target::Target;
+use crate::pg::{check_for_interrupts, ffi};
 use crate::types::{Bloom, NewQuery};
 
 /// A transaction that must end before it is known whether a row is there.
@@ -57,7 +58,7 @@ impl<'a> Scan<'a> {
         // scan, in the memory of the current context.
         unsafe {
             let no_lock = pg_sys::NoLock as i32;
-            let table = pg_sys::table_open(target.table, no_lock);
+            let table = ffi::table_open(target.table, no_lock);
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
             let snapshot: *mut pg_sys::SnapshotData =
                 pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
@@ -65,10 +66,10 @@ impl<'a> Scan<'a> {
             let rows = match &target.index {
                 None => {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
-                    Rows::Table(pg_sys::table_beginscan(table, all, 0, keys))
+                    Rows::Table(ffi::table_beginscan(table, all, 0, keys))
                 }
                 Some(index) => {
-                    let open = pg_sys::index_open(index.oid, pg_sys::AccessShareLock as i32);
+                    let open = ffi::index_open(index.oid, pg_sys::AccessShareLock as i32);
                     let mut key = pg_sys::ScanKeyData::default();
                     pg_sys::ScanKeyEntryInitialize(
                         &mut key,
@@ -81,11 +82,11 @@ impl<'a> Scan<'a> {
                         NewQuery::new(&signature.view(), threshold).datum(),
                     );
                     #[cfg(not(feature = "pg18"))]
-                    let scan = pg_sys::index_beginscan(table, open, snapshot, 1, 0);
+                    let scan = ffi::index_beginscan(table, open, snapshot, 1, 0);
                     #[cfg(feature = "pg18")]
                     let scan =
-                        pg_sys::index_beginscan(table, open, snapshot, std::ptr::null_mut(), 1, 0);
-                    pg_sys::index_rescan(scan, &mut key, 1, std::ptr::null_mut(), 0);
+                        ffi::index_beginscan(table, open, snapshot, std::ptr::null_mut(), 1, 0);
+                    ffi::index_rescan(scan, &mut key, 1, std::ptr::null_mut(), 0);
                     Rows::Index(open, scan)
                 }
             };
@@ -104,13 +105,13 @@ impl<'a> Scan<'a> {
     /// Goes to the next row that may be similar; `None` at the end.
     pub fn advance(&mut self) -> Option<Row> {
         loop {
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
             // SAFETY: begun, and not ended.
             let row = unsafe {
                 match self.rows {
                     Rows::Index(_, scan) => self.next_of_index(scan)?,
                     Rows::Table(scan) => {
-                        if !pg_sys::table_scan_getnextslot(scan, FORWARD, self.slot) {
+                        if !ffi::table_scan_getnextslot(scan, FORWARD, self.slot) {
                             return None;
                         }
                         self.version()
@@ -134,11 +135,11 @@ impl<'a> Scan<'a> {
         unsafe {
             if !(*scan).xs_heap_continue {
                 self.found = false;
-                if pg_sys::index_getnext_tid(scan, FORWARD).is_null() {
+                if ffi::index_getnext_tid(scan, FORWARD).is_null() {
                     return None;
                 }
             }
-            if pg_sys::index_fetch_heap(scan, self.slot) {
+            if ffi::index_fetch_heap(scan, self.slot) {
                 self.found = true;
                 return Some(Some(Row::There));
             }
@@ -150,7 +151,7 @@ impl<'a> Scan<'a> {
             loop {
                 let fetch = (*scan).xs_heapfetch;
                 let (tid, dead) = (&raw mut (*scan).xs_heaptid, std::ptr::null_mut());
-                if !pg_sys::table_index_fetch_tuple(fetch, tid, all, self.slot, &mut more, dead) {
+                if !ffi::table_index_fetch_tuple(fetch, tid, all, self.slot, &mut more, dead) {
                     return Some(None);
                 }
                 // A newer version of the chain may have come since.
@@ -216,10 +217,10 @@ impl Drop for Scan<'_> {
         unsafe {
             match self.rows {
                 Rows::Index(index, scan) => {
-                    pg_sys::index_endscan(scan);
+                    ffi::index_endscan(scan);
                     pg_sys::index_close(index, pg_sys::NoLock as i32);
                 }
-                Rows::Table(scan) => pg_sys::table_endscan(scan),
+                Rows::Table(scan) => ffi::table_endscan(scan),
             }
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
             pg_sys::table_close(self.table, pg_sys::NoLock as i32);

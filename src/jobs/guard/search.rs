@@ -12,7 +12,7 @@ use super::scan::{InProgress, Row, Scan};
 use super::since::Since;
 use super::target::Target;
 use super::wait::{wait_for, Waited};
-use crate::error::OrRaise;
+use crate::pg::error::OrRaise;
 use crate::types::Bloom;
 
 /// Where a row of a table is.

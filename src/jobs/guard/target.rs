@@ -4,7 +4,8 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
 use super::relation;
-use crate::message::{words, Message, Result};
+use crate::pg::message::{words, Message, Result};
+use crate::pg::{check_for_interrupts, ffi};
 use crate::planner::{self, node, operator, type_named};
 use crate::sigfile;
 
@@ -62,7 +63,7 @@ impl Tree {
         };
         let mut open = vec![top];
         while let Some(table) = open.pop() {
-            pgrx::check_for_interrupts!();
+            check_for_interrupts();
             lock(table);
             tree.all.push(table);
             match relation::kind(table) {
@@ -91,14 +92,14 @@ impl Tree {
 /// Until the end of the transaction.
 pub fn lock(table: pg_sys::Oid) {
     // SAFETY: a lock by OID; that a table is gone is found out afterwards.
-    unsafe { pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32) };
+    unsafe { ffi::LockRelationOid(table, pg_sys::AccessShareLock as i32) };
 }
 
 fn partitions(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     // SAFETY: a partitioned table, locked.
     unsafe {
-        let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
-        let described = pg_sys::RelationGetPartitionDesc(relation, true);
+        let relation = ffi::table_open(table, pg_sys::NoLock as i32);
+        let described = ffi::RelationGetPartitionDesc(relation, true);
         let n = (*described).nparts as usize;
         let oids = if n == 0 {
             Vec::new()
@@ -118,7 +119,7 @@ impl Target {
         let column = relation::signature_column(table, column, objects.bloom)?;
         // SAFETY: a table, locked.
         unsafe {
-            let open = pg_sys::table_open(table, pg_sys::NoLock as i32);
+            let open = ffi::table_open(table, pg_sys::NoLock as i32);
             let target = Target {
                 table,
                 column,
@@ -140,7 +141,7 @@ unsafe fn best_index(table: pg_sys::Relation, column: i16, objects: &Objects) ->
     unsafe {
         let list = pg_sys::RelationGetIndexList(table);
         for oid in node::oids(list) {
-            let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as i32);
+            let index = ffi::index_open(oid, pg_sys::AccessShareLock as i32);
             if let Some(usable) = usable(index, column, objects) {
                 let many = (*(*index).rd_index).indnkeyatts > 1;
                 let rank = (!sigfile::is_sigfile(index), many, oid.to_u32());
@@ -196,7 +197,7 @@ unsafe fn usable(index: pg_sys::Relation, column: i16, objects: &Objects) -> Opt
 unsafe fn complete(index: pg_sys::Relation, column: i16) -> bool {
     // SAFETY: as promised by the caller; a predicate is a list of expressions.
     unsafe {
-        let parts = node::nodes(pg_sys::RelationGetIndexPredicate(index));
+        let parts = node::nodes(ffi::RelationGetIndexPredicate(index));
         parts.iter().all(|&part| {
             let Some(test) = node::cast::<pg_sys::NullTest>(part, pg_sys::NodeTag::T_NullTest)
             else {

@@ -1,5 +1,6 @@
 //! Versions of a row: which transaction has made one, whether it is still the newest, and which one is.
 
+use crate::pg::ffi;
 use pgrx::pg_sys;
 
 /// Of a foreign table, whose rows come without system columns and have no versions.
@@ -53,13 +54,13 @@ impl Newest {
         unsafe {
             let snapshot = &raw mut pg_sys::SnapshotSelfData;
             let mut tid = (*slot).tts_tid;
-            let scan = pg_sys::table_beginscan_tid(table, snapshot);
-            pg_sys::table_tuple_get_latest_tid(scan, &mut tid);
-            pg_sys::table_endscan(scan);
+            let scan = ffi::table_beginscan_tid(table, snapshot);
+            ffi::table_tuple_get_latest_tid(scan, &mut tid);
+            ffi::table_endscan(scan);
             let newest = Newest {
                 slot: pg_sys::table_slot_create(table, std::ptr::null_mut()),
             };
-            pg_sys::table_tuple_fetch_row_version(table, &mut tid, snapshot, newest.slot)
+            ffi::table_tuple_fetch_row_version(table, &mut tid, snapshot, newest.slot)
                 .then_some(newest)
         }
     }

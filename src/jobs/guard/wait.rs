@@ -4,6 +4,7 @@ use pgrx::{direct_function_call, pg_sys, IntoDatum};
 
 use super::scan::InProgress;
 use super::search::Place;
+use crate::pg::{check_for_interrupts, ffi};
 
 pub enum Waited {
     Ended,
@@ -22,7 +23,7 @@ const GRACE: i64 = 5;
 pub fn wait_for(other: InProgress, place: Place) -> Waited {
     if other.speculative != 0 {
         // SAFETY: waits for a lock; interrupts end it.
-        unsafe { pg_sys::SpeculativeInsertionWait(other.transaction, other.speculative) };
+        unsafe { ffi::SpeculativeInsertionWait(other.transaction, other.speculative) };
         return Waited::Ended;
     }
     // SAFETY: the transaction was in progress when a snapshot of this one saw its row, so its parents are known.
@@ -44,8 +45,8 @@ pub fn wait_for(other: InProgress, place: Place) -> Waited {
     let mut tid = place.tid;
     // SAFETY: the table is locked; the place is for the error's context only.
     unsafe {
-        let table = pg_sys::table_open(place.table, pg_sys::NoLock as i32);
-        pg_sys::XactLockTableWait(
+        let table = ffi::table_open(place.table, pg_sys::NoLock as i32);
+        ffi::XactLockTableWait(
             other.transaction,
             table,
             &mut tid,
@@ -80,7 +81,7 @@ fn pause() {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     // SAFETY: the process's own latch.
     unsafe {
-        pg_sys::WaitLatch(
+        ffi::WaitLatch(
             pg_sys::MyLatch,
             events as i32,
             GRACE,
@@ -88,5 +89,5 @@ fn pause() {
         );
         pg_sys::ResetLatch(pg_sys::MyLatch);
     }
-    pgrx::check_for_interrupts!();
+    check_for_interrupts();
 }

@@ -11,7 +11,6 @@ use pgrx::pg_sys;
 use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
-use crate::error::OrRaise;
 use crate::jobs::clusters::{not_unique, Clustered, Method};
 use crate::jobs::cursor::{Cursor, Sql};
 use crate::jobs::duplicates::each_pair;
@@ -20,6 +19,7 @@ use crate::jobs::pairs::Collected;
 use crate::jobs::relation::{Column, Records};
 use crate::jobs::side::{Side, Truth};
 use crate::jobs::source::Source;
+use crate::pg::error::OrRaise;
 use crate::planner::type_named;
 use crate::types::readable;
 

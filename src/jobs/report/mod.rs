@@ -11,14 +11,15 @@ mod value;
 use std::ffi::CStr;
 
 use bloom_ident_core::{Error, Kind};
-use pgrx::{pg_extern, pg_sys};
+use pgrx::pg_sys;
 
 use super::arguments::Arguments;
 use super::clusters::Method;
 use super::relation::{qualified, Records};
 use super::rows::text_datum;
 use super::source::Source;
-use crate::error::raise;
+use crate::pg::entry;
+use crate::pg::error::raise;
 use crate::types::{readable, to_database, NewValue, Varlena};
 
 /// On which side of the threshold something is.
@@ -160,7 +161,7 @@ unsafe fn known(text: *const std::ffi::c_char) -> String {
 }
 
 /// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text)`
-#[pg_extern(sql = false)]
+#[entry]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewValue> {
     // SAFETY: declared so.
     let (arguments, near) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };

@@ -1,9 +1,9 @@
 //! The core's errors as PostgreSQL's.
 
 use bloom_ident_core::{Error, Kind, Result};
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
+use super::message::{words, Message};
 use crate::types::is_utf8_database;
 
 fn sqlstate(kind: Kind) -> PgSqlErrorCode {
@@ -31,19 +31,52 @@ pub fn raise(error: &Error) -> ! {
 /// Fails the statement under an SQLSTATE that the core does not know.
 #[cold]
 pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
-    let mut report = ErrorReport::new(code, shown(error.message()), "bloom_ident");
-    if let Some(detail) = error.detail_text() {
-        report = report.set_detail(shown(detail));
-    }
-    if let Some(hint) = error.hint_text() {
-        report = report.set_hint(shown(hint));
-    }
-    report.report(PgLogLevel::ERROR);
-    unreachable!("an ERROR does not return")
+    message(code, error).raise()
 }
 
-/// A text as the server's messages can carry it: pgrx passes bytes on unconverted, so that outside
-/// UTF-8 databases what is not ASCII is shown by its code point.
+/// Goes on, with a warning.
+#[cold]
+pub fn warn(error: &Error) {
+    message(sqlstate(error.kind()), error).send(PgLogLevel::WARNING);
+}
+
+/// Fails the statement over something that cannot be; its arguments are those of `format!`.
+macro_rules! internal {
+    ($($message:tt)+) => { $crate::pg::error::fail(&format!($($message)+)) };
+}
+pub(crate) use internal;
+
+/// Sends a notice; its arguments are those of `format!`.
+macro_rules! notice {
+    ($($message:tt)+) => { $crate::pg::error::tell(pgrx::PgLogLevel::NOTICE, &format!($($message)+)) };
+}
+pub(crate) use notice;
+
+/// As XX000.
+#[cold]
+pub fn fail(message: &str) -> ! {
+    let code = PgSqlErrorCode::ERRCODE_INTERNAL_ERROR;
+    Message::of(code, words!(shown(message))).raise()
+}
+
+/// A message below an error.
+pub fn tell(level: PgLogLevel, message: &str) {
+    let code = PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION;
+    Message::of(code, words!(shown(message))).send(level);
+}
+
+fn message(code: PgSqlErrorCode, error: &Error) -> Box<Message> {
+    let mut message = Message::of(code, words!(shown(error.message())));
+    if let Some(detail) = error.detail_text() {
+        message = message.detail(words!(shown(detail)));
+    }
+    if let Some(hint) = error.hint_text() {
+        message = message.hint(words!(shown(hint)));
+    }
+    message
+}
+
+/// A text as the server's messages can carry it: outside UTF-8 databases what is not ASCII is shown by its code point.
 pub fn shown(text: &str) -> String {
     if text.is_ascii() || is_utf8_database() {
         return text.to_owned();
@@ -70,65 +103,22 @@ impl<T> OrRaise<T> for Result<T> {
     }
 }
 
-/// Goes on, with a warning.
-#[cold]
-pub fn warn(error: &Error) {
-    let (code, message) = (sqlstate(error.kind()), shown(error.message()));
-    let mut report = ErrorReport::new(code, message, "bloom_ident");
-    if let Some(detail) = error.detail_text() {
-        report = report.set_detail(shown(detail));
-    }
-    if let Some(hint) = error.hint_text() {
-        report = report.set_hint(shown(hint));
-    }
-    report.report(PgLogLevel::WARNING);
-}
-
 /// For input functions: hands the error to a caller that collects errors (`pg_input_is_valid`,
 /// `COPY … ON_ERROR`), and otherwise fails the statement. Returning means it was collected.
 #[cfg(not(feature = "pg15"))]
 pub fn save_or_raise(fcinfo: pg_sys::FunctionCallInfo, error: &Error) {
-    use std::ffi::{c_char, c_int, CString};
-
-    // bindgen leaves out variadic functions that are also macros
-    unsafe extern "C-unwind" {
-        fn errcode(code: c_int) -> c_int;
-        fn errmsg(format: *const c_char, ...) -> c_int;
-        fn errdetail(format: *const c_char, ...) -> c_int;
-        fn errhint(format: *const c_char, ...) -> c_int;
-    }
-
     // SAFETY: fcinfo is that of the running call; its context is NULL or a node.
     let context = unsafe { (*fcinfo).context };
-    // SAFETY: as above.
+    // SAFETY: as just said.
     if context.is_null() || unsafe { (*context).type_ } != pg_sys::NodeTag::T_ErrorSaveContext {
         raise(error);
     }
-    let text = |s: Option<&str>| s.and_then(|s| CString::new(shown(s).replace('\0', " ")).ok());
-    let message = text(Some(error.message()));
-    let (detail, hint) = (text(error.detail_text()), text(error.hint_text()));
-    // SAFETY: the protocol of errsave(): fields are set only between start and finish, every
-    // string outlives the call, and none of these functions raises an error.
-    unsafe {
-        if !pg_sys::errsave_start(context, std::ptr::null()) {
-            return;
-        }
-        errcode(sqlstate(error.kind()) as c_int);
-        let strings = [
-            (
-                message,
-                errmsg as unsafe extern "C-unwind" fn(*const c_char, ...) -> c_int,
-            ),
-            (detail, errdetail),
-            (hint, errhint),
-        ];
-        for (string, set) in strings {
-            if let Some(string) = string {
-                set(c"%s".as_ptr(), string.as_ptr());
-            }
-        }
-        pg_sys::errsave_finish(context, c"bloom_ident".as_ptr(), 0, c"input".as_ptr());
+    let data = message(sqlstate(error.kind()), error).data();
+    if data.is_null() {
+        raise(error);
     }
+    // SAFETY: the protocol of errsave(): fields are set only between start and finish. The texts are in the server's memory.
+    unsafe { super::ffi::save(context, data) };
 }
 
 /// Before PostgreSQL 16 nobody collects errors.

@@ -1,0 +1,208 @@
+//! Where the server's errors and Rust's unwinding meet.
+//!
+//! The server reports an error by a jump that runs no destructors, Rust by unwinding that C code does not know. So
+//! [`call`] goes around what we call of the server's, catches its jump and unwinds with the whole error as payload;
+//! [`enter`] goes around each function of ours that the server calls, catches whatever unwinds, and has the server
+//! raise it again when all in Rust is dropped. An error of user code beneath us so arrives as it was raised: SQLSTATE,
+//! context, object names and all. pgrx's own guard keeps five fields and a closed list of SQLSTATEs, and what comes
+//! through functions that are called by way of pgrx is changed to that extent; those in `ffi.rs` are called by [`call`].
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+use cee_scape::call_with_sigsetjmp;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
+use pgrx::{PgLogLevel, PgSqlErrorCode};
+
+use super::ffi;
+use super::message::{words, Message};
+
+/// The payload of unwinding.
+pub struct Raised(pub Box<Message>);
+
+thread_local! {
+    /// Where the last panic of ours began, for the log.
+    static PANICKED_AT: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Has panics leave a note of where they began, and print nothing: what they say is raised as an error. It takes the
+/// place of pgrx's hook, which takes a backtrace each time when `RUST_BACKTRACE` is set.
+pub fn define() {
+    std::panic::set_hook(Box::new(|panic| {
+        let at = panic.location().map_or(String::new(), |l| l.to_string());
+        PANICKED_AT.with_borrow_mut(|noted| *noted = at);
+    }));
+}
+
+/// Calls the server. If it raises an error, this unwinds with it.
+///
+/// # Safety
+/// `f` has nothing to drop, and neither panics nor calls Rust that could; a callback of ours under it is an entry. It is
+/// the only thread that calls the server.
+#[inline]
+pub unsafe fn call<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: variables of this process, which no other thread uses. What is set here is set back on both ways out.
+    unsafe {
+        let memory = pg_sys::CurrentMemoryContext;
+        let handler = pg_sys::PG_exception_stack;
+        let contexts = pg_sys::error_context_stack;
+        let mut result = MaybeUninit::uninit();
+        let jumped = call_with_sigsetjmp(false, |here| {
+            pg_sys::PG_exception_stack = std::ptr::from_ref(here).cast_mut().cast();
+            result.write(f());
+            0
+        });
+        pg_sys::PG_exception_stack = handler;
+        pg_sys::error_context_stack = contexts;
+        if jumped == 0 {
+            return result.assume_init();
+        }
+        // The handler of an error begins in ErrorContext, and goes back to where it was.
+        pg_sys::CurrentMemoryContext = memory;
+        resume_unwind(Box::new(Raised(caught())))
+    }
+}
+
+/// The error that the server has just jumped with; the server forgets it.
+///
+/// # Safety
+/// The server has jumped here.
+#[cold]
+unsafe fn caught() -> Box<Message> {
+    // SAFETY: as promised by the caller there is an error; it is copied before it is flushed.
+    unsafe {
+        let data = pg_sys::CopyErrorData();
+        let message = Message::caught(&*data);
+        pg_sys::FreeErrorData(data);
+        pg_sys::FlushErrorState();
+        message
+    }
+}
+
+/// An error to be raised: in the server's memory, so that there is nothing to drop.
+#[derive(Clone, Copy)]
+struct Ready {
+    data: *mut pg_sys::ErrorData,
+    /// The server has raised it before, so its context is complete.
+    again: bool,
+}
+
+/// Runs what the server has called. If it unwinds, the server raises what it unwinds with.
+///
+/// # Safety
+/// Called by the server itself: no Rust function above has anything to drop, or catches panics, since an error jumps over
+/// it.
+#[inline]
+pub unsafe fn enter<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: a variable of this process.
+    let memory = unsafe { pg_sys::CurrentMemoryContext };
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(result) => result,
+        // SAFETY: as promised by the caller; a Ready has nothing to drop.
+        Err(payload) => unsafe { raise(ready(payload, memory)) },
+    }
+}
+
+/// Turns a payload into the server's form of it; afterwards all in Rust is dropped.
+///
+/// # Safety
+/// `memory` is a context that lives.
+#[cold]
+#[inline(never)]
+unsafe fn ready(payload: Box<dyn Any + Send>, memory: pg_sys::MemoryContext) -> Ready {
+    let message = message_of(payload);
+    // SAFETY: as promised by the caller. The contexts that were made since have been left by the unwinding.
+    unsafe {
+        pg_sys::CurrentMemoryContext = memory;
+        Ready {
+            data: message.data(),
+            again: message.is_caught(),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`enter`].
+#[cold]
+unsafe fn raise(ready: Ready) -> ! {
+    // SAFETY: as promised by the caller. The server copies what it is given.
+    unsafe {
+        if ready.data.is_null() {
+            let mut out_of_memory = pg_sys::ErrorData {
+                elevel: PgLogLevel::ERROR as i32,
+                sqlerrcode: PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY as i32,
+                message: c"out of memory".as_ptr().cast_mut(),
+                ..Default::default()
+            };
+            ffi::raise::ThrowErrorData(&raw mut out_of_memory);
+        }
+        if ready.again {
+            ffi::raise::ReThrowError(ready.data);
+        }
+        ffi::raise::ThrowErrorData(ready.data);
+    }
+    unreachable!("an ERROR does not return")
+}
+
+/// What a payload says.
+fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
+    let payload = match payload.downcast::<Raised>() {
+        Ok(raised) => return raised.0,
+        Err(other) => other,
+    };
+    // What was called by way of pgrx.
+    let payload = match payload.downcast::<CaughtError>() {
+        Ok(caught) => match *caught {
+            CaughtError::PostgresError(report) | CaughtError::ErrorReport(report) => {
+                return of_report(&report)
+            }
+            CaughtError::RustPanic { payload, .. } => payload,
+        },
+        Err(other) => other,
+    };
+    let payload = match payload.downcast::<ErrorReportWithLevel>() {
+        Ok(report) => return of_report(&report),
+        Err(other) => other,
+    };
+    let payload = match payload.downcast::<ErrorReport>() {
+        Ok(report) => {
+            return Message::of(
+                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+                words!(report.message()),
+            )
+        }
+        Err(other) => other,
+    };
+    let said = match (
+        payload.downcast_ref::<&str>(),
+        payload.downcast_ref::<String>(),
+    ) {
+        (Some(said), _) => said,
+        (_, Some(said)) => said.as_str(),
+        _ => "unknown",
+    };
+    // A mistake of ours.
+    Message::of(
+        PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+        words!("internal error of bloom_ident: ", said),
+    )
+    .detail_log(PANICKED_AT.with_borrow(|at| words!("It began at ", at, ".")))
+    .hint(words!(
+        "Please report this with the statement that led to it."
+    ))
+}
+
+/// An error of the server's as pgrx has kept it.
+fn of_report(report: &ErrorReportWithLevel) -> Box<Message> {
+    let mut message = Message::of(report.sql_error_code(), words!(report.message()));
+    if let Some(detail) = report.detail() {
+        message = message.detail(words!(detail));
+    }
+    if let Some(hint) = report.hint() {
+        message = message.hint(words!(hint));
+    }
+    message
+}

@@ -1,0 +1,207 @@
+//! Functions of the server's that are called without pgrx between.
+//!
+//! Those that may run code of users, wait, or look for interrupts are called by `boundary::call`, so that an error in
+//! them keeps all its fields. The compiler compares each declaration with the server's headers, as far as bindgen has read
+//! these. Everything else that the server offers is called as `pg_sys` has it.
+
+#![allow(non_snake_case, clippy::too_many_arguments, clippy::missing_safety_doc)]
+
+use std::ffi::{c_char, c_int, c_long, c_void};
+
+use pgrx::pg_sys::*;
+
+use super::boundary::call;
+
+macro_rules! server {
+    ($($(#[$($attribute:tt)+])* fn $name:ident($($argument:ident: $of_type:ty),* $(,)?) $(-> $result:ty)?;)+) => {$(
+        server! { @cfg [] [] $(#[$($attribute)+])* fn $name($($argument: $of_type),*) $(-> $result)?; }
+    )+};
+    // A condition belongs to the whole function, the name in the library to the declaration.
+    (@cfg [$($cfg:tt)*] [$($link:tt)*] #[cfg($($condition:tt)+)] $($rest:tt)+) => {
+        server! { @cfg [$($cfg)* #[cfg($($condition)+)]] [$($link)*] $($rest)+ }
+    };
+    (@cfg [$($cfg:tt)*] [$($link:tt)*] #[link_name = $symbol:literal] $($rest:tt)+) => {
+        server! { @cfg [$($cfg)*] [$($link)* #[link_name = $symbol]] $($rest)+ }
+    };
+    (@cfg [$($cfg:tt)*] [$($link:tt)*] fn $name:ident($($argument:ident: $of_type:ty),*) $(-> $result:ty)?;) => {
+        /// As the server documents it.
+        $($cfg)*
+        #[inline]
+        pub unsafe fn $name($($argument: $of_type),*) $(-> $result)? {
+            const _: unsafe fn($($of_type),*) $(-> $result)? = pgrx::pg_sys::$name;
+            unsafe extern "C-unwind" {
+                $($link)*
+                fn $name($($argument: $of_type),*) $(-> $result)?;
+            }
+            // SAFETY: the caller keeps to what the server asks for; pointers and numbers need no dropping.
+            unsafe { call(move || $name($($argument),*)) }
+        }
+    };
+}
+
+/// The same for functions whose headers bindgen leaves out.
+macro_rules! declared {
+    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $of_type:ty),* $(,)?) $(-> $result:ty)?;)+) => {$(
+        $(#[$attribute])*
+        #[inline]
+        pub unsafe fn $name($($argument: $of_type),*) $(-> $result)? {
+            unsafe extern "C-unwind" {
+                fn $name($($argument: $of_type),*) $(-> $result)?;
+            }
+            // SAFETY: the caller keeps to what the server asks for; pointers and numbers need no dropping.
+            unsafe { call(move || $name($($argument),*)) }
+        }
+    )+};
+}
+
+server! {
+    fn SPI_connect() -> c_int;
+    fn SPI_finish() -> c_int;
+    fn SPI_prepare(src: *const c_char, nargs: c_int, argtypes: *mut Oid) -> SPIPlanPtr;
+    fn SPI_keepplan(plan: SPIPlanPtr) -> c_int;
+    fn SPI_freeplan(plan: SPIPlanPtr) -> c_int;
+    fn SPI_execute_plan(plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
+    fn SPI_cursor_open_with_args(name: *const c_char, src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, cursorOptions: c_int) -> Portal;
+    fn SPI_cursor_fetch(portal: Portal, forward: bool, count: c_long);
+    fn SPI_cursor_close(portal: Portal);
+    fn ExecPrepareExpr(node: *mut Expr, estate: *mut EState) -> *mut ExprState;
+    #[link_name = "ExecEvalExprSwitchContext__pgrx_cshim"]
+    fn ExecEvalExprSwitchContext(state: *mut ExprState, econtext: *mut ExprContext, isNull: *mut bool) -> Datum;
+    fn build_column_default(rel: Relation, attrno: c_int) -> *mut Node;
+    fn eval_const_expressions(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
+    fn estimate_expression_value(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
+    fn OutputFunctionCall(flinfo: *mut FmgrInfo, val: Datum) -> *mut c_char;
+    fn OidOutputFunctionCall(functionId: Oid, val: Datum) -> *mut c_char;
+    fn FunctionCall2Coll(flinfo: *mut FmgrInfo, collation: Oid, arg1: Datum, arg2: Datum) -> Datum;
+    fn OidFunctionCall1Coll(functionId: Oid, collation: Oid, arg1: Datum) -> Datum;
+    fn OidFunctionCall2Coll(functionId: Oid, collation: Oid, arg1: Datum, arg2: Datum) -> Datum;
+    fn OidFunctionCall3Coll(functionId: Oid, collation: Oid, arg1: Datum, arg2: Datum, arg3: Datum) -> Datum;
+    fn BuildIndexInfo(index: Relation) -> *mut IndexInfo;
+    fn RelationGetIndexExpressions(relation: Relation) -> *mut List;
+    fn RelationGetIndexPredicate(relation: Relation) -> *mut List;
+    fn RelationGetPartitionDesc(rel: Relation, omit_detached: bool) -> PartitionDesc;
+    #[link_name = "table_index_build_scan__pgrx_cshim"]
+    fn table_index_build_scan(table_rel: Relation, index_rel: Relation, index_info: *mut IndexInfo, allow_sync: bool, progress: bool, callback: IndexBuildCallback, callback_state: *mut c_void, scan: TableScanDesc) -> f64;
+    fn std_typanalyze(stats: *mut VacAttrStats) -> bool;
+    fn genericcostestimate(root: *mut PlannerInfo, path: *mut IndexPath, loop_count: f64, costs: *mut GenericCosts);
+    fn examine_variable(root: *mut PlannerInfo, node: *mut Node, varRelid: c_int, vardata: *mut VariableStatData);
+    #[link_name = "table_beginscan__pgrx_cshim"]
+    fn table_beginscan(rel: Relation, snapshot: Snapshot, nkeys: c_int, key: *mut ScanKeyData) -> TableScanDesc;
+    #[link_name = "table_beginscan_strat__pgrx_cshim"]
+    fn table_beginscan_strat(rel: Relation, snapshot: Snapshot, nkeys: c_int, key: *mut ScanKeyData, allow_strat: bool, allow_sync: bool) -> TableScanDesc;
+    #[link_name = "table_beginscan_tid__pgrx_cshim"]
+    fn table_beginscan_tid(rel: Relation, snapshot: Snapshot) -> TableScanDesc;
+    #[link_name = "table_scan_getnextslot__pgrx_cshim"]
+    fn table_scan_getnextslot(sscan: TableScanDesc, direction: ScanDirection::Type, slot: *mut TupleTableSlot) -> bool;
+    #[link_name = "table_endscan__pgrx_cshim"]
+    fn table_endscan(scan: TableScanDesc);
+    #[link_name = "table_index_fetch_tuple__pgrx_cshim"]
+    fn table_index_fetch_tuple(scan: *mut IndexFetchTableData, tid: ItemPointer, snapshot: Snapshot, slot: *mut TupleTableSlot, call_again: *mut bool, all_dead: *mut bool) -> bool;
+    #[link_name = "table_tuple_fetch_row_version__pgrx_cshim"]
+    fn table_tuple_fetch_row_version(rel: Relation, tid: ItemPointer, snapshot: Snapshot, slot: *mut TupleTableSlot) -> bool;
+    fn table_tuple_get_latest_tid(scan: TableScanDesc, tid: ItemPointer);
+    #[cfg(not(feature = "pg18"))]
+    fn index_beginscan(heapRelation: Relation, indexRelation: Relation, snapshot: Snapshot, nkeys: c_int, norderbys: c_int) -> IndexScanDesc;
+    #[cfg(feature = "pg18")]
+    fn index_beginscan(heapRelation: Relation, indexRelation: Relation, snapshot: Snapshot, instrument: *mut IndexScanInstrumentation, nkeys: c_int, norderbys: c_int) -> IndexScanDesc;
+    fn index_rescan(scan: IndexScanDesc, keys: ScanKey, nkeys: c_int, orderbys: ScanKey, norderbys: c_int);
+    fn index_getnext_tid(scan: IndexScanDesc, direction: ScanDirection::Type) -> ItemPointer;
+    fn index_fetch_heap(scan: IndexScanDesc, slot: *mut TupleTableSlot) -> bool;
+    fn index_endscan(scan: IndexScanDesc);
+    fn table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
+    fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
+    fn index_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
+    fn LockRelationOid(relid: Oid, lockmode: LOCKMODE);
+    fn LockPage(relation: Relation, blkno: BlockNumber, lockmode: LOCKMODE);
+    fn LockRelationForExtension(relation: Relation, lockmode: LOCKMODE);
+    fn XactLockTableWait(xid: TransactionId, rel: Relation, ctid: ItemPointer, oper: XLTW_Oper::Type);
+    fn SpeculativeInsertionWait(xid: TransactionId, token: u32);
+    fn AcceptInvalidationMessages();
+    fn ProcessInterrupts();
+    #[cfg(not(feature = "pg18"))]
+    fn vacuum_delay_point();
+    #[cfg(feature = "pg18")]
+    fn vacuum_delay_point(is_analyze: bool);
+    fn WaitLatch(latch: *mut Latch, wakeEvents: c_int, timeout: c_long, wait_event_info: u32) -> c_int;
+    fn shm_mq_receive(mqh: *mut shm_mq_handle, nbytesp: *mut Size, datap: *mut *mut c_void, nowait: bool) -> shm_mq_result::Type;
+    fn shm_mq_send(mqh: *mut shm_mq_handle, nbytes: Size, data: *const c_void, nowait: bool, force_flush: bool) -> shm_mq_result::Type;
+    fn LaunchParallelWorkers(pcxt: *mut ParallelContext);
+    fn WaitForParallelWorkersToFinish(pcxt: *mut ParallelContext);
+    fn DestroyParallelContext(pcxt: *mut ParallelContext);
+    fn ThrowErrorData(edata: *mut ErrorData);
+}
+
+declared! {
+    /// access/amvalidate.h
+    fn opclass_for_family_datatype(method: Oid, family: Oid, of_type: Oid) -> Oid;
+    /// access/gist_private.h
+    #[cfg(feature = "pg15")]
+    fn gistXLogPageReuse(relation: Relation, block: BlockNumber, horizon: FullTransactionId);
+    /// access/gist_private.h
+    #[cfg(not(feature = "pg15"))]
+    fn gistXLogPageReuse(relation: Relation, heap: Relation, block: BlockNumber, horizon: FullTransactionId);
+    /// catalog/pg_inherits.h
+    fn find_all_inheritors(parent: Oid, lock: LOCKMODE, parents: *mut *mut List) -> *mut List;
+    /// storage/predicate.h
+    fn PredicateLockRelation(relation: Relation, snapshot: Snapshot);
+}
+
+/// CHECK_FOR_INTERRUPTS(): one look at a variable when nothing is pending.
+#[inline]
+pub fn check_for_interrupts() {
+    // SAFETY: a flag that signal handlers set; to be called wherever an error may be raised.
+    unsafe {
+        if std::ptr::read_volatile(&raw const InterruptPending) != 0 {
+            ProcessInterrupts();
+        }
+    }
+}
+
+/// What does not return where it was called. Only for `boundary`.
+pub mod raise {
+    use pgrx::pg_sys::ErrorData;
+
+    unsafe extern "C-unwind" {
+        pub fn ReThrowError(data: *mut ErrorData) -> !;
+        pub fn ThrowErrorData(data: *mut ErrorData);
+    }
+}
+
+/// Hands an error to a caller that collects errors, as `errsave` does.
+///
+/// # Safety
+/// `context` is an ErrorSaveContext, `data` complete and in memory of the server's.
+#[cfg(not(feature = "pg15"))]
+pub unsafe fn save(context: *mut Node, data: *mut ErrorData) {
+    unsafe extern "C-unwind" {
+        fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
+        fn errsave_finish(
+            context: *mut Node,
+            file: *const c_char,
+            line: c_int,
+            function: *const c_char,
+        );
+        fn errcode(code: c_int) -> c_int;
+        fn errmsg(format: *const c_char, ...) -> c_int;
+        fn errdetail(format: *const c_char, ...) -> c_int;
+        fn errhint(format: *const c_char, ...) -> c_int;
+    }
+    // SAFETY: as promised by the caller; the protocol of errsave(), in which fields are set between start and finish. An
+    // error in it, for lack of memory, finds nothing to drop here.
+    unsafe {
+        call(move || {
+            if !errsave_start(context, std::ptr::null()) {
+                return;
+            }
+            errcode((*data).sqlerrcode);
+            errmsg(c"%s".as_ptr(), (*data).message);
+            if !(*data).detail.is_null() {
+                errdetail(c"%s".as_ptr(), (*data).detail);
+            }
+            if !(*data).hint.is_null() {
+                errhint(c"%s".as_ptr(), (*data).hint);
+            }
+            errsave_finish(context, (*data).filename, 0, c"input".as_ptr());
+        });
+    }
+}

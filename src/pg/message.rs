@@ -1,0 +1,235 @@
+//! Errors, warnings and notices with all their fields, in the database's encoding.
+
+use std::ffi::{c_char, c_int, CStr};
+use std::panic::resume_unwind;
+
+use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+
+use super::boundary::Raised;
+use super::ffi;
+
+pub type Result<T> = std::result::Result<T, Box<Message>>;
+
+/// Encodes five characters as MAKE_SQLSTATE of elog.h does.
+pub const fn sqlstate(code: &[u8; 5]) -> c_int {
+    let (mut state, mut i) = (0, 0);
+    while i < 5 {
+        state |= ((code[i] - b'0') as c_int & 0x3f) << (6 * i);
+        i += 1;
+    }
+    state
+}
+
+/// Something that can stand in a message: ASCII of ours, or bytes of the server's.
+pub trait Words {
+    fn bytes(&self) -> &[u8];
+}
+
+impl Words for str {
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl Words for String {
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl Words for CStr {
+    fn bytes(&self) -> &[u8] {
+        self.to_bytes()
+    }
+}
+
+impl Words for std::ffi::CString {
+    fn bytes(&self) -> &[u8] {
+        self.to_bytes()
+    }
+}
+
+impl Words for [u8] {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Words for Vec<u8> {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+/// Words, one after the other.
+macro_rules! words {
+    ($($part:expr),+ $(,)?) => {{
+        let mut all: Vec<u8> = Vec::new();
+        $(all.extend_from_slice($crate::pg::message::Words::bytes(&*$part));)+
+        all
+    }};
+}
+pub(crate) use words;
+
+/// Texts of an ErrorData, by their numbers in [`texts`].
+const TEXTS: usize = 12;
+const MESSAGE: usize = 0;
+const DETAIL: usize = 1;
+const DETAIL_LOG: usize = 2;
+const HINT: usize = 3;
+const SCHEMA: usize = 4;
+const TABLE: usize = 5;
+const CONSTRAINT: usize = 6;
+
+/// The fields that hold texts of their own.
+fn texts(data: &mut pg_sys::ErrorData) -> [&mut *mut c_char; TEXTS] {
+    [
+        &mut data.message,
+        &mut data.detail,
+        &mut data.detail_log,
+        &mut data.hint,
+        &mut data.schema_name,
+        &mut data.table_name,
+        &mut data.constraint_name,
+        &mut data.column_name,
+        &mut data.datatype_name,
+        &mut data.context,
+        &mut data.backtrace,
+        &mut data.internalquery,
+    ]
+}
+
+/// What PostgreSQL calls an error report, or a warning or notice; in memory of Rust's, since it outlives the memory
+/// contexts that unwinding leaves.
+pub struct Message {
+    /// All but the texts, which are NULL here. Pointers in it are to constants of the server's or a library's.
+    data: pg_sys::ErrorData,
+    texts: [Option<Vec<u8>>; TEXTS],
+    caught: bool,
+}
+
+// SAFETY: its pointers are to constants. Unwinding wants payloads that could go to other threads; there are none.
+unsafe impl Send for Message {}
+
+impl Message {
+    #[cold]
+    pub fn new(code: c_int, message: Vec<u8>) -> Box<Message> {
+        let mut texts = [const { None }; TEXTS];
+        texts[MESSAGE] = Some(message);
+        Box::new(Message {
+            data: pg_sys::ErrorData {
+                elevel: PgLogLevel::ERROR as c_int,
+                sqlerrcode: code,
+                ..Default::default()
+            },
+            texts,
+            caught: false,
+        })
+    }
+
+    #[cold]
+    pub fn of(code: PgSqlErrorCode, message: Vec<u8>) -> Box<Message> {
+        Message::new(code as c_int, message)
+    }
+
+    /// A copy of what the server has raised.
+    ///
+    /// # Safety
+    /// `data` is complete: its texts are NULL or end with a zero byte.
+    #[cold]
+    pub unsafe fn caught(data: &pg_sys::ErrorData) -> Box<Message> {
+        let mut data = *data;
+        data.assoc_context = std::ptr::null_mut();
+        let copies = texts(&mut data).map(|text| {
+            let text = std::mem::replace(text, std::ptr::null_mut());
+            // SAFETY: as promised by the caller.
+            (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes().to_vec())
+        });
+        Box::new(Message {
+            data,
+            texts: copies,
+            caught: true,
+        })
+    }
+
+    /// The server has raised it, so its context is complete.
+    pub fn is_caught(&self) -> bool {
+        self.caught
+    }
+
+    fn with(mut self: Box<Self>, text: usize, words: Vec<u8>) -> Box<Self> {
+        self.texts[text] = Some(words);
+        self
+    }
+
+    pub fn detail(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
+        self.with(DETAIL, detail)
+    }
+
+    /// In the place of the detail in the server's log.
+    pub fn detail_log(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
+        self.with(DETAIL_LOG, detail)
+    }
+
+    pub fn hint(self: Box<Self>, hint: Vec<u8>) -> Box<Self> {
+        self.with(HINT, hint)
+    }
+
+    pub fn about(
+        self: Box<Self>,
+        schema: Vec<u8>,
+        table: Vec<u8>,
+        constraint: Vec<u8>,
+    ) -> Box<Self> {
+        let message = self.with(SCHEMA, schema).with(TABLE, table);
+        message.with(CONSTRAINT, constraint)
+    }
+
+    /// Fails the statement.
+    #[cold]
+    pub fn raise(self: Box<Self>) -> ! {
+        resume_unwind(Box::new(Raised(self)))
+    }
+
+    /// Sends it as a warning or a notice.
+    pub fn send(&self, level: PgLogLevel) {
+        assert!(level < PgLogLevel::ERROR, "errors are raised");
+        let data = self.data();
+        if data.is_null() {
+            return;
+        }
+        // SAFETY: the data is complete, and not an error.
+        unsafe {
+            (*data).elevel = level as c_int;
+            ffi::ThrowErrorData(data);
+        }
+    }
+
+    /// As the server has it, in the memory of the current context; NULL if there is no memory. Texts for which there is none
+    /// are left out. It raises no error itself, since it is called when there is nobody left to catch one.
+    pub fn data(&self) -> *mut pg_sys::ErrorData {
+        let room = |size: usize| {
+            // SAFETY: it raises no error for lack of memory, and zeroes what it gives.
+            unsafe {
+                let flags = pg_sys::MCXT_ALLOC_NO_OOM | pg_sys::MCXT_ALLOC_ZERO;
+                pg_sys::palloc_extended(size, flags as c_int).cast::<c_char>()
+            }
+        };
+        let mut data = self.data;
+        for (field, text) in texts(&mut data).into_iter().zip(&self.texts) {
+            let Some(text) = text else { continue };
+            let copy = room(text.len() + 1);
+            if !copy.is_null() {
+                // SAFETY: room for the text and the zero byte behind it.
+                unsafe { copy.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
+                *field = copy;
+            }
+        }
+        let whole: *mut pg_sys::ErrorData = room(size_of::<pg_sys::ErrorData>()).cast();
+        if !whole.is_null() {
+            // SAFETY: room for one.
+            unsafe { whole.write(data) };
+        }
+        whole
+    }
+}
