@@ -168,6 +168,16 @@ impl<'a> RowPage<'a> {
         })
     }
 
+    /// A page that says of itself that it has `len` rows, which fit.
+    #[inline]
+    pub(super) fn of_rows(geometry: Geometry, words: &'a [u64], len: usize) -> Self {
+        RowPage {
+            geometry,
+            words,
+            len,
+        }
+    }
+
     /// A page that rows are added to.
     ///
     /// Errors: as above; bit counts that no row can have; a row behind the last one.

@@ -90,7 +90,7 @@ impl Segment {
                     .on_page(number),
             );
         }
-        RowPage::new(self.geometry, words).map_err(|e| e.on_page(number))
+        Ok(RowPage::of_rows(self.geometry, words, expected as usize))
     }
 
     /// Whether row number `row` is one of those with so many bits.
