@@ -28,6 +28,15 @@ pub fn schema(relation: pg_sys::Oid) -> CString {
     }
 }
 
+pub fn schema_of_function(function: pg_sys::Oid) -> CString {
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        copy(pg_sys::get_namespace_name(pg_sys::get_func_namespace(
+            function,
+        )))
+    }
+}
+
 /// `schema.name` as SQL writes it.
 pub fn quoted(relation: pg_sys::Oid) -> CString {
     quoted_name(&schema(relation), &name(relation))

@@ -60,7 +60,9 @@ server! {
     fn SPI_prepare(src: *const c_char, nargs: c_int, argtypes: *mut Oid) -> SPIPlanPtr;
     fn SPI_keepplan(plan: SPIPlanPtr) -> c_int;
     fn SPI_freeplan(plan: SPIPlanPtr) -> c_int;
+    fn SPI_execute(src: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_execute_plan(plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
+    fn SPI_cursor_open(name: *const c_char, plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool) -> Portal;
     fn SPI_cursor_open_with_args(name: *const c_char, src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, cursorOptions: c_int) -> Portal;
     fn SPI_cursor_fetch(portal: Portal, forward: bool, count: c_long);
     fn SPI_cursor_close(portal: Portal);
@@ -109,6 +111,7 @@ server! {
     fn index_fetch_heap(scan: IndexScanDesc, slot: *mut TupleTableSlot) -> bool;
     fn index_endscan(scan: IndexScanDesc);
     fn table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
+    fn try_relation_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn index_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn LockRelationOid(relid: Oid, lockmode: LOCKMODE);

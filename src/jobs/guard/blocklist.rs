@@ -83,14 +83,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
 /// $1 is the signature, $2 the same with the threshold.
 fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<CString> {
     let undefined = |message| Message::of(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message);
-    if relation::kind(list) == 0 {
-        let oid = list.to_u32().to_string();
-        let code = PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE;
-        return Err(Message::of(
-            code,
-            words!("relation with OID ", oid, " does not exist"),
-        ));
-    }
+    relation::check_exists(list)?;
     let bloom = type_named(function, c"bloom").expect("type of the extension");
     relation::signature_column(list, column, bloom)?;
     let no_key = || {
@@ -127,11 +120,7 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
     } else {
         words!("ROW(", columns.join(&b", "[..]), ")")
     };
-    // SAFETY: a catalog look-up; the function is the extension's.
-    let own = unsafe {
-        let space = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
-        relation::quoted_column(CStr::from_ptr(space))
-    };
+    let own = relation::quoted_column(&relation::schema_of_function(function));
     let column = words!("t.", relation::quoted_column(column));
     // as the guard: keys are no keys of tables that inherit
     let only = match relation::kind(list) {

@@ -54,8 +54,12 @@ pub fn guard(call: &Call) -> Result<Rc<Guard>> {
 
 fn listen() {
     if !LISTENING.replace(true) {
-        // SAFETY: the function stays for the life of the session.
-        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null()) };
+        // SAFETY: the functions stay for the life of the session.
+        unsafe {
+            pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null());
+            let schemas = pg_sys::SysCacheIdentifier::NAMESPACEOID as i32;
+            pg_sys::CacheRegisterSyscacheCallback(schemas, Some(forget_all), pg_sys::Datum::null());
+        }
     }
 }
 
@@ -69,4 +73,11 @@ unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::O
             }
         }
     });
+}
+
+/// A schema has changed, so a name may be that of another table.
+#[entry]
+unsafe extern "C-unwind" fn forget_all(_argument: pg_sys::Datum, _cache: i32, _hash: u32) {
+    CHANGES.set(CHANGES.get().wrapping_add(1));
+    GUARDS.with_borrow(|guards| guards.values().for_each(|guard| guard.valid.set(false)));
 }

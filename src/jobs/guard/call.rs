@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::options::Action;
+use super::options::Options;
 use crate::pg::message::{words, Message, Result};
 
 /// A call of the trigger function.
@@ -138,9 +138,10 @@ impl Call {
     }
 
     /// Errors: BEFORE, AFTER or INSTEAD OF where the action needs another (39P01).
-    pub fn check_timing(&self, action: Action) -> Result<()> {
+    pub fn check_timing(&self, options: &Options) -> Result<()> {
+        let action = options.action;
         let timing = self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK;
-        let (wanted, name) = if action == Action::Skip {
+        let (wanted, name) = if options.is_before() {
             (pg_sys::TRIGGER_EVENT_BEFORE, "BEFORE")
         } else {
             (pg_sys::TRIGGER_EVENT_AFTER, "AFTER")
@@ -161,7 +162,7 @@ impl Call {
             "\" with ",
             name,
             " INSERT OR UPDATE, or take action ",
-            if action == Action::Skip {
+            if options.is_before() {
                 "reject, warn or flag."
             } else {
                 "skip."

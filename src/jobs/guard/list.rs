@@ -1,37 +1,22 @@
 //! Who may have a block list checked.
 
-use pgrx::PgSqlErrorCode;
+use std::ffi::CString;
 
-use super::call::Call;
+use pgrx::{pg_sys, PgSqlErrorCode};
+
 use super::prepare::Guard;
 use super::relation;
 use crate::pg::message::{words, Message, Result};
 
-/// Whether a row is refused tells of the list, so the owner of the guarded table must be allowed to read it.
+/// Whether a row is refused tells of the list, so the owner of the guarded table must be allowed to read it. Nothing runs as
+/// that owner: rows are read as constraints read them, and the functions of their types are called by the invoking user.
 ///
 /// Errors: 42501.
-pub fn check_owner(guard: &Guard, call: &Call) -> Result<()> {
+pub fn check_owner(guard: &Guard, trigger: impl FnOnce() -> CString) -> Result<()> {
     if !guard.is_list() || relation::is_owner(guard.searched, guard.owner) {
         return Ok(());
     }
-    let wanted = guard.options.list_column.as_ref();
-    let wanted = wanted.unwrap_or(&guard.options.column);
-    let mut columns: Vec<i16> = relation::column(guard.searched, wanted)
-        .into_iter()
-        .collect();
-    if guard.review.is_some() {
-        if let Some((target, key)) = guard
-            .targets
-            .first()
-            .and_then(|t| Some((t, t.key.as_ref()?)))
-        {
-            let of_list = |&c: &i16| {
-                relation::column(guard.searched, &relation::column_name(target.table, c))
-            };
-            columns.extend(key.columns.iter().filter_map(of_list));
-        }
-    }
-    if relation::may_select(guard.searched, &columns, guard.owner)
+    if relation::may_select(guard.searched, &guard.read, guard.owner)
         && !relation::has_policies_for(guard.searched, guard.owner)
     {
         return Ok(());
@@ -45,7 +30,7 @@ pub fn check_owner(guard: &Guard, call: &Call) -> Result<()> {
     )
     .detail(words!(
         "Trigger \"",
-        call.trigger_name(),
+        trigger(),
         "\" reads it for the owner of table \"",
         relation::name(guard.top),
         "\", who may not read its signatures, or not those of all rows."
@@ -53,4 +38,23 @@ pub fn check_owner(guard: &Guard, call: &Call) -> Result<()> {
     .hint(words!(
         "Grant that owner SELECT on the block list, without row-level security."
     )))
+}
+
+/// The columns of `searched` that a guard tells of: the signature, and with a review table each key.
+pub fn columns_told(searched: pg_sys::Oid, guard: &Guard) -> Vec<i16> {
+    let wanted = guard.options.list_column.as_ref();
+    let wanted = wanted.unwrap_or(&guard.options.column);
+    let mut columns: Vec<i16> = relation::column(searched, wanted).into_iter().collect();
+    if guard.review.is_none() {
+        return columns;
+    }
+    for target in &guard.targets {
+        for &c in target.key.iter().flat_map(|key| &key.columns) {
+            let name = relation::column_name(target.table, c);
+            columns.extend(relation::column(searched, &name));
+        }
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    columns
 }

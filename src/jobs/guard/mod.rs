@@ -3,6 +3,7 @@
 mod blocklist;
 mod cache;
 mod call;
+mod create;
 mod found;
 mod generated;
 mod key;
@@ -13,6 +14,7 @@ mod prepare;
 mod relation;
 mod report;
 mod review;
+mod rights;
 mod scan;
 mod search;
 mod since;
@@ -50,7 +52,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     unsafe {
         let call = Call::of(fcinfo)?;
         let guard = cache::guard(&call)?;
-        if guard.options.action == Action::Skip {
+        if guard.options.is_before() {
             before(&call, &guard)
         } else {
             after(&call, &guard).map(|()| NOTHING)
@@ -97,7 +99,7 @@ unsafe fn check(
     signature: &Bloom<'_>,
     slot: *mut pg_sys::TupleTableSlot,
 ) -> Result<()> {
-    list::check_owner(guard, call)?;
+    list::check_owner(guard, || call.trigger_name())?;
     let own = Place {
         table: call.table(),
         // SAFETY: as promised by the caller.
@@ -125,8 +127,7 @@ unsafe fn act(
     if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
         // SAFETY: as promised by the caller.
         let key = unsafe { key.text(call.table(), slot) };
-        review.enter(guard.owner, &key, found);
-        return Ok(());
+        return review.enter(guard.owner, &key, found);
     }
     let message = report::too_similar(guard, call, found);
     if guard.options.action == Action::Warn {
@@ -182,7 +183,7 @@ unsafe fn skip_or_go_on(
     if signature.view().count() == 0 {
         return Ok(call.go_on());
     }
-    list::check_owner(guard, call)?;
+    list::check_owner(guard, || call.trigger_name())?;
     let message: Box<Message> = match search(guard, signature, own, Undecided::WaitFor) {
         Outcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
         Outcome::Rows(found) => report::too_similar(guard, call, &found),

@@ -54,6 +54,11 @@ fn invalid(message: Vec<u8>) -> Box<Message> {
 }
 
 impl Options {
+    /// Whether the trigger must fire BEFORE the event; others AFTER it.
+    pub fn is_before(&self) -> bool {
+        self.action == Action::Skip
+    }
+
     /// Errors: 22023 for what is not understood, 42602 for a malformed table name.
     pub fn parse(args: &[CString]) -> Result<Options> {
         let [column, threshold, action, options @ ..] = args else {

@@ -8,6 +8,7 @@ use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::call::Call;
 use super::key::Key;
+use super::list;
 use super::options::{Action, Options, TableName};
 use super::relation;
 use super::review::Review;
@@ -27,6 +28,8 @@ pub struct Guard {
     pub owner: pg_sys::Oid,
     /// What is searched: `top`, or the block list.
     pub searched: pg_sys::Oid,
+    /// Its columns whose content the guard tells of.
+    pub read: Vec<i16>,
     pub targets: Vec<Target>,
     /// Of the table that the trigger has fired for.
     pub key: Option<Key>,
@@ -36,6 +39,39 @@ pub struct Guard {
     /// To be locked before this is used.
     pub locked: Vec<pg_sys::Oid>,
     pub valid: Cell<bool>,
+}
+
+/// What the table must have that the trigger fires for.
+pub struct Own {
+    column: i16,
+    generated: bool,
+    key: Option<Key>,
+}
+
+impl Own {
+    /// Errors: no signature of this name (42703, 42804), or a virtual one (0A000).
+    ///
+    /// SAFETY: `table` is open and locked.
+    pub unsafe fn of(table: pg_sys::Relation, options: &Options, objects: &Objects) -> Result<Own> {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let oid = (*table).rd_id;
+            let column = relation::signature_column(oid, &options.column, objects.bloom)?;
+            Ok(Own {
+                column,
+                generated: generated(oid, column)?,
+                key: Key::of(table),
+            })
+        }
+    }
+
+    /// Errors: action flag, and no primary key (42704).
+    pub fn need_key(&self, table: pg_sys::Oid, options: &Options) -> Result<()> {
+        if options.action == Action::Flag && self.key.is_none() {
+            return Err(no_key(table));
+        }
+        Ok(())
+    }
 }
 
 thread_local! {
@@ -48,15 +84,39 @@ impl Guard {
         self.options.list.is_some()
     }
 
-    /// Errors: whatever the arguments name and is not there, or is not as it must be.
+    /// Errors: as for [`Guard::of`]; BEFORE or AFTER where the action needs the other (39P01).
     pub fn prepare(call: &Call) -> Result<Guard> {
         let options = Options::parse(&call.args())?;
-        call.check_timing(options.action)?;
-        // SAFETY: the function is one of the extension's.
-        let objects = Objects::beside(unsafe { (*call.function).fn_oid });
-        let column = relation::signature_column(call.table(), &options.column, objects.bloom)?;
-        let generated = generated(call.table(), column)?;
-        let top = topmost(call);
+        call.check_timing(&options)?;
+        // SAFETY: the function is one of the extension's; the trigger's table is open and locked.
+        let (objects, own) = unsafe {
+            let objects = Objects::beside((*call.function).fn_oid);
+            let own = Own::of(call.relation(), &options, &objects)?;
+            (objects, own)
+        };
+        own.need_key(call.table(), &options)?;
+        let trigger = call.trigger_name();
+        Guard::of(
+            options,
+            call.table(),
+            own,
+            topmost(call),
+            &objects,
+            &trigger,
+        )
+    }
+
+    /// `own` is of `table`, for which the trigger fires; `top` has the trigger.
+    ///
+    /// Errors: whatever the arguments name and is not there, or is not as it must be.
+    pub fn of(
+        options: Options,
+        table: pg_sys::Oid,
+        own: Own,
+        top: pg_sys::Oid,
+        objects: &Objects,
+        trigger: &CStr,
+    ) -> Result<Guard> {
         let searched = match &options.list {
             Some(list) => lock_table(list, top, "blocklist")?,
             None => top,
@@ -67,45 +127,47 @@ impl Guard {
         let targets = tree
             .leaves
             .iter()
-            .map(|&leaf| Target::new(leaf, wanted, &objects))
+            .map(|&leaf| Target::new(leaf, wanted, objects))
             .collect::<Result<Vec<_>>>()?;
-        // SAFETY: the trigger's table is open and locked.
-        let key = unsafe { Key::of(call.relation()) };
         let review = match &options.review {
             Some(name) => {
-                let table = find_table(name, top, "review")?;
-                need_keys(call.table(), key.as_ref(), &targets)?;
-                Some(Review::new(table, options.list.is_some())?)
+                let review = find_table(name, top, "review")?;
+                if let Some(keyless) = targets.iter().find(|t| t.key.is_none()) {
+                    return Err(no_key(keyless.table));
+                }
+                Some(Review::new(review, options.list.is_some())?)
             }
             None => None,
         };
         let mut watched: HashSet<_> = tree.all.iter().copied().collect();
-        watched.extend([call.table(), top]);
+        watched.extend([table, top]);
         watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
         watched.extend(review.as_ref().map(|r| r.table));
         let mut locked = tree.all;
         if !locked.contains(&top) {
             locked.insert(0, top);
         }
-        let guard = Guard {
+        let mut guard = Guard {
             options,
-            column,
-            generated,
+            column: own.column,
+            generated: own.generated,
             top,
             owner: owner(top),
             searched,
+            read: Vec::new(),
             targets,
-            key,
+            key: own.key,
             review,
             watched,
             locked,
             valid: Cell::new(true),
         };
-        guard.warn_of_missing_indexes(call);
+        guard.read = list::columns_told(searched, &guard);
+        guard.warn_of_missing_indexes(trigger);
         Ok(guard)
     }
 
-    fn warn_of_missing_indexes(&self, call: &Call) {
+    fn warn_of_missing_indexes(&self, trigger: &CStr) {
         for target in self.targets.iter().filter(|t| t.index.is_none()) {
             if !WARNED.with_borrow_mut(|warned| warned.insert(target.table)) {
                 continue;
@@ -120,7 +182,7 @@ impl Guard {
                     "\" of table \"",
                     table,
                     "\" serves trigger \"",
-                    call.trigger_name(),
+                    trigger,
                     "\""
                 ),
             )
@@ -260,23 +322,18 @@ fn lock_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result<pg_
     }
 }
 
-/// Errors: 42704 for a table whose rows a review table could not name.
-fn need_keys(table: pg_sys::Oid, key: Option<&Key>, targets: &[Target]) -> Result<()> {
-    let own = key.is_none().then_some(table);
-    let other = targets.iter().find(|t| t.key.is_none()).map(|t| t.table);
-    match own.or(other) {
-        None => Ok(()),
-        Some(table) => Err(Message::of(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-            words!("table \"", relation::name(table), "\" has no primary key"),
-        )
-        .detail(words!(
-            "Action ",
-            Action::Flag.name(),
-            " of bloom_guard names rows by their primary keys."
-        ))
-        .hint(words!(
-            "Add a primary key, or take action reject, warn or skip."
-        ))),
-    }
+/// 42704 for a table whose rows a review table could not name.
+fn no_key(table: pg_sys::Oid) -> Box<Message> {
+    Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+        words!("table \"", relation::name(table), "\" has no primary key"),
+    )
+    .detail(words!(
+        "Action ",
+        Action::Flag.name(),
+        " of bloom_guard names rows by their primary keys."
+    ))
+    .hint(words!(
+        "Add a primary key, or take action reject, warn or skip."
+    ))
 }

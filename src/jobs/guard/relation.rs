@@ -7,6 +7,18 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 pub use crate::jobs::catalog::*;
 use crate::pg::message::{words, Message, Result};
 
+/// Errors: there is no relation of this OID (42P01).
+pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {
+    if kind(relation) != 0 {
+        return Ok(());
+    }
+    let oid = relation.to_u32().to_string();
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+        words!("relation with OID ", oid, " does not exist"),
+    ))
+}
+
 /// The number of a column of type `bloom`.
 ///
 /// Errors: there is no such column (42703), or it is of another type (42804).

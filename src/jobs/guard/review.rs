@@ -1,19 +1,30 @@
 //! The table that suspected pairs go to.
 
+use std::cell::Cell;
 use std::ffi::CString;
 
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::found::Found;
 use super::relation;
+use super::rights::{self, Acting};
+use crate::pg::error::internal;
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, Result};
 
-/// A review table and the plan that inserts into it, which is freed with this.
+/// A review table and the plans that insert into it.
 pub struct Review {
     pub table: pg_sys::Oid,
+    /// For the invoking user.
+    insert: Plan,
+    /// The same, that can be looked at between planning and running.
+    insert_returning: Plan,
+}
+
+/// A statement and its plan, once it was needed.
+struct Plan {
     statement: CString,
-    plan: std::cell::Cell<pg_sys::SPIPlanPtr>,
+    plan: Cell<pg_sys::SPIPlanPtr>,
 }
 
 const COLUMNS: [(&std::ffi::CStr, &str, pg_sys::Oid); 4] = [
@@ -44,8 +55,13 @@ impl Review {
             " (key, duplicate, similarity, found_at) SELECT $1, $2, $3, pg_catalog.now()"
         );
         if !with_list {
+            let only = match relation::kind(table) {
+                pg_sys::RELKIND_RELATION => "ONLY ",
+                _ => "",
+            };
             statement.extend(words!(
                 " WHERE NOT EXISTS (SELECT FROM ",
+                only,
                 name,
                 " AS r WHERE r.key OPERATOR(pg_catalog.=) $2 AND r.duplicate OPERATOR(pg_catalog.=) $1)"
             ));
@@ -53,23 +69,25 @@ impl Review {
         statement.extend(words!(" ON CONFLICT DO NOTHING"));
         Ok(Review {
             table,
-            statement: CString::new(statement).expect("names have no zero bytes"),
-            plan: std::cell::Cell::new(std::ptr::null_mut()),
+            insert: Plan::of(words!(statement)),
+            insert_returning: Plan::of(words!(statement, " RETURNING 1")),
         })
     }
 
-    /// As the owner of the guarded table, as foreign keys do it: who enters persons needs no privilege on the review
-    /// table, and cannot write into it otherwise.
-    pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &Found) {
-        // SAFETY: what is changed is changed back, by the end of the transaction if there is an error.
+    /// As the owner of the guarded table, if that runs nothing of others, else as the invoking user.
+    ///
+    /// Errors: the table has become another one meanwhile, or has got partitions (40001); those of the write.
+    pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &Found) -> Result<()> {
+        // SAFETY: in a transaction; what is connected is finished, by its end if there is an error.
         unsafe {
-            let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-            pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-            let restricted = context
-                | (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS) as i32;
-            pg_sys::SetUserIdAndSecContext(owner, restricted);
+            let tables = if pg_sys::GetUserId() == owner {
+                None
+            } else {
+                rights::owned_throughout(self.table, owner)
+            };
             ffi::SPI_connect();
-            let plan = self.plan();
+            let acting = tables.as_ref().map(|_| Acting::begin(owner));
+            let mut result = Ok(());
             for m in &found.best {
                 let text = |s: &[u8]| {
                     pg_sys::Datum::from(pg_sys::cstring_to_text_with_len(
@@ -79,19 +97,84 @@ impl Review {
                 };
                 let similarity = m.similarity.into_datum().expect("not NULL");
                 let mut values = [text(key), text(&m.key), similarity];
-                let code =
-                    ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
-                if code < 0 {
-                    crate::pg::error::internal!("SPI_execute_plan returned {code}");
+                match &tables {
+                    None => self.insert.run(&mut values),
+                    Some(tables) => result = self.run_within(tables, owner, &mut values),
+                }
+                if result.is_err() {
+                    break;
                 }
             }
+            if let Some(acting) = acting {
+                acting.end();
+            }
             ffi::SPI_finish();
-            pg_sys::SetUserIdAndSecContext(user, context);
+            result
+        }
+    }
+
+    /// Errors: as for [`Review::enter`].
+    ///
+    /// SAFETY: connected to SPI.
+    unsafe fn run_within(
+        &self,
+        tables: &[pg_sys::Oid],
+        owner: pg_sys::Oid,
+        values: &mut [pg_sys::Datum; 3],
+    ) -> Result<()> {
+        // SAFETY: as promised by the caller; as many values as the statement has parameters.
+        unsafe {
+            let cursor = ffi::SPI_cursor_open(
+                std::ptr::null(),
+                self.insert_returning.prepared(),
+                values.as_mut_ptr(),
+                std::ptr::null(),
+                false,
+            );
+            let as_seen = rights::stays_within(cursor, tables)
+                && rights::owned_throughout(self.table, owner).as_deref() == Some(tables);
+            if as_seen {
+                ffi::SPI_cursor_fetch(cursor, true, 1);
+            }
+            ffi::SPI_cursor_close(cursor);
+            if as_seen {
+                return Ok(());
+            }
+        }
+        Err(Message::of(
+            PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+            words!(
+                "review table \"",
+                relation::name(self.table),
+                "\" was changed while it was written to"
+            ),
+        )
+        .hint(words!("Repeat the transaction.")))
+    }
+}
+
+impl Plan {
+    fn of(statement: Vec<u8>) -> Plan {
+        Plan {
+            statement: CString::new(statement).expect("names have no zero bytes"),
+            plan: Cell::new(std::ptr::null_mut()),
         }
     }
 
     /// SAFETY: connected to SPI.
-    unsafe fn plan(&self) -> pg_sys::SPIPlanPtr {
+    unsafe fn run(&self, values: &mut [pg_sys::Datum; 3]) {
+        // SAFETY: as promised by the caller; as many values as the statement has parameters.
+        unsafe {
+            let plan = self.prepared();
+            let code = ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
+            if code < 0 {
+                internal!("SPI_execute_plan returned {code}");
+            }
+        }
+    }
+
+    /// SAFETY: connected to SPI.
+    unsafe fn prepared(&self) -> pg_sys::SPIPlanPtr {
         if self.plan.get().is_null() {
             let mut types = [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::FLOAT8OID];
             // SAFETY: as promised by the caller.
@@ -99,7 +182,7 @@ impl Review {
                 let plan = ffi::SPI_prepare(self.statement.as_ptr(), 3, types.as_mut_ptr());
                 if plan.is_null() || ffi::SPI_keepplan(plan) != 0 {
                     let code = pg_sys::SPI_result;
-                    crate::pg::error::internal!("SPI_prepare returned {code}");
+                    internal!("SPI_prepare returned {code}");
                 }
                 self.plan.set(plan);
             }
@@ -108,11 +191,11 @@ impl Review {
     }
 }
 
-impl Drop for Review {
+impl Drop for Plan {
     fn drop(&mut self) {
         let plan = self.plan.get();
         if !plan.is_null() && !std::thread::panicking() {
-            // SAFETY: kept by plan(), and not in use.
+            // SAFETY: kept by prepared(), and not in use.
             unsafe { ffi::SPI_freeplan(plan) };
         }
     }

@@ -57,6 +57,15 @@ pub struct Tree {
 impl Tree {
     /// Errors: something that is no table of this server (42809).
     pub fn below(top: pg_sys::Oid) -> Result<Tree> {
+        Tree::of(top, false)
+    }
+
+    /// The same, with foreign tables among those with rows.
+    pub fn with_foreign(top: pg_sys::Oid) -> Result<Tree> {
+        Tree::of(top, true)
+    }
+
+    fn of(top: pg_sys::Oid, foreign: bool) -> Result<Tree> {
         let mut tree = Tree {
             leaves: Vec::new(),
             all: Vec::new(),
@@ -68,6 +77,7 @@ impl Tree {
             tree.all.push(table);
             match relation::kind(table) {
                 pg_sys::RELKIND_RELATION => tree.leaves.push(table),
+                pg_sys::RELKIND_FOREIGN_TABLE if foreign => tree.leaves.push(table),
                 pg_sys::RELKIND_PARTITIONED_TABLE => open.extend(partitions(table)),
                 _ => {
                     return Err(Message::of(
