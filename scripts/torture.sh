@@ -10,13 +10,14 @@ if [[ ! $minutes =~ ^[1-9][0-9]*$ ]]; then
     die "TORTURE is a number of minutes, not \"$minutes\""
 fi
 
-# A crash takes some 3 seconds: a quarter of the time for each test.
-export CRASHES=${CRASHES:-$((minutes * 5 + 1))}
-export STANDBY_SECONDS=${STANDBY_SECONDS:-$((minutes * 15))}
-export CONCURRENCY_SECONDS=${CONCURRENCY_SECONDS:-$((minutes * 15))}
-export CANCEL_SECONDS=${CANCEL_SECONDS:-$((minutes * 15))}
+# A crash takes some 3 seconds, and fifty flipped bits one: a fifth of the time for each test.
+export CRASHES=${CRASHES:-$((minutes * 4 + 1))}
+export STANDBY_SECONDS=${STANDBY_SECONDS:-$((minutes * 12))}
+export CONCURRENCY_SECONDS=${CONCURRENCY_SECONDS:-$((minutes * 12))}
+export CANCEL_SECONDS=${CANCEL_SECONDS:-$((minutes * 12))}
+export DAMAGES=${DAMAGES:-$((minutes * 600))} DAMAGE_BITS=${DAMAGE_BITS:-all}
 failures=0
-for name in sigfile_crash sigfile_standby sigfile_concurrency cancel; do
+for name in sigfile_crash sigfile_standby sigfile_concurrency cancel damage; do
     say "$name"
     "$ROOT/tests/$name.test.sh" || {
         warn "$name failed"

@@ -38,6 +38,7 @@ struct Body {
     message: String,
     detail: Option<String>,
     hint: Option<String>,
+    page: Option<u32>,
 }
 
 /// Message in lower case with the values in it, a detail that is a sentence, a hint that is an
@@ -53,7 +54,21 @@ impl Error {
             message: message.into(),
             detail: None,
             hint: None,
+            page: None,
         }))
+    }
+
+    /// Something on a page that no code of ours can have written; `what` is half a sentence, as messages are.
+    #[cold]
+    pub fn damaged(what: impl Into<String>) -> Self {
+        Error::new(Kind::Corrupted, what)
+    }
+
+    /// Says on which page of a segment it is, for callers that know what is stored where.
+    #[must_use]
+    pub fn on_page(mut self, page: u32) -> Self {
+        self.0.page.get_or_insert(page);
+        self
     }
 
     #[must_use]
@@ -83,6 +98,11 @@ impl Error {
 
     pub fn kind(&self) -> Kind {
         self.0.kind
+    }
+
+    /// The page of a segment that it is on.
+    pub fn page(&self) -> Option<u32> {
+        self.0.page
     }
 
     pub fn message(&self) -> &str {

@@ -17,6 +17,7 @@
 //! were never committed, so only who looks at the row can tell whether it is an error. New rows are refused
 //! before they come here.
 
+use crate::filter::query::NEVER;
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::{count_bits, intersect_bits, Counts};
 use crate::{Error, Kind, Result};
@@ -89,7 +90,8 @@ impl<'a> Key<'a> {
         if bytes.first() != Some(&INNER) {
             return View::stored(bytes)
                 .map(Key::of_signature)
-                .or_else(|| QueryView::stored(bytes).map(Key::of_query));
+                .or_else(|| QueryView::stored(bytes).map(Key::of_query))
+                .filter(Key::is_possible);
         }
         let (header, bits) = bytes.split_at_checked(HEADER)?;
         let four = |at: usize| header[at..at + 4].try_into().ok().map(u32::from_le_bytes);
@@ -105,7 +107,13 @@ impl<'a> Key<'a> {
             intersection,
             level: Level::Inner,
         };
-        (bits.len() == 2 * key.shape().bytes()).then_some(key)
+        (bits.len() == 2 * key.shape().bytes() && key.is_possible()).then_some(key)
+    }
+
+    /// The numbers are such as a shape allows.
+    fn is_possible(&self) -> bool {
+        let threshold = (0.0..=1.0).contains(&self.threshold) || self.threshold == NEVER;
+        threshold && self.least <= self.greatest && self.greatest <= self.shape().m()
     }
 
     pub fn shape(&self) -> Shape {

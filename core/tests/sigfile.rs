@@ -5,8 +5,9 @@ use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
 use bloom_ident_core::sigfile::write::{Content, Store, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, RowPage, Segment};
+use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, Segment};
 use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::Result;
 use proptest::prelude::*;
 
 const PAGE_WORDS: usize = 128;
@@ -15,8 +16,8 @@ const PAGE_WORDS: usize = 128;
 struct Memory(Vec<Vec<u64>>, usize);
 
 impl Pages for Memory {
-    fn page(&mut self, number: u32) -> &[u64] {
-        &self.0[number as usize]
+    fn page(&mut self, number: u32) -> Result<&[u64]> {
+        Ok(&self.0[number as usize])
     }
 }
 
@@ -87,9 +88,10 @@ impl Table {
 fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
     let mut search = Search::start(segment, query, &COSTS, store).unwrap();
     let mut found = vec![];
-    while let Some((page, work)) = search.next(segment) {
-        let page = RowPage::new(segment.geometry, &store.0[page as usize]);
-        work.run(&page, query, |i, common| {
+    while let Some((number, work)) = search.next(segment) {
+        let words = &store.0[number as usize];
+        let page = segment.row_page(number, words).unwrap();
+        let done = work.run(&page, Some((segment, number)), query, |i, common| {
             let row = page.row(i);
             let shared: u32 = row
                 .words
@@ -100,6 +102,7 @@ fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
             assert_eq!(common, shared);
             found.push(row.place);
         });
+        done.unwrap();
     }
     found.sort_unstable();
     found

@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Kind, Result};
 use pgrx::pg_sys;
 
 use crate::pg::entry;
-use crate::pg::error::OrRaise;
+use crate::pg::error::{raise, OrRaise};
 use crate::types::{build, corrupt, Varlena};
 
 /// A key of an index tuple; the core's view borrows from it.
@@ -24,6 +24,23 @@ impl Stored {
         stored
     }
 
+    /// The key of an entry, which may be on a page: nothing is read by its lengths before they are looked at.
+    ///
+    /// SAFETY: GiST has passed `entry`, whose key outlives the result.
+    pub unsafe fn of_entry(entry: *const pg_sys::GISTENTRY) -> Stored {
+        // SAFETY: as promised by the caller; where it is not plain, its header says so.
+        unsafe {
+            let key = (*entry).key;
+            if fits_page(key.cast_mut_ptr()) {
+                let stored = Stored(Varlena::of(key));
+                if Key::stored(stored.0.bytes()).is_some() {
+                    return stored;
+                }
+            }
+            raise(&damaged((*entry).rel))
+        }
+    }
+
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()
     }
@@ -36,6 +53,40 @@ impl Stored {
     pub fn key(&self) -> Key<'_> {
         Key::stored(self.0.bytes()).expect("checked on arrival")
     }
+}
+
+/// A value of no more bytes than a page has, before and after it is decompressed, and not stored elsewhere.
+///
+/// SAFETY: `value` has a header.
+unsafe fn fits_page(value: *const pg_sys::varlena) -> bool {
+    /// VARLENA_EXTSIZE_MASK
+    const SIZE: u32 = (1 << 30) - 1;
+    const PAGE: usize = pg_sys::BLCKSZ as usize;
+    // SAFETY: as promised by the caller; eight bytes of a compressed value are its header.
+    unsafe {
+        if pgrx::varatt_is_1b(value) {
+            return !pgrx::varatt_is_1b_e(value);
+        }
+        let within = (pg_sys::VARHDRSZ..=PAGE).contains(&pgrx::varsize_4b(value));
+        let plain = pgrx::varatt_is_4b_u(value);
+        let raw = || value.cast::<u32>().add(1).read_unaligned() & SIZE;
+        within && (plain || raw() as usize <= PAGE)
+    }
+}
+
+/// SAFETY: `index` is open, or NULL.
+#[cold]
+pub unsafe fn damaged(index: pg_sys::Relation) -> Error {
+    let name = if index.is_null() {
+        "index on signatures".to_owned()
+    } else {
+        // SAFETY: as promised by the caller.
+        let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
+        format!("index \"{}\"", name.to_string_lossy())
+    };
+    Error::new(Kind::Corrupted, format!("{name} is damaged"))
+        .detail("A page has a key that cannot be.")
+        .hint("Rebuild the index with REINDEX.")
 }
 
 /// The inner key that stands for all of `keys`, in the memory of the current context.

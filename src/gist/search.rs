@@ -36,7 +36,7 @@ unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (Stored, pg_sys::Datum,
         let args = (*fcinfo).args.as_slice(5);
         let entry: *const pg_sys::GISTENTRY = args[0].value.cast_mut_ptr();
         (
-            Stored::of((*entry).key),
+            Stored::of_entry(entry),
             args[1].value,
             args[2].value.value() as u16,
         )

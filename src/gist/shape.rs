@@ -7,7 +7,7 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::gist::Key;
 use pgrx::pg_sys;
 
-use super::key::Stored;
+use super::key::{damaged, Stored};
 use crate::pg::error::raise;
 
 /// GIST_COMPRESS_PROC of access/gist.h.
@@ -60,12 +60,20 @@ unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u64
         let mut found = None;
         'page: for offset in 1..=pg_sys::PageGetMaxOffsetNumber(page) {
             let item = pg_sys::PageGetItemId(page, offset);
+            let end = (*item).lp_off() as usize + (*item).lp_len() as usize;
+            if end > pg_sys::BLCKSZ as usize
+                || ((*item).lp_len() as usize) < size_of::<pg_sys::IndexTupleData>()
+            {
+                raise(&damaged(index));
+            }
             let tuple: pg_sys::IndexTuple = pg_sys::PageGetItem(page, item).cast();
             for &column in &columns {
                 let Some(datum) = attribute(tuple, column, (*index).rd_att) else {
                     continue;
                 };
-                let stored = Stored::of(datum);
+                let mut entry = pg_sys::GISTENTRY::default();
+                (entry.key, entry.rel) = (datum, index);
+                let stored = Stored::of_entry(&raw const entry);
                 found = Some(stored.key().tag());
                 if found == Some(tag) || found == Some(0) {
                     break 'page;

@@ -17,7 +17,7 @@ unsafe fn entries(vector: *mut pg_sys::GistEntryVector, first: usize) -> Vec<Sto
     unsafe {
         (*vector).vector.as_slice((*vector).n as usize)[first..]
             .iter()
-            .map(|entry| Stored::of(entry.key))
+            .map(|entry| Stored::of_entry(entry))
             .collect()
     }
 }
@@ -75,7 +75,7 @@ fn bloom_gist_penalty(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let args = (*fcinfo).args.as_slice(3);
         let key = |i: usize| {
             let entry: *const pg_sys::GISTENTRY = args[i].value.cast_mut_ptr();
-            Stored::of((*entry).key)
+            Stored::of_entry(entry)
         };
         *args[2].value.cast_mut_ptr::<f32>() = key(0).key().penalty(&key(1).key());
         NewValue(args[2].value)

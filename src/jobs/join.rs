@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
-use bloom_ident_core::sigfile::{Pages, RowPage};
+use bloom_ident_core::sigfile::{Pages, Segment};
+use bloom_ident_core::{Error, Result};
 
 use super::pieces::Piece;
 use crate::pg::check_for_interrupts;
@@ -199,30 +200,21 @@ impl<'a> Worker<'a> {
         let folded = self.folded.as_ref();
         if !folded.is_some_and(|(piece, band, _)| *piece == task.of && *band == task.band) {
             self.folded = None;
-            let folds = Folds::of(segment, task.band.clone(), &mut reader).or_raise();
+            let folds = Folds::of(segment, task.band.clone(), &mut reader);
+            let folds = folds.map_err(|e| reader.locate(e)).or_raise();
             self.folded = Some((task.of, task.band.clone(), folds));
         }
-        let (_, _, folds) = self.folded.as_ref().expect("just made");
-        let mut joiner = Joiner::new(segment, folds, self.work.threshold);
-        let geometry = searched.segment().geometry;
         self.batch.clear();
         self.places.clear();
         let mut source = searched.pages();
         for number in pages {
-            let page = RowPage::new(geometry, source.page(number));
-            for (i, &count) in page.counts().iter().enumerate() {
-                let place = page.place(i);
-                if place == 0 || count > geometry.bits {
-                    continue;
-                }
-                let row = number * geometry.capacity as u32 + i as u32;
-                let from = if itself { row + 1 } else { 0 };
-                self.batch.push(page.words(i, i + 1), count, from);
-                self.places.push(place);
-            }
+            let read = self.read(searched.segment(), number, itself, &mut source);
+            read.map_err(|e| source.locate(e)).or_raise();
             source.release();
             check_for_interrupts();
         }
+        let (_, _, folds) = self.folded.as_ref().expect("just made");
+        let mut joiner = Joiner::new(segment, folds, self.work.threshold);
         let places = &self.places;
         let hit = |asked: usize, place: u64, similarity: f64| {
             if place == 0 {
@@ -237,6 +229,33 @@ impl<'a> Worker<'a> {
             };
             each(&Match { a, b, similarity });
         };
-        joiner.search(&mut reader, &mut self.batch, hit).or_raise();
+        let found = joiner.search(&mut reader, &mut self.batch, hit);
+        found.map_err(|e| reader.locate(e)).or_raise();
+    }
+
+    /// Adds the rows of a page to those that are searched for; in their own piece among the rows behind each.
+    ///
+    /// Errors: a damaged page.
+    fn read(
+        &mut self,
+        segment: &Segment,
+        number: u32,
+        itself: bool,
+        source: &mut impl Pages,
+    ) -> Result<()> {
+        let geometry = &segment.geometry;
+        let page = segment.row_page(number, source.page(number)?)?;
+        segment.check_counts(number, &page, 0, page.len())?;
+        for i in 0..page.len() {
+            let row = page.checked(i).map_err(|e: Error| e.on_page(number))?;
+            if row.place == 0 || row.count > geometry.bits {
+                continue;
+            }
+            let this = number * geometry.capacity as u32 + i as u32;
+            let from = if itself { this + 1 } else { 0 };
+            self.batch.push(row.words, row.count, from);
+            self.places.push(row.place);
+        }
+        Ok(())
     }
 }

@@ -3,7 +3,9 @@
 use pgrx::pg_sys;
 
 use super::relation::{Column, Table};
+use crate::pg::error::raise;
 use crate::pg::ffi;
+use crate::sigfile::{place, Index};
 use crate::types::Varlena;
 
 /// Fetches rows of one table.
@@ -11,6 +13,9 @@ struct Fetcher {
     scan: *mut pg_sys::IndexFetchTableData,
     slots: [*mut pg_sys::TupleTableSlot; 2],
     key: pg_sys::AttrNumber,
+    heap: pg_sys::Relation,
+    /// Where places come from.
+    index: Index,
 }
 
 impl Drop for Fetcher {
@@ -36,6 +41,8 @@ impl Fetcher {
                 scan: pg_sys::table_index_fetch_begin(table.heap),
                 slots: [slot(), slot()],
                 key: table.key,
+                heap: table.heap,
+                index: table.index,
             }
         }
     }
@@ -52,12 +59,18 @@ impl Fetcher {
     }
 
     /// The key of the row at a place, `None` if the snapshot does not see it; it stays until the slot is used again.
+    ///
+    /// Errors: a place where no row can be.
     fn key(
         &mut self,
         place: u64,
         slot: usize,
         snapshot: pg_sys::Snapshot,
     ) -> Option<Option<pg_sys::Datum>> {
+        // SAFETY: the table is open.
+        if !place::is_possible(place) || !unsafe { place::is_within(self.heap, place) } {
+            raise(&self.index.unsound(&place::describe(place)));
+        }
         let mut tid = pg_sys::ItemPointerData::default();
         let block = (place >> 16) as u32;
         tid.ip_blkid.bi_hi = (block >> 16) as u16;

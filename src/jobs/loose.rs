@@ -2,6 +2,7 @@
 //! joined as one: a thousand partitions, each with a few, would be half a million pairs of pieces.
 
 use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
+use bloom_ident_core::{Error, Result};
 
 use super::budget::push;
 use super::file::TemporaryFile;
@@ -11,7 +12,7 @@ use super::relation::Table;
 use super::sorted::Sorted;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-use crate::sigfile::{PageKind, Part, Reader, Sorting};
+use crate::sigfile::{check_places, PageKind, Part, Reader, Sorting};
 
 /// The number that they have as those of a table: for each side one that no table has.
 pub const TABLES: [u16; 2] = [u16::MAX - 1, u16::MAX];
@@ -67,7 +68,10 @@ struct Collector {
 }
 
 impl Collector {
-    fn add(&mut self, table: u16, page: &RowPage<'_>) {
+    /// Errors: a damaged page; out of memory.
+    fn add(&mut self, table: u16, page: &RowPage<'_>) -> Result<()> {
+        page.check()?;
+        check_places(page)?;
         for i in (0..page.len()).filter(|&i| page.place(i) != 0) {
             let row = page.row(i);
             if row.count > page.geometry().bits {
@@ -76,8 +80,9 @@ impl Collector {
             self.origins.push(row_of(table, row.place));
             self.count += 1;
             let place = self.count;
-            self.rows.push(Row { place, ..row }).or_raise();
+            self.rows.push(Row { place, ..row })?;
         }
+        Ok(())
     }
 }
 
@@ -110,24 +115,30 @@ pub fn loose<'a>(
         // while the rows of a page are taken files are written, so it is copied
         let mut words = Vec::new();
         for entry in small() {
-            let loaded = crate::sigfile::segment(table.index, &table.meta, entry);
+            let loaded = crate::sigfile::segment(table.index, &table.meta, entry).or_raise();
             let mut reader = Reader::new(table.index, &loaded).with_snapshot(table.snapshot);
             for page in 0..loaded.segment.row_pages() {
                 words.clear();
-                words.extend_from_slice(reader.page(page));
+                reader.checked(page).or_raise();
+                words.extend_from_slice(reader.page(page).or_raise());
                 reader.release();
-                collector.add(number, &RowPage::new(*geometry, &words));
+                let rows = RowPage::new(*geometry, &words).or_raise();
+                let added = collector.add(number, &rows);
+                added.map_err(|e| reader.locate(e)).or_raise();
                 check_for_interrupts();
             }
         }
         for &block in tail {
             let buffer = table.index.share(block);
             buffer.test_old_snapshot(table.index, table.snapshot);
-            let buffer = buffer.expect(table.index, PageKind::Tail, 0);
+            let buffer = buffer.expect(table.index, PageKind::Tail, 0).or_raise();
             words.clear();
             words.extend_from_slice(buffer.words());
             drop(buffer);
-            collector.add(number, &RowPage::new(*geometry, &words));
+            let rows = RowPage::growing(*geometry, &words);
+            let added = rows.and_then(|rows| collector.add(number, &rows));
+            let here = |e: Error| table.index.locate(e.on_page(0), &[block]);
+            added.map_err(here).or_raise();
             check_for_interrupts();
         }
     }

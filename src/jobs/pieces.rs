@@ -96,7 +96,7 @@ pub fn segments(number: u16, side: u8, table: &Table) -> impl Iterator<Item = Pi
         table: number,
         side,
         index: table.index,
-        loaded: crate::sigfile::segment(table.index, &table.meta, entry),
+        loaded: crate::sigfile::segment(table.index, &table.meta, entry).or_raise(),
         snapshot: table.snapshot,
     })
 }
@@ -121,11 +121,11 @@ impl Memory {
 }
 
 impl Pages for Memory {
-    fn page(&mut self, number: u32) -> &[u64] {
-        // a page that there was no memory for is one without anything on it
-        self.pages
-            .get(number as usize)
-            .map_or(&[0; PAGE_WORDS], |page| page)
+    /// Errors: a page that there was no memory for.
+    fn page(&mut self, number: u32) -> Result<&[u64]> {
+        let page = self.pages.get(number as usize);
+        let page = page.ok_or_else(|| Error::out_of_memory(8 * PAGE_WORDS))?;
+        Ok(page)
     }
 
     #[inline]
@@ -149,6 +149,17 @@ impl Store for Memory {
     }
 }
 
+impl PieceReader<'_> {
+    /// What the core says of a page, with the index and the block.
+    #[cold]
+    pub fn locate(&self, error: Error) -> Error {
+        match self {
+            PieceReader::Indexed(reader) => reader.locate(error),
+            PieceReader::Memory(_) => error,
+        }
+    }
+}
+
 /// Reads the pages of a piece.
 pub enum PieceReader<'a> {
     Indexed(Reader<'a>),
@@ -157,10 +168,10 @@ pub enum PieceReader<'a> {
 
 impl Pages for PieceReader<'_> {
     #[inline]
-    fn page(&mut self, number: u32) -> &[u64] {
+    fn page(&mut self, number: u32) -> Result<&[u64]> {
         match self {
             PieceReader::Indexed(reader) => reader.page(number),
-            PieceReader::Memory(memory) => &memory.pages[number as usize],
+            PieceReader::Memory(memory) => Ok(&memory.pages[number as usize]),
         }
     }
 

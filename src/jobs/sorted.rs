@@ -8,7 +8,7 @@ use bloom_ident_core::{Error, Kind};
 use super::file::TemporaryFile;
 use super::pieces::Piece;
 use crate::pg::check_for_interrupts;
-use crate::pg::error::raise;
+use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::{merge, Collected, Run};
 
 pub struct Sorted {
@@ -47,7 +47,9 @@ impl Sorted {
                 let message = format!("more than {} records to compare", u32::MAX);
                 raise(&Error::new(Kind::LimitExceeded, message))
             });
-        });
+            Ok(())
+        })
+        .or_raise();
         Sorted {
             geometry,
             rows,

@@ -34,6 +34,12 @@ pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
     message(code, error).raise()
 }
 
+/// Goes on, with a warning.
+#[cold]
+pub fn warn(error: &Error) {
+    message(sqlstate(error.kind()), error).send(PgLogLevel::WARNING);
+}
+
 /// Fails the statement over something that cannot be; its arguments are those of `format!`.
 macro_rules! internal {
     ($($message:tt)+) => { $crate::pg::error::fail(&format!($($message)+)) };

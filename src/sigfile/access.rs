@@ -335,8 +335,8 @@ fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
     }
 }
 
-/// SAFETY: `scan` was begun and has its keys.
-unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
+/// SAFETY: `scan` was begun and has its keys; `table` is open as long as the result is used.
+unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> State {
     // SAFETY: as promised by the caller.
     unsafe {
         let index = Index::new((*scan).indexRelation);
@@ -403,7 +403,7 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
                 vec![Part::Signatures]
             };
             let walk = Walk::new(index, &state.meta, conditions, None, parts);
-            state.walk = Some(walk.with_snapshot(snapshot));
+            state.walk = Some(walk.with_snapshot(snapshot).with_table(table));
             state.found = Found::Nearest(Nearest::new(near));
             (*scan).xs_recheck = !mvcc || other_shape;
             return state;
@@ -415,7 +415,7 @@ unsafe fn start(scan: pg_sys::IndexScanDesc) -> State {
         };
         let walk = Walk::new(index, &state.meta, conditions, leading, parts);
         let walk = walk.with_thresholds(keyed);
-        state.walk = Some(walk.with_snapshot(snapshot));
+        state.walk = Some(walk.with_snapshot(snapshot).with_table(table));
         state.found = Found::Rows {
             recheck: !mvcc || other_shape,
         };
@@ -554,7 +554,8 @@ impl State {
                     Vec::new()
                 };
                 let walk = Walk::new(self.index, &self.meta, Vec::new(), None, parts);
-                self.walk = Some(walk.with_snapshot((*scan).xs_snapshot));
+                let walk = walk.with_snapshot((*scan).xs_snapshot);
+                self.walk = Some(walk.with_table((*scan).heapRelation));
             }
             let Found::Rows { recheck } = self.found else {
                 return false;
@@ -622,7 +623,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
         }
         let state = &mut own(scan).state;
         if state.is_none() {
-            *state = Some(start(scan));
+            *state = Some(start(scan, (*scan).heapRelation));
         }
         let state = state.as_mut().expect("just started");
         state.next(scan)
@@ -636,7 +637,26 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
 ) -> i64 {
     // SAFETY: as above.
     unsafe {
-        let mut state = start(scan);
+        // the scan of a bitmap index has no table, which only the scan of its heap knows: read ahead, places beyond its end would fail there
+        let index = (*scan).indexRelation;
+        let table = pg_sys::RelationIdGetRelation((*(*index).rd_index).indrelid);
+        let count = collect(scan, table, bitmap);
+        if !table.is_null() {
+            pg_sys::RelationClose(table);
+        }
+        count
+    }
+}
+
+/// SAFETY: as for [`start`]; `bitmap` takes places.
+unsafe fn collect(
+    scan: pg_sys::IndexScanDesc,
+    table: pg_sys::Relation,
+    bitmap: *mut pg_sys::TIDBitmap,
+) -> i64 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let mut state = start(scan, table);
         let Found::Rows { recheck } = state.found else {
             return 0;
         };

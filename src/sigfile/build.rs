@@ -160,7 +160,8 @@ pub unsafe extern "C-unwind" fn ambuild(
                 meta.next_generation,
                 &options,
                 memory / 2,
-            );
+            )
+            .or_raise();
             pool = rest;
             meta.next_generation += new.len() as u64;
             meta.segments.extend(new);

@@ -4,11 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use bloom_ident_core::sigfile::Segment;
+use bloom_ident_core::{Error, Result};
 
+use super::blocks::Blocks;
 use super::meta::{Entry, Meta};
-use super::page::{Index, Kind};
+use super::page::{Index, Kind, META, PAGE_WORDS};
+use super::validate::has_thresholds;
 use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
 
 /// A segment, and where its pages are.
 pub struct Loaded {
@@ -43,7 +45,10 @@ thread_local! {
 }
 
 /// The description of a segment.
-pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Rc<Loaded> {
+///
+/// Errors: a damaged one; out of memory.
+#[inline]
+pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Result<Rc<Loaded>> {
     let known = CACHE.with_borrow_mut(|cache| {
         let at = cache.iter().rposition(|r| {
             r.identity == meta.identity && r.loaded.generation == entry.generation
@@ -54,9 +59,9 @@ pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Rc<Loaded> {
         Some(loaded)
     });
     if let Some(loaded) = known {
-        return loaded;
+        return Ok(loaded);
     }
-    let loaded = Rc::new(load(index, meta, entry));
+    let loaded = Rc::new(load(index, meta, entry)?);
     CACHE.with_borrow_mut(|cache| {
         // segments of this index that are gone make room first
         cache.retain(|r| {
@@ -74,7 +79,7 @@ pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Rc<Loaded> {
             loaded: loaded.clone(),
         });
     });
-    loaded
+    Ok(loaded)
 }
 
 /// Map pages: the next one's block (u32, 0 at the end) and the words on this one (u32), then the words: the
@@ -82,45 +87,78 @@ pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Rc<Loaded> {
 pub const MAP_HEADER: usize = 1;
 
 /// Reads a description from its map pages.
-pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Loaded {
+///
+/// Errors: a damaged one; out of memory.
+pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Result<Loaded> {
+    let total = index.blocks();
+    let wrong = |block: u32| index.damaged(block, "the description of a segment cannot be");
+    if entry.pages > total || meta.thresholds != has_thresholds(index) {
+        return Err(wrong(META));
+    }
+    let (words, map) = read_map(index, entry)?;
+    let count = words.first().copied().unwrap_or(0);
+    if count.checked_add(map.len() as u64) != Some(entry.pages.into()) {
+        return Err(wrong(entry.map));
+    }
+    let count = count as usize;
+    let (listed, mut rest) = words[1..]
+        .split_at_checked(count.div_ceil(2))
+        .ok_or_else(|| wrong(entry.map))?;
+    let mut blocks = Vec::new();
+    blocks
+        .try_reserve_exact(count)
+        .map_err(|_| Error::out_of_memory(4 * count))?;
+    let pairs = listed.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]);
+    blocks.extend(pairs.take(count));
+    let mut used = Blocks::new(total)?;
+    used.claim(META);
+    if !blocks.iter().chain(&map).all(|&block| used.claim(block)) {
+        return Err(wrong(entry.map));
+    }
+    let segment = Segment::decode(meta.geometry(entry.part), &mut rest)
+        .map_err(|e| index.locate(e.on_page(0), &[entry.map]))?;
+    if segment.pages() as usize != count || segment.rows != entry.rows || !rest.is_empty() {
+        return Err(wrong(entry.map));
+    }
+    let mut recent = Vec::new();
+    recent
+        .try_reserve_exact(count)
+        .map_err(|_| Error::out_of_memory(4 * count))?;
+    recent.resize(count, Cell::new(0));
+    Ok(Loaded {
+        generation: entry.generation,
+        segment,
+        recent,
+        blocks,
+        map,
+    })
+}
+
+/// The words of a chain of map pages, and the blocks of these. All but the last are full, so that there is no circle.
+fn read_map(index: Index, entry: &Entry) -> Result<(Vec<u64>, Vec<u32>)> {
     let (mut words, mut map) = (Vec::new(), Vec::new());
     let mut block = entry.map;
-    while block != 0 {
+    while block != META {
         let buffer = index
             .share(block)
-            .expect(index, Kind::Map, entry.generation);
-        map.push(block);
+            .expect(index, Kind::Map, entry.generation)?;
         let content = buffer.words();
-        let n = (content[0] >> 32) as usize;
-        if n >= content.len() || map.len() > entry.pages as usize {
-            drop(buffer);
-            index.corrupt(block, "a damaged map");
+        let (next, n) = (content[0] as u32, (content[0] >> 32) as usize);
+        let room = PAGE_WORDS - MAP_HEADER;
+        let fits = if next == META { n <= room } else { n == room };
+        map.push(block);
+        if !fits || n == 0 || map.len() >= entry.pages as usize {
+            return Err(index.damaged(block, "the description of a segment cannot be"));
         }
+        words
+            .try_reserve(n)
+            .map_err(|_| Error::out_of_memory(8 * n))?;
         words.extend_from_slice(&content[MAP_HEADER..MAP_HEADER + n]);
-        block = content[0] as u32;
+        block = next;
         drop(buffer);
         check_for_interrupts();
     }
-    let count = words.first().map_or(0, |&n| n as usize);
-    let rest = 1 + count.div_ceil(2);
-    if words.len() < rest {
-        index.corrupt(entry.map, "a damaged map");
-    }
-    let pairs = words[1..rest]
-        .iter()
-        .flat_map(|&w| [w as u32, (w >> 32) as u32]);
-    let blocks: Vec<u32> = pairs.take(count).collect();
-    let segment = Segment::decode(meta.geometry(entry.part), &mut &words[rest..]).or_raise();
-    if segment.pages() as usize != blocks.len() || segment.rows != entry.rows {
-        index.corrupt(entry.map, "a damaged map");
-    }
-    Loaded {
-        generation: entry.generation,
-        segment,
-        recent: vec![Cell::new(0); blocks.len()],
-        blocks,
-        map,
-    }
+    Ok((words, map))
 }
 
 /// The words of a description.

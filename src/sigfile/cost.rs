@@ -10,6 +10,7 @@ use super::meta::{Meta, Part};
 use super::nearest::MAX_KEYS;
 use super::page::Index;
 use super::scan::query_words;
+use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
 use crate::planner::node::{cast, nodes};
 use crate::settings;
@@ -88,7 +89,7 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<Clause> {
 fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
     let mut time = SCAN;
     for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
-        let loaded = cache::segment(index, meta, entry);
+        let loaded = cache::segment(index, meta, entry).or_raise();
         let segment = &loaded.segment;
         let least = |c: &Clause| match c.keyed {
             true => segment.least_threshold,

@@ -3,13 +3,14 @@
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
+use bloom_ident_core::{Kind as ErrorKind, Result};
 use pgrx::pg_sys;
 
 use super::meta::{Meta, Part, MAX_SEGMENTS};
 use super::page::{self, Index, Kind, META};
 use super::rewrite::{Publisher, Sources};
 use crate::pg::entry;
-use crate::pg::error::{raise, OrRaise};
+use crate::pg::error::{raise, warn, OrRaise};
 use crate::types::{Bloom, BloomQuery};
 
 /// A value to be indexed.
@@ -123,17 +124,28 @@ const HURRIED: u64 = 3;
 const NEARLY_ALL: usize = MAX_SEGMENTS - 4;
 
 /// Adds the row. True if it has begun a new page.
-fn add(index: Index, heap: pg_sys::Relation, new: &NewRow) -> bool {
+fn add(index: Index, heap: pg_sys::Relation, thresholds: bool, new: &NewRow) -> bool {
     let part = new.part();
     loop {
         let meta = Meta::read(index);
+        if meta.thresholds != thresholds {
+            let what = "the kind of rows is not that of the operator class";
+            raise(&index.damaged(META, what));
+        }
         check_shape(index, meta.shape, new);
         if part == Part::Missing || meta.shape != 0 {
             let geometry = meta.geometry(part);
             if let Some(&last) = meta.tails[part as usize].last() {
                 let buffer = index.exclusive(last);
                 // sealed meanwhile, it would be closed or full; used for something else, of another kind
-                if buffer.is(Kind::Tail, 0) && !RowPage::new(geometry, buffer.words()).is_full() {
+                let has_room = |page: RowPage<'_>| !page.is_full();
+                let page = RowPage::growing(geometry, buffer.words());
+                if buffer.is(Kind::Tail, 0)
+                    && page
+                        .map(has_room)
+                        .map_err(|e| index.locate(e.on_page(0), &[last]))
+                        .or_raise()
+                {
                     page::change(index, [&buffer], |[words]| {
                         RowPageMut::new(geometry, words).push(new.row());
                     });
@@ -160,7 +172,7 @@ fn lengthen(index: Index, heap: pg_sys::Relation, seen: &Meta, new: &NewRow) -> 
     if meta.tails[tail].len() == part.most_pages() {
         drop(buffer);
         // sealing has been held up by a long VACUUM: wait for it
-        maintain(&Publisher::wait(index, heap), part);
+        maintain(&Publisher::wait(index, heap), part).or_raise();
         return false;
     }
     if part == Part::Signatures && meta.shape == 0 {
@@ -185,18 +197,21 @@ fn tail_rows(meta: &Meta, part: Part) -> u64 {
     pages.saturating_sub(1) as u64 * meta.geometry(part).capacity as u64
 }
 
-/// Seals the full pages of a tail that has become too long, together with segments of like size.
-pub fn maintain(publisher: &Publisher, part: Part) {
+/// Seals the full pages of a tail that has become too long, together with segments of like size, or without these if they are
+/// damaged.
+///
+/// Errors: damage that leaves nothing to do; out of memory.
+pub fn maintain(publisher: &Publisher, part: Part) -> Result<()> {
     let meta = Meta::read(publisher.index);
     if meta.tails[part as usize].is_empty() {
-        return;
+        return Ok(());
     }
     let stride = meta.geometry(part).stride;
     let limit = u64::from(publisher.options.tail_limit(stride));
     let rows = tail_rows(&meta, part);
     let half_full = 2 * meta.tails[part as usize].len() > part.most_pages();
     if rows < limit && !half_full {
-        return;
+        return Ok(());
     }
     let of_part: Vec<_> = meta.segments.iter().filter(|s| s.part == part).collect();
     let mut sizes: Vec<u64> = of_part.iter().map(|s| u64::from(s.rows - s.dead)).collect();
@@ -215,11 +230,23 @@ pub fn maintain(publisher: &Publisher, part: Part) {
         merged.truncate(tiers::FAN);
     }
     let segments = merged.iter().filter(|&&i| i < of_part.len());
-    publisher.rewrite(&Sources {
+    let mut sources = Sources {
         part,
         segments: segments.map(|&i| of_part[i].generation).collect(),
         tail: meta.tails[part as usize].len() - 1,
-    });
+    };
+    match publisher.rewrite(&sources) {
+        Err(e)
+            if e.kind() == ErrorKind::Corrupted
+                && !sources.segments.is_empty()
+                && meta.segments.len() < NEARLY_ALL =>
+        {
+            warn(&e);
+            sources.segments.clear();
+            publisher.rewrite(&sources)
+        }
+        done => done,
+    }
 }
 
 #[entry]
@@ -239,7 +266,7 @@ pub unsafe extern "C-unwind" fn aminsert(
         let index = Index::new(index);
         let thresholds = super::validate::has_thresholds(index);
         let new = NewRow::of(thresholds, *values, *nulls, tid);
-        if add(index, heap, &new) {
+        if add(index, heap, thresholds, &new) {
             let part = new.part();
             let meta = Meta::read(index);
             let geometry = meta.geometry(part);
@@ -247,7 +274,12 @@ pub unsafe extern "C-unwind" fn aminsert(
             let pages = meta.tails[part as usize].len();
             if tail_rows(&meta, part) >= u64::from(limit) || 2 * pages > part.most_pages() {
                 if let Some(publisher) = Publisher::now(index, heap) {
-                    maintain(&publisher, part);
+                    // The row is there, and all that it needs: what is wrong elsewhere fails who reads it. Without room in the tail
+                    // the next row fails.
+                    match maintain(&publisher, part) {
+                        Err(e) if e.kind() == ErrorKind::Corrupted => warn(&e),
+                        done => done.or_raise(),
+                    }
                 }
             }
         }

@@ -6,17 +6,18 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::chunk::Frequencies;
 use bloom_ident_core::sigfile::{Pages, RowPage};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, Kind, Result};
 use pgrx::datum::IntoDatum;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::blocks::{in_use, read_list};
 use super::cache;
 use super::insert::NewRow;
 use super::meta::{Meta, Part};
-use super::page::{self, Index, META};
-use super::rewrite::{read_list, Publisher};
+use super::page::{self, Index};
+use super::rewrite::Publisher;
 use super::scan::Walk;
-use super::store::Reader;
+use super::store::{check_places, Reader};
 use super::vacuum::{compact, item_pointer};
 use crate::functions::record;
 use crate::pg::error::{raise_as, OrRaise};
@@ -166,7 +167,10 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
     for part in Part::ALL {
         for &block in &meta.tails[part as usize] {
             let buffer = index.share(block).expect(index, page::Kind::Tail, 0);
-            let rows = RowPage::new(meta.geometry(part), buffer.words());
+            let buffer = buffer.or_raise();
+            let rows = RowPage::growing(meta.geometry(part), buffer.words())
+                .map_err(|e| index.damaged(block, e.message()))
+                .or_raise();
             let live = (0..rows.len()).filter(|&i| rows.place(i) != 0);
             tail_rows[part as usize] += live.count() as i64;
         }
@@ -175,7 +179,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
         .free
         .iter()
         .map(|list| {
-            let (blocks, pages) = read_list(index, list);
+            let (blocks, pages) = read_list(index, list).or_raise();
             (blocks.len() + pages.len()) as u32
         })
         .sum();
@@ -187,7 +191,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
         .max_by_key(|s| s.rows);
     let (widths, entropy) = match largest {
         Some(entry) => {
-            let loaded = cache::segment(index, &meta, entry);
+            let loaded = cache::segment(index, &meta, entry).or_raise();
             let widths: Vec<i32> = loaded
                 .segment
                 .postings
@@ -225,7 +229,7 @@ fn entropy(index: Index, loaded: &cache::Loaded) -> f64 {
     let mut reader = Reader::new(index, loaded);
     let step = segment.row_pages().div_ceil(PAGES).max(1);
     for page in (0..segment.row_pages()).step_by(step as usize) {
-        let rows = RowPage::new(segment.geometry, reader.page(page));
+        let rows = reader.rows(page).or_raise();
         for i in 0..rows.len() {
             frequencies.add(rows.words(i, i + 1));
         }
@@ -246,8 +250,8 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     }
     let opened = Opened::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
     let publisher = Publisher::wait(opened.index, opened.heap);
-    compact(&publisher, true);
-    publisher.sweep();
+    compact(&publisher, true).or_raise();
+    publisher.sweep().or_raise();
     let left = Meta::read(opened.index).segments.len();
     drop(publisher);
     left as i32
@@ -338,49 +342,51 @@ fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
             }
         }
         let meta = Meta::read(index);
-        check_structure(index, &meta);
+        check_structure(index, &meta).or_raise();
         let checked = check_table(&opened, &meta, snapshot);
         pg_sys::UnregisterSnapshot(snapshot);
         checked
     }
 }
 
-/// Every block belongs to one thing only, and every segment is sound.
-fn check_structure(index: Index, meta: &Meta) {
+/// Every block belongs to one thing only, and every segment and page is sound.
+///
+/// Errors: what is wrong first; out of memory.
+fn check_structure(index: Index, meta: &Meta) -> Result<()> {
+    // what is remembered of segments is read again
     let blocks = index.blocks();
-    let mut used = vec![false; blocks as usize];
-    let mut mark = |block: u32| match used.get_mut(block as usize) {
-        Some(used) if !*used => *used = true,
-        Some(_) => broken(index, format!("uses block {block} twice")),
-        None => broken(index, format!("uses block {block} of {blocks}")),
-    };
-    mark(META);
-    meta.tails.iter().flatten().for_each(|&b| mark(b));
-    for list in &meta.free {
-        let (free, pages) = read_list(index, list);
-        // what a crash has left of a new page never came to a standby
-        let free = free.iter().filter(|&&b| b < blocks);
-        free.chain(&pages).for_each(|&b| mark(b));
-    }
     for entry in &meta.segments {
-        let loaded = cache::load(index, meta, entry);
-        loaded
-            .blocks
-            .iter()
-            .chain(&loaded.map)
-            .for_each(|&b| mark(b));
+        let loaded = cache::load(index, meta, entry)?;
         let mut reader = Reader::new(index, &loaded);
-        if let Err(e) = check(&loaded.segment, &mut reader) {
-            drop(reader);
-            broken(
-                index,
-                format!(
-                    "has a damaged segment, generation {}: {e}",
-                    entry.generation
-                ),
-            );
+        check(&loaded.segment, &mut reader).map_err(|e| reader.locate(e))?;
+        for number in 0..loaded.segment.row_pages() {
+            reader.checked(number)?;
+            reader.tick();
         }
     }
+    let mut used = in_use(index, meta, blocks)?;
+    for list in &meta.free {
+        // what a crash has left of a new page never came to a standby
+        let free = read_list(index, list)?
+            .0
+            .into_iter()
+            .filter(|&b| b < blocks);
+        for block in free {
+            if !used.claim(block) {
+                return Err(index.damaged(block, "the block is free and in use, or free twice"));
+            }
+        }
+    }
+    for part in Part::ALL {
+        for &block in &meta.tails[part as usize] {
+            let here = |e: Error| index.damaged(block, e.message());
+            let buffer = index.share(block).expect(index, page::Kind::Tail, 0)?;
+            let page = RowPage::growing(meta.geometry(part), buffer.words()).map_err(here)?;
+            page.check().map_err(here)?;
+            check_places(&page).map_err(here)?;
+        }
+    }
+    Ok(())
 }
 
 /// SAFETY: `snapshot` is registered.
@@ -413,9 +419,9 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
             };
             let end = start.saturating_add(step);
             // a place can come twice when VACUUM has given it to a new row meanwhile, but not again and again
-            let again = (0..4).all(|_| collect(index, start..end, &mut expected.rows).is_some());
+            let again = (0..4).all(|_| collect(opened, start..end, &mut expected.rows).is_some());
             if again {
-                let place = collect(index, start..end, &mut expected.rows).unwrap_or(0);
+                let place = collect(opened, start..end, &mut expected.rows).unwrap_or(0);
                 let (block, offset) = (place >> 16, place & 0xffff);
                 broken(
                     index,
@@ -461,10 +467,12 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
 
 /// Place and digest of every live row whose place is in these blocks, by place. Returns a place that comes
 /// twice.
-fn collect(index: Index, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64)>) -> Option<u64> {
+fn collect(opened: &Opened, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64)>) -> Option<u64> {
     to.clear();
+    let index = opened.index;
     let meta = Meta::read(index);
-    let mut walk = Walk::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
+    let walk = Walk::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
+    let mut walk = walk.with_table(opened.heap);
     let mut failed = false;
     while walk.next(|page, i, hit| {
         let block = item_pointer(hit.place).ip_blkid;

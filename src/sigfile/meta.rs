@@ -16,6 +16,10 @@
 //! Whoever holds the page lock on block 0 (a heavyweight lock) may publish segments; whoever holds
 //! the buffer lock for writing may lengthen a tail.
 
+use std::cell::Cell;
+
+use bloom_ident_core::filter::Shape;
+use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::Geometry;
 use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
@@ -111,6 +115,27 @@ fn bits_of(shape: u64) -> u32 {
     u32::from(k) * u32::from(u16::from_le_bytes([p0, p1]))
 }
 
+/// Whether a shape is one that signatures can have, and that fits a page.
+fn is_possible(shape: u64, thresholds: bool) -> bool {
+    thread_local! {
+        /// The last one that was: finding out takes longer than reading the metapage.
+        static KNOWN: Cell<(u64, bool)> = const { Cell::new((0, false)) };
+    }
+    if shape == 0 || KNOWN.get() == (shape, thresholds) {
+        return true;
+    }
+    let is = Shape::of_tag(shape);
+    let made = Shape::new(is.k().into(), is.p().into(), is.q().into())
+        .and_then(|s| s.with_variant(is.rules().into(), is.family().into(), is.key().into()));
+    let fits = Geometry::new(PAGE_WORDS, bits_of(shape), thresholds).is_ok();
+    let version = shape.to_le_bytes()[0] == bloom_ident_core::filter::VERSION;
+    let possible = made.is_ok() && fits && version;
+    if possible {
+        KNOWN.set((shape, thresholds));
+    }
+    possible
+}
+
 impl Meta {
     pub fn new(thresholds: bool) -> Meta {
         let mut identity = [0u8; 8];
@@ -174,9 +199,41 @@ impl Meta {
     /// Reads the metapage behind `buffer`, which is locked.
     pub fn decode(index: Index, buffer: &Buffer) -> Meta {
         if !buffer.is(PageKind::Meta, 0) {
-            index.corrupt(META, "a damaged metapage");
+            crate::pg::error::raise(&index.damaged(META, "the page is no metapage"));
         }
         Meta::of_words(index, buffer.words())
+    }
+
+    /// What of it cannot be. Blocks are looked at where they are read.
+    fn wrong(&self) -> Option<&'static str> {
+        let mut last = 0;
+        for s in &self.segments {
+            if s.generation <= last || s.generation >= self.next_generation {
+                return Some("a segment has a generation that cannot be");
+            }
+            last = s.generation;
+            if s.rows == 0 || s.rows > MAX_ROWS || s.dead > s.rows || s.map == META || s.pages < 2 {
+                return Some("a segment has numbers that cannot be");
+            }
+        }
+        let signatures = Part::Signatures;
+        let shapeless = self.shape == 0
+            && (!self.tails[signatures as usize].is_empty()
+                || self.segments.iter().any(|s| s.part == signatures));
+        if shapeless || !is_possible(self.shape, self.thresholds) {
+            return Some("the shape of the signatures cannot be");
+        }
+        if self
+            .free
+            .iter()
+            .any(|list| list.first == META || list.blocks == 0)
+        {
+            return Some("a list of free blocks cannot be");
+        }
+        if self.tails.iter().flatten().any(|&block| block == META) {
+            return Some("a block of new rows cannot be");
+        }
+        None
     }
 
     /// Reads what [`Meta::encode`] has written for the same index.
@@ -187,23 +244,27 @@ impl Meta {
         let (tail, missing) = (tail as usize, missing as usize);
         let version = (words[0] >> 32) as u16;
         let known = words[0] as u32 == MAGIC;
+        let flags = words[0] >> 48;
+        let kinds = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
         if !known
             || version != VERSION
+            || flags > 1
+            || kinds.into_iter().any(|w| w[3] > 1)
             || segments > MAX_SEGMENTS
             || free > MAX_FREE
             || tail > Part::Signatures.most_pages()
             || missing > Part::Missing.most_pages()
         {
             let what = if known && version != VERSION {
-                "a metapage of an unknown version"
+                "the metapage is of an unknown version"
             } else {
-                "a damaged metapage"
+                "the metapage has numbers that cannot be"
             };
-            index.corrupt(META, what);
+            crate::pg::error::raise(&index.damaged(META, what));
         }
         let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4).take(segments);
         let lists = words[FREE_AT..TAIL_AT].chunks_exact(2).take(free);
-        Meta {
+        let meta = Meta {
             identity: words[1],
             thresholds: words[0] >> 48 & 1 == 1,
             shape: words[2],
@@ -233,7 +294,11 @@ impl Meta {
                 read_blocks(&words[TAIL_AT..MISSING_AT], tail),
                 read_blocks(&words[MISSING_AT..], missing),
             ],
+        };
+        if let Some(what) = meta.wrong() {
+            crate::pg::error::raise(&index.damaged(META, what));
         }
+        meta
     }
 
     /// No page has been replaced until `later` was read.

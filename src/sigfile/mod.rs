@@ -3,6 +3,7 @@
 //! ARCHITECTURE.md explains the structure; what is computed is in the core.
 
 mod access;
+mod blocks;
 mod build;
 mod cache;
 mod cost;
@@ -12,6 +13,7 @@ mod meta;
 mod nearest;
 mod options;
 mod page;
+pub mod place;
 mod rewrite;
 mod runs;
 mod scan;
@@ -28,7 +30,7 @@ pub use cache::{segment, Loaded};
 pub use meta::{Entry, Meta, Part};
 pub use page::{Index, Kind as PageKind, PAGE_WORDS};
 pub use runs::{merge, Collected, Run, Sorting};
-pub use store::Reader;
+pub use store::{check_places, Reader};
 pub use validate::operators;
 
 /// Whether a relation is a sigfile index.

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 
 use crate::pg::ffi;
+use bloom_ident_core::{Error, Kind as ErrorKind, Result};
 use pgrx::pg_sys;
 
 /// Words of a page's content.
@@ -87,6 +88,17 @@ impl Index {
         }
     }
 
+    /// Errors: a block that the index does not have.
+    fn read(self, block: u32) -> Buffer {
+        // SAFETY: the relation is open.
+        if !unsafe { has_block(self.relation, block) } {
+            let blocks = self.blocks();
+            let what = format!("the index has {blocks} blocks only");
+            crate::pg::error::raise(&self.damaged(block, &what));
+        }
+        self.pin(block, pg_sys::ReadBufferMode::RBM_NORMAL)
+    }
+
     fn pin(self, block: u32, mode: pg_sys::ReadBufferMode::Type) -> Buffer {
         // SAFETY: the relation is open.
         let buffer = unsafe {
@@ -106,8 +118,7 @@ impl Index {
 
     /// The page, locked for reading.
     pub fn share(self, block: u32) -> Buffer {
-        self.pin(block, pg_sys::ReadBufferMode::RBM_NORMAL)
-            .lock(pg_sys::BUFFER_LOCK_SHARE)
+        self.read(block).lock(pg_sys::BUFFER_LOCK_SHARE)
     }
 
     /// The page, locked for reading, from the buffer where it was the last time if it still is there: that
@@ -138,8 +149,7 @@ impl Index {
 
     /// The page, locked for writing.
     pub fn exclusive(self, block: u32) -> Buffer {
-        self.pin(block, pg_sys::ReadBufferMode::RBM_NORMAL)
-            .lock(pg_sys::BUFFER_LOCK_EXCLUSIVE)
+        self.read(block).lock(pg_sys::BUFFER_LOCK_EXCLUSIVE)
     }
 
     /// A page whose content does not matter any more, locked for writing.
@@ -202,16 +212,58 @@ impl Index {
         }
     }
 
-    /// Fails the statement over a page that nobody of ours can have left so.
+    /// The error over a page that nobody of ours can have left so; `what` is half a sentence.
     #[cold]
-    pub fn corrupt(self, block: u32, what: &str) -> ! {
-        crate::pg::error::raise(
-            &bloom_ident_core::Error::new(
-                bloom_ident_core::Kind::Corrupted,
-                format!("index \"{}\" has {what} at block {block}", self.name()),
-            )
-            .hint("Rebuild the index with REINDEX."),
-        )
+    pub fn damaged(self, block: u32, what: &str) -> Error {
+        let message = format!("index \"{}\" is damaged at block {block}", self.name());
+        broken(message, what)
+    }
+
+    /// The same where it is not known which page it is.
+    #[cold]
+    pub fn unsound(self, what: &str) -> Error {
+        broken(format!("index \"{}\" is damaged", self.name()), what)
+    }
+
+    /// An error of the core's as one about the index, and the block; `blocks` are those of the segment's pages.
+    #[cold]
+    pub fn locate(self, error: Error, blocks: &[u32]) -> Error {
+        if error.kind() != ErrorKind::Corrupted || error.hint_text().is_some() {
+            return error;
+        }
+        let block = error.page().and_then(|page| blocks.get(page as usize));
+        match block {
+            Some(&block) => self.damaged(block, error.message()),
+            None => self.unsound(error.message()),
+        }
+    }
+}
+
+#[cold]
+fn broken(message: String, what: &str) -> Error {
+    let mut detail: String = what.chars().take(1).flat_map(char::to_uppercase).collect();
+    detail.extend(what.chars().skip(1).chain(['.']));
+    Error::new(ErrorKind::Corrupted, message)
+        .detail(detail)
+        .hint("Rebuild the index with REINDEX.")
+}
+
+/// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use only grow.
+///
+/// SAFETY: the relation is open.
+#[inline]
+pub unsafe fn has_block(relation: pg_sys::Relation, block: u32) -> bool {
+    let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+    // SAFETY: as promised by the caller; the storage manager keeps the length it saw last.
+    unsafe {
+        let storage = (*relation).rd_smgr;
+        if !storage.is_null() {
+            let known = (*storage).smgr_cached_nblocks[main as usize];
+            if known != pg_sys::InvalidBlockNumber && block < known {
+                return true;
+            }
+        }
+        block < pg_sys::RelationGetNumberOfBlocksInFork(relation, main)
     }
 }
 
@@ -267,23 +319,35 @@ impl Buffer {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     pub fn test_old_snapshot(&self, _index: Index, _snapshot: pg_sys::Snapshot) {}
 
+    /// The header is as [`initialize`] leaves it. Had it a hole, generic WAL would blank that at the next change of the page.
+    fn has_no_hole(&self) -> bool {
+        const SIZE: u16 = pg_sys::BLCKSZ as u16;
+        // SAFETY: the header of a pinned page.
+        let header = unsafe { &*self.page().cast::<pg_sys::PageHeaderData>() };
+        let ends = [header.pd_lower, header.pd_upper, header.pd_special];
+        let version = SIZE | pg_sys::PG_PAGE_LAYOUT_VERSION as u16;
+        ends == [SIZE; 3] && header.pd_pagesize_version == version
+    }
+
     /// The page is initialised, and of this kind and generation.
+    #[inline]
     pub fn is(&self, kind: Kind, generation: u64) -> bool {
         let stamp = self.stamp();
-        stamp.signature == SIGNATURE
+        self.has_no_hole()
+            && stamp.signature == SIGNATURE
             && stamp.layout == LAYOUT
             && stamp.kind == kind as u16
             && stamp.generation == generation
     }
 
-    /// Fails the statement unless the page is of this kind and generation.
-    pub fn expect(self, index: Index, kind: Kind, generation: u64) -> Buffer {
-        if !self.is(kind, generation) {
-            let block = self.block();
-            drop(self);
-            index.corrupt(block, "an unexpected page");
+    /// Errors: the page is not of this kind and generation.
+    #[inline]
+    pub fn expect(self, index: Index, kind: Kind, generation: u64) -> Result<Buffer> {
+        if self.is(kind, generation) {
+            return Ok(self);
         }
-        self
+        let what = format!("the page is not of kind {kind:?} and generation {generation}");
+        Err(index.damaged(self.block(), &what))
     }
 }
 

@@ -6,16 +6,17 @@ use std::rc::Rc;
 
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::write::Writer;
-use bloom_ident_core::sigfile::{Geometry, Row, RowPage, RowPageMut};
+use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage, RowPageMut};
+use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
-use super::cache::{self, Loaded, MAP_HEADER};
+use super::blocks::{in_use, read_list};
+use super::cache::{self, Loaded};
 use super::meta::{Entry, FreeList, Meta, Part, MAX_FREE};
 use super::options::Options;
 use super::page::{self, Index, Kind, Log, META};
 use super::runs::{merge, sorted, Collected, Merged, Run};
-use super::store::{NewPages, Pool};
-use crate::pg::error::OrRaise;
+use super::store::{check_places, NewPages, Pool, Reader};
 use crate::pg::{check_for_interrupts, ffi};
 
 /// The right to publish segments: the heavyweight lock on the metapage's block. VACUUM holds it from
@@ -76,46 +77,57 @@ impl Publisher {
     }
 
     /// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.
-    pub fn close_tail(&self, part: Part) -> usize {
+    ///
+    /// Errors: a damaged page.
+    pub fn close_tail(&self, part: Part) -> Result<usize> {
         let meta = Meta::read(self.index);
         let tail = &meta.tails[part as usize];
         if let Some(&last) = tail.last() {
-            let buffer = self.index.exclusive(last).expect(self.index, Kind::Tail, 0);
+            let buffer = self.index.exclusive(last);
+            let buffer = buffer.expect(self.index, Kind::Tail, 0)?;
             let geometry = meta.geometry(part);
-            if !RowPage::new(geometry, buffer.words()).is_full() {
+            let page = RowPage::growing(geometry, buffer.words())
+                .map_err(|e| self.index.locate(e.on_page(0), &[last]))?;
+            if !page.is_full() {
                 page::change(self.index, [&buffer], |[words]| {
                     RowPageMut::new(geometry, words).close();
                 });
             }
         }
         // a page that was added meanwhile is not closed
-        tail.len()
+        Ok(tail.len())
     }
 
     /// Replaces the sources by one segment of their live rows, or by none if none are left.
-    pub fn rewrite(&self, sources: &Sources) {
+    ///
+    /// Errors: a damaged page, found before anything is written; out of memory.
+    pub fn rewrite(&self, sources: &Sources) -> Result<()> {
         let index = self.index;
         let meta = Meta::read(index);
         let part = sources.part;
         let log = Log::Each;
         let tail = &meta.tails[part as usize][..sources.tail];
         if tail.is_empty() && sources.segments.is_empty() {
-            return;
+            return Ok(());
         }
         let geometry = meta.geometry(part);
-        let (pool, consumed) = self.reusable(&meta, log);
-        let mut retired = consumed.blocks.clone();
-        let old: Vec<Rc<Loaded>> = meta
-            .segments
-            .iter()
+        let old = meta.segments.iter();
+        let old: Result<Vec<Rc<Loaded>>> = old
             .filter(|s| sources.segments.contains(&s.generation))
             .map(|s| cache::segment(index, &meta, s))
             .collect();
+        let old = old?;
+        for loaded in &old {
+            self.look_through(loaded)?;
+        }
+        let rows = self.read_tail(geometry, tail)?;
+        let (pool, consumed) = self.reusable(&meta, log)?;
+        let mut retired = consumed.blocks.clone();
         let mut runs: Vec<Run> = old
             .iter()
             .map(|loaded| Run::Merged(Merged::new(index, loaded)))
             .collect();
-        runs.push(Run::Collected(sorted(self.read_tail(geometry, tail))));
+        runs.push(Run::Collected(sorted(rows)));
         retired.extend_from_slice(tail);
         for loaded in &old {
             retired.extend_from_slice(&loaded.blocks);
@@ -129,33 +141,54 @@ impl Publisher {
             meta.next_generation,
             &self.options,
             Self::memory(),
-        );
+        )?;
         drop(runs);
         self.publish(pool, &new, sources, &consumed, retired);
+        Ok(())
+    }
+
+    /// What a merge would stop at half-way is found before it begins: it would leave pages that nobody needs, and be tried again.
+    ///
+    /// Errors: a damaged page.
+    fn look_through(&self, loaded: &Loaded) -> Result<()> {
+        let mut reader = Reader::new(self.index, loaded);
+        for number in 0..loaded.segment.row_pages() {
+            reader.checked(number)?;
+            reader.tick();
+        }
+        Ok(())
     }
 
     /// The rows of tail pages.
-    fn read_tail(&self, geometry: Geometry, tail: &[u32]) -> Collected {
+    ///
+    /// Errors: a damaged page; out of memory.
+    fn read_tail(&self, geometry: Geometry, tail: &[u32]) -> Result<Collected> {
         let mut rows = Collected::new(geometry);
         for &block in tail {
-            let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
-            let page = RowPage::new(geometry, buffer.words());
+            let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
+            let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0)?;
+            let page = RowPage::growing(geometry, buffer.words()).map_err(here)?;
+            page.check().map_err(here)?;
+            check_places(&page).map_err(here)?;
             for i in 0..page.len() {
                 let row = page.row(i);
                 if row.place != 0 {
-                    rows.push(row).or_raise();
+                    rows.push(row)?;
                 }
             }
             drop(buffer);
             check_for_interrupts();
         }
-        rows
+        Ok(rows)
     }
 
     /// Blocks that nobody can be reading any more. Lists are used up as a whole: what a rewriting leaves of
     /// them is listed anew, as are the pages of the lists. When too many lists wait for old
-    /// snapshots, they are joined, to wait together.
-    fn reusable(&self, meta: &Meta, log: Log) -> (Pool, Consumed) {
+    /// snapshots, they are joined, to wait together. A block that is in use, listed twice, or not there is left out: the last can be so
+    /// on a standby that was promoted, which never got a page that its primary lost in a crash.
+    ///
+    /// Errors: damaged lists or descriptions; out of memory.
+    fn reusable(&self, meta: &Meta, log: Log) -> Result<(Pool, Consumed)> {
         let index = self.index;
         let mut pool = Pool {
             index,
@@ -163,6 +196,8 @@ impl Publisher {
             free: Vec::new(),
         };
         let mut consumed = Consumed::default();
+        // what tails have got since is in none of the lists
+        let mut used = in_use(index, meta, index.blocks())?;
         let crowded = meta.free.len() + 2 > MAX_FREE;
         for (i, list) in meta.free.iter().enumerate() {
             let removable = self.is_past(list.horizon);
@@ -171,7 +206,8 @@ impl Publisher {
             if !removable && !joined {
                 continue;
             }
-            let (blocks, pages) = read_list(index, list);
+            let (mut blocks, pages) = read_list(index, list)?;
+            blocks.retain(|&block| used.claim(block));
             if removable {
                 self.log_reuse(list);
                 pool.free.extend(blocks);
@@ -183,7 +219,7 @@ impl Publisher {
         }
         // low blocks first: `take` pops
         pool.free.sort_unstable_by(|a, b| b.cmp(a));
-        (pool, consumed)
+        Ok((pool, consumed))
     }
 
     /// No snapshot of this server is older.
@@ -283,36 +319,24 @@ impl Publisher {
     }
 
     /// Frees blocks that belong to nothing: what a crash or an error leaves of a rewriting.
-    pub fn sweep(&self) {
+    ///
+    /// Errors: damaged lists or descriptions; out of memory.
+    pub fn sweep(&self) -> Result<()> {
         let index = self.index;
-        let (meta, blocks) = {
+        let (meta, total) = {
             // tails grow under the lock of the metapage
             let buffer = index.share(META);
             (Meta::decode(index, &buffer), index.blocks())
         };
-        let mut used = vec![false; blocks as usize];
-        let mut mark = |block: u32| {
-            if let Some(used) = used.get_mut(block as usize) {
-                *used = true;
-            }
-        };
-        mark(META);
-        meta.tails.iter().flatten().for_each(|&b| mark(b));
-        for entry in &meta.segments {
-            let loaded = cache::segment(index, &meta, entry);
-            loaded
-                .blocks
-                .iter()
-                .chain(&loaded.map)
-                .for_each(|&b| mark(b));
-        }
+        let mut used = in_use(index, &meta, total)?;
         for list in &meta.free {
-            let (blocks, pages) = read_list(index, list);
-            blocks.iter().chain(&pages).for_each(|&b| mark(b));
+            for block in read_list(index, list)?.0 {
+                used.claim(block);
+            }
         }
-        let orphans: Vec<u32> = (0..blocks).filter(|&b| !used[b as usize]).collect();
+        let orphans: Vec<u32> = used.unclaimed().collect();
         if orphans.is_empty() || meta.free.len() + 1 >= MAX_FREE {
-            return;
+            return Ok(());
         }
         let pool = Pool {
             index,
@@ -325,6 +349,7 @@ impl Publisher {
             tail: 0,
         };
         self.publish(pool, &[], &nothing, &Consumed::default(), orphans);
+        Ok(())
     }
 }
 
@@ -333,31 +358,6 @@ impl Publisher {
 struct Consumed {
     lists: Vec<u32>,
     blocks: Vec<u32>,
-}
-
-/// The blocks of a list, and those it is written on.
-pub fn read_list(index: Index, list: &FreeList) -> (Vec<u32>, Vec<u32>) {
-    let (mut blocks, mut pages) = (Vec::new(), Vec::new());
-    let mut block = list.first;
-    while block != 0 {
-        let buffer = index.share(block).expect(index, Kind::Free, 0);
-        pages.push(block);
-        let words = buffer.words();
-        let n = ((words[0] >> 32) as usize).min(words.len() - MAP_HEADER);
-        let pairs = words[MAP_HEADER..MAP_HEADER + n].iter();
-        blocks.extend(pairs.flat_map(|&w| [w as u32, (w >> 32) as u32]));
-        block = words[0] as u32;
-        drop(buffer);
-        check_for_interrupts();
-        if pages.len() > list.blocks as usize + 1 {
-            index.corrupt(block, "a damaged free list");
-        }
-    }
-    blocks.truncate(list.blocks as usize);
-    if blocks.contains(&META) {
-        index.corrupt(list.first, "a damaged free list");
-    }
-    (blocks, pages)
 }
 
 /// RelationNeedsWAL().
@@ -378,6 +378,8 @@ pub unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
 }
 
 /// Writes all live rows of `runs` into segments, several if they are too many for one.
+///
+/// Errors: a damaged page; out of memory.
 pub fn write_segments(
     geometry: Geometry,
     part: Part,
@@ -386,7 +388,8 @@ pub fn write_segments(
     first_generation: u64,
     options: &Options,
     memory: usize,
-) -> (Vec<Entry>, Pool) {
+) -> Result<(Vec<Entry>, Pool)> {
+    let index = pool.index;
     let mut new: Vec<Entry> = Vec::new();
     let mut generation = first_generation;
     let mut pool = Some(pool);
@@ -395,8 +398,10 @@ pub fn write_segments(
         Part::Signatures => options.chunks,
         Part::Missing => None,
     };
-    let finish = |writer: Writer<NewPages>, new: &mut Vec<Entry>| -> Pool {
-        let (segment, pages) = writer.finish(chunks, memory).or_raise();
+    let finish = |writer: Writer<NewPages>, new: &mut Vec<Entry>| -> Result<Pool> {
+        let (segment, pages) = writer
+            .finish(chunks, memory)
+            .map_err(|e| index.locate(e, &[]))?;
         let generation = pages.generation;
         let (pool, map, pages) = pages.finish(&segment);
         new.push(Entry {
@@ -407,21 +412,21 @@ pub fn write_segments(
             pages,
             part,
         });
-        pool
+        Ok(pool)
     };
     merge(&geometry, runs, |row: Row<'_>| {
         if writer.as_ref().is_some_and(|w| w.rows() == MAX_ROWS) {
-            pool = Some(finish(writer.take().expect("there is one"), &mut new));
+            pool = Some(finish(writer.take().expect("there is one"), &mut new)?);
         }
         let writer = writer.get_or_insert_with(|| {
             let pool = pool.take().expect("no other writer has it");
             generation += 1;
             Writer::new(geometry, NewPages::new(pool, generation - 1))
         });
-        writer.push(row).or_raise();
-    });
+        writer.push(row).map_err(|e| index.locate(e, &[]))
+    })?;
     if let Some(writer) = writer.take() {
-        pool = Some(finish(writer, &mut new));
+        pool = Some(finish(writer, &mut new)?);
     }
-    (new, pool.expect("given back by the last writer"))
+    Ok((new, pool.expect("given back by the last writer")))
 }

@@ -6,10 +6,13 @@ use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
 use super::cache::Loaded;
-use super::page::Index;
+use super::page::{Index, PAGE_WORDS};
 use super::store::Reader;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
+
+/// A bit count stands above the place of a row.
+const _: () = assert!(Geometry::most_bits(PAGE_WORDS) + 1 < 1 << 16);
 
 /// Rows in memory, of a number of words each: the bits, the threshold, and place + count · 2^48.
 pub struct Collected {
@@ -49,9 +52,10 @@ impl Collected {
         self.geometry.missing() as usize + 3
     }
 
-    /// Errors: out of memory.
+    /// Errors: out of memory; a row that cannot be.
     pub fn push(&mut self, row: Row<'_>) -> Result<()> {
         let width = self.width();
+        row.check(&self.geometry)?;
         if self.words.capacity() - self.words.len() < width {
             // by an eighth at a time: doubling would waste half of what is allowed
             let more = (self.words.len() / 8).max(1 << 12) + width;
@@ -186,7 +190,8 @@ impl Spilled {
             words[..geometry.stride].copy_from_slice(row.words);
             words[geometry.stride..].copy_from_slice(&pack(row));
             spilled.append(&words);
-        });
+            Ok(())
+        })?;
         spilled.row = words;
         Ok(spilled)
     }
@@ -264,16 +269,20 @@ impl<'a> Merged<'a> {
         }
     }
 
-    fn row(&mut self, row: u32) -> Row<'_> {
-        let geometry = self.loaded.segment.geometry;
+    /// Errors: a damaged page.
+    fn row(&mut self, row: u32) -> Result<Row<'_>> {
+        let segment = &self.loaded.segment;
+        let geometry = segment.geometry;
         let number = row / geometry.capacity as u32;
         if self.page != Some(number) {
+            self.reader.checked(number)?;
             self.words.clear();
-            self.words.extend_from_slice(self.reader.page(number));
+            self.words.extend_from_slice(self.reader.page(number)?);
             self.reader.release();
             self.page = Some(number);
         }
-        RowPage::new(geometry, &self.words).row(row as usize % geometry.capacity)
+        let page = RowPage::new(geometry, &self.words)?;
+        Ok(page.row(row as usize % geometry.capacity))
     }
 }
 
@@ -286,41 +295,52 @@ pub enum Run<'a> {
 
 impl Run<'_> {
     /// Passes on the rows of `count` set bits; called for every count, ascending.
-    fn each(&mut self, count: u32, to: &mut dyn FnMut(Row<'_>)) {
+    ///
+    /// Errors: those of `to`; a damaged page.
+    fn each(&mut self, count: u32, to: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
         match self {
             Run::Collected(rows) => {
                 for &i in rows.of_count(count) {
-                    to(rows.row(i as usize));
+                    to(rows.row(i as usize))?;
                 }
             }
             Run::Spilled(file) => {
                 while let Some(row) = file.next().filter(|row| row.count == count) {
-                    to(row);
+                    to(row)?;
                     file.advance();
                 }
             }
             Run::Merged(segment) => {
                 for row in segment.loaded.segment.range(count, count) {
-                    to(segment.row(row));
+                    to(segment.row(row)?)?;
                 }
             }
         }
+        Ok(())
     }
 }
 
 /// Passes on the live rows of all runs by bit count.
-pub fn merge(geometry: &Geometry, runs: &mut [Run<'_>], mut to: impl FnMut(Row<'_>)) {
+///
+/// Errors: those of `to`; a damaged page.
+pub fn merge(
+    geometry: &Geometry,
+    runs: &mut [Run<'_>],
+    mut to: impl FnMut(Row<'_>) -> Result<()>,
+) -> Result<()> {
     for count in 0..=geometry.missing() {
         for run in &mut *runs {
             check_for_interrupts();
             run.each(count, &mut |row| {
                 check_for_interrupts();
                 if row.place != 0 {
-                    to(row);
+                    to(row)?;
                 }
-            });
+                Ok(())
+            })?;
         }
     }
+    Ok(())
 }
 
 /// Sorts what was collected.

@@ -9,13 +9,15 @@ use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::search::{Search, Work};
-use bloom_ident_core::sigfile::{Geometry, Pages, Query, RowPage};
+use bloom_ident_core::sigfile::{Geometry, Query, RowPage, Segment};
+use bloom_ident_core::{Error, Result};
 
 use pgrx::pg_sys;
 
 use super::cache::{self, Loaded};
 use super::meta::{Meta, Part};
-use super::page::{Index, Kind};
+use super::page::{Buffer, Index, Kind};
+use super::place;
 use super::store::Reader;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
@@ -55,6 +57,8 @@ pub struct Walk {
     index: Index,
     /// Of the scan, NULL for none.
     snapshot: pg_sys::Snapshot,
+    /// The table, NULL where its rows are not read by the places that are found.
+    table: pg_sys::Relation,
     conditions: Vec<Condition>,
     /// The condition that the search goes by.
     leading: Option<Query>,
@@ -87,9 +91,12 @@ impl Walk {
         Walk {
             index,
             snapshot: std::ptr::null_mut(),
+            table: std::ptr::null_mut(),
             conditions,
             leading,
-            segments: of_parts.map(|s| cache::segment(index, meta, s)).collect(),
+            segments: of_parts
+                .map(|s| cache::segment(index, meta, s).or_raise())
+                .collect(),
             tails: meta.tails.clone(),
             geometries: Part::ALL.map(geometry),
             thresholds: false,
@@ -103,6 +110,12 @@ impl Walk {
     /// For a scan with this snapshot, which lives as long as the walk is used.
     pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Walk {
         self.snapshot = snapshot;
+        self
+    }
+
+    /// Places have to be in this table, which is open as long as the walk is used; NULL for none.
+    pub fn with_table(mut self, table: pg_sys::Relation) -> Walk {
+        self.table = table;
         self
     }
 
@@ -176,7 +189,8 @@ impl Walk {
             (Some(search), _) => search,
             (None, Some(query)) => {
                 let mut reader = Reader::new(self.index, &loaded).with_snapshot(self.snapshot);
-                Search::start(segment, query, &COSTS, &mut reader).or_raise()
+                let search = Search::start(segment, query, &COSTS, &mut reader);
+                search.map_err(|e| reader.locate(e)).or_raise()
             }
             (None, None) => Search::everything(segment),
         };
@@ -185,9 +199,10 @@ impl Walk {
         match search.next(segment) {
             Some((page, work)) => {
                 let mut reader = Reader::new(self.index, &loaded).with_snapshot(self.snapshot);
-                let page_rows = RowPage::new(segment.geometry, reader.page(page));
+                let page_rows = reader.rows(page).or_raise();
                 let first = page * segment.geometry.capacity as u32;
-                self.visit(&page_rows, work, query, &mut |i| {
+                let of = Some((segment, page));
+                let visited = self.visit(&page_rows, of, work, query, &mut |i| {
                     found = true;
                     let hit = Hit {
                         place: page_rows.place(i),
@@ -196,6 +211,7 @@ impl Walk {
                     };
                     each(&page_rows, i, hit);
                 });
+                visited.map_err(|e| reader.locate(e)).or_raise();
                 self.search = Some(search);
             }
             None => self.at.0 += 1,
@@ -216,11 +232,14 @@ impl Walk {
         let geometry = self.geometries[part as usize].expect("a tail has rows");
         let buffer = self.index.share(block);
         buffer.test_old_snapshot(self.index, self.snapshot);
-        let buffer = buffer.expect(self.index, Kind::Tail, 0);
-        let page = RowPage::new(geometry, buffer.words());
+        let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
+        let buffer = buffer.expect(self.index, Kind::Tail, 0).or_raise();
+        let page = RowPage::growing(geometry, buffer.words());
+        let page = page.map_err(here).or_raise();
         let work = Work::Range(0, page.len());
         let mut found = false;
-        self.visit(&page, work, self.leading.as_ref(), &mut |i| {
+        let leading = self.leading.as_ref();
+        let visited = self.visit(&page, None, work, leading, &mut |i| {
             found = true;
             let hit = Hit {
                 place: page.place(i),
@@ -229,29 +248,55 @@ impl Walk {
             };
             each(&page, i, hit);
         });
+        visited.map_err(here).or_raise();
         Some(found)
     }
 
     /// Calls `hit` for the live rows that fulfil all conditions.
+    ///
+    /// Errors: a row that cannot be.
     fn visit(
         &self,
         page: &RowPage<'_>,
+        of: Option<(&Segment, u32)>,
         work: Work<'_>,
         query: Option<&Query>,
         hit: &mut dyn FnMut(usize),
-    ) {
+    ) -> Result<()> {
+        let mut wrong = None;
         let mut check = |i: usize, common: u32| {
-            if page.place(i) != 0 && self.fulfils(page, i, common) {
+            let place = page.place(i);
+            if place == 0 || !self.fulfils(page, i, common) {
+                return;
+            }
+            // SAFETY: as promised to with_table().
+            if place::is_possible(place) && unsafe { place::is_within(self.table, place) } {
                 hit(i);
+            } else {
+                wrong = Some(place);
             }
         };
         match query {
-            Some(query) => work.run(page, query, check),
+            Some(query) => work.run(page, of, query, check)?,
             None => {
                 let Work::Range(from, to) = work else {
                     unreachable!("without a query nothing is probed");
                 };
-                (from..to.min(page.len())).for_each(|i| check(i, 0));
+                let to = to.min(page.len());
+                if let Some((segment, number)) = of {
+                    segment.check_counts(number, page, from, to)?;
+                }
+                for i in from..to {
+                    page.checked(i)?;
+                    check(i, 0);
+                }
+            }
+        }
+        match (wrong, of) {
+            (None, _) => Ok(()),
+            (Some(place), of) => {
+                let error = Error::damaged(place::describe(place));
+                Err(error.on_page(of.map_or(0, |(_, number)| number)))
             }
         }
     }
@@ -282,9 +327,15 @@ impl Walk {
             Some(loaded) => {
                 let geometry = loaded.segment.geometry;
                 let capacity = geometry.capacity as u32;
+                let number = hit.row / capacity;
+                let i = (hit.row % capacity) as usize;
                 let mut reader = Reader::new(self.index, loaded);
-                let page = RowPage::new(geometry, reader.page(hit.row / capacity));
-                read(&page, (hit.row % capacity) as usize)
+                let page = reader.rows(number).or_raise();
+                let checked = page.checked(i).map_err(|e| e.on_page(number));
+                checked
+                    .map_err(|e| self.index.locate(e, &loaded.blocks))
+                    .or_raise();
+                read(&page, i)
             }
             None => {
                 let mut number = hit.source as usize - self.segments.len();
@@ -299,8 +350,14 @@ impl Walk {
                     })
                     .expect("where the hit was");
                 let geometry = self.geometries[part as usize].expect("a tail has rows");
+                let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
                 let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
-                read(&RowPage::new(geometry, buffer.words()), hit.row as usize)
+                let buffer: Buffer = buffer.or_raise();
+                let page = RowPage::growing(geometry, buffer.words());
+                let page = page.map_err(here).or_raise();
+                let i = hit.row as usize;
+                page.checked(i).map_err(here).or_raise();
+                read(&page, i)
             }
         }
     }

@@ -1,12 +1,14 @@
 //! The core's view of a segment's pages: reading them, and writing new ones.
 
 use bloom_ident_core::sigfile::write::{Content, Store};
-use bloom_ident_core::sigfile::Pages;
+use bloom_ident_core::sigfile::{Pages, RowPage};
+use bloom_ident_core::{Error, Result};
 
 use pgrx::pg_sys;
 
 use super::cache::{describe, Loaded, MAP_HEADER};
 use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
+use super::place;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 
 /// Reads pages of a segment, holding the last one.
@@ -35,11 +37,50 @@ impl<'a> Reader<'a> {
         self.snapshot = snapshot;
         self
     }
+
+    /// What the core says of a page, with the index and the block.
+    #[cold]
+    pub fn locate(&self, error: Error) -> Error {
+        self.index.locate(error, &self.loaded.blocks)
+    }
+
+    /// A row page, its number of rows as it ought to be.
+    ///
+    /// Errors: a damaged page.
+    #[inline]
+    pub fn rows(&mut self, number: u32) -> Result<RowPage<'_>> {
+        let (index, loaded) = (self.index, self.loaded);
+        loaded
+            .segment
+            .row_page(number, self.page(number)?)
+            .map_err(|e| index.locate(e, &loaded.blocks))
+    }
+
+    /// A row page, everything on it checked: what is copied goes through here.
+    ///
+    /// Errors: a damaged page.
+    pub fn checked(&mut self, number: u32) -> Result<RowPage<'_>> {
+        let (index, loaded) = (self.index, self.loaded);
+        let words = self.page(number)?;
+        let checked = loaded.segment.check_row_page(number, words);
+        let page = checked.map_err(|e| index.locate(e, &loaded.blocks))?;
+        check_places(&page).map_err(|e| index.locate(e.on_page(number), &loaded.blocks))?;
+        Ok(page)
+    }
+}
+
+/// Errors: a place where no row can be.
+pub fn check_places(page: &RowPage<'_>) -> Result<()> {
+    let mut places = (0..page.len()).map(|i| page.place(i));
+    match places.find(|&place| place != 0 && !place::is_possible(place)) {
+        Some(place) => Err(Error::damaged(place::describe(place))),
+        None => Ok(()),
+    }
 }
 
 impl Pages for Reader<'_> {
     #[inline]
-    fn page(&mut self, number: u32) -> &[u64] {
+    fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
             let kind = if number < self.row_pages {
@@ -52,10 +93,10 @@ impl Pages for Reader<'_> {
             let buffer = self.index.share_recent(block, recent);
             // before its kind: a page that was too old to be kept may be another one's
             buffer.test_old_snapshot(self.index, self.snapshot);
-            let buffer = buffer.expect(self.index, kind, self.loaded.generation);
+            let buffer = buffer.expect(self.index, kind, self.loaded.generation)?;
             self.current = Some((number, buffer));
         }
-        self.current.as_ref().expect("just read").1.words()
+        Ok(self.current.as_ref().expect("just read").1.words())
     }
 
     #[inline]
@@ -146,7 +187,7 @@ impl NewPages {
 }
 
 impl Pages for NewPages {
-    fn page(&mut self, number: u32) -> &[u64] {
+    fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
             let kind = if number < self.row_pages {
@@ -156,9 +197,10 @@ impl Pages for NewPages {
             };
             let index = self.pool.index;
             let buffer = index.share(self.blocks[number as usize]);
-            self.current = Some((number, buffer.expect(index, kind, self.generation)));
+            let buffer = buffer.expect(index, kind, self.generation)?;
+            self.current = Some((number, buffer));
         }
-        self.current.as_ref().expect("just read").1.words()
+        Ok(self.current.as_ref().expect("just read").1.words())
     }
 
     #[inline]

@@ -2,12 +2,16 @@
 //! written anew, like those that are small.
 
 use bloom_ident_core::sigfile::{posting, tiers, Geometry, RowPage, RowPageMut};
+use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, PgBox};
 
-use super::cache;
+use super::blocks::read_list;
+use super::cache::{self, Loaded};
 use super::meta::{Meta, Part};
 use super::page::{self, Index, Kind, META};
-use super::rewrite::{read_list, Publisher, Sources};
+use super::rewrite::{Publisher, Sources};
+use super::store::check_places;
+use crate::pg::error::OrRaise;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 
 /// What a pass over the index counts.
@@ -25,14 +29,38 @@ struct Pass {
 }
 
 impl Pass {
+    /// A page of a segment.
+    ///
+    /// Errors: a damaged one.
+    fn page_of(&mut self, loaded: &Loaded, number: u32) -> Result<u32> {
+        let (segment, block) = (&loaded.segment, loaded.blocks[number as usize]);
+        self.page(block, Kind::Rows, loaded.generation, |words| {
+            segment.row_page(number, words)
+        })
+    }
+
+    /// Errors: a damaged page.
+    fn page_of_tail(&mut self, geometry: Geometry, block: u32) -> Result<u32> {
+        self.page(block, Kind::Tail, 0, |words| {
+            RowPage::growing(geometry, words)
+        })
+    }
+
     /// Buries rows that the callback calls dead. Returns the page's dead rows, old and new.
-    fn page(&mut self, block: u32, kind: Kind, generation: u64, geometry: Geometry) -> u32 {
+    fn page(
+        &mut self,
+        block: u32,
+        kind: Kind,
+        generation: u64,
+        view: impl for<'a> FnOnce(&'a [u64]) -> Result<RowPage<'a>>,
+    ) -> Result<u32> {
         let callback = self.callback.expect("VACUUM passes one");
-        let buffer = self
-            .index
-            .exclusive(block)
-            .expect(self.index, kind, generation);
-        let page = RowPage::new(geometry, buffer.words());
+        let index = self.index;
+        let buffer = index.exclusive(block).expect(index, kind, generation)?;
+        let here = |e: Error| index.damaged(block, e.message());
+        let page = view(buffer.words()).map_err(here)?;
+        check_places(&page).map_err(here)?;
+        let geometry = *page.geometry();
         let (mut dead, mut found) = (0, Vec::new());
         found.reserve(page.len());
         let state = self.state;
@@ -66,7 +94,7 @@ impl Pass {
             #[cfg(feature = "pg18")]
             ffi::vacuum_delay_point(false);
         }
-        dead + found.len() as u32
+        Ok(dead + found.len() as u32)
     }
 }
 
@@ -126,14 +154,10 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         };
         let mut dead = Vec::new();
         for entry in &meta.segments {
-            let loaded = cache::segment(index, &meta, entry);
-            let geometry = loaded.segment.geometry;
-            let pages = loaded.segment.row_pages() as usize;
-            let of_segment = loaded.blocks[..pages].iter();
-            let sum: u32 = of_segment
-                .map(|&block| pass.page(block, Kind::Rows, entry.generation, geometry))
-                .sum();
-            dead.push((entry.generation, sum));
+            let loaded = cache::segment(index, &meta, entry).or_raise();
+            let pages = loaded.segment.row_pages();
+            let sum = (0..pages).map(|number| pass.page_of(&loaded, number).or_raise());
+            dead.push((entry.generation, sum.sum::<u32>()));
         }
         // rows that come from now on have places that this VACUUM does not remove
         for part in Part::ALL {
@@ -142,7 +166,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
             }
             let geometry = meta.geometry(part);
             for &block in &meta.tails[part as usize] {
-                pass.page(block, Kind::Tail, 0, geometry);
+                pass.page_of_tail(geometry, block).or_raise();
             }
         }
         if dead.iter().zip(&meta.segments).any(|(d, s)| d.1 != s.dead) {
@@ -171,7 +195,9 @@ const DEAD: f64 = 0.2;
 const SEALED: u32 = 4;
 
 /// Seals the tail and merges segments. `all`: everything into as few segments as can be.
-pub fn compact(publisher: &Publisher, all: bool) {
+///
+/// Errors: a damaged page; out of memory.
+pub fn compact(publisher: &Publisher, all: bool) -> Result<()> {
     let index = publisher.index;
     for part in Part::ALL {
         let meta = Meta::read(index);
@@ -183,7 +209,7 @@ pub fn compact(publisher: &Publisher, all: bool) {
         let limit = publisher.options.tail_limit(geometry.stride);
         let pages = meta.tails[part as usize].len() as u32;
         let tail = if pages > 0 && (all || pages * geometry.capacity as u32 >= limit / SEALED) {
-            publisher.close_tail(part)
+            publisher.close_tail(part)?
         } else {
             0
         };
@@ -213,25 +239,29 @@ pub fn compact(publisher: &Publisher, all: bool) {
                     .map(|&i| of_part[chosen[i]].generation)
                     .collect(),
                 tail: if group.contains(&tail_at) { tail } else { 0 },
-            });
+            })?;
         }
     }
+    Ok(())
 }
 
 /// Rows of these parts that are not dead.
-fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> u64 {
+///
+/// Errors: a damaged page.
+fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> Result<u64> {
     let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
     let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
     for &part in parts {
         for &block in &meta.tails[part as usize] {
-            let buffer = index.share(block).expect(index, Kind::Tail, 0);
-            let page = RowPage::new(meta.geometry(part), buffer.words());
+            let buffer = index.share(block).expect(index, Kind::Tail, 0)?;
+            let page = RowPage::growing(meta.geometry(part), buffer.words())
+                .map_err(|e| index.damaged(block, e.message()))?;
             live += (0..page.len()).filter(|&i| page.place(i) != 0).count() as u64;
             drop(buffer);
             check_for_interrupts();
         }
     }
-    live
+    Ok(live)
 }
 
 #[entry]
@@ -247,21 +277,21 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         }
         let index = Index::new(info.index);
         let publisher = Publisher::wait(index, heap_of(info));
-        let signatures = live_rows(index, &Meta::read(index), &[Part::Signatures]);
+        let signatures = live_rows(index, &Meta::read(index), &[Part::Signatures]).or_raise();
         // without any, the tail goes too, and with it the shape
-        compact(&publisher, signatures == 0);
-        publisher.sweep();
+        compact(&publisher, signatures == 0).or_raise();
+        publisher.sweep().or_raise();
         let meta = Meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
             // nothing was to be deleted; the table may have rows that a partial index has not
-            (*stats).num_index_tuples = live_rows(index, &meta, &Part::ALL) as f64;
+            (*stats).num_index_tuples = live_rows(index, &meta, &Part::ALL).or_raise() as f64;
             (*stats).estimated_count = false;
         }
         (*stats).num_pages = index.blocks();
         let mut free = 0;
         for list in &meta.free {
-            let (blocks, pages) = read_list(index, list);
+            let (blocks, pages) = read_list(index, list).or_raise();
             free += blocks.len() + pages.len();
         }
         (*stats).pages_free = free as u32;

@@ -1,14 +1,8 @@
 //! Whether a segment is what it ought to be.
 
-use super::posting::PostingPage;
-use super::rows::RowPage;
 use super::segment::Segment;
 use super::Pages;
-use crate::{Error, Kind, Result};
-
-fn damaged(what: String) -> Error {
-    Error::new(Kind::Corrupted, what)
-}
+use crate::{Error, Result};
 
 /// Looks at every row and every posting.
 ///
@@ -21,46 +15,20 @@ pub fn check(segment: &Segment, pages: &mut impl Pages) -> Result<()> {
     Ok(())
 }
 
-/// Bit counts are right and ascend, rows are where the table of first rows says.
+/// Rows are what they can be, and where the table of first rows says.
 fn check_rows(segment: &Segment, pages: &mut impl Pages) -> Result<()> {
-    let g = segment.geometry;
-    let padding = g.stride as u32 * 64 - g.bits;
-    let mut number = 0u32;
-    for page in 0..segment.row_pages() {
-        let rows = RowPage::new(g, pages.page(page));
-        let expected = (segment.rows - number).min(g.capacity as u32);
-        if rows.len() as u32 != expected {
-            return Err(damaged(format!(
-                "row page {page} has {} rows, not {expected}",
-                rows.len()
-            )));
-        }
-        for i in 0..rows.len() {
-            let row = rows.row(i);
-            let counted: u32 = row.words.iter().map(|w| w.count_ones()).sum();
-            let missing = row.count == g.missing() && counted == 0;
-            if counted != row.count && !missing {
-                return Err(damaged(format!(
-                    "row {number} has {counted} bits set, and bit count {}",
-                    row.count
-                )));
-            }
-            if padding > 0 && padding < 64 && row.words[g.stride - 1] >> (64 - padding) != 0 {
-                return Err(damaged(format!("row {number} has padding bits set")));
-            }
-            if !segment.range(row.count, row.count).contains(&number) {
-                return Err(damaged(format!(
-                    "row {number} of bit count {} is out of order",
-                    row.count
-                )));
-            }
-            if !missing && row.threshold < segment.least_threshold {
-                return Err(damaged(format!(
-                    "row {number} has threshold {}, below the least, {}",
-                    row.threshold, segment.least_threshold
-                )));
-            }
-            number += 1;
+    for number in 0..segment.row_pages() {
+        let page = segment.check_row_page(number, pages.page(number)?)?;
+        let below = |&i: &usize| {
+            let row = page.row(i);
+            row.count <= segment.geometry.bits && row.threshold < segment.least_threshold
+        };
+        if let Some(i) = (0..page.len()).find(below) {
+            let (threshold, least) = (page.threshold(i), segment.least_threshold);
+            return Err(Error::damaged(format!(
+                "row {i} has threshold {threshold}, below the least, {least}"
+            ))
+            .on_page(number));
         }
         pages.tick();
     }
@@ -77,31 +45,32 @@ fn check_postings(segment: &Segment, n: usize, pages: &mut impl Pages) -> Result
         .try_reserve_exact(present)
         .map_err(|_| Error::out_of_memory(4 * present))?;
     for page in 0..segment.row_pages() {
-        let rows = RowPage::new(g, pages.page(page));
+        let rows = segment.row_page(page, pages.page(page)?)?;
         let left = (present - values.len()).min(rows.len());
         let words = rows.words(0, left).chunks_exact(g.stride);
         values.extend(words.map(|w| postings.chunk.value(w)));
         pages.tick();
     }
-    let mut seen = vec![0u64; present.div_ceil(64)];
+    let mut seen: Vec<u64> = Vec::new();
+    let words = present.div_ceil(64);
+    seen.try_reserve_exact(words)
+        .map_err(|_| Error::out_of_memory(8 * words))?;
+    seen.resize(words, 0);
     let mut last = None;
-    for (page, &fence) in postings.fences.iter().enumerate() {
-        let list = PostingPage::new(pages.page(postings.first_page + page as u32));
-        if list.is_empty() || list.base() != u64::from(fence) {
-            return Err(damaged(format!(
-                "posting page {page} of chunk {n} begins with {}, not with {fence}",
-                list.base()
-            )));
-        }
+    for page in 0..postings.fences.len() as u32 {
+        let number = postings.first_page + page;
+        let list = postings.page(number, pages.page(number)?)?;
+        list.check().map_err(|e| e.on_page(number))?;
         for (value, row) in list.iter() {
             let at = row as usize;
             let expected = values.get(at).copied();
             let bit = 1u64 << (at % 64);
             let twice = seen.get(at / 64).is_some_and(|word| word & bit != 0);
             if expected != Some(value) || twice || last >= Some((value, row)) {
-                return Err(damaged(format!(
+                return Err(Error::damaged(format!(
                     "chunk {n} lists row {row} under {value:#x}, where it does not belong"
-                )));
+                ))
+                .on_page(number));
             }
             seen[at / 64] |= bit;
             last = Some((value, row));
@@ -110,7 +79,7 @@ fn check_postings(segment: &Segment, n: usize, pages: &mut impl Pages) -> Result
     }
     let listed: u32 = seen.iter().map(|w| w.count_ones()).sum();
     if listed as usize != present {
-        return Err(damaged(format!(
+        return Err(Error::damaged(format!(
             "chunk {n} lists {listed} of {present} rows"
         )));
     }

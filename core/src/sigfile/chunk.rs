@@ -53,12 +53,15 @@ impl Frequencies {
         }
     }
 
+    /// Bits beyond those of the shape do not count.
     pub fn add(&mut self, words: &[u64]) {
         self.rows += 1;
         for (i, &word) in words.iter().enumerate() {
             let mut word = word;
             while word != 0 {
-                self.set[64 * i + word.trailing_zeros() as usize] += 1;
+                if let Some(set) = self.set.get_mut(64 * i + word.trailing_zeros() as usize) {
+                    *set += 1;
+                }
                 word &= word - 1;
             }
         }

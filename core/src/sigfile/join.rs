@@ -11,9 +11,7 @@
 use std::ops::Range;
 
 use super::budget::{step, Costs};
-use super::posting::PostingPage;
 use super::query::Query;
-use super::rows::{Geometry, RowPage};
 use super::segment::{Postings, Segment};
 use super::Pages;
 use crate::similarity::{fold, Fold, FoldFilter};
@@ -57,7 +55,7 @@ impl Folds {
 
     /// Of these rows, which have signatures.
     ///
-    /// Errors: out of memory.
+    /// Errors: out of memory; a damaged page.
     pub fn of(segment: &Segment, rows: Range<u32>, pages: &mut impl Pages) -> Result<Folds> {
         let mut folds = Vec::new();
         let n = rows.len();
@@ -70,7 +68,7 @@ impl Folds {
         while next < rows.end {
             let page = next / capacity;
             let (from, to) = (next % capacity, (rows.end - page * capacity).min(capacity));
-            let content = RowPage::new(geometry, pages.page(page));
+            let content = segment.row_page(page, pages.page(page)?)?;
             let words = content.words(from as usize, to as usize);
             folds.extend(words.chunks_exact(geometry.stride).map(fold));
             next = page * capacity + to;
@@ -113,17 +111,25 @@ struct Block {
 }
 
 impl Block {
-    fn read(&mut self, geometry: &Geometry, numbers: Range<u32>, pages: &mut impl Pages) {
+    /// Errors: a damaged page; out of memory.
+    fn read(
+        &mut self,
+        segment: &Segment,
+        numbers: Range<u32>,
+        pages: &mut impl Pages,
+    ) -> Result<()> {
         self.words.clear();
         self.counts.clear();
         self.places.clear();
         for number in numbers {
-            let page = RowPage::new(*geometry, pages.page(number));
+            let page = segment.row_page(number, pages.page(number)?)?;
+            segment.check_counts(number, &page, 0, page.len())?;
             self.words.extend_from_slice(page.words(0, page.len()));
             self.counts.extend_from_slice(page.counts());
             self.places.extend((0..page.len()).map(|i| page.place(i)));
         }
         pages.release();
+        Ok(())
     }
 }
 
@@ -262,7 +268,7 @@ impl<'a> Joiner<'a> {
     /// Calls `hit` with the number of a row of the batch, and place and similarity of each row, also a dead one, that reaches the
     /// threshold with it. No page is held then.
     ///
-    /// Errors: out of memory.
+    /// Errors: out of memory; a damaged page.
     pub fn search<P: Pages>(
         &mut self,
         pages: &mut P,
@@ -279,8 +285,8 @@ impl<'a> Joiner<'a> {
                 self.at_once = (some.len() / 2).max(1);
                 continue;
             }
-            self.verify(pages, batch, &mut hit);
-            self.compare(pages, batch, some.clone(), &mut hit);
+            self.verify(pages, batch, &mut hit)?;
+            self.compare(pages, batch, some.clone(), &mut hit)?;
             for i in some.clone() {
                 let asked = &batch.rows[i];
                 if asked.limit >= self.weak_from {
@@ -294,7 +300,7 @@ impl<'a> Joiner<'a> {
                     let filter = asked.filter(self.folds);
                     filter.all(rest.start..end, &mut self.near)?;
                     keep(&mut self.candidates, i, &self.near)?;
-                    self.verify(pages, batch, &mut hit);
+                    self.verify(pages, batch, &mut hit)?;
                     pages.tick();
                     rest.start = end;
                 }
@@ -311,7 +317,7 @@ impl<'a> Joiner<'a> {
         batch: &Batch,
         some: Range<usize>,
         hit: &mut impl FnMut(usize, u64, f64),
-    ) {
+    ) -> Result<()> {
         let weak_from = self.weak_from;
         let weak = |i: &usize| {
             let asked = &batch.rows[*i];
@@ -320,14 +326,14 @@ impl<'a> Joiner<'a> {
         let from = some.clone().filter(weak).map(|i| batch.rows[i].scanned);
         let to = some.clone().filter(weak).map(|i| batch.rows[i].rows.end);
         let (Some(from), Some(to)) = (from.min(), to.max()) else {
-            return;
+            return Ok(());
         };
         let geometry = self.segment.geometry;
         let capacity = geometry.capacity as u32;
         let at_once = (BLOCK_WORDS / (geometry.capacity * geometry.stride)).max(1) as u32;
         for first in (from / capacity..to.div_ceil(capacity)).step_by(at_once as usize) {
             let numbers = first..(first + at_once).min(to.div_ceil(capacity));
-            self.block.read(&geometry, numbers, pages);
+            self.block.read(self.segment, numbers, pages)?;
             let base = first * capacity;
             for i in some.clone().filter(weak) {
                 let asked = &batch.rows[i];
@@ -347,6 +353,7 @@ impl<'a> Joiner<'a> {
                 pages.tick();
             }
         }
+        Ok(())
     }
 
     /// Looks at the candidates themselves.
@@ -355,7 +362,7 @@ impl<'a> Joiner<'a> {
         pages: &mut P,
         batch: &Batch,
         hit: &mut impl FnMut(usize, u64, f64),
-    ) {
+    ) -> Result<()> {
         sort_candidates(&mut self.candidates, pages);
         let geometry = self.segment.geometry;
         let capacity = geometry.capacity;
@@ -368,10 +375,12 @@ impl<'a> Joiner<'a> {
                         .replace(batch.words(asked), batch.rows[asked].count);
                     last = asked;
                 }
-                let page = RowPage::new(geometry, pages.page(row / capacity as u32));
+                let number = row / capacity as u32;
+                let page = self.segment.row_page(number, pages.page(number)?)?;
                 let i = row as usize % capacity;
-                let count = page.counts()[i];
+                let count = self.segment.count_on(number, &page, i)?;
                 if let Some(common) = self.query.hit(page.words(i, i + 1), count) {
+                    page.checked(i).map_err(|e| e.on_page(number))?;
                     let similarity = self.query.similarity(count, common);
                     self.hits.push((asked, page.place(i), similarity));
                 }
@@ -382,6 +391,7 @@ impl<'a> Joiner<'a> {
                 hit(asked, place, similarity);
             }
         }
+        Ok(())
     }
 
     /// Finds for each row of the batch the rows that can be similar to it.
@@ -448,7 +458,8 @@ impl<'a> Joiner<'a> {
                 let (value, i) = ((probe >> 32) as u32, probe as u32 as usize);
                 let mut length = 0;
                 for number in postings.pages(value) {
-                    let list = PostingPage::new(pages.page(number)).find(value);
+                    let page = postings.page(number, pages.page(number)?)?;
+                    let list = page.find(value).map_err(|e| e.on_page(number))?;
                     length += list.count_within(batch.rows[i].rows.clone());
                     pages.tick();
                 }
@@ -588,7 +599,8 @@ impl<'a> Joiner<'a> {
             let asked = &batch.rows[i];
             near.clear();
             for number in postings.pages(value) {
-                let list = PostingPage::new(pages.page(number)).find(value);
+                let page = postings.page(number, pages.page(number)?)?;
+                let list = page.find(value).map_err(|e| e.on_page(number))?;
                 if !list.is_empty() {
                     let rows = asked.rows.start..asked.scanned;
                     let list = list.about(rows.clone());

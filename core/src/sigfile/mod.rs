@@ -6,7 +6,9 @@
 //! in so few agrees nearly with the query in some chunk ([`budget`]), so that few lists are read
 //! and few rows are looked at ([`search`]). What that would not spare is scanned.
 //!
-//! Pages are slices of 64-bit words, the content between page header and special area.
+//! Pages are slices of 64-bit words, the content between page header and special area. What is on them is input:
+//! storage can have changed it. Nothing is sized or indexed by a number from a page before it was held against what the shape
+//! and the segment's description allow; what cannot be is an error of kind `Corrupted`.
 
 pub mod budget;
 mod bytes;
@@ -25,10 +27,14 @@ pub use query::Query;
 pub use rows::{Geometry, Row, RowPage, RowPageMut};
 pub use segment::Segment;
 
+use crate::Result;
+
 /// Pages of one segment, by number: its row pages come first, its posting pages behind them.
 pub trait Pages {
-    /// The page's content, until the next call.
-    fn page(&mut self, number: u32) -> &[u64];
+    /// The page's content, until the next call: as many words as the geometry says.
+    ///
+    /// Errors: a page that is not one of the segment.
+    fn page(&mut self, number: u32) -> Result<&[u64]>;
 
     /// The page will soon be asked for, and what is near these words of it: pages of a large segment are in no
     /// processor's cache, and several can be on their way at once.

@@ -11,6 +11,7 @@
 //! A value's postings can go on over several pages; then the following have it as their base.
 
 use super::bytes::{bytes, bytes_mut, quarters, quarters_mut};
+use crate::{Error, Result};
 
 /// Bytes of a posting: part of the value, row.
 const POSTING: usize = 1 + 3;
@@ -47,6 +48,13 @@ impl<'a> List<'a> {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The greatest row number.
+    #[inline]
+    pub fn last(&self) -> Option<u32> {
+        let [.., a, b, c] = *self.0 else { return None };
+        Some(u32::from(a) | u32::from(b) << 8 | u32::from(c) << 16)
     }
 
     /// Row numbers, three bytes each, little-endian, ascending.
@@ -92,7 +100,8 @@ impl<'a> List<'a> {
             }
             from
         };
-        List(&self.0[3 * below(rows.start)..3 * below(rows.end)])
+        let (from, to) = (below(rows.start), below(rows.end));
+        List(self.0.get(3 * from..3 * to).unwrap_or_default())
     }
 
     /// Row numbers, ascending.
@@ -104,15 +113,25 @@ impl<'a> List<'a> {
 }
 
 impl<'a> PostingPage<'a> {
+    /// Errors: a page whose header cannot be.
     #[inline]
-    pub fn new(words: &'a [u64]) -> Self {
-        PostingPage {
+    pub fn new(words: &'a [u64]) -> Result<Self> {
+        let page = PostingPage {
             words,
             base: words[1],
             len: (words[0] & 0xffff) as usize,
             buckets: (words[0] >> 16 & 0xffff) as usize,
             shift: (words[0] >> 32 & 0xff) as u32,
+        };
+        let size = HEADER + 2 * (page.buckets + 1) + POSTING * page.len;
+        let fits = size <= 8 * words.len() && page.shift <= MAX_SHIFT;
+        if !fits || page.len == 0 || words[0] >> 40 != 0 || page.base > u64::from(u32::MAX) {
+            let head = words[0];
+            return Err(Error::damaged(format!(
+                "a page of postings begins with {head:#x}"
+            )));
         }
+        Ok(page)
     }
 
     /// Postings on this page.
@@ -138,30 +157,46 @@ impl<'a> PostingPage<'a> {
     }
 
     /// The postings of `value`.
+    ///
+    /// Errors: a directory that cannot be.
     #[inline]
-    pub fn find(&self, value: u32) -> List<'a> {
+    pub fn find(&self, value: u32) -> Result<List<'a>> {
         let Some(offset) = u64::from(value).checked_sub(self.base) else {
-            return List(&[]);
+            return Ok(List(&[]));
         };
         let bucket = (offset >> self.shift) as usize;
         if bucket >= self.buckets {
-            return List(&[]);
+            return Ok(List(&[]));
         }
         let directory = self.directory();
         let (from, to) = (directory[bucket] as usize, directory[bucket + 1] as usize);
+        if from > to || to > self.len {
+            return Err(out_of_order());
+        }
         let all = bytes(self.words);
         let at = self.keys_at();
         let keys = &all[at + from..at + to];
         let key = (offset & ((1 << self.shift) - 1)) as u8;
         let Some(first) = keys.iter().position(|&k| k == key) else {
-            return List(&[]);
+            return Ok(List(&[]));
         };
         let run = keys[first..].iter().take_while(|&&k| k == key).count();
         let rows = at + self.len + 3 * (from + first);
-        List(&all[rows..rows + 3 * run])
+        Ok(List(&all[rows..rows + 3 * run]))
     }
 
-    /// All postings, value and row, ascending.
+    /// Errors: a directory that cannot be.
+    pub fn check(&self) -> Result<()> {
+        let directory = self.directory();
+        let ends = directory[0] == 0 && directory[self.buckets] as usize == self.len;
+        if ends && directory.is_sorted() {
+            Ok(())
+        } else {
+            Err(out_of_order())
+        }
+    }
+
+    /// All postings, value and row, ascending, of a page that was [checked](PostingPage::check).
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + 'a {
         let page = *self;
         let directory = self.directory();
@@ -170,12 +205,17 @@ impl<'a> PostingPage<'a> {
         let keys = &all[self.keys_at()..self.keys_at() + self.len];
         let values = (0..self.buckets).flat_map(move |b| {
             let (from, to) = (directory[b] as usize, directory[b + 1] as usize);
-            keys[from..to]
-                .iter()
+            let keys = keys.get(from..to).unwrap_or_default();
+            keys.iter()
                 .map(move |&k| (page.base + ((b as u64) << page.shift) + u64::from(k)) as u32)
         });
         values.zip(rows.rows())
     }
+}
+
+#[cold]
+fn out_of_order() -> Error {
+    Error::damaged("the directory of a page of postings is out of order")
 }
 
 /// Collects the postings of a page, ascending by value, then row.
@@ -284,13 +324,14 @@ mod tests {
             let mut page = vec![0; 128];
             filler.finish(&mut page);
             pages.push(page);
-            let back: Vec<_> = pages.iter().flat_map(|p| PostingPage::new(p).iter()).collect();
+            let back: Vec<_> = pages.iter().flat_map(|p| PostingPage::new(p).unwrap().iter()).collect();
+            prop_assert!(pages.iter().all(|p| PostingPage::new(p).unwrap().check().is_ok()));
             prop_assert_eq!(&back, &postings);
             for &(value, _) in postings.iter().step_by(7) {
                 for asked in [value, value ^ 1, value.wrapping_add(3)] {
                     let found: Vec<u32> = pages
                         .iter()
-                        .flat_map(|p| PostingPage::new(p).find(asked).rows())
+                        .flat_map(|p| PostingPage::new(p).unwrap().find(asked).unwrap().rows())
                         .collect();
                     let wanted: Vec<u32> =
                         postings.iter().filter(|p| p.0 == asked).map(|p| p.1).collect();

@@ -101,7 +101,7 @@ impl Query {
     /// The common bits of a row that reaches the threshold.
     #[inline]
     pub fn hit(&self, words: &[u64], count: u32) -> Option<u32> {
-        let least = self.limits[count as usize];
+        let least = self.limits.get(count as usize).copied()?;
         if least == u32::MAX {
             return None;
         }

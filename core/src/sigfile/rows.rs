@@ -9,6 +9,8 @@
 //! | the rest | place of each row in the table (6 bytes: offset, block; little-endian), 0 for a dead row |
 
 use super::bytes::{bytes, bytes_mut, halves, halves_mut};
+use crate::filter::query::NEVER;
+use crate::similarity::intersect_words;
 use crate::{Error, Kind, Result};
 
 /// Bytes of a row's place.
@@ -63,7 +65,7 @@ impl Geometry {
     }
 
     /// Bits of the largest signature that fits a page.
-    pub fn most_bits(page_words: usize) -> usize {
+    pub const fn most_bits(page_words: usize) -> usize {
         64 * (8 * page_words).saturating_sub(32) / 8
     }
 
@@ -112,17 +114,91 @@ pub struct Row<'a> {
     pub place: u64,
 }
 
+impl Row<'_> {
+    /// Errors: bits, bit count and threshold do not fit together, or the shape.
+    #[inline]
+    pub fn check(&self, geometry: &Geometry) -> Result<()> {
+        let counted = intersect_words(self.words, self.words);
+        let missing = self.count == geometry.missing() && counted == 0;
+        if counted != self.count && !missing {
+            let count = self.count;
+            return Err(Error::damaged(format!(
+                "a row has {counted} bits set, and bit count {count}"
+            )));
+        }
+        let padding = 64 * geometry.stride as u32 - geometry.bits;
+        let last = self.words.last().copied().unwrap_or(0);
+        if padding > 0 && padding < 64 && last >> (64 - padding) != 0 {
+            return Err(Error::damaged("a row has padding bits set"));
+        }
+        let possible = (0.0..=1.0).contains(&self.threshold) || self.threshold == NEVER;
+        if geometry.thresholds && !missing && !possible {
+            let threshold = self.threshold;
+            return Err(Error::damaged(format!("a row has threshold {threshold}")));
+        }
+        Ok(())
+    }
+}
+
 /// A page of rows to read.
 #[derive(Clone, Copy)]
 pub struct RowPage<'a> {
     geometry: Geometry,
     words: &'a [u64],
+    len: usize,
 }
 
 impl<'a> RowPage<'a> {
     /// `words` is the content of a page of this geometry.
-    pub fn new(geometry: Geometry, words: &'a [u64]) -> Self {
-        RowPage { geometry, words }
+    ///
+    /// Errors: more rows than fit.
+    #[inline]
+    pub fn new(geometry: Geometry, words: &'a [u64]) -> Result<Self> {
+        let (len, closed) = (words[0] as u32 as usize, words[0] >> 32);
+        if len > geometry.capacity || closed > 1 {
+            let head = words[0];
+            return Err(Error::damaged(format!(
+                "a page of rows begins with {head:#x}"
+            )));
+        }
+        Ok(RowPage {
+            geometry,
+            words,
+            len,
+        })
+    }
+
+    /// A page that says of itself that it has `len` rows, which fit.
+    #[inline]
+    pub(super) fn of_rows(geometry: Geometry, words: &'a [u64], len: usize) -> Self {
+        RowPage {
+            geometry,
+            words,
+            len,
+        }
+    }
+
+    /// A page that rows are added to.
+    ///
+    /// Errors: as above; bit counts that no row can have; a row behind the last one.
+    pub fn growing(geometry: Geometry, words: &'a [u64]) -> Result<Self> {
+        let page = RowPage::new(geometry, words)?;
+        let counts = page.counts();
+        if counts.iter().any(|&count| count > geometry.missing()) {
+            let count = counts.iter().max().copied().unwrap_or(0);
+            return Err(Error::damaged(format!("a row has bit count {count}")));
+        }
+        if page.len < geometry.capacity {
+            let n = page.len;
+            let count = page.all_counts()[n];
+            let bits = page.words(n, n + 1).iter().any(|&word| word != 0);
+            if count != 0 || page.place(n) != 0 || bits {
+                return Err(Error::damaged(format!(
+                    "there is a row behind the last, {n}"
+                )));
+            }
+        }
+        Ok(page)
     }
 
     pub fn geometry(&self) -> &Geometry {
@@ -130,7 +206,7 @@ impl<'a> RowPage<'a> {
     }
 
     pub fn len(&self) -> usize {
-        (self.words[0] as u32 as usize).min(self.geometry.capacity)
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
@@ -150,8 +226,12 @@ impl<'a> RowPage<'a> {
 
     /// The bit counts of all rows.
     pub fn counts(&self) -> &'a [u32] {
+        &self.all_counts()[..self.len]
+    }
+
+    fn all_counts(&self) -> &'a [u32] {
         let g = self.geometry;
-        &halves(&self.words[g.counts_at()..g.places_at()])[..self.len()]
+        halves(&self.words[g.counts_at()..g.places_at()])
     }
 
     pub fn place(&self, i: usize) -> u64 {
@@ -171,6 +251,7 @@ impl<'a> RowPage<'a> {
         }
     }
 
+    /// A row below the page's number of rows, as it stands there.
     pub fn row(&self, i: usize) -> Row<'a> {
         Row {
             words: self.words(i, i + 1),
@@ -178,6 +259,22 @@ impl<'a> RowPage<'a> {
             threshold: self.threshold(i),
             place: self.place(i),
         }
+    }
+
+    /// Errors: no such row; a row that cannot be.
+    #[inline]
+    pub fn checked(&self, i: usize) -> Result<Row<'a>> {
+        if i >= self.len {
+            return Err(Error::damaged(format!("there is no row {i}")));
+        }
+        let row = self.row(i);
+        row.check(&self.geometry)?;
+        Ok(row)
+    }
+
+    /// Errors: a row that cannot be.
+    pub fn check(&self) -> Result<()> {
+        (0..self.len).try_for_each(|i| self.checked(i).map(|_| ()))
     }
 }
 
@@ -193,15 +290,15 @@ impl<'a> RowPageMut<'a> {
         RowPageMut { geometry, words }
     }
 
-    pub fn view(&self) -> RowPage<'_> {
-        RowPage::new(self.geometry, self.words)
+    fn len(&self) -> usize {
+        (self.words[0] as u32 as usize).min(self.geometry.capacity)
     }
 
     /// Adds a row behind the others; false if the page is full.
     pub fn push(&mut self, row: Row<'_>) -> bool {
         let g = self.geometry;
-        let n = self.view().len();
-        if self.view().is_full() {
+        let n = self.len();
+        if n == g.capacity || self.words[0] >> 32 != 0 {
             return false;
         }
         self.words[1 + n * g.stride..1 + (n + 1) * g.stride].copy_from_slice(row.words);

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::budget::{plan, Costs, Plan};
-use super::posting::PostingPage;
 use super::query::Query;
 use super::rows::RowPage;
-use super::segment::{Postings, Segment};
+use super::segment::{misplaced, Postings, Segment};
 use super::Pages;
 use crate::sort::sort_distinct;
 use crate::tick::Ticker;
@@ -45,6 +44,8 @@ const DIRECTORY: [usize; 2] = [8, 16];
 /// Looks up values of one chunk; neighbouring values are mostly on one page.
 struct Probe<'a> {
     postings: &'a Postings,
+    /// Rows that have postings.
+    present: u32,
     range: Range<u32>,
     waiting: Vec<(u32, Range<u32>)>,
     out: &'a mut Vec<u32>,
@@ -69,9 +70,13 @@ impl Probe<'_> {
     fn read(&mut self, pages: &mut impl Pages) -> Result<()> {
         for (value, numbers) in self.waiting.drain(..) {
             for number in numbers {
-                let list = PostingPage::new(pages.page(number)).find(value);
-                if list.is_empty() {
+                let page = self.postings.page(number, pages.page(number)?)?;
+                let list = page.find(value).map_err(|e| e.on_page(number))?;
+                let Some(last) = list.last() else {
                     continue;
+                };
+                if last >= self.present {
+                    return Err(no_such_row(last, number));
                 }
                 self.out
                     .try_reserve(list.len())
@@ -103,29 +108,33 @@ impl Probe<'_> {
     }
 }
 
+#[cold]
+fn no_such_row(row: u32, page: u32) -> Error {
+    Error::damaged(format!("row {row} is listed, which there is not")).on_page(page)
+}
+
 /// How many rows have the query's own value, for each chunk.
-fn own_lengths(segment: &Segment, query: &Query, pages: &mut impl Pages) -> Vec<u32> {
-    let length = |p: &Postings, pages: &mut dyn FnMut(u32, u32) -> u32| {
-        let value = p.chunk.value(query.words());
-        p.pages(value).map(|number| pages(number, value)).sum()
-    };
+fn own_lengths(segment: &Segment, query: &Query, pages: &mut impl Pages) -> Result<Vec<u32>> {
     for p in &segment.postings {
         if let Some(first) = p.pages(p.chunk.value(query.words())).next() {
             pages.prefetch(first, &DIRECTORY);
         }
     }
-    let mut look = |number, value| PostingPage::new(pages.page(number)).find(value).len() as u32;
-    segment
-        .postings
-        .iter()
-        .map(|p| length(p, &mut look))
-        .collect()
+    let length = |p: &Postings| {
+        let value = p.chunk.value(query.words());
+        p.pages(value).try_fold(0, |sum, number| {
+            let page = p.page(number, pages.page(number)?)?;
+            let list = page.find(value).map_err(|e| e.on_page(number))?;
+            Ok(sum + list.len() as u32)
+        })
+    };
+    segment.postings.iter().map(length).collect()
 }
 
 impl Search {
     /// Reads posting lists as far as that is cheaper than scanning.
     ///
-    /// Errors: out of memory.
+    /// Errors: out of memory; a damaged page.
     pub fn start(
         segment: &Segment,
         query: &Query,
@@ -134,7 +143,7 @@ impl Search {
     ) -> Result<Search> {
         let mut chosen = plan(segment, query, None, costs);
         if !chosen.radii.is_empty() {
-            let own = own_lengths(segment, query, pages);
+            let own = own_lengths(segment, query, pages)?;
             chosen = plan(segment, query, Some(&own), costs);
         }
         let mut candidates = Vec::new();
@@ -147,6 +156,7 @@ impl Search {
             }
             let mut probe = Probe {
                 postings,
+                present: segment.present(),
                 range: chosen.probed.clone(),
                 waiting: Vec::with_capacity(WAITING),
                 out: &mut candidates,
@@ -238,20 +248,51 @@ impl Search {
 
 impl Work<'_> {
     /// Calls `hit` with number on the page and common bits of every row that reaches the
-    /// threshold, ascending.
-    pub fn run(&self, page: &RowPage<'_>, query: &Query, mut hit: impl FnMut(usize, u32)) {
+    /// threshold, ascending. `of` is the segment that the page belongs to, and its number there.
+    ///
+    /// Errors: a row that cannot be: a bit count where it does not belong is noticed in every row that is looked at, what does not fit the
+    /// bits in those that are found.
+    pub fn run(
+        &self,
+        page: &RowPage<'_>,
+        of: Option<(&Segment, u32)>,
+        query: &Query,
+        mut hit: impl FnMut(usize, u32),
+    ) -> Result<()> {
+        let mut wrong = None;
+        let mut check = |i: usize, common: u32| match page.checked(i) {
+            Ok(_) => hit(i, common),
+            Err(e) => {
+                wrong.get_or_insert(e);
+            }
+        };
         match *self {
-            Work::Range(from, to) => query.scan(page, from, to.min(page.len()), hit),
+            Work::Range(from, to) => {
+                let to = to.min(page.len());
+                if let Some((segment, number)) = of {
+                    segment.check_counts(number, page, from, to)?;
+                }
+                query.scan(page, from, to, check);
+            }
             Work::Rows(rows) => {
-                let capacity = page.geometry().capacity;
-                let counts = page.counts();
+                let (capacity, counts) = (page.geometry().capacity, page.counts());
                 for &row in rows {
                     let i = row as usize % capacity;
-                    if let Some(common) = query.hit(page.words(i, i + 1), counts[i]) {
-                        hit(i, common);
+                    let belongs = |count| of.is_none_or(|(segment, _)| segment.has(row, count));
+                    let Some(&count) = counts.get(i).filter(|&&count| belongs(count)) else {
+                        let error = misplaced(i, counts.get(i).copied());
+                        return Err(error.on_page(of.map_or(0, |(_, number)| number)));
+                    };
+                    if let Some(common) = query.hit(page.words(i, i + 1), count) {
+                        check(i, common);
                     }
                 }
             }
+        }
+        match (wrong, of) {
+            (None, _) => Ok(()),
+            (Some(e), Some((_, number))) => Err(e.on_page(number)),
+            (Some(e), None) => Err(e),
         }
     }
 }

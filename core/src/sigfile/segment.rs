@@ -5,9 +5,11 @@
 //! 3), its pages' least values (two a word)]`.
 
 use super::bytes::{halves, halves_mut};
-use super::chunk::Chunk;
-use super::rows::Geometry;
-use crate::{Error, Kind, Result};
+use super::chunk::{Chunk, MAX_CHUNKS};
+use super::posting::{PostingPage, MAX_ROWS};
+use super::rows::{Geometry, RowPage};
+use crate::filter::query::NEVER;
+use crate::{Error, Result};
 
 /// Radii for which a chunk's expected list lengths are kept.
 pub const MEASURED: usize = 3;
@@ -36,6 +38,23 @@ impl Postings {
         let from = from.saturating_sub(1);
         self.first_page + from as u32..self.first_page + to as u32
     }
+
+    /// The content of one of these pages.
+    ///
+    /// Errors: a page that begins with another value than this one does.
+    #[inline]
+    pub fn page<'a>(&self, number: u32, words: &'a [u64]) -> Result<PostingPage<'a>> {
+        let page = PostingPage::new(words).map_err(|e| e.on_page(number))?;
+        let fence = u64::from(self.fences[(number - self.first_page) as usize]);
+        if page.base() != fence {
+            let base = page.base();
+            return Err(Error::damaged(format!(
+                "a page of postings begins with value {base:#x}, not with {fence:#x}"
+            ))
+            .on_page(number));
+        }
+        Ok(page)
+    }
 }
 
 /// A sealed segment: rows sorted by bit count, missing signatures last.
@@ -54,6 +73,84 @@ impl Segment {
     /// Rows whose bit counts are `lo` to `hi`.
     pub fn range(&self, lo: u32, hi: u32) -> std::ops::Range<u32> {
         self.first[lo as usize]..self.first[hi as usize + 1]
+    }
+
+    /// The content of one of the segment's row pages.
+    ///
+    /// Errors: a page with another number of rows.
+    #[inline]
+    pub fn row_page<'a>(&self, number: u32, words: &'a [u64]) -> Result<RowPage<'a>> {
+        let capacity = self.geometry.capacity as u32;
+        let before = number.saturating_mul(capacity);
+        let expected = self.rows.saturating_sub(before).min(capacity);
+        if words[0] != u64::from(expected) {
+            let head = words[0];
+            return Err(
+                Error::damaged(format!("a page of {expected} rows begins with {head:#x}"))
+                    .on_page(number),
+            );
+        }
+        Ok(RowPage::of_rows(self.geometry, words, expected as usize))
+    }
+
+    /// Whether row number `row` is one of those with so many bits.
+    #[inline]
+    pub fn has(&self, row: u32, count: u32) -> bool {
+        let at = count as usize;
+        match (self.first.get(at), self.first.get(at.saturating_add(1))) {
+            (Some(&first), Some(&end)) => first <= row && row < end,
+            _ => false,
+        }
+    }
+
+    /// The bit count of row `i` of a page.
+    ///
+    /// Errors: one that it cannot have there.
+    #[inline]
+    pub fn count_on(&self, number: u32, page: &RowPage<'_>, i: usize) -> Result<u32> {
+        let row = number * self.geometry.capacity as u32 + i as u32;
+        match page.counts().get(i) {
+            Some(&count) if self.has(row, count) => Ok(count),
+            count => Err(misplaced(i, count.copied()).on_page(number)),
+        }
+    }
+
+    /// Whether the bit counts of rows `from..to` of a page are those that belong there.
+    ///
+    /// Errors: one is not.
+    pub fn check_counts(
+        &self,
+        number: u32,
+        page: &RowPage<'_>,
+        from: usize,
+        to: usize,
+    ) -> Result<()> {
+        let base = number * self.geometry.capacity as u32;
+        let mut at = from;
+        while at < to {
+            let count = self.count_on(number, page, at)?;
+            let end = ((self.first[count as usize + 1] - base) as usize).min(to);
+            let Some(run) = page.counts().get(at..end) else {
+                return Err(misplaced(end - 1, None).on_page(number));
+            };
+            // without a branch for each, several at once
+            if run.iter().fold(0, |differ, &c| differ | (c ^ count)) != 0 {
+                let other = run.iter().position(|&c| c != count).unwrap_or(0);
+                return Err(misplaced(at + other, run.get(other).copied()).on_page(number));
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Looks at everything that a page of rows says.
+    ///
+    /// Errors: a number of rows, a bit count, bits or a threshold that cannot be.
+    pub fn check_row_page<'a>(&self, number: u32, words: &'a [u64]) -> Result<RowPage<'a>> {
+        let page = self.row_page(number, words)?;
+        self.check_counts(number, &page, 0, page.len())?;
+        page.check().map_err(|e| e.on_page(number))?;
+        Ok(page)
     }
 
     /// The bit count of a row.
@@ -112,23 +209,32 @@ impl Segment {
     ///
     /// Errors: words that are no segment of this geometry; out of memory.
     pub fn decode(geometry: Geometry, words: &mut &[u64]) -> Result<Segment> {
-        let damaged = || Error::new(Kind::Corrupted, "damaged description of a sigfile segment");
+        let damaged = || Error::damaged("damaged description of a sigfile segment");
         let mut take = |n: usize| -> Result<&[u64]> {
             let (taken, rest) = words.split_at_checked(n).ok_or_else(damaged)?;
             *words = rest;
             Ok(taken)
         };
         let header = take(3)?;
-        let (rows, chunks) = (header[0], header[1] as usize);
+        let (rows, chunks) = (header[0], header[1]);
         let least_threshold = f64::from_bits(header[2]);
-        let rows = u32::try_from(rows).map_err(|_| damaged())?;
+        let possible = (0.0..=1.0).contains(&least_threshold) || least_threshold == NEVER;
+        if rows > u64::from(MAX_ROWS)
+            || chunks > MAX_CHUNKS as u64
+            || !possible
+            || (!geometry.thresholds && least_threshold != 0.0)
+        {
+            return Err(damaged());
+        }
+        let rows = rows as u32;
         let counts = geometry.bits as usize + 3;
-        let first = halves(take(counts.div_ceil(2))?)[..counts].to_vec();
+        let first = copied(&halves(take(counts.div_ceil(2))?)[..counts])?;
         if !first.is_sorted() || first[0] != 0 || first[counts - 1] != rows {
             return Err(damaged());
         }
         let mut first_page = geometry.pages(rows);
         let mut postings = Vec::new();
+        let mut next = 0;
         for _ in 0..chunks {
             let header = take(2 + MEASURED)?;
             let chunk = Chunk {
@@ -136,15 +242,27 @@ impl Segment {
                 width: (header[0] >> 32) as u32,
             };
             let end = chunk.start.checked_add(chunk.width);
-            if chunk.width == 0
+            if chunk.start != next
+                || chunk.width == 0
                 || chunk.width > Chunk::MAX_WIDTH
                 || end.is_none_or(|end| end > geometry.bits)
             {
                 return Err(damaged());
             }
-            let pages = usize::try_from(header[1]).map_err(|_| damaged())?;
+            next = chunk.start + chunk.width;
+            // a posting takes a byte at least, and a page has some
+            let pages = header[1];
+            if pages == 0 || pages > u64::from(rows) {
+                return Err(damaged());
+            }
+            let pages = pages as usize;
             let expected = [2, 3, 4].map(|i| f64::from_bits(header[i]));
-            let fences = halves(take(pages.div_ceil(2))?)[..pages].to_vec();
+            let fences = copied(&halves(take(pages.div_ceil(2))?)[..pages])?;
+            let fits = fences.iter().all(|&f| u64::from(f) < 1 << chunk.width);
+            let measured = expected.iter().all(|e| e.is_finite() && *e >= 0.0);
+            if !fences.is_sorted() || !fits || !measured {
+                return Err(damaged());
+            }
             let postings_of_chunk = Postings {
                 chunk,
                 first_page,
@@ -162,4 +280,20 @@ impl Segment {
             postings,
         })
     }
+}
+
+fn copied(numbers: &[u32]) -> Result<Vec<u32>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(numbers.len())
+        .map_err(|_| Error::out_of_memory(4 * numbers.len()))?;
+    copy.extend_from_slice(numbers);
+    Ok(copy)
+}
+
+#[cold]
+pub(super) fn misplaced(i: usize, count: Option<u32>) -> Error {
+    Error::damaged(match count {
+        Some(count) => format!("row {i} has bit count {count}, which does not belong there"),
+        None => format!("there is no row {i}"),
+    })
 }

@@ -4,8 +4,8 @@
 //! read once for each range of values that does.
 
 use super::chunk::{Chunk, Frequencies, MIN_ROWS};
-use super::posting::{PostingFiller, PostingPage, MAX_ROWS};
-use super::rows::{Geometry, Row, RowPage, RowPageMut};
+use super::posting::{PostingFiller, MAX_ROWS};
+use super::rows::{Geometry, Row, RowPageMut};
 use super::segment::{Postings, Segment, MEASURED};
 use super::Pages;
 use crate::{Error, Kind, Result};
@@ -56,9 +56,9 @@ impl<S: Store> Writer<S> {
         }
     }
 
-    /// Adds a row; bit counts never descend.
+    /// Adds a row; bit counts never descend. This is the last gate: what is wrong with a row is not copied.
     ///
-    /// Errors: more rows than a segment can hold.
+    /// Errors: more rows than a segment can hold; a row that cannot be, or comes too late.
     pub fn push(&mut self, row: Row<'_>) -> Result<()> {
         if self.rows == MAX_ROWS {
             return Err(Error::new(
@@ -66,7 +66,13 @@ impl<S: Store> Writer<S> {
                 format!("sigfile segment cannot hold more than {MAX_ROWS} rows"),
             ));
         }
-        debug_assert!(row.count >= self.last_count, "rows come by bit count");
+        row.check(&self.geometry)?;
+        if row.count < self.last_count {
+            return Err(Error::damaged(format!(
+                "a row of bit count {} comes behind one of {}",
+                row.count, self.last_count
+            )));
+        }
         self.last_count = row.count;
         self.first.resize(row.count as usize + 1, self.rows);
         if row.count <= self.geometry.bits {
@@ -142,13 +148,13 @@ impl<S: Store> Writer<S> {
             });
         }
         self.page = Vec::new();
-        measure(&mut segment, &mut self.store);
+        measure(&mut segment, &mut self.store)?;
         Ok((segment, self.store))
     }
 }
 
 /// Fills in how long the lists are that a row of the table leads to.
-fn measure(segment: &mut Segment, store: &mut impl Pages) {
+fn measure(segment: &mut Segment, store: &mut impl Pages) -> Result<()> {
     let present = segment.present();
     // small segments are not worth as much
     let sample = (present / 2048).clamp(4, MEASURED_ROWS);
@@ -159,28 +165,31 @@ fn measure(segment: &mut Segment, store: &mut impl Pages) {
                 (u64::from(present) * (2 * u64::from(i) + 1) / (2 * u64::from(sample))) as u32;
             let capacity = segment.geometry.capacity as u32;
             let chunk = segment.postings[n].chunk;
-            let page = RowPage::new(segment.geometry, store.page(row / capacity));
+            let number = row / capacity;
+            let page = segment.row_page(number, store.page(number)?)?;
             let at = (row % capacity) as usize;
             let value = chunk.value(page.words(at, at + 1));
             let postings = &segment.postings[n];
-            let mut length = |value: u32| -> f64 {
-                postings
-                    .pages(value)
-                    .map(|p| PostingPage::new(store.page(p)).find(value).len() as f64)
-                    .sum()
+            let mut length = |value: u32| -> Result<f64> {
+                postings.pages(value).try_fold(0.0, |sum, number| {
+                    let page = postings.page(number, store.page(number)?)?;
+                    let list = page.find(value).map_err(|e| e.on_page(number))?;
+                    Ok(sum + list.len() as f64)
+                })
             };
-            sums[0] += length(value);
+            sums[0] += length(value)?;
             for a in 0..chunk.width {
-                sums[1] += length(value ^ 1 << a);
+                sums[1] += length(value ^ 1 << a)?;
                 // every third pair stands for three
                 for b in (0..a).skip((a as usize + i as usize) % 3).step_by(3) {
-                    sums[2] += 3.0 * length(value ^ 1 << a ^ 1 << b);
+                    sums[2] += 3.0 * length(value ^ 1 << a ^ 1 << b)?;
                 }
             }
             store.tick();
         }
         segment.postings[n].expected = sums.map(|s| s / f64::from(sample));
     }
+    Ok(())
 }
 
 /// Posting pages of one chunk on their way out.
@@ -250,7 +259,7 @@ impl Sorter {
                 if (lo..=hi).contains(&value) {
                     postings.push(u64::from(value) << 32 | u64::from(row));
                 }
-            });
+            })?;
             self.sort(lo, hi, output.store);
             for (i, &p) in self.postings.iter().enumerate() {
                 output.push((p >> 32) as u32, p as u32);
@@ -271,7 +280,7 @@ impl Sorter {
             if (lo..=hi).contains(&value) {
                 counts[range_of(value)] += 1;
             }
-        });
+        })?;
         let end_of = |range: usize| {
             let end = u64::from(lo) + (range as u64 + 1) * width - 1;
             end.min(u64::from(hi)) as u32
@@ -317,7 +326,7 @@ impl Sorter {
                         next = next.min(row);
                     }
                 }
-            });
+            })?;
             for i in 0..self.postings.len() {
                 output.push(wanted, self.postings[i] as u32);
             }
@@ -367,17 +376,18 @@ fn for_each_value(
     chunk: Chunk,
     pages: &mut impl Pages,
     mut each: impl FnMut(u32, u32),
-) {
+) -> Result<()> {
     let capacity = segment.geometry.capacity;
     let stride = segment.geometry.stride;
     let present = segment.present() as usize;
     for page in 0..present.div_ceil(capacity) {
         let start = page * capacity;
         let n = (present - start).min(capacity);
-        let content = RowPage::new(segment.geometry, pages.page(page as u32));
+        let content = segment.row_page(page as u32, pages.page(page as u32)?)?;
         for (i, words) in content.words(0, n).chunks_exact(stride).enumerate() {
             each((start + i) as u32, chunk.value(words));
         }
         pages.tick();
     }
+    Ok(())
 }

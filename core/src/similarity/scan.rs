@@ -29,15 +29,21 @@ impl Scan<'_> {
         let rows = self.words[first * width..].chunks_exact(width);
         for (i, (row, &count)) in rows.zip(&self.counts[first..]).enumerate() {
             let common = intersect(row);
-            if common >= self.limits[count as usize] {
+            if common >= self.limit(count) {
                 hit(first + i, common);
             }
         }
     }
 
+    /// The common bits that a row of so many bits takes; one of more bits than there are reaches nothing.
+    #[inline(always)]
+    fn limit(&self, count: u32) -> u32 {
+        self.limits.get(count as usize).copied().unwrap_or(u32::MAX)
+    }
+
     /// Reports row `i` if its common bits reach the limit.
     pub(super) fn check(&self, i: usize, common: u32, hit: &mut dyn FnMut(usize, u32)) {
-        if common >= self.limits[self.counts[i] as usize] {
+        if common >= self.limit(self.counts[i]) {
             hit(i, common);
         }
     }

@@ -1,0 +1,586 @@
+//! Pages as storage can leave them: every bit of small segments flipped, and pages torn, exchanged, blank or full of noise. What reads
+//! them gives an error of kind `Corrupted`, or an answer that the page allows; it never panics, never asks for more memory than sound
+//! pages need, and copies nothing that can be seen to be wrong.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use bloom_ident_core::filter::{Shape, View};
+use bloom_ident_core::gist::{split, unite, united_size, Key};
+use bloom_ident_core::sigfile::budget::COSTS;
+use bloom_ident_core::sigfile::check::check;
+use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
+use bloom_ident_core::sigfile::posting::PostingPage;
+use bloom_ident_core::sigfile::search::{Search, Work};
+use bloom_ident_core::sigfile::write::{Content, Store, Writer};
+use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, RowPage, RowPageMut, Segment};
+use bloom_ident_core::{Kind, Result};
+
+/// Notes the largest request of each thread.
+struct Counting;
+
+thread_local! {
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
+}
+
+fn note(size: usize) {
+    let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(size)));
+}
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: the caller's layout.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: allocated above.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note(size);
+        // SAFETY: allocated above.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Words of a page here.
+const PAGE_WORDS: usize = 64;
+
+/// What damage may make an operation ask for at once, beyond what it needs with sound pages.
+const SLACK: usize = 256 << 10;
+
+#[derive(Clone, Default)]
+struct Memory(Vec<Vec<u64>>);
+
+impl Pages for Memory {
+    fn page(&mut self, number: u32) -> Result<&[u64]> {
+        Ok(&self.0[number as usize])
+    }
+}
+
+impl Store for Memory {
+    fn append(&mut self, _: Content, words: &[u64]) {
+        self.0.push(words.to_vec());
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 7
+    }
+}
+
+/// A row's bits, bit count, threshold and place.
+type Stored = (Vec<u64>, u32, f64, u64);
+
+struct Index {
+    segment: Segment,
+    pages: Memory,
+    rows: Vec<Stored>,
+}
+
+fn index(bits: u32, thresholds: bool, n: usize, missing: usize) -> Index {
+    let geometry = Geometry::new(PAGE_WORDS, bits, thresholds).unwrap();
+    let mut random = Random(u64::from(bits) << 20 | n as u64 | 1);
+    let mut rows: Vec<Stored> = Vec::new();
+    for i in 0..n {
+        let mut words = vec![0; geometry.stride];
+        if i >= missing {
+            // of every fourth row there are near ones
+            if i % 4 != 0 && i > missing {
+                words.copy_from_slice(&rows[i - 1].0);
+            }
+            for _ in 0..if i % 4 == 0 { bits / 3 } else { 2 } {
+                let bit = (random.next() % u64::from(bits)) as usize;
+                words[bit / 64] ^= 1 << (bit % 64);
+            }
+        }
+        let count = match i < missing {
+            true => geometry.missing(),
+            false => words.iter().map(|w| w.count_ones()).sum(),
+        };
+        let threshold = if thresholds {
+            0.5 + (i % 5) as f64 / 10.0
+        } else {
+            0.0
+        };
+        // some are dead
+        let place = if i % 11 == 5 { 0 } else { i as u64 + 1 };
+        rows.push((words, count, threshold, place));
+    }
+    rows.sort_by_key(|row| row.1);
+    let mut writer = Writer::new(geometry, Memory::default());
+    for (words, count, threshold, place) in &rows {
+        let (count, threshold, place) = (*count, *threshold, *place);
+        let row = Row {
+            words,
+            count,
+            threshold,
+            place,
+        };
+        writer.push(row).unwrap();
+    }
+    let (segment, pages) = writer.finish(None, 1 << 16).unwrap();
+    Index {
+        segment,
+        pages,
+        rows,
+    }
+}
+
+/// Places of the rows that a search finds.
+fn find(segment: &Segment, pages: &mut Memory, words: &[u64], threshold: f64) -> Result<Vec<u64>> {
+    let query = Query::new(&segment.geometry, words, threshold);
+    let mut search = Search::start(segment, &query, &COSTS, pages)?;
+    let mut found = Vec::new();
+    loop {
+        search.prefetch(segment, pages);
+        let Some((number, work)) = search.next(segment) else {
+            found.sort_unstable();
+            return Ok(found);
+        };
+        let page = segment.row_page(number, pages.page(number)?)?;
+        work.run(&page, Some((segment, number)), &query, |i, _| {
+            found.push(page.row(i).place)
+        })?;
+    }
+}
+
+/// Pairs of rows, searched for by the rows of one page.
+fn join(segment: &Segment, pages: &mut Memory, number: u32, threshold: f64) -> Result<usize> {
+    let folds = Folds::of(segment, 0..segment.present(), pages)?;
+    let mut joiner = Joiner::new(segment, &folds, threshold);
+    let mut batch = Batch::default();
+    let page = segment.row_page(number, pages.page(number)?)?;
+    segment.check_counts(number, &page, 0, page.len())?;
+    for i in 0..page.len() {
+        let row = page.checked(i)?;
+        if row.count <= segment.geometry.bits {
+            batch.push(row.words, row.count, 0);
+        }
+    }
+    let mut n = 0;
+    joiner.search(pages, &mut batch, |_, _, _| n += 1)?;
+    Ok(n)
+}
+
+/// What a merge does: the rows that it has written.
+fn copy(segment: &Segment, pages: &mut Memory) -> Result<Vec<Stored>> {
+    let mut writer = Writer::new(segment.geometry, Memory::default());
+    for number in 0..segment.row_pages() {
+        let words = pages.page(number)?.to_vec();
+        let page = segment.check_row_page(number, &words)?;
+        (0..page.len()).try_for_each(|i| writer.push(page.row(i)))?;
+    }
+    let (new, mut pages) = writer.finish(None, 1 << 16)?;
+    check(&new, &mut pages).unwrap();
+    let mut rows = Vec::new();
+    for number in 0..new.row_pages() {
+        let page = new.row_page(number, &pages.0[number as usize])?;
+        let of = |i: usize| {
+            (
+                page.words(i, i + 1).to_vec(),
+                page.row(i).count,
+                page.threshold(i),
+                page.place(i),
+            )
+        };
+        rows.extend((0..page.len()).map(of));
+    }
+    Ok(rows)
+}
+
+/// Runs something over damaged pages: no panic, no more memory than `most`, and no error but the one there is for it.
+fn survives<T>(what: &str, most: usize, run: impl FnOnce() -> Result<T>) -> Option<T> {
+    LARGEST.set(0);
+    let result =
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| panic!("{what} has panicked"));
+    let largest = LARGEST.get();
+    assert!(
+        largest <= most + SLACK,
+        "{what} has asked for {largest} bytes"
+    );
+    match result {
+        Ok(answer) => Some(answer),
+        Err(e) => {
+            assert_eq!(e.kind(), Kind::Corrupted, "{what}: {e}");
+            None
+        }
+    }
+}
+
+/// The most that an operation asks for at once when all is well.
+fn needs<T>(run: impl FnOnce() -> Result<T>) -> (T, usize) {
+    LARGEST.set(0);
+    let answer = run().unwrap();
+    (answer, LARGEST.get())
+}
+
+fn flip(pages: &mut Memory, page: u32, bit: usize) {
+    pages.0[page as usize][bit / 64] ^= 1 << (bit % 64);
+}
+
+/// Bits of row pages that nothing but a checksum sees: thresholds that still are some, places, and what is behind the last row.
+fn is_silent(index: &Index, page: u32, bit: usize) -> bool {
+    let g = index.segment.geometry;
+    let rows = index
+        .segment
+        .row_page(page, &index.pages.0[page as usize])
+        .unwrap()
+        .len();
+    let thresholds = 1 + g.capacity * g.stride;
+    let counts = thresholds + if g.thresholds { g.capacity } else { 0 };
+    let places = counts + g.capacity.div_ceil(2);
+    match bit / 64 {
+        0 => false,
+        word if word < thresholds => (word - 1) / g.stride >= rows,
+        word if word < counts => true,
+        word if word < places => bit / 32 - 2 * counts >= rows,
+        _ => true,
+    }
+}
+
+/// All that is done with a segment, for one flipped bit of a row page.
+fn row_bit(index: &Index, pages: &mut Memory, page: u32, bit: usize, most: &[usize; 4]) {
+    let segment = &index.segment;
+    let name = |what: &str| {
+        format!(
+            "{what}, {} bits, page {page}, bit {bit}",
+            segment.geometry.bits
+        )
+    };
+    let first = (page as usize * segment.geometry.capacity).min(index.rows.len() - 1);
+    let asked = &index.rows[first].0;
+    for threshold in [0.0, 0.8] {
+        survives(&name("search"), most[0], || {
+            find(segment, pages, asked, threshold)
+        });
+    }
+    survives(&name("join"), most[1], || join(segment, pages, page, 0.7));
+    let copied = survives(&name("copy"), most[2], || copy(segment, pages));
+    let sound = survives(&name("check"), most[3], || check(segment, pages)).is_some();
+    let seen = copied.is_none() && !sound;
+    assert!(seen || is_silent(index, page, bit), "{}", name("not seen"));
+    if let Some(rows) = copied {
+        let same = rows
+            .iter()
+            .zip(&index.rows)
+            .all(|(a, b)| (&a.0, a.1) == (&b.0, b.1));
+        assert!(same && rows.len() == index.rows.len(), "{}", name("copied"));
+    }
+}
+
+fn demands(index: &Index) -> [usize; 4] {
+    let (segment, mut pages) = (&index.segment, index.pages.clone());
+    let asked = &index.rows[index.rows.len() / 2].0;
+    [
+        needs(|| find(segment, &mut pages, asked, 0.0)).1,
+        needs(|| join(segment, &mut pages, 0, 0.7)).1,
+        needs(|| copy(segment, &mut pages)).1,
+        needs(|| check(segment, &mut pages)).1,
+    ]
+}
+
+#[test]
+fn every_bit_of_row_pages() {
+    for (bits, thresholds, n, missing) in [
+        (20, false, 30, 0),
+        (64, false, 10, 0),
+        (65, true, 20, 0),
+        (301, false, 12, 0),
+        (1, false, 20, 20),
+    ] {
+        let index = index(bits, thresholds, n, missing);
+        let (most, mut pages) = (demands(&index), index.pages.clone());
+        for page in 0..index.segment.row_pages() {
+            for bit in 0..64 * PAGE_WORDS {
+                flip(&mut pages, page, bit);
+                row_bit(&index, &mut pages, page, bit, &most);
+                flip(&mut pages, page, bit);
+            }
+        }
+    }
+}
+
+/// A segment that is searched by its lists.
+#[test]
+fn every_bit_of_posting_pages() {
+    for (bits, thresholds) in [(40, false), (65, true)] {
+        let index = index(bits, thresholds, 2100, 0);
+        let (segment, mut pages) = (&index.segment, index.pages.clone());
+        assert!(!segment.postings.is_empty());
+        let most = demands(&index);
+        let mut probed = 0;
+        for postings in &segment.postings {
+            // every bit of the first and the last page, and some of those between
+            let last = postings.fences.len() as u32 - 1;
+            for number in (0..=last).map(|n| postings.first_page + n) {
+                let page = PostingPage::new(&index.pages.0[number as usize]).unwrap();
+                let used = 16 + 2 * 2 + 5 * page.len();
+                let listed = page.iter().nth(page.len() / 2).unwrap().1;
+                let asked = index.rows[listed as usize].0.clone();
+                let intact = find(segment, &mut pages, &asked, 0.9).unwrap();
+                let whole = number == postings.first_page + 1;
+                for bit in (0..64 * PAGE_WORDS).step_by(if whole { 1 } else { 37 }) {
+                    let name =
+                        |what: &str| format!("{what}, {bits} bits, page {number}, bit {bit}");
+                    flip(&mut pages, number, bit);
+                    let found = survives(&name("search"), most[0], || {
+                        find(segment, &mut pages, &asked, 0.9)
+                    });
+                    if let Some(found) = found {
+                        // a row that is listed nowhere else is missed: only checks see that
+                        assert!(
+                            found.iter().all(|row| intact.contains(row)),
+                            "{}",
+                            name("found")
+                        );
+                        probed += usize::from(found != intact);
+                    }
+                    if bit % 151 == 0 {
+                        survives(&name("join"), most[1], || {
+                            join(
+                                segment,
+                                &mut pages,
+                                listed / segment.geometry.capacity as u32,
+                                0.8,
+                            )
+                        });
+                    }
+                    if bit % 149 == 0 && bit / 8 < used / 2 {
+                        let sound =
+                            survives(&name("check"), most[3], || check(segment, &mut pages));
+                        assert!(sound.is_none(), "{}", name("not seen"));
+                    }
+                    flip(&mut pages, number, bit);
+                }
+            }
+        }
+        assert!(probed > 0, "no search has looked at a damaged list");
+    }
+}
+
+/// Row pages of a segment that has lists: candidates are looked at one by one.
+#[test]
+fn bits_of_rows_that_lists_lead_to() {
+    let index = index(301, false, 2100, 0);
+    let (segment, mut pages) = (&index.segment, index.pages.clone());
+    let most = demands(&index);
+    for page in (0..segment.row_pages()).step_by(67) {
+        let at = page as usize * segment.geometry.capacity + 2;
+        let asked = &index.rows[at].0;
+        let intact = find(segment, &mut pages, asked, 0.9).unwrap();
+        for bit in 0..64 * PAGE_WORDS {
+            flip(&mut pages, page, bit);
+            let name = format!("search, page {page}, bit {bit}");
+            if let Some(found) = survives(&name, most[0], || find(segment, &mut pages, asked, 0.9))
+            {
+                // only its own place can have changed, or a row that is not near any more is missed
+                let new = found.iter().filter(|row| !intact.contains(row)).count();
+                assert!(new <= 1, "{name}: {found:?}, not {intact:?}");
+            }
+            flip(&mut pages, page, bit);
+        }
+    }
+}
+
+/// Pages that are torn, exchanged, blank, or noise.
+#[test]
+fn whole_pages() {
+    let mut random = Random(42);
+    for (bits, thresholds, n) in [(65, true, 90), (301, false, 2100), (40, false, 2100)] {
+        let index = index(bits, thresholds, n, 0);
+        let (segment, most) = (&index.segment, demands(&index));
+        let mut pages = index.pages.clone();
+        let total = pages.0.len() as u64;
+        for round in 0..90 {
+            let (number, other) = (
+                (random.next() % total) as u32,
+                (random.next() % total) as usize,
+            );
+            let mut words = index.pages.0[number as usize].clone();
+            let cut = 1 + (random.next() as usize) % PAGE_WORDS;
+            match round % 6 {
+                0 => words.fill(0),
+                1 => words.fill(u64::MAX),
+                2 => words
+                    .iter_mut()
+                    .for_each(|word| *word = random.next() << 32 ^ random.next()),
+                3 => words.copy_from_slice(&index.pages.0[other]),
+                4 => words[..cut.min(PAGE_WORDS)]
+                    .copy_from_slice(&index.pages.0[other][..cut.min(PAGE_WORDS)]),
+                _ => words[cut.min(PAGE_WORDS)..].fill(0),
+            }
+            let before = std::mem::replace(&mut pages.0[number as usize], words);
+            let name = |what: &str| format!("{what}, {bits} bits, page {number}, round {round}");
+            let asked = &index.rows[(random.next() as usize) % index.rows.len()].0;
+            for threshold in [0.3, 0.9] {
+                survives(&name("search"), most[0], || {
+                    find(segment, &mut pages, asked, threshold)
+                });
+            }
+            let row_page = number.min(segment.row_pages() - 1);
+            survives(&name("join"), most[1], || {
+                join(segment, &mut pages, row_page, 0.6)
+            });
+            survives(&name("check"), most[3], || check(segment, &mut pages));
+            survives(&name("copy"), most[2], || copy(segment, &mut pages));
+            pages.0[number as usize] = before;
+        }
+    }
+}
+
+/// Descriptions of segments: what is read of them is one that sound pages can be searched with.
+#[test]
+fn every_bit_of_descriptions() {
+    for (bits, thresholds, n, missing) in
+        [(65, true, 30, 0), (301, false, 2100, 0), (1, false, 20, 20)]
+    {
+        let index = index(bits, thresholds, n, missing);
+        let (mut pages, most) = (index.pages.clone(), demands(&index));
+        let geometry = index.segment.geometry;
+        let mut words = Vec::new();
+        index.segment.encode(&mut words);
+        let asked = &index.rows[n / 2].0;
+        for bit in 0..64 * words.len() {
+            words[bit / 64] ^= 1 << (bit % 64);
+            let name = |what: &str| format!("{what}, {bits} bits, bit {bit}");
+            let decoded = survives(&name("decode"), most[0], || {
+                Segment::decode(geometry, &mut &words[..])
+            });
+            // who reads it holds the number of pages against the blocks there are
+            let decoded = decoded.filter(|s| s.pages() as usize == pages.0.len());
+            if let Some(segment) = decoded {
+                survives(&name("search"), most[0], || {
+                    find(&segment, &mut pages, asked, 0.8)
+                });
+                if n < 100 || bit % 101 == 0 {
+                    survives(&name("join"), most[1], || {
+                        join(&segment, &mut pages, 0, 0.8)
+                    });
+                    survives(&name("check"), most[3], || check(&segment, &mut pages));
+                }
+            }
+            words[bit / 64] ^= 1 << (bit % 64);
+        }
+        for n in 0..words.len() {
+            survives("decode", most[0], || {
+                Segment::decode(geometry, &mut &words[..n])
+            });
+        }
+    }
+}
+
+/// Pages that rows are added to: nothing says what ought to be there but the page itself.
+#[test]
+fn every_bit_of_growing_pages() {
+    for (bits, thresholds, n) in [(65, true, 12), (301, false, 9), (301, false, 3)] {
+        let index = index(bits, thresholds, n, 0);
+        let geometry = index.segment.geometry;
+        let mut words = vec![0; PAGE_WORDS];
+        for (bits, count, threshold, place) in &index.rows {
+            let (count, threshold, place) = (*count, *threshold, *place);
+            let row = Row {
+                words: bits,
+                count,
+                threshold,
+                place,
+            };
+            assert!(RowPageMut::new(geometry, &mut words).push(row));
+        }
+        let query = Query::new(&geometry, &index.rows[0].0, 0.3);
+        for bit in 0..64 * PAGE_WORDS {
+            words[bit / 64] ^= 1 << (bit % 64);
+            let name = format!("tail, {bits} bits, bit {bit}");
+            let read = |words: &[u64]| {
+                let page = RowPage::growing(geometry, words)?;
+                let mut found = 0;
+                Work::Range(0, page.len())
+                    .run(&page, None, &query, |i, _| found += page.row(i).place)?;
+                page.check()?;
+                Ok(page.len())
+            };
+            let seen = survives(&name, 1 << 12, || read(&words)).is_none();
+            let of_rows = (1..1 + n * geometry.stride).contains(&(bit / 64));
+            assert!(seen || !of_rows, "{name}: not seen");
+            let mut grown = words.clone();
+            let (bits, count, ..) = &index.rows[0];
+            let row = Row {
+                words: bits,
+                count: *count,
+                threshold: 0.5,
+                place: 7,
+            };
+            RowPageMut::new(geometry, &mut grown).push(row);
+            words[bit / 64] ^= 1 << (bit % 64);
+        }
+    }
+}
+
+/// Keys of a GiST index: what is taken for one can be compared, united and split.
+#[test]
+fn every_bit_of_gist_keys() {
+    let shape = Shape::new(7, 43, 3).unwrap();
+    let leaf = |seed: u64| {
+        let mut random = Random(seed);
+        let mut bytes = vec![1, 7, 43, 0, 3, 1, 0, 0, 0, 0, 0, 0];
+        bytes.extend((0..shape.bytes()).map(|_| random.next() as u8));
+        *bytes.last_mut().unwrap() &= 0x1f;
+        let count: u32 = bytes[12..].iter().map(|b| b.count_ones()).sum();
+        bytes[8..12].copy_from_slice(&count.to_le_bytes());
+        View::untrusted(&bytes).unwrap();
+        bytes
+    };
+    let leaves = [leaf(1), leaf(2), leaf(3)];
+    let keys: Vec<Key<'_>> = leaves.iter().map(|b| Key::stored(b).unwrap()).collect();
+    let mut inner = vec![0; united_size(keys.iter().copied()).unwrap()];
+    unite(keys.iter().copied(), &mut inner);
+    let mut query = leaves[0].clone();
+    query.extend(0.8f64.to_le_bytes());
+    for sound in [leaves[1].clone(), inner, query] {
+        for bit in 0..8 * sound.len() {
+            let mut bytes = sound.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            survives(
+                &format!("key of {} bytes, bit {bit}", sound.len()),
+                0,
+                || {
+                    let Some(key) = Key::stored(&bytes) else {
+                        return Ok(());
+                    };
+                    for other in &keys {
+                        assert!((0.0..=1.0).contains(&key.bound(other)));
+                        key.may_match(other);
+                        key.may_contain(other);
+                        key.may_be_within(other);
+                        key.may_equal(other);
+                        key.order(other);
+                        assert!(key.penalty(other) >= 0.0 && other.penalty(&key) >= 0.0);
+                    }
+                    key.describe();
+                    let all = [keys[0], key, keys[2]];
+                    split(&all)?;
+                    let Ok(size) = united_size(all) else {
+                        return Ok(());
+                    };
+                    let mut united = vec![0; size];
+                    unite(all, &mut united);
+                    Ok(())
+                },
+            );
+        }
+    }
+}
