@@ -6,6 +6,7 @@ use bloom_ident_core::{Error, Result};
 use super::cache::{self, MAP_HEADER};
 use super::meta::{FreeList, Meta};
 use super::page::{Index, Kind, META, PAGE_WORDS};
+use crate::pg::check_for_interrupts;
 
 /// Blocks that something has laid claim to.
 pub struct Blocks {
@@ -99,6 +100,8 @@ pub fn read_list(index: Index, list: &FreeList) -> Result<(Vec<u32>, Vec<u32>)> 
         pages.push(block);
         left -= here;
         block = next;
+        drop(buffer);
+        check_for_interrupts();
     }
     if blocks.contains(&META) {
         return Err(index.damaged(list.first, "the metapage is listed as free"));
