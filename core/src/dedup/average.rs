@@ -249,7 +249,8 @@ struct Sums {
 }
 
 impl Sums {
-    const SIZE: usize = 1 << 15;
+    /// Keys of a table, at the most, on average: a little less than what a table of 2^15 places takes.
+    const SIZE: usize = 27_000;
 
     /// Makes room for so many keys, and forgets what there was.
     ///
@@ -258,11 +259,11 @@ impl Sums {
         let n = keys.div_ceil(Self::SIZE).next_power_of_two();
         self.tables.clear();
         self.tables.resize_with(n, HashMap::new);
-        match &mut self.tables[..] {
-            [one] => make_room(one, keys),
-            // they grow as they are filled: not all get the same
-            _ => Ok(()),
-        }
+        // not all get the same
+        let each = if n == 1 { keys } else { keys / n * 33 / 32 };
+        self.tables
+            .iter_mut()
+            .try_for_each(|table| make_room(table, each))
     }
 
     fn clear(&mut self, ticker: &mut Ticker<impl FnMut()>) {
