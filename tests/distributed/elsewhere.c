@@ -151,7 +151,7 @@ pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 
 	if (previous)
 		previous(root, rel, rti, rte);
-	if (rte->rtekind != RTE_RELATION || rel->reloptkind == RELOPT_DEADREL || rte->relid != named(shell))
+	if (rte->rtekind != RTE_RELATION || rte->relid != named(shell))
 		return;
 	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
