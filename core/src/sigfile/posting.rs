@@ -107,7 +107,7 @@ impl<'a> List<'a> {
 
 impl<'a> PostingPage<'a> {
     /// Errors: a page whose header cannot be.
-    #[inline]
+    #[inline(always)]
     pub fn new(words: &'a [u64]) -> Result<Self> {
         let page = PostingPage {
             words,
@@ -118,7 +118,7 @@ impl<'a> PostingPage<'a> {
         };
         let size = HEADER + 2 * (page.buckets + 1) + POSTING * page.len;
         if (size > 8 * words.len()) | (page.shift > MAX_SHIFT) {
-            return Err(page.unfit());
+            return Err(unfit(words[0]));
         }
         Ok(page)
     }
@@ -174,16 +174,10 @@ impl<'a> PostingPage<'a> {
         Ok(List(&all[rows..rows + 3 * run]))
     }
 
-    #[cold]
-    fn unfit(&self) -> Error {
-        let head = self.words[0];
-        Error::damaged(format!("a page of postings begins with {head:#x}"))
-    }
-
     /// Errors: a header or a directory that cannot be.
     pub fn check(&self) -> Result<()> {
         if self.len == 0 || self.words[0] >> 40 != 0 || self.base > u64::from(u32::MAX) {
-            return Err(self.unfit());
+            return Err(unfit(self.words[0]));
         }
         let directory = self.directory();
         let ends = directory[0] == 0 && directory[self.buckets] as usize == self.len;
@@ -212,6 +206,11 @@ impl<'a> PostingPage<'a> {
         });
         values.zip(rows.rows())
     }
+}
+
+#[cold]
+fn unfit(head: u64) -> Error {
+    Error::damaged(format!("a page of postings begins with {head:#x}"))
 }
 
 #[cold]
