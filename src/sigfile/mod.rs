@@ -7,6 +7,7 @@ mod blocks;
 mod build;
 mod cache;
 mod cost;
+mod damage;
 mod insert;
 mod inspect;
 mod meta;

@@ -7,8 +7,10 @@
 use std::cell::Cell;
 
 use crate::pg::ffi;
-use bloom_ident_core::{Error, Kind as ErrorKind, Result};
+use bloom_ident_core::Result;
 use pgrx::pg_sys;
+
+use super::damage::has_block;
 
 /// Words of a page's content.
 pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - CONTENT) / 8;
@@ -54,6 +56,8 @@ pub enum Kind {
 pub struct Buffer {
     buffer: pg_sys::Buffer,
     locked: bool,
+    /// It can be changed.
+    exclusive: bool,
 }
 
 impl Drop for Buffer {
@@ -113,6 +117,7 @@ impl Index {
         Buffer {
             buffer,
             locked: false,
+            exclusive: false,
         }
     }
 
@@ -139,6 +144,7 @@ impl Index {
             let buffer = Buffer {
                 buffer: hint,
                 locked: false,
+                exclusive: false,
             };
             return buffer.lock(pg_sys::BUFFER_LOCK_SHARE);
         }
@@ -149,7 +155,9 @@ impl Index {
 
     /// The page, locked for writing.
     pub fn exclusive(self, block: u32) -> Buffer {
-        self.read(block).lock(pg_sys::BUFFER_LOCK_EXCLUSIVE)
+        let mut buffer = self.read(block).lock(pg_sys::BUFFER_LOCK_EXCLUSIVE);
+        buffer.exclusive = true;
+        buffer
     }
 
     /// A page whose content does not matter any more, locked for writing.
@@ -210,60 +218,6 @@ impl Index {
             let counts = &mut info.counts.numscans;
             *counts += 1;
         }
-    }
-
-    /// The error over a page that nobody of ours can have left so; `what` is half a sentence.
-    #[cold]
-    pub fn damaged(self, block: u32, what: &str) -> Error {
-        let message = format!("index \"{}\" is damaged at block {block}", self.name());
-        broken(message, what)
-    }
-
-    /// The same where it is not known which page it is.
-    #[cold]
-    pub fn unsound(self, what: &str) -> Error {
-        broken(format!("index \"{}\" is damaged", self.name()), what)
-    }
-
-    /// An error of the core's as one about the index, and the block; `blocks` are those of the segment's pages.
-    #[cold]
-    pub fn locate(self, error: Error, blocks: &[u32]) -> Error {
-        if error.kind() != ErrorKind::Corrupted || error.hint_text().is_some() {
-            return error;
-        }
-        let block = error.page().and_then(|page| blocks.get(page as usize));
-        match block {
-            Some(&block) => self.damaged(block, error.message()),
-            None => self.unsound(error.message()),
-        }
-    }
-}
-
-#[cold]
-fn broken(message: String, what: &str) -> Error {
-    let mut detail: String = what.chars().take(1).flat_map(char::to_uppercase).collect();
-    detail.extend(what.chars().skip(1).chain(['.']));
-    Error::new(ErrorKind::Corrupted, message)
-        .detail(detail)
-        .hint("Rebuild the index with REINDEX.")
-}
-
-/// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use only grow.
-///
-/// SAFETY: the relation is open.
-#[inline]
-pub unsafe fn has_block(relation: pg_sys::Relation, block: u32) -> bool {
-    let main = pg_sys::ForkNumber::MAIN_FORKNUM;
-    // SAFETY: as promised by the caller; the storage manager keeps the length it saw last.
-    unsafe {
-        let storage = (*relation).rd_smgr;
-        if !storage.is_null() {
-            let known = (*storage).smgr_cached_nblocks[main as usize];
-            if known != pg_sys::InvalidBlockNumber && block < known {
-                return true;
-            }
-        }
-        block < pg_sys::RelationGetNumberOfBlocksInFork(relation, main)
     }
 }
 
@@ -333,7 +287,7 @@ impl Buffer {
     #[inline]
     pub fn is(&self, kind: Kind, generation: u64) -> bool {
         let stamp = self.stamp();
-        self.has_no_hole()
+        (!self.exclusive || self.has_no_hole())
             && stamp.signature == SIGNATURE
             && stamp.layout == LAYOUT
             && stamp.kind == kind as u16

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::page::has_block;
+use super::damage::has_block;
 
 /// MaxHeapTuplesPerPage: header and line pointer are the least that a row takes.
 const MOST_ROWS: u64 = {

@@ -50,13 +50,6 @@ impl<'a> List<'a> {
         self.0.is_empty()
     }
 
-    /// The greatest row number.
-    #[inline]
-    pub fn last(&self) -> Option<u32> {
-        let [.., a, b, c] = *self.0 else { return None };
-        Some(u32::from(a) | u32::from(b) << 8 | u32::from(c) << 16)
-    }
-
     /// Row numbers, three bytes each, little-endian, ascending.
     pub fn bytes(&self) -> &'a [u8] {
         self.0
@@ -114,7 +107,7 @@ impl<'a> List<'a> {
 
 impl<'a> PostingPage<'a> {
     /// Errors: a page whose header cannot be.
-    #[inline]
+    #[inline(always)]
     pub fn new(words: &'a [u64]) -> Result<Self> {
         let page = PostingPage {
             words,
@@ -124,12 +117,8 @@ impl<'a> PostingPage<'a> {
             shift: (words[0] >> 32 & 0xff) as u32,
         };
         let size = HEADER + 2 * (page.buckets + 1) + POSTING * page.len;
-        let fits = size <= 8 * words.len() && page.shift <= MAX_SHIFT;
-        if !fits || page.len == 0 || words[0] >> 40 != 0 || page.base > u64::from(u32::MAX) {
-            let head = words[0];
-            return Err(Error::damaged(format!(
-                "a page of postings begins with {head:#x}"
-            )));
+        if (size > 8 * words.len()) | (page.shift > MAX_SHIFT) {
+            return Err(unfit(words[0]));
         }
         Ok(page)
     }
@@ -185,8 +174,11 @@ impl<'a> PostingPage<'a> {
         Ok(List(&all[rows..rows + 3 * run]))
     }
 
-    /// Errors: a directory that cannot be.
+    /// Errors: a header or a directory that cannot be.
     pub fn check(&self) -> Result<()> {
+        if self.len == 0 || self.words[0] >> 40 != 0 || self.base > u64::from(u32::MAX) {
+            return Err(unfit(self.words[0]));
+        }
         let directory = self.directory();
         let ends = directory[0] == 0 && directory[self.buckets] as usize == self.len;
         if ends && directory.is_sorted() {
@@ -206,11 +198,19 @@ impl<'a> PostingPage<'a> {
         let values = (0..self.buckets).flat_map(move |b| {
             let (from, to) = (directory[b] as usize, directory[b + 1] as usize);
             let keys = keys.get(from..to).unwrap_or_default();
-            keys.iter()
-                .map(move |&k| (page.base + ((b as u64) << page.shift) + u64::from(k)) as u32)
+            keys.iter().map(move |&k| {
+                (page.base as u32)
+                    .wrapping_add((b as u32) << page.shift)
+                    .wrapping_add(k.into())
+            })
         });
         values.zip(rows.rows())
     }
+}
+
+#[cold]
+fn unfit(head: u64) -> Error {
+    Error::damaged(format!("a page of postings begins with {head:#x}"))
 }
 
 #[cold]

@@ -44,8 +44,6 @@ const DIRECTORY: [usize; 2] = [8, 16];
 /// Looks up values of one chunk; neighbouring values are mostly on one page.
 struct Probe<'a> {
     postings: &'a Postings,
-    /// Rows that have postings.
-    present: u32,
     range: Range<u32>,
     waiting: Vec<(u32, Range<u32>)>,
     out: &'a mut Vec<u32>,
@@ -72,11 +70,8 @@ impl Probe<'_> {
             for number in numbers {
                 let page = self.postings.page(number, pages.page(number)?)?;
                 let list = page.find(value).map_err(|e| e.on_page(number))?;
-                let Some(last) = list.last() else {
+                if list.is_empty() {
                     continue;
-                };
-                if last >= self.present {
-                    return Err(no_such_row(last, number));
                 }
                 self.out
                     .try_reserve(list.len())
@@ -106,11 +101,6 @@ impl Probe<'_> {
         pages.tick();
         self.neighbours(pages, value ^ 1 << (bits - 1), bits - 1, radius - 1)
     }
-}
-
-#[cold]
-fn no_such_row(row: u32, page: u32) -> Error {
-    Error::damaged(format!("row {row} is listed, which there is not")).on_page(page)
 }
 
 /// How many rows have the query's own value, for each chunk.
@@ -156,7 +146,6 @@ impl Search {
             }
             let mut probe = Probe {
                 postings,
-                present: segment.present(),
                 range: chosen.probed.clone(),
                 waiting: Vec::with_capacity(WAITING),
                 out: &mut candidates,

@@ -42,16 +42,12 @@ impl Postings {
     /// The content of one of these pages.
     ///
     /// Errors: a page that begins with another value than this one does.
-    #[inline]
+    #[inline(always)]
     pub fn page<'a>(&self, number: u32, words: &'a [u64]) -> Result<PostingPage<'a>> {
         let page = PostingPage::new(words).map_err(|e| e.on_page(number))?;
         let fence = u64::from(self.fences[(number - self.first_page) as usize]);
         if page.base() != fence {
-            let base = page.base();
-            return Err(Error::damaged(format!(
-                "a page of postings begins with value {base:#x}, not with {fence:#x}"
-            ))
-            .on_page(number));
+            return Err(begins_otherwise(page.base(), fence).on_page(number));
         }
         Ok(page)
     }
@@ -78,17 +74,13 @@ impl Segment {
     /// The content of one of the segment's row pages.
     ///
     /// Errors: a page with another number of rows.
-    #[inline]
+    #[inline(always)]
     pub fn row_page<'a>(&self, number: u32, words: &'a [u64]) -> Result<RowPage<'a>> {
         let capacity = self.geometry.capacity as u32;
         let before = number.saturating_mul(capacity);
         let expected = self.rows.saturating_sub(before).min(capacity);
         if words[0] != u64::from(expected) {
-            let head = words[0];
-            return Err(
-                Error::damaged(format!("a page of {expected} rows begins with {head:#x}"))
-                    .on_page(number),
-            );
+            return Err(other_rows(words[0], expected).on_page(number));
         }
         Ok(RowPage::of_rows(self.geometry, words, expected as usize))
     }
@@ -288,6 +280,18 @@ fn copied(numbers: &[u32]) -> Result<Vec<u32>> {
         .map_err(|_| Error::out_of_memory(4 * numbers.len()))?;
     copy.extend_from_slice(numbers);
     Ok(copy)
+}
+
+#[cold]
+fn begins_otherwise(base: u64, fence: u64) -> Error {
+    Error::damaged(format!(
+        "a page of postings begins with value {base:#x}, not with {fence:#x}"
+    ))
+}
+
+#[cold]
+fn other_rows(head: u64, expected: u32) -> Error {
+    Error::damaged(format!("a page of {expected} rows begins with {head:#x}"))
 }
 
 #[cold]
