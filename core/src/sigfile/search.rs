@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::budget::{plan, Costs, Plan};
 use super::query::Query;
 use super::rows::RowPage;
-use super::segment::{misplaced, Postings, Segment};
+use super::segment::{Postings, Segment};
 use super::Pages;
 use crate::sort::sort_distinct;
 use crate::tick::Ticker;
@@ -264,13 +264,12 @@ impl Work<'_> {
                 query.scan(page, from, to, check);
             }
             Work::Rows(rows) => {
-                let (capacity, counts) = (page.geometry().capacity, page.counts());
+                let capacity = page.geometry().capacity;
                 for &row in rows {
                     let i = row as usize % capacity;
-                    let belongs = |count| of.is_none_or(|(segment, _)| segment.has(row, count));
-                    let Some(&count) = counts.get(i).filter(|&&count| belongs(count)) else {
-                        let error = misplaced(i, counts.get(i).copied());
-                        return Err(error.on_page(of.map_or(0, |(_, number)| number)));
+                    let count = match of {
+                        Some((segment, number)) => segment.count_on(number, page, i)?,
+                        None => page.checked(i)?.count,
                     };
                     if let Some(common) = query.hit(page.words(i, i + 1), count) {
                         check(i, common);

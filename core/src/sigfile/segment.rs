@@ -295,7 +295,7 @@ fn other_rows(head: u64, expected: u32) -> Error {
 }
 
 #[cold]
-pub(super) fn misplaced(i: usize, count: Option<u32>) -> Error {
+fn misplaced(i: usize, count: Option<u32>) -> Error {
     Error::damaged(match count {
         Some(count) => format!("row {i} has bit count {count}, which does not belong there"),
         None => format!("there is no row {i}"),
