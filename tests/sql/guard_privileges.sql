@@ -158,3 +158,15 @@ DROP SCHEMA evil, register, lists CASCADE;
 DROP ROLE guard_owner;
 DROP ROLE guard_clerk;
 DROP ROLE guard_list;
+-- What fits a domain better than the functions of bloom is not called.
+CREATE DOMAIN close_bloom AS bloom;
+CREATE TABLE domain_list (id int PRIMARY KEY, sig close_bloom);
+INSERT INTO domain_list VALUES (1, bloom_signature('Erika Mustermann'));
+CREATE FUNCTION bloom_sim(close_bloom, bloom) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE 'bloom_sim of others'; END $$;
+CREATE FUNCTION matches(close_bloom, bloom_query) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE '%% of others'; END $$;
+CREATE OPERATOR % (LEFTARG = close_bloom, RIGHTARG = bloom_query, FUNCTION = matches);
+SELECT * FROM bloom_blocklist(bloom_signature('Erika Mustermann'), 'domain_list', 'sig', 0.5);
+DROP OPERATOR % (close_bloom, bloom_query);
+DROP FUNCTION matches(close_bloom, bloom_query), bloom_sim(close_bloom, bloom);
+DROP TABLE domain_list;
+DROP DOMAIN close_bloom;

@@ -121,7 +121,9 @@ fn statement(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> Result<
         words!("ROW(", columns.join(&b", "[..]), ")")
     };
     let own = relation::quoted_column(&relation::schema_of_function(function));
-    let column = words!("t.", relation::quoted_column(column));
+    // as what it is a domain over, for which others may have functions and operators of these names that fit better
+    let bloom = relation::quoted_name(&relation::schema_of_function(function), c"bloom");
+    let column = words!("t.", relation::quoted_column(column), "::", bloom);
     // as the guard: keys are no keys of tables that inherit
     let only = match relation::kind(list) {
         pg_sys::RELKIND_RELATION => "ONLY ",
