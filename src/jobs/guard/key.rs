@@ -58,17 +58,24 @@ impl Key {
         shown
     }
 
-    /// What casting the key to text gives; of several columns, the text of the row.
+    /// What casting the key to text gives; of several columns, the text of the row. Casts of others than superusers and
+    /// `owner`, who has the guarded table, are left alone: the owner of a block list could have whoever enters a row run them.
     ///
     /// SAFETY: `slot` holds a row of `table`.
-    pub unsafe fn text(&self, table: pg_sys::Oid, slot: *mut pg_sys::TupleTableSlot) -> Vec<u8> {
+    pub unsafe fn text(
+        &self,
+        table: pg_sys::Oid,
+        slot: *mut pg_sys::TupleTableSlot,
+        owner: pg_sys::Oid,
+    ) -> Vec<u8> {
         // The functions of the key's types leave memory behind.
         // SAFETY: as promised by the caller; what is returned is no memory of the server's.
         unsafe {
             PgMemoryContexts::new("bloom_ident key").switch_to(|_| {
                 if let [column] = self.columns[..] {
                     let of_type = relation::column_type(table, column);
-                    attribute(slot, column).map_or_else(Vec::new, |value| text_of(value, of_type))
+                    attribute(slot, column)
+                        .map_or_else(Vec::new, |value| text_of(value, of_type, owner))
                 } else {
                     self.row_text(slot)
                 }
@@ -111,7 +118,7 @@ pub unsafe fn attribute(slot: *mut pg_sys::TupleTableSlot, column: i16) -> Optio
 }
 
 /// SAFETY: `value` is of this type.
-unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid) -> Vec<u8> {
+unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid, owner: pg_sys::Oid) -> Vec<u8> {
     let mut function = pg_sys::InvalidOid;
     // SAFETY: as promised by the caller.
     unsafe {
@@ -124,11 +131,28 @@ unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid) -> Vec<u8> {
         );
         match path {
             pg_sys::CoercionPathType::COERCION_PATH_RELABELTYPE => output(value, pg_sys::TEXTOID),
-            pg_sys::CoercionPathType::COERCION_PATH_FUNC => {
+            pg_sys::CoercionPathType::COERCION_PATH_FUNC if is_trusted(function, owner) => {
                 output(cast(function, value), pg_sys::TEXTOID)
             }
             _ => output(value, base),
         }
+    }
+}
+
+/// Whether a superuser or `owner` has the function.
+fn is_trusted(function: pg_sys::Oid, owner: pg_sys::Oid) -> bool {
+    let none = pg_sys::Datum::null();
+    // SAFETY: the key of the cache PROCOID is the OID; the column of the owner is an OID, never NULL.
+    unsafe {
+        let of = pg_sys::GetSysCacheOid(
+            pg_sys::SysCacheIdentifier::PROCOID as i32,
+            pg_sys::Anum_pg_proc_proowner as pg_sys::AttrNumber,
+            pg_sys::Datum::from(function),
+            none,
+            none,
+            none,
+        );
+        of != pg_sys::InvalidOid && (of == owner || pg_sys::superuser_arg(of))
     }
 }
 

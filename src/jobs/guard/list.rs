@@ -9,7 +9,8 @@ use super::relation;
 use crate::pg::message::{words, Message, Result};
 
 /// Whether a row is refused tells of the list, so the owner of the guarded table must be allowed to read it. Nothing runs as
-/// that owner: rows are read as constraints read them, and the functions of their types are called by the invoking user.
+/// that owner: rows are read as constraints read them, and what makes text of their keys is run by the invoking user: output
+/// functions, and casts as far as `Key::text` trusts them.
 ///
 /// Errors: 42501.
 pub fn check_owner(guard: &Guard, trigger: impl FnOnce() -> CString) -> Result<()> {

@@ -126,7 +126,7 @@ unsafe fn act(
 ) -> Result<()> {
     if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
         // SAFETY: as promised by the caller.
-        let key = unsafe { key.text(call.table(), slot) };
+        let key = unsafe { key.text(call.table(), slot, guard.owner) };
         return review.enter(guard.owner, &key, found);
     }
     let message = report::too_similar(guard, call, found);

@@ -124,7 +124,7 @@ fn search_one(
         // SAFETY: the slot holds the row.
         seen.found.add(similarity, target.table, || unsafe {
             match &target.key {
-                Some(key) => key.text(target.table, slot),
+                Some(key) => key.text(target.table, slot, guard.owner),
                 None => shown_place(scan.place()),
             }
         });
