@@ -42,11 +42,11 @@ BEGIN
     END IF;
     EXECUTE format('CREATE TABLE t%s AS SELECT * FROM base WHERE id <= %s', n, many);
     EXECUTE format('CREATE INDEX i%s ON t%s USING sigfile (%s) WITH (tail_limit = 64)', n, n, key);
-    EXECUTE format('INSERT INTO t%s SELECT * FROM base WHERE id %% 13 = 2 AND id <= 900', n);
+    EXECUTE format('INSERT INTO t%s SELECT id + 10000, sig FROM base WHERE id %% 13 = 2 AND id <= 900', n);
     IF n % 2 = 0 THEN
         EXECUTE format('DELETE FROM t%s WHERE id %% 7 = 3', n);
         IF n % 9 <> 4 THEN PERFORM bloom_sigfile_merge(format('i%s', n)::regclass); END IF;
-        EXECUTE format('INSERT INTO t%s SELECT * FROM base WHERE id %% 29 = 2 AND id <= 900', n);
+        EXECUTE format('INSERT INTO t%s SELECT id + 20000, sig FROM base WHERE id %% 29 = 2 AND id <= 900', n);
     END IF;
 END $$;
 CREATE FUNCTION overwrite(index regclass, content bytea) RETURNS void LANGUAGE plpgsql AS $$

@@ -151,8 +151,45 @@ declared! {
     fn find_all_inheritors(parent: Oid, lock: LOCKMODE, parents: *mut *mut List) -> *mut List;
     /// utils/datum.h
     fn datumCopy(value: Datum, by_value: bool, length: c_int) -> Datum;
+    /// nodes/nodeFuncs.h, where it is a macro or has no prototype
+    #[cfg(feature = "pg15")]
+    fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
+    /// nodes/nodeFuncs.h
+    #[cfg(not(feature = "pg15"))]
+    fn expression_tree_walker_impl(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
     /// storage/predicate.h
     fn PredicateLockRelation(relation: Relation, snapshot: Snapshot);
+}
+
+/// Is called with each node below one; true ends the walk.
+pub type Walker = Option<unsafe extern "C-unwind" fn(*mut Node, *mut c_void) -> bool>;
+
+/// expression_tree_walker().
+///
+/// # Safety
+/// `node` is of an expression, and `walker` an entry.
+pub unsafe fn walk_expression(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return expression_tree_walker(node, walker, context);
+        #[cfg(not(feature = "pg15"))]
+        return expression_tree_walker_impl(node, walker, context);
+    }
+}
+
+/// TupleDescAttr(): from PostgreSQL 18 on the columns are behind their compact forms.
+///
+/// # Safety
+/// `columns` is a descriptor of more than `i` columns.
+pub unsafe fn attribute(columns: TupleDesc, i: c_int) -> *mut FormData_pg_attribute {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        return (*columns).attrs.as_mut_ptr().add(i as usize);
+        #[cfg(feature = "pg18")]
+        return TupleDescAttr(columns, i);
+    }
 }
 
 /// CHECK_FOR_INTERRUPTS(): one look at a variable when nothing is pending. Whatever runs longer than some milliseconds calls

@@ -173,18 +173,101 @@ SET constraint_exclusion = on;
 RESET constraint_exclusion;
 DROP TABLE reg.child;
 :look
--- No search_path of the invoking user says what the owner's code means.
-CREATE FUNCTION reg.plausible(key text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN upper(key) <> ''; END $$;
-ALTER TABLE reg.review ADD CHECK (reg.plausible(key));
+-- Functions of the owner's run in the invoking user's session, and find its temporary view in the place of a table: what calls
+-- them is written as that user.
+CREATE TABLE reg.known (key text);
+CREATE FUNCTION reg.plausible(k text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN NOT EXISTS (SELECT FROM known WHERE key = k); END $$;
+GRANT TEMPORARY ON DATABASE :"DBNAME" TO rights_mallory;
+REVOKE ALL ON reg.review FROM rights_clerk, rights_mallory;
 SET ROLE rights_mallory;
-CREATE FUNCTION mal.upper(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.seen VALUES ('upper', current_user); RETURN $1; END $$;
+CREATE FUNCTION mal.becomes() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.seen VALUES ('becomes', current_user);
+    BEGIN
+        ALTER ROLE rights_mallory SUPERUSER;
+    EXCEPTION WHEN insufficient_privilege THEN NULL;
+    END;
+    RETURN 'x';
+END $$;
+CREATE TEMPORARY VIEW known AS SELECT mal.becomes() AS key;
 RESET ROLE;
-SET search_path = mal, pg_catalog, public;
-:clerk_enters
-SHOW search_path;
-RESET search_path;
+ALTER TABLE reg.review ADD CONSTRAINT plausible CHECK (reg.plausible(key));
+SET ROLE rights_mallory;
+\set VERBOSITY terse
+:enter
+RESET ROLE;
+GRANT INSERT, SELECT ON reg.review TO rights_mallory;
+SET ROLE rights_mallory;
+:enter
+\set VERBOSITY default
 :look
-DROP FUNCTION reg.plausible CASCADE;
+DROP VIEW pg_temp.known;
+REVOKE ALL ON reg.review FROM rights_mallory;
+ALTER TABLE reg.review DROP CONSTRAINT plausible;
+-- In each place, and not with functions of the server's.
+SET search_path = reg, public;
+CREATE DOMAIN reg.word AS text CHECK (reg.plausible(value));
+CREATE FUNCTION public.writes(change text, undo text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE result text;
+BEGIN
+    EXECUTE change;
+    SET LOCAL ROLE rights_clerk;
+    BEGIN
+        INSERT INTO reg.person VALUES (2, 'Erica Mustermann');
+        result := 'as the owner';
+    EXCEPTION WHEN insufficient_privilege THEN
+        result := 'as the clerk';
+    END;
+    RESET ROLE;
+    DELETE FROM reg.person WHERE id > 1;
+    DELETE FROM reg.review;
+    EXECUTE undo;
+    RETURN result;
+END $$;
+SELECT writes('ALTER TABLE review ADD CONSTRAINT c CHECK (plausible(key))', 'ALTER TABLE review DROP CONSTRAINT c') AS "check",
+    writes('ALTER TABLE review ADD more boolean DEFAULT plausible(''a'')', 'ALTER TABLE review DROP more') AS "default",
+    writes('ALTER TABLE review ADD more boolean GENERATED ALWAYS AS (plausible(key)) STORED', 'ALTER TABLE review DROP more') AS generated,
+    writes('ALTER TABLE review ADD more word', 'ALTER TABLE review DROP more') AS domain,
+    writes('ALTER TABLE review ADD more text DEFAULT ''a''::word', 'ALTER TABLE review DROP more') AS cast,
+    writes('CREATE INDEX more ON review ((plausible(key)))', 'DROP INDEX more') AS index,
+    writes('CREATE INDEX more ON review (key) WHERE plausible(key)', 'DROP INDEX more') AS predicate;
+SELECT writes('ALTER TABLE review ADD CONSTRAINT c CHECK (upper(key) <> '''')', 'ALTER TABLE review DROP CONSTRAINT c') AS "check",
+    writes('ALTER TABLE review ADD more bigserial', 'ALTER TABLE review DROP more') AS "default",
+    writes('ALTER TABLE review ADD more text GENERATED ALWAYS AS (key || duplicate) STORED', 'ALTER TABLE review DROP more') AS generated,
+    writes('ALTER TABLE review ADD more bigint GENERATED ALWAYS AS IDENTITY', 'ALTER TABLE review DROP more') AS identity,
+    writes('CREATE INDEX more ON review (upper(key))', 'DROP INDEX more') AS index,
+    writes('CREATE INDEX more ON review (key) WHERE similarity > 0.9', 'DROP INDEX more') AS predicate;
+-- A partition key.
+ALTER TABLE review RENAME TO kept;
+SELECT writes(format('CREATE TABLE review (LIKE kept INCLUDING DEFAULTS) PARTITION BY LIST (%s(key)); CREATE TABLE rest PARTITION OF review DEFAULT;
+    ALTER TABLE review OWNER TO rights_boss; ALTER TABLE rest OWNER TO rights_boss', function), 'DROP TABLE review') AS partition_key
+FROM unnest('{plausible,upper}'::text[]) AS function;
+ALTER TABLE kept RENAME TO review;
+RESET search_path;
+DROP FUNCTION writes;
+DROP DOMAIN reg.word;
+DROP FUNCTION reg.plausible;
+DROP TABLE reg.known;
+REVOKE TEMPORARY ON DATABASE :"DBNAME" FROM rights_mallory;
+-- Who has TRIGGER on a table names a review table, but reads no keys there that are not to be read.
+SET ROLE rights_boss;
+CREATE TABLE reg.secret (id int PRIMARY KEY, sig bloom);
+INSERT INTO reg.secret VALUES (4711, bloom_signature('Erika Mustermann'));
+CREATE INDEX ON reg.secret USING sigfile (sig);
+CREATE TABLE reg.open (id int PRIMARY KEY, sig bloom);
+GRANT INSERT, TRIGGER ON reg.open TO rights_mallory;
+SET ROLE rights_mallory;
+CREATE TABLE mal.told (key text, duplicate text, similarity float8, found_at timestamptz);
+SELECT bloom_guard_create('reg.open', 'sig', 0.1, 'flag', 'review', 'mal.told', 'blocklist', 'reg.secret');
+INSERT INTO reg.open VALUES (1, bloom_signature('Erika Musterman'));
+SELECT key, duplicate FROM mal.told;
+RESET ROLE;
+GRANT SELECT ON reg.secret TO rights_mallory;
+SET ROLE rights_mallory;
+INSERT INTO reg.open VALUES (1, bloom_signature('Erika Musterman'));
+SELECT key, duplicate FROM mal.told;
+RESET ROLE;
+DROP TABLE mal.told, reg.open, reg.secret;
 -- An error leaves the user and the search_path as they were.
 ALTER TABLE reg.review ADD CONSTRAINT none CHECK (key IS NULL);
 SET ROLE rights_clerk;

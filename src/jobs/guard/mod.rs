@@ -1,6 +1,7 @@
 //! The trigger function `bloom_guard`: keeps near-duplicates out as they come, or reports them.
 
 mod blocklist;
+mod builtin;
 mod cache;
 mod call;
 mod create;
@@ -125,6 +126,7 @@ unsafe fn act(
     slot: *mut pg_sys::TupleTableSlot,
 ) -> Result<()> {
     if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
+        report::check_told(guard, call, found, review)?;
         // SAFETY: as promised by the caller.
         let key = unsafe { key.text(call.table(), slot, guard.owner) };
         return review.enter(guard.owner, &key, found);

@@ -2,14 +2,15 @@
 
 use std::ffi::c_int;
 
-use pgrx::pg_sys;
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::call::Call;
 use super::found::{Found, Match};
 use super::options::Action;
 use super::prepare::Guard;
 use super::relation;
-use crate::pg::message::{sqlstate, words, Message};
+use super::review::Review;
+use crate::pg::message::{sqlstate, words, Message, Result};
 
 /// In class 23, integrity constraint violation; none of PostgreSQL's.
 pub const TOO_SIMILAR: c_int = sqlstate(b"23P85");
@@ -98,6 +99,33 @@ fn shown(guard: &Guard, m: &Match) -> Vec<u8> {
         Some(key) => words!("key ", key.shown(m.table, &m.key)),
         None => words!("(ctid)=", m.key),
     }
+}
+
+/// Who has TRIGGER on a table can name a review table of their own, enter rows, and read there what is like them.
+///
+/// Errors: the invoking user owns the review table, but not the guarded one, and may not read a row that was found (42501).
+pub fn check_told(guard: &Guard, call: &Call, found: &Found, review: &Review) -> Result<()> {
+    // SAFETY: in a transaction.
+    let user = unsafe { pg_sys::GetUserId() };
+    let to_itself = !relation::is_owner(guard.top, user) && relation::is_owner(review.table, user);
+    let hidden = |m: &&Match| !may_read(guard, m, user);
+    let Some(hidden) = found.best.iter().find(hidden).filter(|_| to_itself) else {
+        return Ok(());
+    };
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        words!("permission denied for table ", relation::name(hidden.table)),
+    )
+    .detail(words!(
+        "Trigger \"",
+        call.trigger_name(),
+        "\" would enter the key of a row that the current user may not read into review table \"",
+        relation::name(review.table),
+        "\" of this user."
+    ))
+    .hint(words!(
+        "Name a review table of the guarded table's owner, or grant SELECT on the table that was searched."
+    )))
 }
 
 /// Key and similarity are for those who could SELECT them: from the partition, or the table that was asked for.

@@ -194,7 +194,9 @@ impl Plan {
 impl Drop for Plan {
     fn drop(&mut self) {
         let plan = self.plan.get();
-        if !plan.is_null() && !std::thread::panicking() {
+        // SAFETY: a flag of this process. At its end nobody is left to catch an error, and nothing is left to free.
+        let ends = unsafe { pg_sys::proc_exit_inprogress };
+        if !plan.is_null() && !ends && !std::thread::panicking() {
             // SAFETY: kept by prepared(), and not in use.
             unsafe { ffi::SPI_freeplan(plan) };
         }

@@ -10,10 +10,10 @@
 //!   The server's own are those of foreign keys, which act as the owner of the referenced table and switch to that
 //!   role themselves, and the recheck of deferred unique constraints, which runs what the indexes run.
 //! - Rules and policies: the owner of the table, but they lead elsewhere, to tables of others. None is allowed.
-//! - Defaults, generated columns, CHECK constraints, expressions of indexes and partition keys, the choice of types
-//!   and operator classes: the owner of the table alone (ALTER TABLE, CREATE INDEX). What these call is code that this owner has
-//!   chosen, and that runs as the owner with each row the owner enters anyway, whoever has written it. That it means what
-//!   it meant for the owner, no search_path of the invoking user decides.
+//! - Defaults, generated columns, CHECK constraints, expressions of indexes and partition keys, domains: the owner of the
+//!   table alone (ALTER TABLE, CREATE INDEX). But a function of theirs runs in the session of the invoking user, whose temporary
+//!   tables and views stand where it names a table without a schema. So these may call functions of the server's own only.
+//!   Operator classes are made by superusers.
 //! - All this of a partition: the owner of that partition, which may be another one. So each must have the same owner. A
 //!   foreign table is served by another server, with whatever it runs, so there must be none.
 //! - What reading runs when it is planned: the same things, of the same tables, and of children by inheritance, which the
@@ -21,6 +21,7 @@
 
 use pgrx::pg_sys;
 
+use super::builtin;
 use crate::pg::{check_for_interrupts, ffi};
 use crate::planner::node;
 
@@ -69,6 +70,7 @@ unsafe fn runs_nothing_of_others(relation: pg_sys::Relation, owner: pg_sys::Oid)
             && !form.relrowsecurity
             && !form.relforcerowsecurity
             && !has_trigger_of_users(relation)
+            && builtin::calls_builtin_only(relation)
     }
 }
 
