@@ -91,6 +91,8 @@ BEGIN
     END;
     INSERT INTO seen VALUES (n, how, doing, state, message || ' / ' || detail);
 END $$;
+-- Whether keys repeat is asked of the table, which is sound.
+CREATE FUNCTION pairs(rel regclass) RETURNS bigint LANGUAGE sql SET enable_seqscan = on AS $$ SELECT count(*) FROM bloom_duplicates(rel, 'id', 'sig', 0.7) $$;
 CREATE FUNCTION attack_one(n int, how text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     asked bloom := (SELECT sig FROM base WHERE id = 1 + n % 39);
@@ -99,7 +101,7 @@ BEGIN
     PERFORM try(n, how, format(search, n, asked));
     PERFORM try(n, how, format(CASE n % 7
         WHEN 0 THEN 'SELECT bloom_sigfile_check(''i%1$s''::regclass)'
-        WHEN 1 THEN 'SELECT count(*) FROM bloom_duplicates(''t%1$s'', ''id'', ''sig'', 0.7)'
+        WHEN 1 THEN 'SELECT pairs(''t%1$s'')'
         WHEN 2 THEN 'SELECT bloom_sigfile_stats(''i%1$s''::regclass)'
         WHEN 3 THEN 'INSERT INTO t%1$s SELECT id + 5000, sig FROM base WHERE id <= 130'
         WHEN 4 THEN 'SELECT count(sig) FROM t%1$s WHERE sig %% bloom_query(%2$L, 0.7)'
@@ -120,7 +122,7 @@ BEGIN
         PERFORM try(n, how, format('SELECT count(sig) FROM t%s WHERE sig %% bloom_query(%L, 0.5)', n, asked));
         PERFORM try(n, how, format('SELECT id FROM t%s ORDER BY sig <-> %L LIMIT %s', n, asked, CASE n % 2 WHEN 0 THEN 3 ELSE 3000 END));
     END IF;
-    IF n % 4 = 0 THEN PERFORM try(n, how, format('SELECT count(*) FROM bloom_duplicates(''t%s'', ''id'', ''sig'', 0.7)', n)); END IF;
+    IF n % 4 = 0 THEN PERFORM try(n, how, format('SELECT pairs(''t%s'')', n)); END IF;
     IF n % 4 = 1 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_check(''i%s''::regclass)', n)); END IF;
     IF n % 4 = 2 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_stats(''i%s''::regclass)', n)); END IF;
     PERFORM try(n, how, format('INSERT INTO t%s SELECT id + 5000, sig FROM base WHERE id <= 130 + %s', n, n % 60));

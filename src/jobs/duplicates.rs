@@ -273,6 +273,9 @@ fn indexed(
     let mut each = |hit: &Match, row: &mut dyn FnMut(u64) -> (usize, u64)| {
         check_for_interrupts();
         let (a, b) = (row(hit.a), row(hit.b));
+        if a == b {
+            raise(&tables[a.0].index.unsound("it has a row of the table twice"));
+        }
         output.borrow_mut().put(hit.similarity, || {
             keys.of(a, b).map(|keys| distinct(keys, sides))
         });
