@@ -9,7 +9,7 @@ help:
 	@echo 'make install   [PG_CONFIG=path] [DESTDIR=dir]   build and install into that PostgreSQL (15 to 18)'
 	@echo 'make uninstall [PG_CONFIG=path] [DESTDIR=dir]   remove from that PostgreSQL what install has put there'
 	@echo 'make test      [PG=15|16|18 | PG_CONFIG=path]   every check and test, in a scratch cluster'
-	@echo 'make torture   [TORTURE=minutes] [PG=…]         crashes, a standby and many sessions at once, 30 minutes if not told'
+	@echo 'make torture   [TORTURE=minutes] [PG=…]         crashes, a standby, many sessions, canceled jobs, damaged pages; 30 minutes if not told'
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
 	@echo 'make bench     [PG=15|16|18 | PG_CONFIG=path]   benchmarks'

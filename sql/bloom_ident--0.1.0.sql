@@ -684,12 +684,12 @@ COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass,
 CREATE FUNCTION bloom_guard() RETURNS trigger
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_guard_wrapper';
 COMMENT ON FUNCTION bloom_guard() IS
-    'trigger that rejects, reports, skips or flags rows that are too similar to one that is there: signature column, threshold, action, options';
+    'trigger that rejects, warns of, skips or flags rows that are too similar to one that is there: signature column, threshold, action, options';
 
 CREATE FUNCTION bloom_guard_create(rel regclass, signature name, threshold float8, action text, VARIADIC options text[] DEFAULT '{}') RETURNS name
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_guard_create_wrapper';
 COMMENT ON FUNCTION bloom_guard_create(regclass, name, float8, text, text[]) IS
-    'creates a trigger bloom_guard on a table after checking its arguments: signature column, threshold, action, pairs of option and value; its name';
+    'creates a trigger bloom_guard on a table after checking its arguments: signature column, threshold, action, pairs of option and value; returns the name of the trigger';
 
 CREATE FUNCTION bloom_blocklist(signature bloom, list regclass, list_signature name, threshold float8)
     RETURNS TABLE (key text, similarity float8)

@@ -91,7 +91,7 @@ pub const MAP_HEADER: usize = 1;
 /// Errors: a damaged one; out of memory.
 pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Result<Loaded> {
     let total = index.blocks();
-    let wrong = |block: u32| index.damaged(block, "the description of a segment cannot be");
+    let wrong = |block: u32| index.damaged(block, "the description of a segment is impossible");
     if entry.pages > total || meta.thresholds != has_thresholds(index) {
         return Err(wrong(META));
     }
@@ -148,7 +148,7 @@ fn read_map(index: Index, entry: &Entry) -> Result<(Vec<u64>, Vec<u32>)> {
         let fits = if next == META { n <= room } else { n == room };
         map.push(block);
         if !fits || n == 0 || map.len() >= entry.pages as usize {
-            return Err(index.damaged(block, "the description of a segment cannot be"));
+            return Err(index.damaged(block, "the description of a segment is impossible"));
         }
         words
             .try_reserve(n)

@@ -204,16 +204,16 @@ impl Meta {
         Meta::of_words(index, buffer.words())
     }
 
-    /// What of it cannot be. Blocks are looked at where they are read.
+    /// What of it is impossible. Blocks are looked at where they are read.
     fn wrong(&self) -> Option<&'static str> {
         let mut last = 0;
         for s in &self.segments {
             if s.generation <= last || s.generation >= self.next_generation {
-                return Some("a segment has a generation that cannot be");
+                return Some("a segment has an impossible generation");
             }
             last = s.generation;
             if s.rows == 0 || s.rows > MAX_ROWS || s.dead > s.rows || s.map == META || s.pages < 2 {
-                return Some("a segment has numbers that cannot be");
+                return Some("a segment has impossible numbers");
             }
         }
         let signatures = Part::Signatures;
@@ -221,17 +221,17 @@ impl Meta {
             && (!self.tails[signatures as usize].is_empty()
                 || self.segments.iter().any(|s| s.part == signatures));
         if shapeless || !is_possible(self.shape, self.thresholds) {
-            return Some("the shape of the signatures cannot be");
+            return Some("the shape of the signatures is impossible");
         }
         if self
             .free
             .iter()
             .any(|list| list.first == META || list.blocks == 0)
         {
-            return Some("a list of free blocks cannot be");
+            return Some("a list of free blocks is impossible");
         }
         if self.tails.iter().flatten().any(|&block| block == META) {
-            return Some("a block of new rows cannot be");
+            return Some("a block of new rows is impossible");
         }
         None
     }
@@ -258,7 +258,7 @@ impl Meta {
             let what = if known && version != VERSION {
                 "the metapage is of an unknown version"
             } else {
-                "the metapage has numbers that cannot be"
+                "the metapage has impossible numbers"
             };
             crate::pg::error::raise(&index.damaged(META, what));
         }

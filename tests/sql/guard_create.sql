@@ -203,6 +203,21 @@ INSERT INTO person SELECT i, bloom_signature(n) FROM (VALUES (1, 'Hans Wurst'), 
 SELECT key, duplicate FROM pairs;
 DROP TABLE person, pairs;
 
+-- Review tables that would refuse every pair, and one that those write who enter rows.
+CREATE TABLE person (id int PRIMARY KEY, sig bloom);
+CREATE TABLE needs (key text, duplicate text, similarity float8, found_at timestamptz, by text NOT NULL);
+CREATE TABLE defers (key text, duplicate text, similarity float8, found_at timestamptz, PRIMARY KEY (key, duplicate) DEFERRABLE);
+CREATE TABLE itself (key text PRIMARY KEY, duplicate text, similarity float8, found_at timestamptz, sig bloom);
+SELECT bloom_guard_create('person', 'sig', 0.8, 'flag', 'review', 'needs');
+SELECT bloom_guard_create('person', 'sig', 0.8, 'flag', 'review', 'defers');
+SELECT bloom_guard_create('itself', 'sig', 0.8, 'flag', 'review', 'itself');
+SELECT bloom_guard_create('person', 'sig', 0.8, 'flag', 'p_review');
+ALTER TABLE needs ALTER by SET DEFAULT current_user;
+SELECT bloom_guard_create('person', 'sig', 0.8, 'flag', 'review', 'needs');
+ALTER TABLE needs ENABLE ROW LEVEL SECURITY;
+SELECT bloom_guard_create('person', 'sig', 0.9, 'flag', 'review', 'needs');
+DROP TABLE person, needs, defers, itself;
+
 -- The caller's privileges, and none else.
 CREATE ROLE create_owner;
 CREATE ROLE create_clerk;

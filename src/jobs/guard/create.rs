@@ -2,12 +2,13 @@
 
 use std::ffi::{CStr, CString};
 
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::list;
 use super::options::Options;
 use super::prepare::{Guard, Own};
 use super::relation;
+use super::rights;
 use super::target::Tree;
 use crate::jobs::arguments::Arguments;
 use crate::pg::error::{internal, OrRaise};
@@ -176,7 +177,47 @@ fn check(table: pg_sys::Oid, tree: &Tree, options: Options, trigger: &CStr) -> R
         of_table(leaf)?.need_key(leaf, &options)?;
     }
     let guard = Guard::of(options, table, own, table, trigger)?;
-    list::check_owner(&guard, || trigger.to_owned())
+    list::check_owner(&guard, || trigger.to_owned())?;
+    if let Some(review) = &guard.review {
+        tell_who_writes(review.table, guard.owner, table)?;
+    }
+    Ok(())
+}
+
+/// Else the application learns of it, by an error.
+///
+/// Errors: the review table is the guarded one (22023).
+fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) -> Result<()> {
+    if review == table {
+        return Err(Message::of(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            words!(
+                "review table \"",
+                relation::name(review),
+                "\" is the guarded table"
+            ),
+        ));
+    }
+    if rights::owned_throughout(review, owner).is_none() {
+        Message::of(
+            PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+            words!(
+                "review table \"",
+                relation::name(review),
+                "\" will be written by the user who enters a row"
+            ),
+        )
+        .detail(words!(
+            "It has another owner than table \"",
+            relation::name(table),
+            "\", or a trigger, a rule, row-level security, or expressions that call functions which are not PostgreSQL's own."
+        ))
+        .hint(words!(
+            "Grant INSERT and SELECT on it to those who enter rows."
+        ))
+        .send(PgLogLevel::NOTICE);
+    }
+    Ok(())
 }
 
 /// Errors: those of the server.

@@ -80,9 +80,15 @@ impl Options {
         for pair in options.chunks(2) {
             let name = &pair[0];
             let Some(value) = pair.get(1) else {
+                if !OPTIONS.contains(&name.to_bytes()) {
+                    return Err(unrecognized(name));
+                }
                 return Err(
-                    invalid(words!("option \"", name, "\" of bloom_guard has no value"))
-                        .hint(words!(USAGE)),
+                    invalid(words!("option \"", name, "\" of bloom_guard has no value")).hint(
+                        words!(
+                            "The arguments behind the action are pairs of an option and its value."
+                        ),
+                    ),
                 );
             };
             parsed.set(name, value)?;
@@ -97,13 +103,7 @@ impl Options {
             b"blocklist" => self.list.replace(parse_table(value)?).is_some(),
             b"blocklist_column" => self.list_column.replace(value.to_owned()).is_some(),
             b"message" => self.message.replace(value.to_owned()).is_some(),
-            _ => {
-                return Err(
-                    invalid(words!("unrecognized option \"", name, "\" of bloom_guard")).hint(
-                        words!("Options are review, blocklist, blocklist_column and message."),
-                    ),
-                )
-            }
+            _ => return Err(unrecognized(name)),
         };
         if given_before {
             return Err(invalid(words!(
@@ -125,7 +125,8 @@ impl Options {
             return Err(invalid(words!(
                 "option \"review\" needs action flag, not ",
                 self.action.name()
-            )));
+            ))
+            .hint(words!("Take action flag, or leave the option out.")));
         }
         if flags && self.message.is_some() {
             return Err(invalid(words!(
@@ -141,6 +142,19 @@ impl Options {
     }
 }
 
+const OPTIONS: [&[u8]; 4] = [b"review", b"blocklist", b"blocklist_column", b"message"];
+
+fn unrecognized(option: &CStr) -> Box<Message> {
+    invalid(words!(
+        "unrecognized option \"",
+        option,
+        "\" of bloom_guard"
+    ))
+    .hint(words!(
+        "Options are review, blocklist, blocklist_column and message."
+    ))
+}
+
 fn parse_threshold(text: &CStr) -> Result<f64> {
     let number = text.to_str().ok().and_then(|s| s.trim().parse().ok());
     match number {
@@ -149,7 +163,8 @@ fn parse_threshold(text: &CStr) -> Result<f64> {
             "threshold \"",
             text,
             "\" of bloom_guard is not a number between 0 and 1"
-        ))),
+        ))
+        .hint(words!("Write a similarity, such as 0.85."))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The table that suspected pairs go to.
 
 use std::cell::Cell;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
@@ -11,6 +11,7 @@ use super::rights::{self, Acting};
 use crate::pg::error::internal;
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, Result};
+use crate::planner::node;
 
 /// A review table and the plans that insert into it.
 pub struct Review {
@@ -203,6 +204,73 @@ impl Drop for Plan {
     }
 }
 
+const CREATE: &str = "Create it with (key text, duplicate text, similarity double precision, found_at timestamp with time zone, PRIMARY KEY (key, duplicate)).";
+
+/// Whether the guard can enter rows that give four columns, and leave out those that are there.
+///
+/// SAFETY: `table` is a table, open and locked.
+unsafe fn check_entering(table: pg_sys::Relation) -> Result<()> {
+    // SAFETY: as promised by the caller; as many columns and indexes as are said to be there.
+    unsafe {
+        let name = || relation::name((*table).rd_id);
+        let columns = (*table).rd_att;
+        // A trigger may fill what has no default.
+        let triggers = !(*table).trigdesc.is_null();
+        for i in 0..(*columns).natts {
+            let column = &*ffi::attribute(columns, i);
+            let column_name = CStr::from_ptr(column.attname.data.as_ptr());
+            let given = COLUMNS.iter().any(|(name, ..)| *name == column_name);
+            let filled = column.atthasdef || column.attidentity != 0 || triggers;
+            if column.attnotnull && !column.attisdropped && !given && !filled {
+                return Err(Message::of(
+                    PgSqlErrorCode::ERRCODE_INVALID_TABLE_DEFINITION,
+                    words!(
+                        "column \"",
+                        column_name,
+                        "\" of review table \"",
+                        name(),
+                        "\" is not null and has no default"
+                    ),
+                )
+                .detail(words!(
+                    "The guard enters key, duplicate, similarity and found_at."
+                ))
+                .hint(words!(
+                    "ALTER TABLE ",
+                    relation::quoted((*table).rd_id),
+                    " ALTER ",
+                    relation::quoted_column(column_name),
+                    " DROP NOT NULL, or SET DEFAULT."
+                )));
+            }
+        }
+        let indexes = pg_sys::RelationGetIndexList(table);
+        for oid in node::oids(indexes) {
+            let index = ffi::index_open(oid, pg_sys::AccessShareLock as i32);
+            let form = &*(*index).rd_index;
+            let deferrable = form.indisunique && !form.indimmediate;
+            pg_sys::index_close(index, pg_sys::AccessShareLock as i32);
+            if deferrable {
+                return Err(Message::of(
+                    PgSqlErrorCode::ERRCODE_INVALID_TABLE_DEFINITION,
+                    words!(
+                        "constraint \"",
+                        relation::name(oid),
+                        "\" of review table \"",
+                        name(),
+                        "\" is deferrable"
+                    ),
+                )
+                .detail(words!(
+                    "The guard leaves out a pair that is there, which PostgreSQL does by immediate constraints only."
+                ))
+                .hint(words!("Create the constraint NOT DEFERRABLE.")));
+            }
+        }
+        Ok(())
+    }
+}
+
 fn check(table: pg_sys::Oid) -> Result<()> {
     if !matches!(
         relation::kind(table),
@@ -215,7 +283,8 @@ fn check(table: pg_sys::Oid) -> Result<()> {
                 relation::name(table),
                 "\" is not a table"
             ),
-        ));
+        )
+        .hint(words!(CREATE)));
     }
     let mut missing: Vec<&str> = Vec::new();
     for (name, declared, of_type) in COLUMNS {
@@ -241,7 +310,14 @@ fn check(table: pg_sys::Oid) -> Result<()> {
         }
     }
     if missing.is_empty() {
-        return Ok(());
+        // SAFETY: a table, locked while it is looked at.
+        return unsafe {
+            let lock = pg_sys::AccessShareLock as i32;
+            let open = ffi::table_open(table, lock);
+            let fits = check_entering(open);
+            pg_sys::table_close(open, lock);
+            fits
+        };
     }
     Err(Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
