@@ -10,12 +10,13 @@ if [[ ! $minutes =~ ^[1-9][0-9]*$ ]]; then
     die "TORTURE is a number of minutes, not \"$minutes\""
 fi
 
-# A crash takes some 3 seconds, and fifty flipped bits one: a fifth of the time for each test.
-export CRASHES=${CRASHES:-$((minutes * 4 + 1))}
-export STANDBY_SECONDS=${STANDBY_SECONDS:-$((minutes * 12))}
-export CONCURRENCY_SECONDS=${CONCURRENCY_SECONDS:-$((minutes * 12))}
-export CANCEL_SECONDS=${CANCEL_SECONDS:-$((minutes * 12))}
-export DAMAGES=${DAMAGES:-$((minutes * 600))} DAMAGE_BITS=${DAMAGE_BITS:-all}
+# A crash takes some 3 seconds: a quarter of the time for each test that repeats itself. The last one has an end: it flips every
+# bit of an index, fifty of them a second or more, whatever the minutes say, unless DAMAGES says how many.
+export CRASHES=${CRASHES:-$((minutes * 5 + 1))}
+export STANDBY_SECONDS=${STANDBY_SECONDS:-$((minutes * 15))}
+export CONCURRENCY_SECONDS=${CONCURRENCY_SECONDS:-$((minutes * 15))}
+export CANCEL_SECONDS=${CANCEL_SECONDS:-$((minutes * 15))}
+export DAMAGES=${DAMAGES:-1000000000} DAMAGE_BITS=${DAMAGE_BITS:-all}
 failures=0
 for name in sigfile_crash sigfile_standby sigfile_concurrency cancel damage; do
     say "$name"
