@@ -80,7 +80,12 @@ impl Collector {
             self.origins.push(row_of(table, row.place));
             self.count += 1;
             let place = self.count;
-            self.rows.push(Row { place, ..row })?;
+            let threshold = 0.0;
+            self.rows.push(Row {
+                place,
+                threshold,
+                ..row
+            })?;
         }
         Ok(())
     }
@@ -94,6 +99,7 @@ pub fn loose<'a>(
     memory: usize,
 ) -> Option<(Sorted, Origins)> {
     let mut all: Option<(Geometry, Collector)> = None;
+    // indexes may be of both classes, and lay out their pages differently: thresholds stay behind
     for (number, table) in tables {
         let tail = &table.meta.tails[Part::Signatures as usize];
         let small = || {
@@ -103,8 +109,9 @@ pub fn loose<'a>(
         if tail.is_empty() && small().next().is_none() {
             continue;
         }
-        let (geometry, collector) = all.get_or_insert_with(|| {
-            let geometry = table.meta.geometry(Part::Signatures);
+        let here = table.meta.geometry(Part::Signatures);
+        let (_, collector) = all.get_or_insert_with(|| {
+            let geometry = Geometry::new(here.page_words, here.bits, false).or_raise();
             let collector = Collector {
                 origins: Origins::new(memory / 8),
                 rows: Sorting::new(geometry, memory - memory / 8),
@@ -122,7 +129,7 @@ pub fn loose<'a>(
                 reader.checked(page).or_raise();
                 words.extend_from_slice(reader.page(page).or_raise());
                 reader.release();
-                let rows = RowPage::new(*geometry, &words).or_raise();
+                let rows = RowPage::new(here, &words).or_raise();
                 let added = collector.add(number, &rows);
                 added.map_err(|e| reader.locate(e)).or_raise();
                 check_for_interrupts();
@@ -135,10 +142,10 @@ pub fn loose<'a>(
             words.clear();
             words.extend_from_slice(buffer.words());
             drop(buffer);
-            let rows = RowPage::growing(*geometry, &words);
+            let rows = RowPage::growing(here, &words);
             let added = rows.and_then(|rows| collector.add(number, &rows));
-            let here = |e: Error| table.index.locate(e.on_page(0), &[block]);
-            added.map_err(here).or_raise();
+            let located = |e: Error| table.index.locate(e.on_page(0), &[block]);
+            added.map_err(located).or_raise();
             check_for_interrupts();
         }
     }

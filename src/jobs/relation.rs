@@ -249,11 +249,14 @@ impl Table {
             let is_virtual = pg_sys::get_attgenerated(oid, key) as u8 == b'v';
             let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
             let other_temp = persistence == pg_sys::RELPERSISTENCE_TEMP && !(*heap).rd_islocaltemp;
-            let indexes: Vec<pg_sys::Oid> = if other_temp || is_virtual || !is_heap(heap) {
-                Vec::new()
-            } else {
-                list.iter_oid().collect()
-            };
+            // a query of a materialized view without data says that it has none
+            let populated = (*(*heap).rd_rel).relispopulated;
+            let indexes: Vec<pg_sys::Oid> =
+                if other_temp || is_virtual || !populated || !is_heap(heap) {
+                    Vec::new()
+                } else {
+                    list.iter_oid().collect()
+                };
             for index in indexes {
                 let relation = ffi::index_open(index, LOCK);
                 if usable(relation, column) {
@@ -306,6 +309,17 @@ impl Table {
     }
 }
 
+/// Whether an index was there, as it is now, before any snapshot of the transaction was taken.
+///
+/// SAFETY: `index` is open.
+pub unsafe fn is_older(index: pg_sys::Relation) -> bool {
+    // SAFETY: as promised by the caller; the row of pg_index is kept with it.
+    unsafe {
+        let xmin = pg_sys::htup::HeapTupleHeaderGetXmin((*(*index).rd_indextuple).t_data);
+        pg_sys::TransactionIdPrecedes(xmin, pg_sys::TransactionXmin)
+    }
+}
+
 /// A sigfile index of the column itself, over all rows, that the snapshot may use.
 ///
 /// SAFETY: `index` is open.
@@ -313,11 +327,7 @@ unsafe fn usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool {
     // SAFETY: as promised by the caller; a new metapage is read only of a sigfile index.
     unsafe {
         let form = &*(*index).rd_index;
-        let visible = !form.indcheckxmin || {
-            let tuple = &*(*index).rd_indextuple;
-            let xmin = pg_sys::htup::HeapTupleHeaderGetXmin(tuple.t_data);
-            pg_sys::TransactionIdPrecedes(xmin, pg_sys::TransactionXmin)
-        };
+        let visible = !form.indcheckxmin || is_older(index);
         is_sigfile(index)
             && form.indisvalid
             && form.indisready

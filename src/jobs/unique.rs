@@ -5,7 +5,7 @@ use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use super::cursor::{Cursor, Sql};
 use super::keys::KeyType;
-use super::relation::{Column, Records};
+use super::relation::{is_older, Column, Records};
 use super::rows::Scratch;
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
@@ -82,7 +82,8 @@ fn has_equality(column: &Column) -> bool {
     unsafe { (*pg_sys::lookup_type_cache(column.type_oid, flags)).eq_opr != pg_sys::InvalidOid }
 }
 
-/// Whether an index lets no key occur twice among all rows, not even for the time being.
+/// Whether an index lets no key occur twice among all rows, not even for the time being, nor among those that a snapshot from
+/// before it was made sees.
 ///
 /// SAFETY: `oid` is a relation with this column, and locked.
 unsafe fn has_unique_index(oid: pg_sys::Oid, key: &Column) -> bool {
@@ -111,7 +112,8 @@ unsafe fn has_unique_index(oid: pg_sys::Oid, key: &Column) -> bool {
                 && form.indislive
                 && form.indnkeyatts == 1
                 && form.indkey.values.as_slice(1)[0] == number
-                && ffi::RelationGetIndexPredicate(index).is_null();
+                && ffi::RelationGetIndexPredicate(index).is_null()
+                && is_older(index);
             pg_sys::index_close(index, lock);
             unique
         });

@@ -32,6 +32,22 @@ pub enum Purpose {
     Matches,
 }
 
+impl Purpose {
+    /// How many arguments it takes, where that matters: SQL may declare a function in C with any.
+    fn arguments(self) -> Option<usize> {
+        match self {
+            Purpose::SignatureInput | Purpose::QueryInput => None,
+            Purpose::Sim | Purpose::Dice | Purpose::Matches => Some(2),
+            Purpose::Query | Purpose::QueryAbove | Purpose::QueryAtLeast | Purpose::QueryOfDice => {
+                Some(2)
+            }
+            Purpose::SimAbove | Purpose::SimAtLeast | Purpose::DiceAbove | Purpose::DiceAtLeast => {
+                Some(3)
+            }
+        }
+    }
+}
+
 /// With the names that they are installed under; those of their C functions end in `_wrapper`.
 const FUNCTIONS: [(Purpose, &CStr); 13] = [
     (Purpose::SignatureInput, c"bloom_in"),
@@ -164,6 +180,9 @@ fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
             let name = source.to_bytes().strip_suffix(b"_wrapper")?;
             let (purpose, _) = FUNCTIONS.iter().find(|f| f.1.to_bytes() == name)?;
             let arguments = form.proargtypes.dim1.max(0) as usize;
+            if purpose.arguments().is_some_and(|n| n != arguments) {
+                return None;
+            }
             let function = Function {
                 purpose: *purpose,
                 first: *form.proargtypes.values.as_slice(arguments).first()?,

@@ -147,6 +147,9 @@ SELECT count(*) FROM person p JOIN generate_series(1, 2) AS g ON p.sig %% g::big
 -- a support function given to a function with other arguments knows that it is not meant
 CREATE FUNCTION public.other(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SUPPORT bloom_sim_above_support AS $$ BEGIN RETURN $1 < 3; END $$;
 SELECT count(*) FROM person WHERE public.other(id);
+-- and a function in C that is declared with other arguments than those of ours is none of ours
+CREATE FUNCTION public.alone(bloom) RETURNS float8 IMMUTABLE STRICT LANGUAGE c AS '$libdir/bloom_ident', 'bloom_sim_wrapper';
+EXPLAIN (COSTS OFF) SELECT id FROM person WHERE public.alone(sig) > 0.5;
 
 \c :regress
 DROP DATABASE regress_ours;
