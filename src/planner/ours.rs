@@ -145,7 +145,7 @@ pub fn function(oid: pg_sys::Oid) -> Option<Function> {
 
 fn identify(oid: pg_sys::Oid) -> Option<Function> {
     let (found, source, library) = described(oid)?;
-    // SAFETY: two C strings; the library is loaded as if the function were called.
+    // SAFETY: two C strings. The library is loaded as if the function were called; only a superuser can have named one.
     let code = unsafe {
         ffi::load_external_function(
             library.as_ptr(),

@@ -600,7 +600,9 @@ unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
         }
         let mut values = [value];
         let mut nulls = [value.is_null()];
-        let before = pg_sys::MemoryContextSwitchTo(own(scan).context);
+        // read by itself: the caller holds the state beside it
+        let context = (*(*scan).opaque.cast::<Own>()).context;
+        let before = pg_sys::MemoryContextSwitchTo(context);
         (*scan).xs_itup =
             pg_sys::index_form_tuple((*scan).xs_itupdesc, values.as_mut_ptr(), nulls.as_mut_ptr());
         pg_sys::MemoryContextSwitchTo(before);

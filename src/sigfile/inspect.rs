@@ -328,6 +328,13 @@ fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
         let form = &*(*index.relation).rd_index;
+        // as a DROP INDEX CONCURRENTLY leaves it that was canceled: VACUUM passes it by, too
+        if !form.indisready || !form.indislive {
+            fail(
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("index \"{}\" is not maintained any more", index.name()),
+            );
+        }
         if form.indcheckxmin {
             let tuple = &*(*index.relation).rd_indextuple;
             let xmin = pg_sys::htup::HeapTupleHeaderGetXmin(tuple.t_data);

@@ -19,13 +19,17 @@ pub fn is_possible(place: u64) -> bool {
         && place >> 16 < u64::from(pg_sys::InvalidBlockNumber)
 }
 
-/// Whether a table, NULL if not known, has the block of a place.
+/// Whether a table, NULL if not known, has the block of a place. Only of heap tables is the place a block of the file.
 ///
 /// SAFETY: `table` is open, or NULL.
 #[inline]
 pub unsafe fn is_within(table: pg_sys::Relation, place: u64) -> bool {
     // SAFETY: as promised by the caller.
-    table.is_null() || unsafe { has_block(table, (place >> 16) as u32) }
+    table.is_null()
+        || unsafe {
+            has_block(table, (place >> 16) as u32)
+                || !std::ptr::eq((*table).rd_tableam, pg_sys::GetHeapamTableAmRoutine())
+        }
 }
 
 /// For people.
