@@ -22,7 +22,7 @@ bare=$(find "$ROOT/src" -name '*.rs' -exec awk '
     FNR == 1 { entry = 0 }
     /#\[entry\]/ { entry = 1; next }
     /^ *#\[|^ *\/\// { next }
-    /extern "C(-unwind)?" fn/ && !entry { print FILENAME ":" FNR ": " $0 }
+    /extern "C(-unwind)?" fn [a-z]/ && !entry { print FILENAME ":" FNR ": " $0 }
     { entry = 0 }' {} +)
 [[ -z $bare ]] || die "called by the server without #[entry]:
 $bare"
