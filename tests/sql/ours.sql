@@ -149,6 +149,7 @@ CREATE FUNCTION public.other(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SUP
 SELECT count(*) FROM person WHERE public.other(id);
 -- and a function in C that is declared with other arguments than those of ours is none of ours
 CREATE FUNCTION public.alone(bloom) RETURNS float8 IMMUTABLE STRICT LANGUAGE c AS '$libdir/bloom_ident', 'bloom_sim_wrapper';
+RESET enable_seqscan;
 EXPLAIN (COSTS OFF) SELECT id FROM person WHERE public.alone(sig) > 0.5;
 
 \c :regress
