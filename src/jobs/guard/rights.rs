@@ -3,7 +3,7 @@
 //! Entering a person must need no privilege on the review table, so the guard would write there as the owner of the
 //! guarded table, as foreign keys write. But whatever a write runs on its way then runs as that owner, too, and who has
 //! no more than TRIGGER on either table can have it run something. So the user is changed only for a write that
-//! can run no code but the owner's own; every other one is the invoking user's.
+//! can run no code but the server's own; every other one is the invoking user's.
 //!
 //! What an INSERT can run, and who can have put it there:
 //! - Triggers of users: whoever has TRIGGER. None is allowed, not even those of other events or that are disabled.
@@ -25,7 +25,7 @@ use super::builtin;
 use crate::pg::{check_for_interrupts, ffi};
 use crate::planner::node;
 
-/// The review table and its partitions, if a write into it can run no code but that of `owner`, who has them all.
+/// The review table and its partitions, if `owner` has them all and a write into them can run no code but the server's.
 ///
 /// All are locked as the write will lock them, until the end of the transaction: a trigger, a rule, a policy or another
 /// owner cannot come until then. A partition can, attached by somebody who has the rights of `owner`; so this is asked
@@ -167,7 +167,7 @@ impl Acting {
         }
     }
 
-    /// Settings that the owner's code has changed are as they were, too.
+    /// The settings are as they were, too.
     pub fn end(self) {
         // SAFETY: as begin() has found them.
         unsafe {
