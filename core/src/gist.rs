@@ -20,7 +20,7 @@
 use crate::filter::query::NEVER;
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::{count_bits, intersect_bits, Counts};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 const INNER: u8 = 0x81;
 const HEADER: usize = 24;
@@ -241,7 +241,7 @@ pub fn inner_size(shape: Shape) -> Result<usize> {
         return Ok(size);
     }
     Err(Error::new(
-        Kind::DataException,
+        ErrorKind::DataException,
         format!("signature shape {shape} is too large for a gist index"),
     )
     .detail(format!(

@@ -18,4 +18,4 @@ mod sort;
 pub mod text;
 mod tick;
 
-pub use error::{Error, Kind, Result};
+pub use error::{Error, ErrorKind, Result};

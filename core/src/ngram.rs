@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use crate::sort::sort_distinct;
 use crate::text::{scan, Piece};
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The alphabet in the order of its ordinals.
 pub const ALPHABET: &[u8; 37] = b"_abcdefghijklmnopqrstuvwxyz0123456789";
@@ -26,7 +26,7 @@ pub fn check_length(q: i64) -> Result<u8> {
         .map(|q| q as u8)
         .ok_or_else(|| {
             Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("n-gram length {q} is out of range"),
             )
             .detail("N-gram lengths go from 2 to 8.")
@@ -40,7 +40,7 @@ pub fn index(word: &str) -> Result<u64> {
     let length = word.chars().count();
     if !(1..=*LENGTHS.end() as usize).contains(&length) {
         return Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("n-gram of {length} symbols is out of range"),
         )
         .detail("N-grams have from 1 to 8 symbols."));
@@ -50,7 +50,7 @@ pub fn index(word: &str) -> Result<u64> {
         match ordinal {
             Some(ordinal) => Ok(index * BASE + ordinal as u64 + 1),
             None => Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("character \"{c}\" is not in the n-gram alphabet"),
             )
             .detail("The alphabet is _, a to z and 0 to 9.")

@@ -1,7 +1,7 @@
 //! Weighted similarity of records that are arrays of signatures.
 
 use bloom_ident_core::similarity::{profile, Counts, Weights};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use crate::pg::entry;
@@ -33,7 +33,7 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
                 let weights = Weights::new(weights)?;
                 if a.len() != b.len() || a.len() != weights.len() {
                     return Err(Error::new(
-                        Kind::ArraySubscript,
+                        ErrorKind::ArraySubscript,
                         format!(
                             "profiles of {} and {} signatures do not fit {} weights",
                             a.len(),

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::gist::{unite, united_size, Key};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use crate::pg::entry;
@@ -84,7 +84,7 @@ pub unsafe fn damaged(index: pg_sys::Relation) -> Error {
         let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
         format!("index \"{}\"", name.to_string_lossy())
     };
-    Error::new(Kind::Corrupted, format!("{name} is damaged"))
+    Error::new(ErrorKind::Corrupted, format!("{name} is damaged"))
         .detail("A page has a key that cannot be.")
         .hint("Rebuild the index with REINDEX.")
 }
@@ -105,7 +105,7 @@ pub fn inner<'a>(keys: impl Iterator<Item = Key<'a>> + Clone) -> pg_sys::Datum {
 #[entry]
 fn bloom_gist_key_in(_text: &CStr) -> CString {
     Err(Error::new(
-        Kind::InvalidParameter,
+        ErrorKind::InvalidParameter,
         "cannot accept a value of type bloom_gist_key",
     ))
     .or_raise()

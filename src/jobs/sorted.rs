@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bloom_ident_core::sigfile::{Geometry, Row};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 
 use super::file::TemporaryFile;
 use super::pieces::Piece;
@@ -45,7 +45,7 @@ impl Sorted {
             file.append(&bytes);
             rows = rows.checked_add(1).unwrap_or_else(|| {
                 let message = format!("more than {} records to compare", u32::MAX);
-                raise(&Error::new(Kind::LimitExceeded, message))
+                raise(&Error::new(ErrorKind::LimitExceeded, message))
             });
             Ok(())
         })

@@ -4,7 +4,7 @@
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 
 use super::bands::Bands;
 use super::cursor::{Cursor, Sql};
@@ -39,7 +39,7 @@ fn geometry_of(shape: Shape) -> Geometry {
         let most = Geometry::most_bits(PAGE_WORDS);
         let message = format!("signatures of {bits} bits are too large to find similar ones");
         raise(
-            &Error::new(Kind::LimitExceeded, message)
+            &Error::new(ErrorKind::LimitExceeded, message)
                 .detail(format!("They can have at most {most} bits."))
                 .hint("Use a smaller shape."),
         )

@@ -3,7 +3,7 @@
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
-use bloom_ident_core::{Kind as ErrorKind, Result};
+use bloom_ident_core::{ErrorKind, Result};
 use pgrx::pg_sys;
 
 use super::meta::{Meta, Part, MAX_SEGMENTS};

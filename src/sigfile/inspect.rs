@@ -6,7 +6,7 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::chunk::Frequencies;
 use bloom_ident_core::sigfile::{Pages, RowPage};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::datum::IntoDatum;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
@@ -44,7 +44,7 @@ impl Drop for Opened {
 }
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
-    raise_as(code, &Error::new(Kind::InvalidParameter, message))
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
 }
 
 impl Opened {
@@ -310,7 +310,7 @@ unsafe extern "C-unwind" fn check_row(
 fn broken(index: Index, what: String) -> ! {
     crate::pg::error::raise(
         &Error::new(
-            Kind::Corrupted,
+            ErrorKind::Corrupted,
             format!("index \"{}\" {what}", index.name()),
         )
         .hint("Rebuild the index with REINDEX."),

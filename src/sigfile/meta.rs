@@ -21,7 +21,7 @@ use std::cell::Cell;
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::Geometry;
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use super::page::{self, Buffer, Index, Kind as PageKind, META, PAGE_WORDS};
@@ -165,7 +165,7 @@ impl Meta {
                 bloom_ident_core::sigfile::posting::MAX_ROWS
             );
             crate::pg::error::raise(
-                &Error::new(Kind::LimitExceeded, message)
+                &Error::new(ErrorKind::LimitExceeded, message)
                     .hint("Partition the table, or run VACUUM to have segments merged."),
             );
         }

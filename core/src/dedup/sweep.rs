@@ -3,7 +3,7 @@
 use super::{filled, reserve, PairCounts};
 use crate::error::number;
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Counts pairs by the greatest threshold that they reach, so a pair costs one binary search however
 /// many thresholds there are.
@@ -50,10 +50,11 @@ impl Sweep {
     /// Errors: n = 0, out of memory.
     pub fn grid(n: u32) -> Result<Sweep> {
         if n == 0 {
-            return Err(
-                Error::new(Kind::InvalidParameter, "a grid of 0 steps is out of range")
-                    .detail("A grid has at least 1 step."),
-            );
+            return Err(Error::new(
+                ErrorKind::InvalidParameter,
+                "a grid of 0 steps is out of range",
+            )
+            .detail("A grid has at least 1 step."));
         }
         let mut thresholds = Vec::new();
         reserve(&mut thresholds, n as usize + 1)?;
@@ -84,7 +85,7 @@ impl Sweep {
         let given: u64 = given.sum();
         if given > truth {
             return Err(Error::new(
-                Kind::DataException,
+                ErrorKind::DataException,
                 format!("{given} true pairs were given, but there are {truth} in all"),
             )
             .hint("Give each pair once, and count those that were not found, too."));
@@ -126,7 +127,8 @@ fn unordered(a: f64, b: f64) -> Error {
     } else {
         format!("threshold {} does not follow {}", number(b), number(a))
     };
-    Error::new(Kind::InvalidParameter, message).detail("Thresholds are given in ascending order.")
+    Error::new(ErrorKind::InvalidParameter, message)
+        .detail("Thresholds are given in ascending order.")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::layout::{header, HEADER};
 use super::{Shape, View};
 use crate::ngram::for_each_word;
 use crate::similarity::count_bits;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Remainder by a divisor known before: two multiplications instead of a division
 /// (D. Lemire, O. Kaser, N. Kurz: Faster remainder by direct computation, 2019).
@@ -137,7 +137,7 @@ impl<'b> Builder<'b> {
     /// Errors: a position that the shape does not have, or one that is set already.
     pub fn add_position(&mut self, at: u32) -> Result<()> {
         let shape = self.hasher.shape;
-        let bad = |message: String| Err(Error::new(Kind::InvalidText, message));
+        let bad = |message: String| Err(Error::new(ErrorKind::InvalidText, message));
         if at >= shape.m() {
             return bad(format!(
                 "bit position {at} is out of range for shape {shape}"

@@ -19,7 +19,7 @@ use std::fmt::Write;
 
 use super::Shape;
 use crate::similarity::{count_bits, intersect_bits};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes in front of the bits.
 pub const HEADER: usize = 12;
@@ -52,7 +52,7 @@ impl<'a> View<'a> {
     ///
     /// Errors: anything that the table above does not allow.
     pub fn untrusted(bytes: &'a [u8]) -> Result<View<'a>> {
-        let bad = |message: String| Error::new(Kind::InvalidBinary, message);
+        let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
         if bytes.len() < HEADER {
             return Err(
                 bad(format!("signature of {} bytes is too short", bytes.len()))
@@ -70,7 +70,7 @@ impl<'a> View<'a> {
         let raw = view.shape();
         Shape::new(raw.k.into(), raw.p.into(), raw.q.into())
             .and_then(|s| s.with_variant(raw.rules.into(), raw.family.into(), raw.key.into()))
-            .map_err(|e| e.of_kind(Kind::InvalidBinary))?;
+            .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
         let (length, wanted) = (bytes.len() - HEADER, raw.bytes());
         if length != wanted {
             return Err(bad(format!(
@@ -170,7 +170,7 @@ pub fn write_text(view: &View<'_>, out: &mut String) {
 pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let bad = |detail: String| {
         Error::new(
-            Kind::InvalidText,
+            ErrorKind::InvalidText,
             format!(
                 "invalid input syntax for type bloom: \"{}\"",
                 shortened(text)

@@ -3,7 +3,7 @@
 use super::rates;
 use super::shape::{prime_at_most, Shape};
 use crate::error::number;
-use crate::{ngram, Error, Kind, Result};
+use crate::{ngram, Error, ErrorKind, Result};
 
 /// Normalised symbols to plan for.
 pub const MAX_CHARS: std::ops::RangeInclusive<i64> = 1..=10_000;
@@ -28,7 +28,7 @@ pub struct Plan {
 ///
 /// Errors: an argument out of range, or a shape beyond k 64 or p 8191.
 pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
-    let bad = |message| Error::new(Kind::InvalidParameter, message);
+    let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
     if !MAX_CHARS.contains(&max_chars) {
         return Err(bad(format!("max_chars {max_chars} is out of range"))
             .detail("max_chars goes from 1 to 10000."));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::rates::unit;
 use super::{parse_text, write_text, View};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes of the threshold.
 pub const THRESHOLD: usize = size_of::<f64>();
@@ -39,12 +39,12 @@ impl<'a> QueryView<'a> {
     pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
         let Some((signature, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
             return Err(Error::new(
-                Kind::InvalidBinary,
+                ErrorKind::InvalidBinary,
                 format!("query of {} bytes is too short", bytes.len()),
             ));
         };
         let threshold = f64::from_le_bytes(*threshold);
-        check_threshold(threshold).map_err(|e| e.of_kind(Kind::InvalidBinary))?;
+        check_threshold(threshold).map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
         Ok(QueryView {
             signature: View::untrusted(signature)?,
             threshold,
@@ -106,7 +106,7 @@ pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
 pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let bad = || {
         Error::new(
-            Kind::InvalidText,
+            ErrorKind::InvalidText,
             format!(
                 "invalid input syntax for type bloom_query: \"{}\"",
                 text.chars().take(60).collect::<String>()

@@ -1,7 +1,7 @@
 //! Rates of error, by formula. k hash functions (segments), m bits, n words, p = m/k bits a segment.
 
 use crate::error::number;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// False-positive rate (1−e^(−kn/m))^k of a filter of n words.
 pub fn false_positive(k: f64, m: f64, n: f64) -> f64 {
@@ -54,7 +54,7 @@ impl std::str::FromStr for CollisionModel {
             "birthday" => Ok(CollisionModel::Birthday),
             "coll" => Ok(CollisionModel::Coll),
             _ => Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("collision model \"{name}\" does not exist"),
             )
             .hint("Use fpr, birthday or coll.")),
@@ -69,7 +69,7 @@ pub fn collision(model: CollisionModel, p: i64, n: i64, k: i64) -> Result<f64> {
     for (name, value) in [("p", p), ("n", n), ("k", k)] {
         if value < 1 {
             return Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("{name} = {value} is out of range"),
             )
             .detail(format!("{name} is at least 1.")));
@@ -123,7 +123,7 @@ pub fn unit(what: &str, value: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(
-        Kind::InvalidParameter,
+        ErrorKind::InvalidParameter,
         format!("{what} {} is out of range", number(value)),
     )
     .detail(format!("A {what} lies between 0 and 1.")))
@@ -138,7 +138,7 @@ pub fn unit(what: &str, value: f64) -> Result<()> {
 pub fn jain(m: f64, n: f64, k: f64, c: f64) -> Result<f64> {
     let bad = |name: &str, value: f64, range: &str| {
         Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("{name} = {} is out of range", number(value)),
         )
         .detail(format!("{name} {range}.")))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ngram, text, Error, Kind, Result};
+use crate::{ngram, text, Error, ErrorKind, Result};
 
 /// Segments, segment length, n-gram length, rule set of the normaliser, hash family and key.
 ///
@@ -27,7 +27,7 @@ impl Shape {
     ///
     /// Errors: k not in 1…64, p not prime or not in 5…8191, q not in 2…8.
     pub fn new(k: i64, p: i64, q: i64) -> Result<Shape> {
-        let bad = |message| Error::new(Kind::InvalidParameter, message);
+        let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
         if !(1..=i64::from(Self::MAX_K)).contains(&k) {
             return Err(bad(format!("number of segments k = {k} is out of range"))
                 .detail("k goes from 1 to 64."));
@@ -66,7 +66,7 @@ impl Shape {
         for (what, is, wanted) in known {
             if is != wanted {
                 return Err(Error::new(
-                    Kind::InvalidParameter,
+                    ErrorKind::InvalidParameter,
                     format!("{what} {is} is unknown to this version of bloom_ident"),
                 )
                 .detail(format!("This version knows {what} {wanted}."))
@@ -133,7 +133,7 @@ impl Shape {
     /// The error of two values that cannot be compared.
     #[cold]
     pub fn mismatch(a: Shape, b: Shape) -> Error {
-        Error::new(Kind::DataException, format!("different signature shapes {a} and {b}"))
+        Error::new(ErrorKind::DataException, format!("different signature shapes {a} and {b}"))
             .detail(
                 "Signatures compare only when segments, segment length, n-gram length and rule set are the same.",
             )

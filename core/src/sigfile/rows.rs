@@ -11,7 +11,7 @@
 use super::bytes::{bytes, bytes_mut, halves, halves_mut};
 use crate::filter::query::NEVER;
 use crate::similarity::intersect_words;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes of a row's place.
 const PLACE: usize = 6;
@@ -47,7 +47,7 @@ impl Geometry {
         if capacity == 0 {
             let most = Geometry::most_bits(page_words);
             return Err(Error::new(
-                Kind::LimitExceeded,
+                ErrorKind::LimitExceeded,
                 format!("signature of {bits} bits is too large for a sigfile index"),
             )
             .detail(format!(

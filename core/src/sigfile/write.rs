@@ -8,7 +8,7 @@ use super::posting::{PostingFiller, MAX_ROWS};
 use super::rows::{Geometry, Row, RowPageMut};
 use super::segment::{Postings, Segment, MEASURED};
 use super::Pages;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// What a page of a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl<S: Store> Writer<S> {
     pub fn push(&mut self, row: Row<'_>) -> Result<()> {
         if self.rows == MAX_ROWS {
             return Err(Error::new(
-                Kind::LimitExceeded,
+                ErrorKind::LimitExceeded,
                 format!("sigfile segment cannot hold more than {MAX_ROWS} rows"),
             ));
         }

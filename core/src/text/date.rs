@@ -6,7 +6,7 @@
 use chrono::{Datelike, NaiveDate};
 
 use super::normalize;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes of a format; far more than any needs.
 const LONGEST_FORMAT: usize = 256;
@@ -64,7 +64,7 @@ pub struct Plausibility {
 pub fn date_digits(year: i32, month: u32, day: u32) -> Result<String> {
     if !YEARS.contains(&year) {
         return Err(Error::new(
-            Kind::DatetimeOverflow,
+            ErrorKind::DatetimeOverflow,
             format!("year {year} is out of range for an identity date"),
         )
         .detail("Years from 1 to 9999 have the form YYYYMMDD."));
@@ -85,7 +85,7 @@ pub fn parse_date(text: &str, format: &str) -> Result<String> {
         None => date_digits(parts.year, parts.month, parts.day),
         Some((field, value, detail)) => {
             let error = Error::new(
-                Kind::DatetimeOverflow,
+                ErrorKind::DatetimeOverflow,
                 format!(
                     "{} {value} is impossible in date \"{}\"",
                     field.name(),
@@ -146,7 +146,7 @@ fn tokens(format: &str) -> Result<Vec<Token>> {
     ];
     let malformed = |what: String| {
         Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("invalid date format \"{}\"", quoted(format)),
         )
         .detail(what)
@@ -197,7 +197,7 @@ fn tokens(format: &str) -> Result<Vec<Token>> {
 fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
     let mismatch = |what: String| {
         Error::new(
-            Kind::DatetimeFormat,
+            ErrorKind::DatetimeFormat,
             format!(
                 "date \"{}\" does not match format \"{}\"",
                 quoted(text),
@@ -442,7 +442,7 @@ mod tests {
         ] {
             assert_eq!(
                 parse_date("x", format).unwrap_err().kind(),
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 "{format}"
             );
         }

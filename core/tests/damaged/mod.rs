@@ -10,7 +10,7 @@ use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
 use bloom_ident_core::sigfile::write::{Content, Store, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, Segment};
-use bloom_ident_core::{Kind, Result};
+use bloom_ident_core::{ErrorKind, Result};
 
 /// Notes the largest request of each thread.
 pub struct Counting;
@@ -216,7 +216,7 @@ pub fn survives<T>(what: &str, most: usize, run: impl FnOnce() -> Result<T>) -> 
     match result {
         Ok(answer) => Some(answer),
         Err(e) => {
-            assert_eq!(e.kind(), Kind::Corrupted, "{what}: {e}");
+            assert_eq!(e.kind(), ErrorKind::Corrupted, "{what}: {e}");
             None
         }
     }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 
 use bloom_ident_core::dedup::sweep::best;
 use bloom_ident_core::dedup::{PairCounts, Step, Sweep};
-use bloom_ident_core::Kind;
+use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
 use super::histogram::{floor, Histogram};
@@ -243,7 +243,7 @@ pub fn find(
     let truth = truth.map(|(truth, name)| {
         let mut steps = match sweep.steps(truth.pairs()) {
             // a pair came twice, and is below the threshold, or it would have been seen
-            Err(error) if error.kind() == Kind::DataException => {
+            Err(error) if error.kind() == ErrorKind::DataException => {
                 not_unique("more than one record has the same key".to_owned(), records)
             }
             steps => steps.or_raise(),
