@@ -75,11 +75,11 @@ fn idx() {
 fn ngrams() {
     for v in golden("ngrams") {
         let mut words = Vec::new();
-        ngram::for_each_word(
+        ngram::for_each_ngram(
             s(&v, "s"),
             n(&v, "q") as u8,
             false,
-            |w, _| words.push(w.word()),
+            |w, _| words.push(w.ngram()),
             || (),
         );
         assert_eq!(Value::from(words), v["words"]);
@@ -147,7 +147,7 @@ fn estimates() {
         let fill = View::stored(&bytes).unwrap().fill();
         assert_eq!(fill, f(&v, "fill"));
         assert!(close(fill.powf(7.0), f(&v, "fpr")));
-        assert!(close(rates::words(43.0, fill), f(&v, "words")));
+        assert!(close(rates::ngrams(43.0, fill), f(&v, "words")));
     }
 }
 
@@ -219,8 +219,8 @@ fn rates_by_formula() {
     for v in golden("optimal_hashes") {
         assert_eq!(rates::optimal_hashes(f(&v, "m_over_n")), f(&v, "k"));
     }
-    for v in golden("distinct_words") {
-        let words = rates::distinct_words(n(&v, "m") as u32, n(&v, "k") as u32);
+    for v in golden("distinct_ngrams") {
+        let words = rates::distinct_ngrams(n(&v, "m") as u32, n(&v, "k") as u32);
         assert_eq!(words, Some(n(&v, "n") as u128));
     }
     for v in golden("collision") {

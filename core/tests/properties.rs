@@ -73,9 +73,9 @@ proptest! {
     fn rolling_index_is_the_direct_index(s in texts(), q in 2u8..=8, by_word: bool) {
         let symbols = text::normalize(&s, false, || ()).unwrap().len();
         let mut words = 0;
-        ngram::for_each_word(&s, q, by_word, |window, index| {
+        ngram::for_each_ngram(&s, q, by_word, |window, index| {
             words += 1;
-            assert_eq!(ngram::index(&window.word()).unwrap(), index);
+            assert_eq!(ngram::index(&window.ngram()).unwrap(), index);
         }, || ());
         if !by_word {
             prop_assert_eq!(words, if symbols == 0 { 0 } else { symbols + usize::from(q) - 1 });

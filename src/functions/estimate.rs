@@ -18,7 +18,7 @@ fn bloom_fill(signature: Bloom<'_>) -> f64 {
 #[entry]
 fn bloom_words(signature: Bloom<'_>) -> f64 {
     let view = signature.view();
-    rates::words(view.shape().p().into(), view.fill())
+    rates::ngrams(view.shape().p().into(), view.fill())
 }
 
 #[entry]

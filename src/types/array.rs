@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::ngram::for_each_word;
+use bloom_ident_core::ngram::for_each_ngram;
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
@@ -161,7 +161,7 @@ pub unsafe fn float8_array<T>(
 /// array is written where it will stand.
 pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
     let mut words = 0usize;
-    for_each_word(text, q, by_word, |_, _| words += 1, tick);
+    for_each_ngram(text, q, by_word, |_, _| words += 1, tick);
     if words == 0 {
         // SAFETY: a new empty array.
         let empty = unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) };
@@ -198,7 +198,7 @@ pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
             ));
             at = at.add(stride);
         };
-        for_each_word(text, q, by_word, fill, tick);
+        for_each_ngram(text, q, by_word, fill, tick);
         NewValue(pg_sys::Datum::from(array))
     }
 }

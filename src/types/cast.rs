@@ -103,7 +103,7 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
     let json = BloomJson {
         k: shape.k().into(),
         p: shape.p().into(),
-        q: shape.q().into(),
+        q: shape.ngram().into(),
         rules: shape.rules().into(),
         hash: shape.family().into(),
         key: shape.key().into(),

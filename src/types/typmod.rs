@@ -14,7 +14,7 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 
 fn pack(shape: Shape) -> i32 {
-    i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.q())
+    i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.ngram())
 }
 
 /// The shape that a modifier asks for; `None` for none.

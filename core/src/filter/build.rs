@@ -2,7 +2,7 @@
 
 use super::layout::{header, HEADER};
 use super::{Shape, View};
-use crate::ngram::for_each_word;
+use crate::ngram::for_each_ngram;
 use crate::similarity::count_bits;
 use crate::{Error, ErrorKind, Result};
 
@@ -49,7 +49,7 @@ impl Hasher {
         }
     }
 
-    /// Calls `each` with the k bit positions of a word, until it says stop.
+    /// Calls `each` with the k bit positions of an n-gram, until it says stop.
     #[inline]
     fn positions(&self, index: u64, mut each: impl FnMut(u32) -> bool) -> bool {
         let p = self.p.divisor;
@@ -114,13 +114,13 @@ impl<'b> Builder<'b> {
         &mut self.bytes[HEADER..]
     }
 
-    /// Sets the bits of every word of `text`; `tick` is called now and then.
+    /// Sets the bits of every n-gram of `text`; `tick` is called now and then.
     pub fn add_text(&mut self, text: &str, by_word: bool, tick: impl FnMut()) {
         let hasher = self.hasher;
         let bits = self.bits();
-        for_each_word(
+        for_each_ngram(
             text,
-            hasher.shape.q(),
+            hasher.shape.ngram(),
             by_word,
             |_, index| {
                 hasher.positions(index, |at| {
@@ -182,14 +182,14 @@ impl<'b> Builder<'b> {
     }
 }
 
-/// Whether every word of `text` may be in the filter: all its bits are set. Empty text is.
+/// Whether every n-gram of `text` may be in the filter: all its bits are set. Empty text is.
 pub fn contains_text(view: &View<'_>, text: &str, by_word: bool, tick: impl FnMut()) -> bool {
     let hasher = Hasher::new(view.shape());
     let bits = view.bits();
     let mut all = true;
-    for_each_word(
+    for_each_ngram(
         text,
-        hasher.shape.q(),
+        hasher.shape.ngram(),
         by_word,
         |_, index| {
             all = all && hasher.positions(index, |at| bits[at as usize / 8] >> (at % 8) & 1 == 1);

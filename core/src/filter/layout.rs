@@ -5,7 +5,7 @@
 //! | 0 | 1 | format version, 1 |
 //! | 1 | 1 | k, segments |
 //! | 2 | 2 | p, bits of a segment, little-endian |
-//! | 4 | 1 | q, symbols of an n-gram |
+//! | 4 | 1 | ngram, symbols of an n-gram |
 //! | 5 | 1 | rule set of the normaliser |
 //! | 6 | 1 | hash family |
 //! | 7 | 1 | key id |
@@ -68,7 +68,7 @@ impl<'a> View<'a> {
         }
         let view = View { bytes };
         let raw = view.shape();
-        Shape::new(raw.k.into(), raw.p.into(), raw.q.into())
+        Shape::new(raw.k.into(), raw.p.into(), raw.ngram.into())
             .and_then(|s| s.with_variant(raw.rules.into(), raw.family.into(), raw.key.into()))
             .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
         let (length, wanted) = (bytes.len() - HEADER, raw.bytes());
@@ -194,10 +194,10 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
         }
     };
     let parts: Vec<&str> = head.splitn(7, ',').map(str::trim).collect();
-    let [k, p, q, ref rest @ ..] = parts[..] else {
+    let [k, p, ngram, ref rest @ ..] = parts[..] else {
         return Err(bad(form.into()));
     };
-    let shape = Shape::new(number(k)?, number(p)?, number(q)?)?;
+    let shape = Shape::new(number(k)?, number(p)?, number(ngram)?)?;
     let mut variant = [("rules=", 1), ("hash=", 0), ("key=", 0)];
     let mut rest = rest.iter().peekable();
     for (name, value) in &mut variant {
@@ -252,7 +252,7 @@ pub(super) fn header(shape: Shape, count: u32) -> [u8; HEADER] {
         shape.k,
         p0,
         p1,
-        shape.q,
+        shape.ngram,
         shape.rules,
         shape.family,
         shape.key,

@@ -415,9 +415,9 @@ mod tests {
     fn gaps() {
         assert_eq!(filled(" Erika \t Mustermann. "), "erika_mustermann");
         assert_eq!(filled("O'Brien"), "o_brien");
-        let words = |s: &str| crate::ngram::word_set(s, 3, true, || ()).unwrap();
-        assert_eq!(words("O\u{1ffd}Brien"), words("O´Brien"));
-        assert_eq!(words("O\u{2019}Brien"), words("O'Brien"));
+        let ngrams = |s: &str| crate::ngram::ngram_set(s, 3, true, || ()).unwrap();
+        assert_eq!(ngrams("O\u{1ffd}Brien"), ngrams("O´Brien"));
+        assert_eq!(ngrams("O\u{2019}Brien"), ngrams("O'Brien"));
         assert_eq!(filled("_a__b_"), "a_b");
         assert_eq!(filled("a👩\u{200d}👧b"), "a_b");
         assert_eq!(filled("ab\u{ad}c\u{200e}d"), "abcd");
