@@ -11,6 +11,7 @@ mod error;
 pub mod filter;
 pub mod gist;
 pub mod ngram;
+pub mod range;
 pub mod selectivity;
 pub mod sigfile;
 pub mod similarity;

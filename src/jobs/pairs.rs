@@ -1,7 +1,7 @@
 //! Pairs with similarities, read into memory.
 
 use bloom_ident_core::dedup::Pair;
-use bloom_ident_core::filter::rates::unit;
+use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 

@@ -8,7 +8,7 @@ use super::forest::{numbers, Forest};
 use super::links::steps;
 use super::{filled, Link, Links};
 use crate::error::number;
-use crate::filter::rates::unit;
+use crate::range::unit;
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 

@@ -1,7 +1,7 @@
 //! Pairs as lists of neighbours.
 
 use super::filled;
-use crate::filter::rates::unit;
+use crate::range::unit;
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 

@@ -4,8 +4,8 @@
 
 use std::fmt::Write;
 
-use super::rates::unit;
 use super::{parse_text, write_text, View};
+use crate::range::unit;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes of the threshold.

@@ -1,6 +1,7 @@
 //! Rates of error, by formula. k hash functions (segments), m bits, n n-grams, p = m/k bits a segment.
 
 use crate::error::number;
+use crate::range::unit;
 use crate::{Error, ErrorKind, Result};
 
 /// False-positive rate (1−e^(−kn/m))^k of a filter of n n-grams.
@@ -115,18 +116,6 @@ pub fn corrected_similarity(similarity: f64, delta: f64) -> Result<f64> {
 fn factor(delta: f64) -> Result<f64> {
     unit("collision rate", delta)?;
     Ok((1.0 + 2.0 * delta - delta * delta) / (1.0 + delta * delta))
-}
-
-/// Errors: a value outside [0,1], NaN included.
-pub fn unit(what: &str, value: f64) -> Result<()> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorKind::InvalidParameter,
-        format!("{what} {} is out of range", number(value)),
-    )
-    .detail(format!("A {what} lies between 0 and 1.")))
 }
 
 /// Jain's estimate of the share of chance agreements among the set bits of a filter of n n-grams
