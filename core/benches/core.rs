@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
+use bloom_ident_core::bits::{kernels, PackedSignatures};
 use bloom_ident_core::filter::{plan, Builder, Shape, View};
-use bloom_ident_core::similarity::{kernels, PackedSignatures};
 use bloom_ident_core::text;
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 

@@ -17,9 +17,10 @@
 //! were never committed, so only who looks at the row can tell whether it is an error. New rows are refused
 //! before they come here.
 
+use crate::bits::{count_bits, intersect_bits};
 use crate::filter::query::NEVER;
 use crate::filter::{QueryView, Shape, View, VERSION};
-use crate::similarity::{count_bits, intersect_bits, Counts};
+use crate::similarity::Counts;
 use crate::{Error, ErrorKind, Result};
 
 const INNER: u8 = 0x81;

@@ -6,6 +6,7 @@
 //! values ([`Error`]) that carry message, detail and hint, and long loops call back so that the
 //! caller can look for interrupts.
 
+pub mod bits;
 pub mod dedup;
 mod error;
 pub mod filter;

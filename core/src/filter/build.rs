@@ -2,8 +2,8 @@
 
 use super::layout::{header, HEADER};
 use super::{Shape, View};
+use crate::bits::count_bits;
 use crate::ngram::for_each_ngram;
-use crate::similarity::count_bits;
 use crate::{Error, ErrorKind, Result};
 
 /// Remainder by a divisor known before: two multiplications instead of a division

@@ -18,7 +18,7 @@
 use std::fmt::Write;
 
 use super::Shape;
-use crate::similarity::{count_bits, intersect_bits};
+use crate::bits::{count_bits, intersect_bits};
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes in front of the bits.

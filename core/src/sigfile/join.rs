@@ -14,7 +14,7 @@ use super::budget::{step, Costs};
 use super::query::Query;
 use super::segment::{Postings, Segment};
 use super::Pages;
-use crate::similarity::{fold, Fold, FoldFilter};
+use crate::bits::{fold, Fold, FoldFilter};
 use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::{Error, Result};

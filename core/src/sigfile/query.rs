@@ -2,7 +2,8 @@
 //! closed form loses rows (see [`least_common`]).
 
 use super::rows::{Geometry, RowPage};
-use crate::similarity::{intersect_words, least_common, scan_rows, Counts};
+use crate::bits::{intersect_words, scan_rows};
+use crate::similarity::{least_common, Counts};
 
 /// A signature and the similarity from which rows are found.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@
 //! | the rest | place of each row in the table (6 bytes: offset, block; little-endian), 0 for a dead row |
 
 use super::bytes::{bytes, bytes_mut, halves, halves_mut};
+use crate::bits::intersect_words;
 use crate::filter::query::NEVER;
-use crate::similarity::intersect_words;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes of a row's place.

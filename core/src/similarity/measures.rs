@@ -1,6 +1,6 @@
 //! Measures of two signatures, all of them from three counts.
 
-use super::{count_bits, intersect_bits};
+use crate::bits::{count_bits, intersect_bits};
 use crate::filter::View;
 use crate::Result;
 

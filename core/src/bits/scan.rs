@@ -2,7 +2,7 @@
 //! it has to beat.
 
 use super::kernel::{kernels, scan_best, Kernel};
-use super::least_common;
+use crate::similarity::least_common;
 use crate::{Error, Result};
 
 /// What a kernel scans: rows of as many words as the query, their bit counts, and for each bit
