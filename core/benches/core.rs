@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use bloom_ident_core::bits::{kernels, PackedSignatures};
+use bloom_ident_core::bits::kernels;
 use bloom_ident_core::filter::{plan, Builder, Shape, View};
+use bloom_ident_core::similarity::PackedSignatures;
 use bloom_ident_core::text;
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 

@@ -17,7 +17,7 @@
 //! were never committed, so only who looks at the row can tell whether it is an error. New rows are refused
 //! before they come here.
 
-use crate::bits::{count_bits, intersect_bits};
+use crate::bits::{intersect_bits, popcount};
 use crate::filter::query::NEVER;
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::Counts;
@@ -151,8 +151,7 @@ impl<'a> Key<'a> {
             return Counts { a, b, common }.jaccard();
         }
         let inside = intersect_bits(self.intersection, query.union);
-        let outside =
-            (count_bits(self.intersection) - inside).max(self.least.saturating_sub(common));
+        let outside = (popcount(self.intersection) - inside).max(self.least.saturating_sub(common));
         let (a, b) = (outside + common, q);
         Counts { a, b, common }.jaccard()
     }
@@ -176,7 +175,7 @@ impl<'a> Key<'a> {
             return true;
         }
         let inside = intersect_bits(self.intersection, query.union);
-        inside == count_bits(self.intersection) && self.least <= query.least
+        inside == popcount(self.intersection) && self.least <= query.least
     }
 
     /// Whether a signature below may equal `query`. Different shapes are unequal.
@@ -196,9 +195,9 @@ impl<'a> Key<'a> {
         if self.tag != new.tag {
             return TO_OTHER;
         }
-        let gained = count_bits(new.union) - intersect_bits(self.union, new.union);
+        let gained = popcount(new.union) - intersect_bits(self.union, new.union);
         let lost =
-            count_bits(self.intersection) - intersect_bits(self.intersection, new.intersection);
+            popcount(self.intersection) - intersect_bits(self.intersection, new.intersection);
         let wider =
             self.least.saturating_sub(new.least) + new.greatest.saturating_sub(self.greatest);
         (gained + lost + wider) as f32
@@ -227,8 +226,8 @@ impl<'a> Key<'a> {
             self.shape(),
             self.least,
             self.greatest,
-            count_bits(self.union),
-            count_bits(self.intersection)
+            popcount(self.union),
+            popcount(self.intersection)
         )
     }
 }

@@ -1,9 +1,9 @@
 //! Laws that hold for every input.
 
 use bitvec::prelude::*;
-use bloom_ident_core::bits::{kernels, PackedSignatures};
+use bloom_ident_core::bits::kernels;
 use bloom_ident_core::filter::{self, contains_text, parse_text, write_text, Builder, Shape, View};
-use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::similarity::{Counts, PackedSignatures};
 use bloom_ident_core::{ngram, text};
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Joining rows that a query gives: where there is no index, behind views and policies, and for several signatures a
 //! record.
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::{Error, ErrorKind};
 

@@ -1,7 +1,7 @@
 //! Adding a row: it goes to the end of the tail, and when that has become long, a part of it is sealed.
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
 use bloom_ident_core::{ErrorKind, Result};
 use pgrx::pg_sys;

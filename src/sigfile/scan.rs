@@ -5,9 +5,9 @@
 
 use std::rc::Rc;
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::budget::COSTS;
-use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::search::{Search, Work};
 use bloom_ident_core::sigfile::{Geometry, Query, RowPage, Segment};
 use bloom_ident_core::{Error, Result};

@@ -2,7 +2,7 @@
 
 use super::layout::{header, HEADER};
 use super::{Shape, View};
-use crate::bits::count_bits;
+use crate::bits::popcount;
 use crate::ngram::for_each_ngram;
 use crate::{Error, ErrorKind, Result};
 
@@ -176,7 +176,7 @@ impl<'b> Builder<'b> {
 
     /// Writes the header: the signature is whole.
     pub fn finish(self) -> View<'b> {
-        let count = count_bits(&self.bytes[HEADER..]);
+        let count = popcount(&self.bytes[HEADER..]);
         self.bytes[..HEADER].copy_from_slice(&header(self.hasher.shape, count));
         View::stored(self.bytes).expect("just built")
     }

@@ -18,7 +18,7 @@
 use std::fmt::Write;
 
 use super::Shape;
-use crate::bits::{count_bits, intersect_bits};
+use crate::bits::{intersect_bits, popcount};
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes in front of the bits.
@@ -86,7 +86,7 @@ impl<'a> View<'a> {
                 )),
             );
         }
-        let counted = count_bits(view.bits());
+        let counted = popcount(view.bits());
         if counted != view.count() {
             return Err(
                 bad(format!("signature's bit count {} is wrong", view.count()))
@@ -231,7 +231,7 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
         let low = digits.next().ok_or_else(|| bad(form.into()))?;
         out.push(high? << 4 | low?);
     }
-    let count = count_bits(&out[HEADER..]);
+    let count = popcount(&out[HEADER..]);
     out[COUNT].copy_from_slice(&count.to_le_bytes());
     View::untrusted(out)
         .map(|_| ())

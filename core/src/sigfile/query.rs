@@ -2,7 +2,7 @@
 //! closed form loses rows (see [`least_common`]).
 
 use super::rows::{Geometry, RowPage};
-use crate::bits::{intersect_words, scan_rows};
+use crate::bits::{intersect_words, scan, PackedScan};
 use crate::similarity::{least_common, Counts};
 
 /// A signature and the similarity from which rows are found.
@@ -131,14 +131,9 @@ impl Query {
         if self.window().is_none() {
             return;
         }
-        scan_rows(
-            words,
-            counts,
-            &self.words,
-            &self.limits,
-            self.threshold.clamp(0.0, 2.0),
-            &mut hit,
-        );
+        let threshold = self.threshold.clamp(0.0, 2.0);
+        let rows = PackedScan::new(words, counts, &self.words, &self.limits, threshold);
+        scan(&rows, &mut hit);
     }
 
     /// Similarity of the query to a row.

@@ -327,21 +327,3 @@ impl<'a> RowPageMut<'a> {
         self.words[0] |= 1 << 32;
     }
 }
-
-/// The bits of a signature, as stored, as words.
-pub fn to_words(bits: &[u8], stride: usize, out: &mut Vec<u64>) {
-    out.extend((0..stride).map(|i| {
-        let mut word = [0; 8];
-        let rest = bits.get(8 * i..).unwrap_or(&[]);
-        let n = rest.len().min(8);
-        word[..n].copy_from_slice(&rest[..n]);
-        u64::from_le_bytes(word)
-    }));
-}
-
-/// The first bytes of `words`, as a signature stores its bits.
-pub fn to_bits(words: &[u64], out: &mut [u8]) {
-    for (bytes, word) in out.chunks_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
-    }
-}

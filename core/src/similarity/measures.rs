@@ -1,6 +1,6 @@
 //! Measures of two signatures, all of them from three counts.
 
-use crate::bits::{count_bits, intersect_bits};
+use crate::bits::{intersect_bits, popcount};
 use crate::filter::View;
 use crate::Result;
 
@@ -26,8 +26,8 @@ impl Counts {
     /// Of the bits of two signatures of one shape.
     pub fn of_bits(a: &[u8], b: &[u8]) -> Counts {
         Counts {
-            a: count_bits(a),
-            b: count_bits(b),
+            a: popcount(a),
+            b: popcount(b),
             common: intersect_bits(a, b),
         }
     }

@@ -1,9 +1,11 @@
-//! Comparing signatures: the measures, thresholds and weighted profiles.
+//! Comparing signatures: the measures, thresholds, exact search, and weighted profiles.
 
 mod measures;
+mod packed;
 mod profile;
 mod threshold;
 
 pub use measures::Counts;
+pub use packed::PackedSignatures;
 pub use profile::{profile, Weights};
 pub use threshold::least_common;
