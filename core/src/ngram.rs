@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use crate::sort::sort_distinct;
-use crate::text::{scan, Piece};
+use crate::text::{scan, Symbol};
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
@@ -132,12 +132,12 @@ pub fn for_each_ngram(
 ) {
     let mut window = Window::new(ngram);
     let mut open = false;
-    let mut roll = |piece: Piece| {
-        if let Some(ordinal) = piece.ordinal() {
+    let mut roll = |symbol: Symbol| {
+        if let Some(ordinal) = symbol.ordinal() {
             let index = window.push(ordinal);
             each(&window, index);
             open = true;
-        } else if by_word && open && piece == Piece::SEPARATOR {
+        } else if by_word && open && symbol == Symbol::SEPARATOR {
             finish(&mut window, ngram, &mut each);
             window.reset();
             open = false;

@@ -1,7 +1,7 @@
 //! Every value of golden.json, which an independent program computed.
 
 use bloom_ident_core::filter::{self, rates, Builder, Shape, View};
-use bloom_ident_core::similarity::{profile, Counts, Weights};
+use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::{ngram, text};
 use serde_json::Value;
 
@@ -42,9 +42,9 @@ fn signature(shape: Shape, text: &str, by_word: bool) -> Vec<u8> {
     bytes
 }
 
-fn counts(shape: Shape, a: &str, b: &str) -> Counts {
+fn counts(shape: Shape, a: &str, b: &str) -> Popcounts {
     let (a, b) = (signature(shape, a, false), signature(shape, b, false));
-    Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
+    Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn by_word() {
             signature(shape, &text("a"), true),
             signature(shape, &text("b"), true),
         );
-        let c = Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
+        let c = Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
         assert_eq!(c.jaccard(), f(&v, "jaccard"));
     }
 }

@@ -7,7 +7,7 @@ use crate::types::Bloom;
 
 #[entry]
 fn bloom_bits(signature: Bloom<'_>) -> i32 {
-    signature.view().count() as i32
+    signature.view().popcount() as i32
 }
 
 #[entry]

@@ -1,6 +1,6 @@
 //! Weighted similarity of records that are arrays of signatures.
 
-use bloom_ident_core::similarity::{profile, Counts, Weights};
+use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
@@ -25,7 +25,7 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
             };
             // SAFETY: elements of bloom[], alive with their arrays.
             let (x, y) = unsafe { (Bloom::from_raw(x), Bloom::from_raw(y)) };
-            Ok(Some(Counts::of(&x.view(), &y.view())?.jaccard()))
+            Ok(Some(Popcounts::of(&x.view(), &y.view())?.jaccard()))
         });
         // SAFETY: the third argument.
         unsafe {

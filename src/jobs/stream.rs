@@ -3,7 +3,7 @@
 
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::{Geometry, Row};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::{Error, ErrorKind};
 
 use super::bands::Bands;
@@ -67,11 +67,11 @@ impl Attribute {
         }
         words.clear();
         to_words(view.bits(), geometry.stride, words);
-        let row = Row {
+        let row = SignatureRow {
             words,
-            count: view.count(),
+            popcount: view.popcount(),
             threshold: 0.0,
-            place,
+            tid: place,
         };
         let memory = self.memory;
         let rows = self

@@ -66,7 +66,7 @@ impl Rows {
     fn push(&mut self, page: &RowPage<'_>, i: usize) {
         let row = page.row(i);
         self.stride = row.words.len();
-        let missing = row.count == page.geometry().missing();
+        let missing = row.popcount == page.geometry().null_popcount();
         self.words.extend_from_slice(row.words);
         self.words
             .extend([row.threshold.to_bits(), u64::from(missing)]);

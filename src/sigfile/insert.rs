@@ -2,7 +2,7 @@
 
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
+use bloom_ident_core::sigfile::{tiers, Geometry, RowPage, RowPageMut, SignatureRow};
 use bloom_ident_core::{ErrorKind, Result};
 use pgrx::pg_sys;
 
@@ -49,7 +49,7 @@ impl NewRow {
                 return NewRow {
                     shape: 0,
                     words: vec![0; geometry.stride],
-                    count: geometry.missing(),
+                    count: geometry.null_popcount(),
                     threshold: 0.0,
                     place,
                 };
@@ -85,12 +85,12 @@ impl NewRow {
         }
     }
 
-    pub fn row(&self) -> Row<'_> {
-        Row {
+    pub fn row(&self) -> SignatureRow<'_> {
+        SignatureRow {
             words: &self.words,
-            count: self.count,
+            popcount: self.count,
             threshold: self.threshold,
-            place: self.place,
+            tid: self.place,
         }
     }
 }

@@ -171,7 +171,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
             let rows = RowPage::growing(meta.geometry(part), buffer.words())
                 .map_err(|e| index.damaged(block, e.message()))
                 .or_raise();
-            let live = (0..rows.len()).filter(|&i| rows.place(i) != 0);
+            let live = (0..rows.len()).filter(|&i| rows.tid(i) != 0);
             tail_rows[part as usize] += live.count() as i64;
         }
     }
@@ -488,7 +488,7 @@ fn collect(opened: &Opened, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64
             let row = page.row(i);
             failed |= to.try_reserve(1).is_err();
             if !failed {
-                to.push((hit.place, digest(row.words, row.count, row.threshold)));
+                to.push((hit.place, digest(row.words, row.popcount, row.threshold)));
             }
         }
     }) {

@@ -3,7 +3,7 @@
 
 use super::scan::PackedScan;
 
-/// Counts the bits that two strings of so many bytes have in common.
+/// Popcounts the bits that two strings of so many bytes have in common.
 type Intersect = unsafe fn(*const u8, *const u8, usize) -> u32;
 
 /// Calls the function with number and common bits of every row that reaches its limit.

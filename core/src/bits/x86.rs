@@ -138,7 +138,7 @@ fn scan_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
     }
 }
 
-/// Eight rows at a time, each of up to 8·B words, the query held in B registers. Counts of up
+/// Eight rows at a time, each of up to 8·B words, the query held in B registers. Popcounts of up
 /// to 64·B ≤ 192 fit a byte, so eight rows' lanes are packed into one register, transposed,
 /// and summed by one instruction.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]

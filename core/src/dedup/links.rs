@@ -54,7 +54,7 @@ impl Links {
             ticker.step();
             for record in [pair.a, pair.b] {
                 if record >= records {
-                    return Err(missing(record, records));
+                    return Err(unknown(record, records));
                 }
                 starts[record as usize] += usize::from(pair.a != pair.b);
             }
@@ -121,7 +121,7 @@ impl Links {
 }
 
 #[cold]
-fn missing(record: u32, records: u32) -> Error {
+fn unknown(record: u32, records: u32) -> Error {
     Error::new(
         ErrorKind::DataException,
         format!("a pair names record {record}, but there are {records} records"),

@@ -9,7 +9,7 @@
 //! | 5 | 1 | rule set of the normaliser |
 //! | 6 | 1 | hash family |
 //! | 7 | 1 | key id |
-//! | 8 | 4 | number of set bits, little-endian |
+//! | 8 | 4 | popcount, the number of set bits, little-endian |
 //! | 12 | ⌈k·p/8⌉ | the bits, bit i in byte i/8 at 2^(i mod 8); those past k·p are 0 |
 //!
 //! The first eight bytes are the shape: two signatures compare when these are equal. Equal
@@ -27,7 +27,7 @@ pub const HEADER: usize = 12;
 /// Format version.
 pub const VERSION: u8 = 1;
 
-const COUNT: std::ops::Range<usize> = 8..12;
+const POPCOUNT: std::ops::Range<usize> = 8..12;
 
 /// A signature's bytes, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,9 +87,9 @@ impl<'a> View<'a> {
             );
         }
         let counted = popcount(view.bits());
-        if counted != view.count() {
+        if counted != view.popcount() {
             return Err(
-                bad(format!("signature's bit count {} is wrong", view.count()))
+                bad(format!("signature's popcount {} is wrong", view.popcount()))
                     .detail(format!("{counted} bits are set.")),
             );
         }
@@ -120,13 +120,13 @@ impl<'a> View<'a> {
 
     /// Set bits.
     #[inline]
-    pub fn count(&self) -> u32 {
-        u32::from_le_bytes(self.bytes[COUNT].try_into().expect("four bytes"))
+    pub fn popcount(&self) -> u32 {
+        u32::from_le_bytes(self.bytes[POPCOUNT].try_into().expect("four bytes"))
     }
 
     /// Share of set bits, in [0,1].
     pub fn fill(&self) -> f64 {
-        f64::from(self.count()) / f64::from(self.shape().m())
+        f64::from(self.popcount()) / f64::from(self.shape().m())
     }
 
     /// Bits set in both.
@@ -231,22 +231,22 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
         let low = digits.next().ok_or_else(|| bad(form.into()))?;
         out.push(high? << 4 | low?);
     }
-    let count = popcount(&out[HEADER..]);
-    out[COUNT].copy_from_slice(&count.to_le_bytes());
+    let popcount = popcount(&out[HEADER..]);
+    out[POPCOUNT].copy_from_slice(&popcount.to_le_bytes());
     View::untrusted(out)
         .map(|_| ())
         .map_err(|e| bad(e.detail_text().unwrap_or(e.message()).to_owned()))
 }
 
 /// Appends a header to `out`.
-pub(super) fn write_header(out: &mut Vec<u8>, shape: Shape, count: u32) {
-    out.extend_from_slice(&header(shape, count));
+pub(super) fn write_header(out: &mut Vec<u8>, shape: Shape, popcount: u32) {
+    out.extend_from_slice(&header(shape, popcount));
 }
 
 /// The first [`HEADER`] bytes.
-pub(super) fn header(shape: Shape, count: u32) -> [u8; HEADER] {
+pub(super) fn header(shape: Shape, popcount: u32) -> [u8; HEADER] {
     let [p0, p1] = shape.p.to_le_bytes();
-    let [c0, c1, c2, c3] = count.to_le_bytes();
+    let [c0, c1, c2, c3] = popcount.to_le_bytes();
     [
         VERSION,
         shape.k,

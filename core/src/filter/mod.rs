@@ -12,6 +12,6 @@ mod shape;
 
 pub use build::{contains_text, Builder};
 pub use layout::{parse_text, write_text, View, HEADER, VERSION};
-pub use plan::{plan, Plan, FPR_RANGE, MAX_CHARS};
+pub use plan::{plan, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
 pub use shape::Shape;

@@ -13,7 +13,7 @@ pub const FPR_RANGE: std::ops::Range<f64> = 0.0..1.0;
 
 /// A planned filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct FilterPlan {
     pub shape: Shape,
     /// N-grams of a text of the planned length.
     pub n: u32,
@@ -27,7 +27,7 @@ pub struct Plan {
 /// m₀ = ⌈−n·ln f / ln²2⌉, k = max(1, ⌊m₀/n·ln 2 + ½⌋), p the largest prime ≤ m₀/k.
 ///
 /// Errors: an argument out of range, or a shape beyond k 64 or p 8191.
-pub fn plan(max_chars: i64, ngram: i64, fpr: f64) -> Result<Plan> {
+pub fn plan(max_chars: i64, ngram: i64, fpr: f64) -> Result<FilterPlan> {
     let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
     if !MAX_CHARS.contains(&max_chars) {
         return Err(bad(format!("max_chars {max_chars} is out of range"))
@@ -63,7 +63,7 @@ pub fn plan(max_chars: i64, ngram: i64, fpr: f64) -> Result<Plan> {
     }
     let shape = Shape::new(k as i64, i64::from(p), i64::from(ngram))?;
     let p = f64::from(p);
-    Ok(Plan {
+    Ok(FilterPlan {
         shape,
         n,
         actual_fpr: rates::false_positive(k, f64::from(shape.m()), f64::from(n)),

@@ -130,7 +130,7 @@ pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::Counts;
+    use crate::similarity::Popcounts;
 
     /// Every similarity of signatures of up to 40 bits, against every threshold nearby.
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         for a in 0..40 {
             for b in 0..40 {
                 for common in 0..=a.min(b) {
-                    let counts = Counts { a, b, common };
+                    let counts = Popcounts { a, b, common };
                     let (sim, dice) = (counts.jaccard(), counts.dice());
                     for &limit in &limits {
                         assert_eq!(sim > limit, sim >= above(limit), "{sim} > {limit}");

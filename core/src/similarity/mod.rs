@@ -5,7 +5,7 @@ mod packed;
 mod profile;
 mod threshold;
 
-pub use measures::Counts;
+pub use measures::Popcounts;
 pub use packed::PackedSignatures;
 pub use profile::{profile, Weights};
 pub use threshold::least_common;

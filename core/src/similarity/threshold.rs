@@ -1,12 +1,12 @@
 //! Thresholds on integers. A closed form in floating point loses rows: ⌈0.9·19/1.9⌉ comes out as
 //! 10 where 9 common bits give exactly 0.9. So every bound is found by testing the quotient.
 
-use super::Counts;
+use super::Popcounts;
 
 /// The least number of common bits with which signatures of `a` and `b` set bits reach Jaccard
 /// similarity `threshold`; `None` when they cannot, as when the threshold is NaN.
 pub fn least_common(a: u32, b: u32, threshold: f64) -> Option<u32> {
-    let reaches = |common| Counts { a, b, common }.jaccard() >= threshold;
+    let reaches = |common| Popcounts { a, b, common }.jaccard() >= threshold;
     let most = a.min(b);
     if !reaches(most) {
         return None;
@@ -43,8 +43,8 @@ mod tests {
             for t in [t, t.next_up(), t.next_down(), -0.5, 1.5, f64::NAN] {
                 for a in 0..60 {
                     for b in 0..60 {
-                        let brute =
-                            (0..=a.min(b)).find(|&common| Counts { a, b, common }.jaccard() >= t);
+                        let brute = (0..=a.min(b))
+                            .find(|&common| Popcounts { a, b, common }.jaccard() >= t);
                         assert_eq!(least_common(a, b, t), brute, "{a} {b} {t}");
                     }
                 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::dedup::sweep::best;
-use bloom_ident_core::dedup::{PairCounts, Step, Sweep};
+use bloom_ident_core::dedup::{PairCounts, Sweep, SweepStep};
 use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
@@ -58,8 +58,8 @@ pub struct Measured {
     /// Of the pairs from the threshold on.
     pub counts: PairCounts,
     /// From the least similarity searched on, in steps of 0.01.
-    pub steps: Vec<Step>,
-    pub best: Option<Step>,
+    pub steps: Vec<SweepStep>,
+    pub best: Option<SweepStep>,
     /// Pairs of records without a label.
     pub unknown: u64,
 }
