@@ -18,7 +18,7 @@
 //! before they come here.
 
 use crate::bits::{intersect_bits, popcount};
-use crate::filter::query::NEVER;
+use crate::filter::query::is_threshold;
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::Popcounts;
 use crate::{Error, ErrorKind, Result};
@@ -113,8 +113,9 @@ impl<'a> TreeKey<'a> {
 
     /// The numbers are such as a shape allows.
     fn is_possible(&self) -> bool {
-        let threshold = (0.0..=1.0).contains(&self.threshold) || self.threshold == NEVER;
-        threshold && self.least <= self.greatest && self.greatest <= self.shape().m()
+        is_threshold(self.threshold)
+            && self.least <= self.greatest
+            && self.greatest <= self.shape().m()
     }
 
     pub fn shape(&self) -> Shape {

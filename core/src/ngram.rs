@@ -7,12 +7,9 @@
 use std::cell::RefCell;
 
 use crate::sort::sort_distinct;
-use crate::text::{scan, Symbol};
+use crate::text::{scan, Symbol, ALPHABET};
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
-
-/// The alphabet in the order of its ordinals.
-pub const ALPHABET: &[u8; 37] = b"_abcdefghijklmnopqrstuvwxyz0123456789";
 
 /// Symbols of an n-gram.
 pub const LENGTHS: std::ops::RangeInclusive<u32> = 2..=8;

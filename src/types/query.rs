@@ -2,11 +2,10 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::query::{
-    above, at_least, jaccard_of_dice, parse_query_text, write_query_text, THRESHOLD,
-};
+use bloom_ident_core::filter::query::{parse_query_text, write_query_text, THRESHOLD};
 use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::range::unit;
+use bloom_ident_core::similarity::{above, at_least, jaccard_of_dice};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;

@@ -10,7 +10,7 @@
 
 use super::bytes::{bytes, bytes_mut, halves, halves_mut};
 use crate::bits::intersect_words;
-use crate::filter::query::NEVER;
+use crate::filter::query::is_threshold;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes of a row's tid.
@@ -131,8 +131,7 @@ impl SignatureRow<'_> {
         if padding > 0 && padding < 64 && last >> (64 - padding) != 0 {
             return Err(Error::damaged("a row has padding bits set"));
         }
-        let possible = (0.0..=1.0).contains(&self.threshold) || self.threshold == NEVER;
-        if geometry.thresholds && !null && !possible {
+        if geometry.thresholds && !null && !is_threshold(self.threshold) {
             let threshold = self.threshold;
             return Err(Error::damaged(format!("a row has threshold {threshold}")));
         }

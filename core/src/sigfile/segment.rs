@@ -8,7 +8,7 @@ use super::bytes::{halves, halves_mut};
 use super::chunk::{Chunk, MAX_CHUNKS};
 use super::posting::{PostingPage, MAX_ROWS};
 use super::rows::{Geometry, RowPage};
-use crate::filter::query::NEVER;
+use crate::filter::query::is_threshold;
 use crate::{Error, Result};
 
 /// Radii for which a chunk's expected list lengths are kept.
@@ -210,10 +210,9 @@ impl Segment {
         let header = take(3)?;
         let (rows, chunks) = (header[0], header[1]);
         let least_threshold = f64::from_bits(header[2]);
-        let possible = (0.0..=1.0).contains(&least_threshold) || least_threshold == NEVER;
         if rows > u64::from(MAX_ROWS)
             || chunks > MAX_CHUNKS as u64
-            || !possible
+            || !is_threshold(least_threshold)
             || (!geometry.thresholds && least_threshold != 0.0)
         {
             return Err(damaged());

@@ -16,9 +16,11 @@ use unicode_general_category::{get_general_category, GeneralCategory as Gc};
 use unicode_normalization::char::decompose_canonical;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::ngram::ALPHABET;
 use crate::tick::Ticker;
 use crate::{Error, Result};
+
+/// The alphabet in the order of its ordinals; the first stands for a gap.
+pub const ALPHABET: &[u8; 37] = b"_abcdefghijklmnopqrstuvwxyz0123456789";
 
 /// What a stretch of text contributes: a symbol by its ordinal in the alphabet (1…36), or a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
