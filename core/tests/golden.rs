@@ -219,7 +219,7 @@ fn rates_by_formula() {
     for v in golden("optimal_hashes") {
         assert_eq!(rates::optimal_hashes(f(&v, "m_over_n")), f(&v, "k"));
     }
-    for v in golden("distinct_ngrams") {
+    for v in golden("distinct_words") {
         let words = rates::distinct_ngrams(n(&v, "m") as u32, n(&v, "k") as u32);
         assert_eq!(words, Some(n(&v, "n") as u128));
     }
