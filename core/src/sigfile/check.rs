@@ -1,7 +1,7 @@
 //! Whether a segment is what it ought to be.
 
+use super::pages::Pages;
 use super::segment::Segment;
-use super::Pages;
 use crate::{Error, Result};
 
 /// Looks at every row and every posting.
