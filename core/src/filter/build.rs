@@ -1,7 +1,7 @@
 //! Setting bits: from text, from positions, by union and intersection.
 
-use super::layout::{header, HEADER};
-use super::{Shape, View};
+use super::layout::{header, View, HEADER};
+use super::shape::Shape;
 use crate::bits::popcount;
 use crate::ngram::for_each_ngram;
 use crate::{Error, ErrorKind, Result};

@@ -17,7 +17,7 @@
 
 use std::fmt::Write;
 
-use super::Shape;
+use super::shape::Shape;
 use crate::bits::{intersect_bits, popcount};
 use crate::{Error, ErrorKind, Result};
 
