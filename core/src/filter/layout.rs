@@ -27,7 +27,12 @@ pub const HEADER: usize = 12;
 /// Format version.
 pub const VERSION: u8 = 1;
 
-const POPCOUNT: std::ops::Range<usize> = 8..12;
+/// Version and shape.
+const TAG: usize = size_of::<u64>();
+
+const POPCOUNT: std::ops::Range<usize> = TAG..TAG + size_of::<u32>();
+
+const _: () = assert!(POPCOUNT.end == HEADER);
 
 /// A signature's bytes, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +115,7 @@ impl<'a> View<'a> {
     /// Version and shape in one number, equal for signatures that compare.
     #[inline]
     pub fn tag(&self) -> u64 {
-        u64::from_le_bytes(self.bytes[..8].try_into().expect("eight bytes"))
+        u64::from_le_bytes(self.bytes[..TAG].try_into().expect("eight bytes"))
     }
 
     #[inline]

@@ -12,7 +12,7 @@ pub struct Chunk {
 
 impl Chunk {
     /// So that a value is a u32.
-    pub const MAX_WIDTH: u32 = 32;
+    pub const MAX_WIDTH: u32 = u32::BITS;
 
     /// The chunk's bits of a row, the first one lowest.
     #[inline]
