@@ -249,7 +249,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Keys of a table, at the most, on average: a little less than what a table of 2^15 places takes.
+    /// Keys of a table, at the most, on average: a little less than what a table of 2^15 slots takes.
     const SIZE: usize = 27_000;
 
     /// Makes room for so many keys, and forgets what there was.

@@ -1,4 +1,4 @@
-//! Clusters of records that are the same: whatever is connected.
+//! Clusters of records that are the same: all that is connected.
 
 use super::forest::{numbers, Forest};
 use super::links::Links;
@@ -41,6 +41,7 @@ impl Clusters {
         self.cluster.len()
     }
 
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.cluster.is_empty()
     }

@@ -8,15 +8,20 @@ use crate::{Error, ErrorKind, Result};
 /// Two records and how similar they are, in [0,1]. Which of them is a and which b does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
+    /// One record.
     pub a: u32,
+    /// The other.
     pub b: u32,
+    /// In [0,1].
     pub similarity: f64,
 }
 
 /// A neighbour of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
+    /// The neighbour.
     pub to: u32,
+    /// In [0,1].
     pub similarity: f64,
 }
 
@@ -66,11 +71,11 @@ impl Links {
             end += *start;
             *start = end;
         }
-        let nobody = Link {
+        let unset = Link {
             to: 0,
             similarity: 0.0,
         };
-        let mut links = filled(end, nobody, ticker)?;
+        let mut links = filled(end, unset, ticker)?;
         for &Pair { a, b, similarity } in pairs.iter().filter(|pair| pair.a != pair.b) {
             ticker.step();
             for (from, to) in [(a, b), (b, a)] {

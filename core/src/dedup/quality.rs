@@ -22,6 +22,7 @@ pub struct Rates {
 /// Distinct pairs of different records, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
+    /// The pairs that were found.
     pub found: u64,
     /// The pairs that are true, found or not.
     pub truth: u64,

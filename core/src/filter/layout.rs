@@ -128,6 +128,7 @@ impl<'a> View<'a> {
         u64::from_le_bytes(self.bytes[..TAG].try_into().expect("eight bytes"))
     }
 
+    /// What another signature must have in common to be compared.
     #[inline]
     pub fn shape(&self) -> Shape {
         Shape::of_tag(self.tag())

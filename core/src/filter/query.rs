@@ -31,6 +31,7 @@ fn check_threshold(threshold: f64) -> Result<()> {
 /// A query's bytes, checked.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryView<'a> {
+    /// The signature that rows are compared with.
     pub signature: View<'a>,
     /// In [0,1], or [`NEVER`] in queries that a comparison was rewritten to.
     pub threshold: f64,

@@ -15,7 +15,9 @@ use crate::{Error, ErrorKind, Result};
 /// What a page of a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
+    /// Rows, as [`super::rows`] has them.
     Rows,
+    /// Posting lists, as [`super::posting`] has them.
     Postings,
 }
 
@@ -45,6 +47,7 @@ pub struct Writer<S> {
 }
 
 impl<S: PageStore> Writer<S> {
+    /// A segment without rows as yet, whose pages go to `store`.
     pub fn new(geometry: Geometry, store: S) -> Self {
         Writer {
             geometry,
