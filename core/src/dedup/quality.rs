@@ -8,7 +8,7 @@ use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
-/// Shares in [0,1].
+/// Shares in 0…1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// How much of what was found is true; 1 if nothing was found.

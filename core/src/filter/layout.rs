@@ -140,7 +140,7 @@ impl<'a> View<'a> {
         u32::from_le_bytes(self.bytes[POPCOUNT].try_into().expect("four bytes"))
     }
 
-    /// Share of set bits, in [0,1].
+    /// Share of set bits, in 0…1.
     pub fn fill(&self) -> f64 {
         f64::from(self.popcount()) / f64::from(self.shape().m())
     }

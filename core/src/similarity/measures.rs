@@ -35,7 +35,7 @@ impl Popcounts {
         }
     }
 
-    /// |A∧B| / |A∨B|, in [0,1].
+    /// |A∧B| / |A∨B|, in 0…1.
     #[inline]
     pub fn jaccard(self) -> f64 {
         ratio(self.common, f64::from(self.a + self.b - self.common))
