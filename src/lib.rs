@@ -5,11 +5,14 @@
 
 ::pgrx::pg_module_magic!(name, version);
 
+mod clusters;
 mod functions;
 mod gist;
-mod jobs;
+mod guard;
+mod pairs;
 mod pg;
 mod planner;
+mod report;
 mod settings;
 mod sigfile;
 mod types;

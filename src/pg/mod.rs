@@ -1,9 +1,18 @@
 //! The floor under everything: how the server is called, how it calls us, and what errors are.
 
 pub mod boundary;
+pub mod budget;
+pub mod catalog;
+pub mod cursor;
 pub mod error;
 pub mod ffi;
+pub mod file;
+pub mod function;
 pub mod message;
+pub mod node;
+pub mod progress;
+pub mod tid;
+pub mod values;
 
 pub use bloom_ident_macros::entry;
 pub use ffi::{check_for_interrupts, interrupts_are_pending};

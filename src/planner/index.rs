@@ -3,10 +3,10 @@
 use bloom_ident_core::filter::query::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
-use super::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
-use super::ours::{beside, function, is_match, Purpose};
 use super::selectivity::{estimate, semi, Question};
+use crate::pg::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
 use crate::pg::{entry, ffi};
+use crate::types::ours::{beside, function, is_match, Purpose};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.
 const MATCHES: i16 = 2;

@@ -8,8 +8,6 @@
 mod compare;
 mod constraint;
 mod index;
-pub mod node;
-pub mod ours;
 mod sample;
 mod selectivity;
 

@@ -8,7 +8,7 @@ use pgrx::pg_sys;
 
 use super::cache::{describe, Loaded, MAP_HEADER};
 use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
-use super::place;
+use crate::pg::tid;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 
 /// Reads pages of a segment, holding the last one.
@@ -72,8 +72,8 @@ impl<'a> Reader<'a> {
 /// Errors: a place where no row can be.
 pub fn check_places(page: &RowPage<'_>) -> Result<()> {
     let mut places = (0..page.len()).map(|i| page.place(i));
-    match places.find(|&place| place != 0 && !place::is_possible(place)) {
-        Some(place) => Err(Error::damaged(place::describe(place))),
+    match places.find(|&place| place != 0 && !tid::is_possible(place)) {
+        Some(place) => Err(Error::damaged(tid::describe(place))),
         None => Ok(()),
     }
 }

@@ -1,0 +1,142 @@
+//! Look-ups in the catalogs: names of tables and columns, as they are and as SQL writes them, and who may read them.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::pg_sys;
+
+pub mod storage;
+
+/// SAFETY: `string` is a C string of the server's, or NULL.
+unsafe fn copy(string: *const std::ffi::c_char) -> CString {
+    if string.is_null() {
+        return c"?".to_owned();
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { CStr::from_ptr(string) }.to_owned()
+}
+
+/// `?` for one that does not exist.
+pub fn name(relation: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::get_rel_name(relation)) }
+}
+
+pub fn schema(relation: pg_sys::Oid) -> CString {
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        copy(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(
+            relation,
+        )))
+    }
+}
+
+pub fn schema_of_function(function: pg_sys::Oid) -> CString {
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        copy(pg_sys::get_namespace_name(pg_sys::get_func_namespace(
+            function,
+        )))
+    }
+}
+
+/// `schema.name` as SQL writes it.
+pub fn quoted(relation: pg_sys::Oid) -> CString {
+    quoted_name(&schema(relation), &name(relation))
+}
+
+pub fn quoted_name(schema: &CStr, name: &CStr) -> CString {
+    // SAFETY: two C strings.
+    unsafe {
+        copy(pg_sys::quote_qualified_identifier(
+            schema.as_ptr(),
+            name.as_ptr(),
+        ))
+    }
+}
+
+pub fn quoted_column(name: &CStr) -> CString {
+    // SAFETY: a C string.
+    unsafe { copy(pg_sys::quote_identifier(name.as_ptr())) }
+}
+
+pub fn kind(relation: pg_sys::Oid) -> u8 {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { pg_sys::get_rel_relkind(relation) as u8 }
+}
+
+/// The number of a column; `None` if there is none of this name, or it is a system column.
+pub fn column(relation: pg_sys::Oid, name: &CStr) -> Option<i16> {
+    // SAFETY: a catalog look-up.
+    let number = unsafe { pg_sys::get_attnum(relation, name.as_ptr()) };
+    (number > 0).then_some(number)
+}
+
+pub fn column_type(relation: pg_sys::Oid, column: i16) -> pg_sys::Oid {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::get_atttype(relation, column) }
+}
+
+pub fn column_name(relation: pg_sys::Oid, column: i16) -> CString {
+    // SAFETY: a catalog look-up that may miss.
+    unsafe { copy(pg_sys::get_attname(relation, column, true)) }
+}
+
+pub fn type_name(of_type: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::format_type_be(of_type)) }
+}
+
+/// With its schema, as SQL writes it.
+pub fn qualified_type(of_type: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::format_type_be_qualified(of_type)) }
+}
+
+pub fn access_method(method: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::get_am_name(method)) }
+}
+
+pub fn is_owner(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return pg_sys::pg_class_ownercheck(relation, user);
+        #[cfg(not(feature = "pg15"))]
+        return pg_sys::object_ownercheck(pg_sys::RelationRelationId, relation, user);
+    }
+}
+
+/// Whether row-level security hides rows of the table from the user.
+pub fn has_policies_for(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    let state = unsafe { pg_sys::check_enable_rls(relation, user, true) };
+    state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
+/// Whether the user may SELECT the table, or at least these columns.
+pub fn may_select(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
+    let select = pg_sys::AclMode::from(pg_sys::ACL_SELECT);
+    let ok = pg_sys::AclResult::ACLCHECK_OK;
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        pg_sys::pg_class_aclcheck(relation, user, select) == ok
+            || columns
+                .iter()
+                .all(|&c| pg_sys::pg_attribute_aclcheck(relation, c, user, select) == ok)
+    }
+}
+
+/// Whether the user may look up names in the schema of the table.
+pub fn may_use_schema(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    let usage = pg_sys::AclMode::from(pg_sys::ACL_USAGE);
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        let schema = pg_sys::get_rel_namespace(relation);
+        #[cfg(feature = "pg15")]
+        let result = pg_sys::pg_namespace_aclcheck(schema, user, usage);
+        #[cfg(not(feature = "pg15"))]
+        let result = pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, user, usage);
+        result == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
