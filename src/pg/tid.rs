@@ -2,8 +2,6 @@
 
 use pgrx::pg_sys;
 
-use crate::sigfile::damage::has_block;
-
 /// MaxHeapTuplesPerPage: header and line pointer are the least that a row takes.
 const MOST_ROWS: u64 = {
     let align = pg_sys::MAXIMUM_ALIGNOF as usize;
@@ -37,4 +35,23 @@ pub unsafe fn is_within(table: pg_sys::Relation, place: u64) -> bool {
 pub fn describe(place: u64) -> String {
     let (block, offset) = (place >> 16, place & 0xffff);
     format!("a row is at ({block},{offset}) of the table, where none can be")
+}
+
+/// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use only grow.
+///
+/// SAFETY: the relation is open.
+#[inline]
+pub unsafe fn has_block(relation: pg_sys::Relation, block: u32) -> bool {
+    let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+    // SAFETY: as promised by the caller; the storage manager keeps the length it saw last.
+    unsafe {
+        let storage = (*relation).rd_smgr;
+        if !storage.is_null() {
+            let known = (*storage).smgr_cached_nblocks[main as usize];
+            if known != pg_sys::InvalidBlockNumber && block < known {
+                return true;
+            }
+        }
+        block < pg_sys::RelationGetNumberOfBlocksInFork(relation, main)
+    }
 }

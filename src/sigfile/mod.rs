@@ -7,7 +7,7 @@ mod blocks;
 mod build;
 mod cache;
 mod cost;
-pub mod damage;
+mod damage;
 mod insert;
 mod inspect;
 mod meta;

@@ -10,7 +10,7 @@ use crate::pg::ffi;
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
-use super::damage::has_block;
+use crate::pg::tid::has_block;
 
 /// Words of a page's content.
 pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - CONTENT) / 8;
