@@ -4,13 +4,13 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
 use super::relation;
+use crate::objects;
 use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::message::{words, Message, Result};
 use crate::pg::node;
 use crate::pg::{check_for_interrupts, ffi};
 use crate::planner;
 use crate::sigfile;
-use crate::types::ours;
 
 /// An index, and how to ask it.
 pub struct Index {
@@ -234,7 +234,7 @@ unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<Index> {
             }
             let family = *(*index).rd_opfamily.add(i);
             let mut operators = sigfile::operators(family).into_iter();
-            if let Some(operator) = operators.find(|o| ours::is_match(o.amopopr)) {
+            if let Some(operator) = operators.find(|o| objects::is_match(o.amopopr)) {
                 return Some(Index {
                     oid: form.indexrelid,
                     column: i as i16 + 1,

@@ -9,9 +9,9 @@ use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
 use super::constraint;
+use crate::objects::{beside, function, Purpose};
 use crate::pg::node::{answer, call, cast, fold, nodes, Node};
 use crate::pg::{boundary, entry, ffi};
-use crate::types::ours::{beside, function, Purpose};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
 const GT: [u32; 2] = [674, 1133];

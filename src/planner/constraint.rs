@@ -7,10 +7,10 @@
 use pgrx::pg_sys::{self, NodeTag};
 
 use super::compare::bare;
+use crate::objects::{function, Purpose};
 use crate::pg::ffi;
 use crate::pg::node::{cast, list, nodes, Node};
 use crate::sigfile::is_estimated_by_sigfile;
-use crate::types::ours::{function, Purpose};
 
 /// Offers the indexes of a table for what they hold.
 ///

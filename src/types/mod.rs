@@ -4,7 +4,6 @@ mod array;
 mod bloom;
 mod cast;
 mod io;
-pub mod ours;
 mod query;
 mod typmod;
 

@@ -10,8 +10,8 @@ use std::ffi::{c_char, c_int, c_void, CStr, CString};
 
 use pgrx::pg_sys;
 
+use crate::pg::values::varlena::Varlena;
 use crate::pg::{entry, ffi};
-use crate::types::Varlena;
 
 /// What the functions are for that are looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
