@@ -6,9 +6,9 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::objects::is_signature;
+pub use crate::pg::catalog::quoted as qualified;
 use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::catalog::{may_select, may_use_schema};
-pub use crate::pg::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::pg::error::{raise_as, shown};
 use crate::pg::ffi;
 use crate::planner::signature_column;

@@ -1,46 +1,12 @@
 //! Queries that run as the caller, by a cursor, so that memory is needed for some rows at a time only.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use crate::pairs::relation::{qualified, quoted};
+pub use crate::pg::output::Output;
+pub use crate::pg::sql::Sql;
 use crate::pg::{check_for_interrupts, ffi};
-use crate::types::Varlena;
-
-/// A query, in the database's encoding. Nothing in it may depend on the search_path.
-pub struct Sql(Vec<u8>);
-
-impl Sql {
-    pub fn new(text: &str) -> Sql {
-        Sql(text.as_bytes().to_vec())
-    }
-
-    pub fn text(mut self, text: &str) -> Sql {
-        self.0.extend_from_slice(text.as_bytes());
-        self
-    }
-
-    /// An identifier.
-    pub fn name(mut self, name: &CStr) -> Sql {
-        self.0.extend_from_slice(quoted(name).to_bytes());
-        self
-    }
-
-    /// Identifiers with commas between them.
-    pub fn names<'a>(self, names: impl IntoIterator<Item = &'a CStr>) -> Sql {
-        let names = names.into_iter().enumerate();
-        names.fold(self, |sql, (i, name)| {
-            sql.text(if i > 0 { ", " } else { "" }).name(name)
-        })
-    }
-
-    /// A locked relation, with its schema.
-    pub fn relation(mut self, oid: pg_sys::Oid) -> Sql {
-        self.0.extend_from_slice(qualified(oid).to_bytes());
-        self
-    }
-}
 
 /// An open cursor, and the SPI connection that it has to itself.
 pub struct Cursor {
@@ -129,55 +95,6 @@ impl Cursor {
             }
             ffi::SPI_cursor_close(self.portal);
             ffi::SPI_finish();
-        }
-    }
-}
-
-/// How values of a type are shown.
-pub struct Output {
-    function: pg_sys::FmgrInfo,
-    /// The value is its own text.
-    plain: bool,
-    /// Memory for a value.
-    scratch: pg_sys::MemoryContext,
-}
-
-impl Output {
-    fn new(type_oid: pg_sys::Oid) -> Output {
-        let mut function = pg_sys::FmgrInfo::default();
-        // SAFETY: a type that exists; the context goes with the connection.
-        unsafe {
-            let (mut oid, mut is_varlena) = (pg_sys::InvalidOid, false);
-            pg_sys::getTypeOutputInfo(type_oid, &mut oid, &mut is_varlena);
-            pg_sys::fmgr_info(oid, &mut function);
-            let base = pg_sys::getBaseType(type_oid);
-            Output {
-                function,
-                plain: base == pg_sys::TEXTOID || base == pg_sys::VARCHAROID,
-                scratch: pg_sys::AllocSetContextCreateInternal(
-                    pg_sys::CurrentMemoryContext,
-                    c"text form of a value".as_ptr(),
-                    pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                    pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                    pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-                ),
-            }
-        }
-    }
-
-    /// Gives the bytes of a value's text form, in the database's encoding.
-    pub fn show<T>(&mut self, value: pg_sys::Datum, to: impl FnOnce(&[u8]) -> T) -> T {
-        // SAFETY: a value of the type; what its output function leaves behind is freed.
-        unsafe {
-            if self.plain {
-                return to(Varlena::of(value).bytes());
-            }
-            let before = pg_sys::MemoryContextSwitchTo(self.scratch);
-            let text = ffi::OutputFunctionCall(&mut self.function, value);
-            pg_sys::MemoryContextSwitchTo(before);
-            let result = to(CStr::from_ptr(text).to_bytes());
-            pg_sys::MemoryContextReset(self.scratch);
-            result
         }
     }
 }

@@ -4,7 +4,7 @@ use bloom_ident_core::{Error, Kind, Result};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::message::{words, Message};
-use crate::types::is_utf8_database;
+use crate::pg::values::text::is_utf8_database;
 
 fn sqlstate(kind: Kind) -> PgSqlErrorCode {
     match kind {

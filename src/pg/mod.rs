@@ -8,9 +8,13 @@ pub mod error;
 pub mod ffi;
 pub mod file;
 pub mod function;
+pub mod memory;
 pub mod message;
 pub mod node;
+pub mod output;
 pub mod progress;
+pub mod sql;
+pub mod texts;
 pub mod tid;
 pub mod values;
 
