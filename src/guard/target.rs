@@ -9,7 +9,6 @@ use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::message::{words, Message, Result};
 use crate::pg::node;
 use crate::pg::{check_for_interrupts, ffi};
-use crate::planner;
 use crate::sigfile;
 
 /// An index, and how to ask it.
@@ -228,7 +227,7 @@ unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<Index> {
         let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
         for (i, &of_table) in columns.iter().enumerate() {
             let in_constraint =
-                || sigfile::is_sigfile(index) && planner::signature_column(index) == Some(column);
+                || sigfile::is_sigfile(index) && sigfile::signature_column(index) == Some(column);
             if of_table != column && !in_constraint() {
                 continue;
             }

@@ -11,8 +11,7 @@ use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::catalog::{may_select, may_use_schema};
 use crate::pg::error::{raise_as, shown};
 use crate::pg::ffi;
-use crate::planner::signature_column;
-use crate::sigfile::{is_sigfile, Index, Meta};
+use crate::sigfile::{is_sigfile, signature_column, Index, Meta};
 use crate::types::readable;
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;

@@ -1,10 +1,10 @@
 //! Queries that run as the caller, by a cursor, so that memory is needed for some rows at a time only.
 
-use std::ffi::CString;
-
 use pgrx::pg_sys;
 
-pub use crate::pg::output::Output;
+use crate::pg::error::internal;
+use crate::pg::output::OutputFunction;
+pub use crate::pg::output::OutputFunction as Output;
 pub use crate::pg::sql::Sql;
 use crate::pg::{check_for_interrupts, ffi};
 
@@ -17,12 +17,19 @@ pub struct Cursor {
 
 /// A row of a cursor.
 #[derive(Clone, Copy)]
-pub struct Row {
+pub struct QueryRow {
     tuple: pg_sys::HeapTuple,
     columns: pg_sys::TupleDesc,
 }
 
-impl Row {
+pub use QueryRow as Row;
+
+impl QueryRow {
+    /// The row as a whole. It lives as long as the call that got the row.
+    pub fn tuple(self) -> pg_sys::HeapTuple {
+        self.tuple
+    }
+
     /// The value of column `i`, from 0; `None` for NULL. It lives as long as the call that got the row.
     pub fn datum(self, i: usize) -> Option<pg_sys::Datum> {
         let mut is_null = false;
@@ -38,7 +45,7 @@ impl Cursor {
     ///
     /// Errors: as the query.
     pub fn open(sql: Sql, arguments: &[(pg_sys::Oid, pg_sys::Datum)], batch: i64) -> Cursor {
-        let sql = CString::new(sql.0).expect("no zero byte in a name");
+        let sql = sql.into_c();
         let (mut types, mut values): (Vec<_>, Vec<_>) = arguments.iter().copied().unzip();
         // SAFETY: the protocol of the SPI; as many values as types, none of them NULL.
         unsafe {
@@ -63,16 +70,16 @@ impl Cursor {
     }
 
     /// The output of column `i`, from 0. It lives as long as the cursor.
-    pub fn output(&self, i: usize) -> Output {
+    pub fn output(&self, i: usize) -> OutputFunction {
         // SAFETY: an open cursor has a descriptor; the server gives no type for a column that is not there.
         let type_oid = unsafe { pg_sys::SPI_gettypeid((*self.portal).tupDesc, i as i32 + 1) };
         assert_ne!(type_oid, pg_sys::InvalidOid, "columns as queried");
-        Output::new(type_oid)
+        OutputFunction::new(type_oid)
     }
 
     /// Gives every row to `each`, and closes the cursor. `each` allocates in the memory context in which the cursor was
     /// opened, so files that it opens outlive the connection.
-    pub fn each(self, mut each: impl FnMut(Row)) {
+    pub fn each(self, mut each: impl FnMut(QueryRow)) {
         // SAFETY: the protocol of the SPI. Rows are freed batch by batch.
         unsafe {
             loop {
@@ -85,7 +92,7 @@ impl Cursor {
                 let before = pg_sys::MemoryContextSwitchTo(self.outside);
                 for i in 0..fetched {
                     check_for_interrupts();
-                    each(Row {
+                    each(QueryRow {
                         tuple: *table.vals.add(i),
                         columns: table.tupdesc,
                     });
@@ -96,5 +103,21 @@ impl Cursor {
             ffi::SPI_cursor_close(self.portal);
             ffi::SPI_finish();
         }
+    }
+}
+
+/// Runs a statement that returns no rows, such as CREATE, with the caller's privileges.
+///
+/// Errors: as the statement.
+pub fn execute(sql: Sql) {
+    let sql = sql.into_c();
+    // SAFETY: the protocol of the SPI: connected, and finished by the end of the subtransaction if there is an error.
+    unsafe {
+        ffi::SPI_connect();
+        let code = ffi::SPI_execute(sql.as_ptr(), false, 0);
+        if code != pg_sys::SPI_OK_UTILITY as i32 {
+            internal!("SPI_execute returned {code}");
+        }
+        ffi::SPI_finish();
     }
 }

@@ -24,7 +24,7 @@ impl Texts {
 
     pub fn push(&mut self, text: Option<&[u8]>) {
         let mut entry = [0; ENTRY as usize];
-        entry[..8].copy_from_slice(&self.texts.len.to_le_bytes());
+        entry[..8].copy_from_slice(&self.texts.len().to_le_bytes());
         let len = text.map_or(u32::MAX, |t| t.len() as u32);
         entry[8..].copy_from_slice(&len.to_le_bytes());
         self.entries.append(&entry);

@@ -12,4 +12,3 @@ mod sample;
 mod selectivity;
 
 pub use compare::define;
-pub use constraint::signature_column;

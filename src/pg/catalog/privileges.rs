@@ -2,6 +2,13 @@
 
 use pgrx::pg_sys;
 
+/// The user whose privileges count now.
+pub fn current_user() -> pg_sys::Oid {
+    // SAFETY: a variable of the session, which is set in a transaction.
+    unsafe { pg_sys::GetUserId() }
+}
+
+/// Whether the user owns the relation, by a role or as a superuser.
 pub fn is_owner(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up by OID.
     unsafe {
@@ -12,6 +19,25 @@ pub fn is_owner(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     }
 }
 
+/// Whether the user has a privilege, such as ACL_SELECT, on the whole relation.
+pub fn may(relation: pg_sys::Oid, privilege: u32, user: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    let result =
+        unsafe { pg_sys::pg_class_aclcheck(relation, user, pg_sys::AclMode::from(privilege)) };
+    result == pg_sys::AclResult::ACLCHECK_OK
+}
+
+/// Whether the user may SELECT the relation, or at least these columns.
+pub fn may_select(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
+    let select = pg_sys::AclMode::from(pg_sys::ACL_SELECT);
+    may(relation, pg_sys::ACL_SELECT, user)
+        || columns.iter().all(|&column| {
+            // SAFETY: a catalog look-up by OID and number.
+            let result = unsafe { pg_sys::pg_attribute_aclcheck(relation, column, user, select) };
+            result == pg_sys::AclResult::ACLCHECK_OK
+        })
+}
+
 /// Whether row-level security hides rows of the table from the user.
 pub fn has_policies_for(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up by OID.
@@ -19,20 +45,7 @@ pub fn has_policies_for(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
 }
 
-/// Whether the user may SELECT the table, or at least these columns.
-pub fn may_select(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
-    let select = pg_sys::AclMode::from(pg_sys::ACL_SELECT);
-    let ok = pg_sys::AclResult::ACLCHECK_OK;
-    // SAFETY: catalog look-ups by OID.
-    unsafe {
-        pg_sys::pg_class_aclcheck(relation, user, select) == ok
-            || columns
-                .iter()
-                .all(|&c| pg_sys::pg_attribute_aclcheck(relation, c, user, select) == ok)
-    }
-}
-
-/// Whether the user may look up names in the schema of the table.
+/// Whether the user may look up names in the schema of the relation.
 pub fn may_use_schema(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     let usage = pg_sys::AclMode::from(pg_sys::ACL_USAGE);
     // SAFETY: catalog look-ups by OID.

@@ -2,27 +2,30 @@
 
 use pgrx::pg_sys;
 
+use crate::pg::cursor::QueryRow;
 use crate::pg::error::OrRaise;
 pub use crate::pg::memory::Scratch;
 use crate::pg::values::varlena::build;
 
-/// The result of the running set-returning function.
-pub struct Rows {
+/// The rows that the running set-returning function returns.
+pub struct ResultRows {
     store: *mut pg_sys::Tuplestorestate,
     columns: pg_sys::TupleDesc,
     /// Memory for the values of a row.
     scratch: Scratch,
 }
 
-impl Rows {
+pub use ResultRows as Rows;
+
+impl ResultRows {
     /// SAFETY: `fcinfo` is that of a running function that returns a set of rows with OUT columns.
-    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Rows {
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> ResultRows {
         // SAFETY: as promised by the caller; the server fills in the result's fields, or raises an error where no
         // set can be returned.
         unsafe {
             pg_sys::InitMaterializedSRF(fcinfo, 0);
             let info: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
-            Rows {
+            ResultRows {
                 store: (*info).setResult,
                 columns: (*info).setDesc,
                 scratch: Scratch::new(c"row of a result"),
@@ -44,6 +47,12 @@ impl Rows {
             }
             made
         })
+    }
+
+    /// Adds a row of a query that has the columns of the result.
+    pub fn copy(&mut self, row: QueryRow) {
+        // SAFETY: the row is there as long as the cursor gives no further ones; it is copied.
+        unsafe { pg_sys::tuplestore_puttuple(self.store, row.tuple()) };
     }
 
     /// Adds a row; `None` is NULL.
