@@ -2,6 +2,7 @@
 # Sourced: scratch clusters that leave the system's PostgreSQL alone.
 # Needs common.sh, packages.sh, postgres.sh, cargo.sh and a selected PostgreSQL.
 #
+#   scratch_cluster           the next four, and cluster_use, for a cluster "main"
 #   scratch_open              temporary directory $SCRATCH; removed on exit with all clusters
 #   stage_install             private copy of PostgreSQL plus the extension; sets $PGBIN
 #   cluster_init NAME         initdb, socket only, no authentication
@@ -199,4 +200,13 @@ cluster_kill() {
 
 cluster_use() {
     export PGHOST=$SCRATCH/$1 PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+}
+
+scratch_cluster() {
+    say "scratch cluster, $("$PG_CONFIG" --version)"
+    scratch_open
+    stage_install
+    cluster_init main
+    cluster_start main
+    cluster_use main
 }
