@@ -11,18 +11,16 @@ source "$here/runs.sh"
 kind=$1
 shift
 case $kind in
-    regress) pattern='sql/*.sql' usage='make regress TESTS="NAME..." [ACCEPT=1]' ;;
-    isolation) pattern='specs/*.spec' usage='make isolation TESTS="NAME..." [ACCEPT=1]' ;;
-    script) pattern='*.test.sh' usage='make script TEST=NAME' ;;
+    regress) dir=sql ext=sql usage='make regress TESTS="NAME..." [ACCEPT=1]' ;;
+    isolation) dir=specs ext=spec usage='make isolation TESTS="NAME..." [ACCEPT=1]' ;;
+    script) dir=. ext=test.sh usage='make script TEST=NAME' ;;
     *) die "unknown kind of test: $kind" ;;
 esac
-suffix=${pattern#*\*}
-known=()
-for file in "$ROOT"/tests/$pattern; do known+=("$(basename "$file" "$suffix")"); done
+mapfile -t known < <(tests_of $dir $ext | sort)
 (($# > 0)) || die "$usage. There are: ${known[*]}"
 # Before anything is built.
 for name; do
-    [[ " ${known[*]} " == *" $name "* ]] || die "there is no test tests/${pattern/\*/$name}. There are: ${known[*]}"
+    [[ " ${known[*]} " == *" $name "* ]] || die "there is no $kind test \"$name\". There are: ${known[*]}"
 done
 
 # shellcheck source=scripts/test-env.sh

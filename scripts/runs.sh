@@ -40,13 +40,41 @@ copy_tests() {
     for name in sql specs expected data; do
         [[ ! -d $ROOT/tests/$name ]] || cp -R "$ROOT/tests/$name" "$SCRATCH/regress"
     done
+    fill_templates
     chmod -R a+rX "$SCRATCH/regress"
     ((EUID != 0)) || chown -R "$(server_user)" "$SCRATCH/regress"
 }
 
+# The access methods that a template is filled in with.
+METHODS=(gist sigfile)
+
+# specs/NAME.spec.in with expected/NAME.spec.out is a test for each access method, which "@method@" stands for: NAME_gist, NAME_sigfile.
+fill_templates() {
+    local template name method
+    for template in "$SCRATCH"/regress/specs/*.spec.in; do
+        name=$(basename "$template" .spec.in)
+        for method in "${METHODS[@]}"; do
+            sed "s/@method@/$method/g" "$template" >"$SCRATCH/regress/specs/${name}_$method.spec"
+            [[ ! -e $ROOT/tests/expected/$name.spec.out ]] ||
+                sed "s/@method@/$method/g" "$ROOT/tests/expected/$name.spec.out" >"$SCRATCH/regress/expected/${name}_$method.out"
+        done
+    done
+}
+
+# tests_of DIR EXT: the names of all tests.
+tests_of() {
+    local file method
+    for file in "$ROOT/tests/$1"/*."$2"; do basename "$file" ".$2"; done
+    for file in "$ROOT/tests/$1"/*."$2.in"; do
+        [[ ! -e $file ]] || for method in "${METHODS[@]}"; do echo "$(basename "$file" ".$2.in")_$method"; done
+    done
+}
+
 # accept NAME RESULT: RESULT becomes the expected output of the test NAME.
 accept() {
-    local name=$1 result=$2 expected=$ROOT/tests/expected/$1.out
+    local name=$1 result=$2 expected=tests/expected/$1.out
+    # The output of a template is the same for each access method.
+    [[ -e $ROOT/tests/specs/$name.spec || ! -e $ROOT/tests/specs/${name%_*}.spec.in ]] || expected=tests/expected/${name%_*}.spec.out
     if [[ ! -s $result ]]; then
         warn "$name has no output that could be accepted"
         return 1
@@ -55,8 +83,8 @@ accept() {
         warn "$name has several expected outputs, one of which has to be chosen: cp ${result#"$ROOT"/} tests/expected/…"
         return 1
     fi
-    cp "$result" "$expected"
-    say "accepted: tests/expected/$name.out (read the difference before you commit it)"
+    cp "$result" "$ROOT/$expected"
+    say "accepted: $expected (read the difference before you commit it)"
 }
 
 # run_regress KIND [NAME...]: tests of KIND, regress (tests/sql) or isolation (tests/specs); all of them if none is named. With
@@ -70,7 +98,7 @@ run_regress() {
         isolation) program=$PGXS_TEST/isolation/pg_isolation_regress dir=specs ext=spec ;;
     esac
     tests=("$@")
-    ((${#tests[@]} > 0)) || mapfile -t tests < <(cd "$SCRATCH/regress/$dir" && printf '%s\n' *."$ext" | sed "s/\.$ext\$//")
+    ((${#tests[@]} > 0)) || mapfile -t tests < <(tests_of "$dir" "$ext" | sort)
     for name in "${tests[@]}"; do
         [[ -e $SCRATCH/regress/$dir/$name.$ext ]] || die "there is no test tests/$dir/$name.$ext"
         # pg_regress would give up at a test that has no expected output yet.
