@@ -143,7 +143,8 @@ cluster_init() {
         tail -n 20 "$SCRATCH/$name/initdb.log" >&2
         die "initdb of cluster $name failed"
     }
-    cluster_conf "$name" 'fsync = off'
+    # Plans that are forced have costs beyond measure, and each would be compiled.
+    cluster_conf "$name" 'fsync = off' 'jit = off'
     # A superuser without a password may act as the server's user: nobody else must reach it.
     cluster_conf "$name" 'unix_socket_permissions = 0700'
 }
