@@ -12,6 +12,8 @@
 #   cluster_stop NAME [MODE]  MODE as for pg_ctl: fast (default), immediate, smart
 #   cluster_kill NAME         crash: SIGKILL to every process of the server
 #   cluster_dir NAME          its data directory
+#   cluster_standby NAME      a streaming standby of the cluster in use, not started yet
+#   cluster_caught_up A B     waits until standby B has replayed what primary A has written; uses B
 #   cluster_prepare NAME      in place of cluster_init: the data directory is made by
 #                             other means (as_server pg_basebackup -D "$(cluster_dir NAME)")
 #   as_server COMMAND...      run as the server's user, in $SCRATCH
@@ -181,6 +183,25 @@ cluster_stop() {
     pid=$(head -n 1 "$data/postmaster.pid" 2>/dev/null) || return 0
     alive "$pid" || return 0
     as_server "$PGBIN/pg_ctl" stop -w -s -D "$data" -m "$mode"
+}
+
+# cluster_standby NAME
+cluster_standby() {
+    cluster_prepare "$1"
+    as_server "$PGBIN/pg_basebackup" -h "$PGHOST" -p "$PGPORT" -U postgres -R -c fast -D "$(cluster_dir "$1")"
+}
+
+# cluster_caught_up PRIMARY STANDBY
+cluster_caught_up() {
+    local position i
+    cluster_use "$1"
+    position=$(psql -XAtqc 'SELECT pg_current_wal_insert_lsn()')
+    cluster_use "$2"
+    for ((i = 0; i < 600; i++)); do
+        [[ $(psql -XAtqc "SELECT pg_last_wal_replay_lsn() >= '$position'") != t ]] || return 0
+        sleep 0.1
+    done
+    die "the standby $2 does not catch up: $(grep -E 'FATAL|PANIC' "$SCRATCH/$2/log" | tail -n 5)"
 }
 
 # As after a power cut: the processes get no chance to write anything.
