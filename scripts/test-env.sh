@@ -18,9 +18,6 @@ source "$here/cluster.sh"
 if [[ -z ${SCRATCH:-} ]]; then
     select_postgres
     build_extension
-    scratch_open
-    stage_install
-    cluster_init main
-    cluster_start main
+    scratch_cluster
 fi
 cluster_use main
