@@ -116,7 +116,7 @@ run_readme() {
     local i line log=$SCRATCH/readme.log status=0
     [[ -e $ROOT/README.md ]] || return 0
     say 'readme: the statements of README.md'
-    "$ROOT/tests/readme.sh" 2>&1 | tee "$log" || status=$?
+    "$ROOT/tests/docs.sh" 2>&1 | tee "$log" || status=$?
     line=$(grep -E '^readme: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
     if [[ ! $line =~ ^readme:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
         failures+=("readme (exit status $status)")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/readme.sh [--update]: runs README.md.
+# tests/docs.sh [--update]: runs README.md.
 #
 # The ```sql blocks go through one psql session, in order, in a new database
 # "readme". A ```text block directly after one is its output and must be equal
