@@ -112,18 +112,17 @@ run_regress() {
     fi
 }
 
-run_readme() {
-    local i line log=$SCRATCH/readme.log status=0
-    [[ -e $ROOT/README.md ]] || return 0
-    say 'readme: the statements of README.md'
+run_docs() {
+    local i line log=$SCRATCH/docs.log status=0
+    say 'docs: the statements of README.md and docs/'
     "$ROOT/tests/docs.sh" 2>&1 | tee "$log" || status=$?
-    line=$(grep -E '^readme: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
-    if [[ ! $line =~ ^readme:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
-        failures+=("readme (exit status $status)")
+    line=$(grep -E '^docs: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
+    if [[ ! $line =~ ^docs:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
+        failures+=("docs (exit status $status)")
         return
     fi
     passed=$((passed + BASH_REMATCH[1]))
-    for ((i = 0; i < BASH_REMATCH[2]; i++)); do failures+=('readme (see above)'); done
+    for ((i = 0; i < BASH_REMATCH[2]; i++)); do failures+=('docs (see above)'); done
 }
 
 run_scripts() {
@@ -160,6 +159,6 @@ copy_tests
 
 run_regress "$PGXS_TEST/regress/pg_regress" regress sql sql --load-extension=bloom_ident
 run_regress "$PGXS_TEST/isolation/pg_isolation_regress" isolation specs spec --load-extension=bloom_ident
-run_readme
+run_docs
 run_scripts
 summary

@@ -1,25 +1,30 @@
 #!/usr/bin/env bash
-# tests/docs.sh [--update]: runs README.md.
+# tests/docs.sh [--update] [FILE...]: runs the statements of the documents, which are README.md and docs/*.md.
 #
-# The ```sql blocks go through one psql session, in order, in a new database
-# "readme". A ```text block directly after one is its output and must be equal
-# (apart from trailing blanks); without one the statements must raise no error.
+# The ```sql blocks of a document go through one psql session, in order, in a
+# new database of that document's. A ```text block directly after one is its
+# output and must be equal (apart from trailing blanks); without one the
+# statements must raise no error.
 # <!-- volatile --> before a text block: its content is not compared.
-# Every "make TARGET" that README.md names must exist.
+# A document with a line <!-- run by tests/NAME.test.sh --> is left to that script.
 # --update writes the real output into the text blocks.
+# tests/links.test.sh looks at the rest: links, headings and targets of make.
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 
-readme=$ROOT/README.md
 update=
-[[ ${1:-} != --update ]] || update=1
+if [[ ${1:-} == --update ]]; then
+    update=1
+    shift
+fi
+documents=("$@")
+((${#documents[@]} > 0)) || documents=("$ROOT/README.md" "$ROOT"/docs/*.md)
 
-work=$(mktemp -d "$SCRATCH/readme.XXXXXX")
 ok=0
 wrong=0
 
-# Line numbers of the blocks, one sql block per line, in $work/blocks:
+# find_blocks DOCUMENT: line numbers of its blocks, one sql block per line:
 #   sql_start sql_end text_start text_end volatile
 # (of the fences; text_start 0: no text block follows).
 find_blocks() {
@@ -46,12 +51,12 @@ find_blocks() {
         /^[ \t]*$|^<!--.*-->[ \t]*$/ { next }
         { flush() }
         END { flush() }
-    ' "$readme" >"$work/blocks"
+    ' "$1"
 }
 
-# lines FROM TO: what is between two fences.
+# lines DOCUMENT FROM TO: what is between two fences.
 lines() {
-    awk -v from="$1" -v to="$2" 'NR > from && NR < to' "$readme"
+    awk -v from="$2" -v to="$3" 'NR > from && NR < to' "$1"
 }
 
 # Without blanks at line ends and without empty lines at the start and end.
@@ -63,19 +68,21 @@ trimmed() {
     ' "$@"
 }
 
-# One session for all blocks; each one's output (both streams, in order) in $work/N.out.
+# run_blocks DOCUMENT DATABASE: one session for all blocks; the output of each
+# (both streams, in order) is in $work/N.raw.
 run_blocks() {
-    local n=0 sql_start sql_end
+    local document=$1 database=$2 n=0 mark=docs-block-$RANDOM$RANDOM sql_start sql_end
     while read -r sql_start sql_end _; do
         n=$((n + 1))
         printf '\\echo %s %d\n' "$mark" "$n"
-        lines "$sql_start" "$sql_end"
+        lines "$document" "$sql_start" "$sql_end"
     done <"$work/blocks" >"$work/session.sql"
-    dropdb --if-exists readme 2>/dev/null
-    createdb readme
+    dropdb --if-exists "$database" 2>/dev/null
+    createdb "$database"
     # From standard input, so that messages come without file and line.
-    (cd "$ROOT" && psql -X -d readme) <"$work/session.sql" >"$work/session.out" 2>&1 ||
+    (cd "$ROOT" && psql -X -d "$database") <"$work/session.sql" >"$work/session.out" 2>&1 ||
         echo 'psql: the session ended early' >>"$work/session.out"
+    dropdb "$database"
     awk -v mark="$mark" -v work="$work" '
         $1 == mark { out = work "/" $2 ".raw"; printf "" >out; next }
         out { print >out }
@@ -86,94 +93,84 @@ has_error() {
     grep -Eq '^(ERROR|FATAL|PANIC): |^psql: |^invalid command |^\\[a-z]+: ' "$1"
 }
 
-# not_ok LINE MESSAGE...: also the end of the reason, if there is a file of it.
+# not_ok DOCUMENT LINE MESSAGE...
 not_ok() {
-    local line=$1
-    shift
-    printf 'README.md:%s: %s\n' "$line" "$*"
+    local document=$1 line=$2
+    shift 2
+    printf '%s:%s: %s\n' "${document#"$ROOT"/}" "$line" "$*"
     wrong=$((wrong + 1))
 }
 
 check_blocks() {
-    local n=0 sql_start sql_end text_start text_end volatile out
+    local document=$1 n=0 sql_start sql_end text_start text_end volatile out
     while read -r sql_start sql_end text_start text_end volatile; do
         n=$((n + 1))
         out=$work/$n.out
         if [[ ! -e $work/$n.raw ]]; then
-            not_ok "$sql_start" 'not reached'
+            not_ok "$document" "$sql_start" 'not reached'
             continue
         fi
         trimmed "$work/$n.raw" >"$out"
-        lines "$text_start" "$text_end" | trimmed >"$work/$n.expected"
-        # An example may fail, but not since another one has used its names.
+        lines "$document" "$text_start" "$text_end" | trimmed >"$work/$n.expected"
+        # An example may fail, but not because another one has used its names.
         if grep -Eq '^ERROR: .* (already exists|does not exist)$' "$out"; then
-            not_ok "$sql_start" 'an object exists already, or does not'
+            not_ok "$document" "$sql_start" 'an object exists already, or does not'
             cat "$out"
         elif has_error "$out" && { ((text_start == 0)) || ! has_error "$work/$n.expected"; }; then
-            not_ok "$sql_start" 'the statements raise an error'
+            not_ok "$document" "$sql_start" 'the statements raise an error'
             cat "$out"
         elif ((text_start == 0 || volatile)) || diff -q "$work/$n.expected" "$out" >/dev/null; then
             ok=$((ok + 1))
         else
-            not_ok "$text_start" 'the output differs'
-            diff -u --label README.md "$work/$n.expected" --label output "$out" || true
+            not_ok "$document" "$text_start" 'the output differs'
+            diff -u --label document "$work/$n.expected" --label output "$out" || true
         fi
     done <"$work/blocks"
 }
 
-# Targets in sh blocks and in inline code, without variables and options.
-named_targets() {
-    awk '
-        /^```/ { shell = !fence && /^```(sh|bash|shell|console)/; fence = !fence; next }
-        shell { sub(/#.*/, ""); print }
-        !fence {
-            while (match($0, /`[^`]+`/)) {
-                print substr($0, RSTART + 1, RLENGTH - 2)
-                $0 = substr($0, RSTART + RLENGTH)
-            }
-        }
-    ' "$readme" | grep -oE '(^|[[:space:];&(])make( +[A-Za-z_]+=[^ ]*| +-[A-Za-z]+)* +[a-z][a-z-]*' |
-        sed 's/.* //' | sort -u
-}
-
-check_targets() {
-    local target
-    while read -r target; do
-        if MAKEFLAGS='' make -C "$ROOT" -n "$target" >/dev/null 2>&1; then
-            ok=$((ok + 1))
-        else
-            not_ok "$(grep -nm 1 "make.* $target" "$readme" | cut -d: -f1)" "make has no target $target"
-        fi
-    done < <(named_targets)
-}
-
 # Replaces the content of each text block that belongs to a sql block.
-update_readme() {
-    local n=0 next=1 text_start text_end
+update_document() {
+    local document=$1 n=0 next=1 text_start text_end
     while read -r _ _ text_start text_end _; do
         n=$((n + 1))
         if ((text_start == 0)) || [[ ! -e $work/$n.raw ]]; then
             continue
         fi
-        sed -n "${next},${text_start}p" "$readme"
+        sed -n "${next},${text_start}p" "$document"
         trimmed "$work/$n.raw"
         next=$text_end
-    done <"$work/blocks" >"$work/README.md"
-    tail -n "+$next" "$readme" >>"$work/README.md"
+    done <"$work/blocks" >"$work/updated"
+    tail -n "+$next" "$document" >>"$work/updated"
     # cat: keeps the file's owner and permissions.
-    cat "$work/README.md" >"$readme"
-    say 'README.md: output updated; look at the difference before you commit it'
+    cat "$work/updated" >"$document"
 }
 
-mark=readme-block-$RANDOM$RANDOM
-find_blocks
-run_blocks
-if [[ -n $update ]]; then
-    update_readme
-    find_blocks
-fi
-check_blocks
-check_targets
-rm -rf "$work"
-echo "readme: $ok ok, $wrong wrong"
+# run_document DOCUMENT
+run_document() {
+    local document=$1 name before=$wrong
+    name=$(basename "$document" .md)
+    work=$(mktemp -d "$SCRATCH/docs.XXXXXX")
+    find_blocks "$document" >"$work/blocks"
+    if [[ -s $work/blocks ]]; then
+        run_blocks "$document" "docs_${name,,}"
+        if [[ -n $update ]]; then
+            update_document "$document"
+            find_blocks "$document" >"$work/blocks"
+        fi
+        check_blocks "$document"
+        printf '%s: %d blocks, %d wrong\n' "${document#"$ROOT"/}" "$(wc -l <"$work/blocks")" $((wrong - before))
+    fi
+    rm -rf "$work"
+}
+
+for document in "${documents[@]}"; do
+    if script=$(grep -oxE '<!-- run by tests/[a-z_]+\.test\.sh -->' "$document"); then
+        script=$(cut -d' ' -f4 <<<"$script")
+        [[ -x $ROOT/$script ]] || not_ok "$document" 1 "$script, which should run it, is missing"
+        continue
+    fi
+    run_document "$document"
+done
+[[ -z $update ]] || say 'output updated; look at the differences before you commit them'
+echo "docs: $ok ok, $wrong wrong"
 ((wrong == 0))
