@@ -43,7 +43,7 @@ cargo_checks() {
 
 run_docs() {
     local i line log=$SCRATCH/docs.log status=0
-        "$ROOT/tests/docs.sh" 2>&1 | tee "$log" || status=$?
+    "$ROOT/tests/docs.sh" 2>&1 | tee "$log" || status=$?
     line=$(grep -E '^docs: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
     if [[ ! $line =~ ^docs:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
         failures+=("docs (exit status $status)")
