@@ -1,24 +1,24 @@
 //! The core's errors as PostgreSQL's.
 
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::message::{words, Message};
-use crate::types::is_utf8_database;
+use crate::pg::values::text::is_utf8_database;
 
-fn sqlstate(kind: Kind) -> PgSqlErrorCode {
+fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
     match kind {
-        Kind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-        Kind::InvalidText => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
-        Kind::InvalidBinary => PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION,
-        Kind::DataException => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
-        Kind::DatetimeFormat => PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
-        Kind::DatetimeOverflow => PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
-        Kind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-        Kind::ArraySubscript => PgSqlErrorCode::ERRCODE_ARRAY_ELEMENT_ERROR,
-        Kind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        Kind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-        Kind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+        ErrorKind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+        ErrorKind::InvalidText => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
+        ErrorKind::InvalidBinary => PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION,
+        ErrorKind::DataException => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
+        ErrorKind::DatetimeFormat => PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
+        ErrorKind::DatetimeOverflow => PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
+        ErrorKind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+        ErrorKind::ArraySubscript => PgSqlErrorCode::ERRCODE_ARRAY_ELEMENT_ERROR,
+        ErrorKind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        ErrorKind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
+        ErrorKind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
     }
 }
 
@@ -42,7 +42,7 @@ pub fn warn(error: &Error) {
 
 /// Fails the statement over something that cannot be; its arguments are those of `format!`.
 macro_rules! internal {
-    ($($message:tt)+) => { $crate::pg::error::fail(&format!($($message)+)) };
+    ($($message:tt)+) => { $crate::pg::error::fail_internal(&format!($($message)+)) };
 }
 pub(crate) use internal;
 
@@ -52,11 +52,16 @@ macro_rules! notice {
 }
 pub(crate) use notice;
 
-/// As XX000.
+/// Fails the statement with a message and nothing else.
 #[cold]
-pub fn fail(message: &str) -> ! {
-    let code = PgSqlErrorCode::ERRCODE_INTERNAL_ERROR;
+pub fn fail(code: PgSqlErrorCode, message: &str) -> ! {
     Message::of(code, words!(shown(message))).raise()
+}
+
+/// Fails the statement as XX000.
+#[cold]
+pub fn fail_internal(message: &str) -> ! {
+    fail(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
 }
 
 /// A message below an error.

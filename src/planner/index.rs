@@ -1,11 +1,11 @@
 //! `bloom_sim_above(a, b, c)` as an index condition `a % bloom_query`, and how many rows it leaves.
 
-use bloom_ident_core::filter::query::jaccard_of_dice;
+use bloom_ident_core::similarity::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
-use super::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
-use super::ours::{beside, function, is_match, Purpose};
 use super::selectivity::{estimate, semi, Question};
+use crate::objects::{beside, function, is_match, Purpose};
+use crate::pg::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
 use crate::pg::{entry, ffi};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.

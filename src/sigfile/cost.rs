@@ -11,8 +11,8 @@ use super::nearest::MAX_KEYS;
 use super::page::Index;
 use super::scan::query_words;
 use crate::pg::error::OrRaise;
+use crate::pg::node::{cast, nodes};
 use crate::pg::{entry, ffi};
-use crate::planner::node::{cast, nodes};
 use crate::settings;
 use crate::types::{Bloom, BloomQuery};
 
@@ -98,7 +98,9 @@ fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
         let threshold = clause.map_or(0.0, |c| c.threshold.max(least(c)));
         let query = match clause.and_then(|c| c.words.as_ref()) {
             Some(words) => Query::new(&segment.geometry, words, threshold),
-            None => Query::of_count(&segment.geometry, segment.mean_count() as u32, threshold),
+            None => {
+                Query::of_popcount(&segment.geometry, segment.mean_popcount() as u32, threshold)
+            }
         };
         time += SEGMENT + plan(segment, &query, None, &COSTS).cost;
     }

@@ -2,26 +2,25 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::query::{
-    above, at_least, jaccard_of_dice, parse_query_text, write_query_text, THRESHOLD,
-};
-use bloom_ident_core::filter::rates::unit;
+use bloom_ident_core::filter::query::{parse_query_text, write_query_text, THRESHOLD};
 use bloom_ident_core::filter::{QueryView, View};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::range::unit;
+use bloom_ident_core::similarity::{above, at_least, jaccard_of_dice};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::{pg_sys, FromDatum, Internal};
 
 use super::bloom::{corrupt, Bloom};
 use super::io::message_bytes;
-use super::varlena::{build, Varlena};
 use crate::pg::entry;
 use crate::pg::error::{save_or_raise, OrRaise};
+use crate::pg::values::varlena::{build, Varlena};
 
 /// A query argument.
 pub struct BloomQuery<'a>(Varlena<'a>);
 
-super::argument!(BloomQuery, "bloom_query");
+crate::pg::values::argument!(BloomQuery, "bloom_query");
 
 impl<'a> BloomQuery<'a> {
     /// SAFETY: `datum` is a non-null `bloom_query` that lives as long as `'a`.
@@ -56,7 +55,7 @@ impl FromDatum for BloomQuery<'_> {
 /// A query result, in the memory of the current context.
 pub struct NewQuery(*mut pg_sys::varlena);
 
-super::stands_for!(NewQuery, "bloom_query");
+crate::pg::values::stands_for!(NewQuery, "bloom_query");
 
 impl NewQuery {
     /// `threshold` is in [0,1].
@@ -130,7 +129,7 @@ fn bloom_query_send(query: BloomQuery<'_>) -> Vec<u8> {
 #[entry]
 fn bloom_query(signature: Bloom<'_>, threshold: f64) -> NewQuery {
     unit("threshold", threshold)
-        .map_err(|e| e.of_kind(Kind::InvalidParameter))
+        .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
         .or_raise();
     NewQuery::new(&signature.view(), threshold)
 }
