@@ -3,7 +3,7 @@
 use bloom_ident_core::filter::Shape;
 use pgrx::pg_sys;
 
-use super::plan::shape;
+use super::planned_shape::planned_shape;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::types::{tick, Elements, NewBloom, Text};
@@ -16,7 +16,7 @@ fn bloom_signature(
     fpr: f64,
     by_word: bool,
 ) -> NewBloom {
-    NewBloom::new(shape(max_chars, ngram, fpr), |builder| {
+    NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
         builder.add_text(text.as_str(), by_word, tick);
         Ok(())
     })
@@ -44,7 +44,7 @@ fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: one argument, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
     // SAFETY: that argument is a text[].
-    unsafe { of_fields(shape(30, 3, 0.01), fields) }
+    unsafe { of_fields(planned_shape(30, 3, 0.01), fields) }
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, VARIADIC text[])`
@@ -58,5 +58,5 @@ fn bloom_signature_of_fields_shaped(
     // SAFETY: four arguments, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(4)[3].value };
     // SAFETY: the fourth is a text[].
-    unsafe { of_fields(shape(max_chars, ngram, fpr), fields) }
+    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), fields) }
 }

@@ -11,13 +11,13 @@ use crate::pg::error::{raise, OrRaise};
 use crate::types::{build, corrupt, Varlena};
 
 /// A key of an index tuple; the core's view borrows from it.
-pub struct Stored(Varlena<'static>);
+pub struct IndexKey(Varlena<'static>);
 
-impl Stored {
+impl IndexKey {
     /// SAFETY: `datum` is a leaf or inner key of an index of ours and outlives the result.
-    pub unsafe fn of(datum: pg_sys::Datum) -> Stored {
+    pub unsafe fn of(datum: pg_sys::Datum) -> IndexKey {
         // SAFETY: keys are varlenas.
-        let stored = Stored(unsafe { Varlena::of(datum) });
+        let stored = IndexKey(unsafe { Varlena::of(datum) });
         if TreeKey::stored(stored.0.bytes()).is_none() {
             corrupt("bloom_gist_key", stored.0.bytes());
         }
@@ -27,12 +27,12 @@ impl Stored {
     /// The key of an entry, which may be on a page: nothing is read by its lengths before they are looked at.
     ///
     /// SAFETY: GiST has passed `entry`, whose key outlives the result.
-    pub unsafe fn of_entry(entry: *const pg_sys::GISTENTRY) -> Stored {
+    pub unsafe fn of_entry(entry: *const pg_sys::GISTENTRY) -> IndexKey {
         // SAFETY: as promised by the caller; where it is not plain, its header says so.
         unsafe {
             let key = (*entry).key;
             if fits_page(key.cast_mut_ptr()) {
-                let stored = Stored(Varlena::of(key));
+                let stored = IndexKey(Varlena::of(key));
                 if TreeKey::stored(stored.0.bytes()).is_some() {
                     return stored;
                 }
@@ -115,6 +115,6 @@ fn bloom_gist_key_in(_text: &CStr) -> CString {
 #[entry]
 fn bloom_gist_key_out(fcinfo: pg_sys::FunctionCallInfo) -> CString {
     // SAFETY: one argument of the type, STRICT.
-    let stored = unsafe { Stored::of((*fcinfo).args.as_slice(1)[0].value) };
+    let stored = unsafe { IndexKey::of((*fcinfo).args.as_slice(1)[0].value) };
     CString::new(stored.key().describe()).expect("no zero byte")
 }

@@ -4,7 +4,7 @@ use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::gist::TreeKey;
 use pgrx::pg_sys;
 
-use super::key::Stored;
+use super::key::IndexKey;
 use crate::pg::entry;
 use crate::settings;
 use crate::types::{Bloom, BloomQuery};
@@ -30,13 +30,13 @@ mod query_ops {
 /// The arguments of consistent and distance: `(entry, query, strategy, subtype, recheck)`.
 ///
 /// SAFETY: fcinfo is that of such a call.
-unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (Stored, pg_sys::Datum, u16) {
+unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datum, u16) {
     // SAFETY: as promised by the caller; the entry's key outlives the call.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
         let entry: *const pg_sys::GISTENTRY = args[0].value.cast_mut_ptr();
         (
-            Stored::of_entry(entry),
+            IndexKey::of_entry(entry),
             args[1].value,
             args[2].value.value() as u16,
         )

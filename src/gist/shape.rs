@@ -7,7 +7,7 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::gist::TreeKey;
 use pgrx::pg_sys;
 
-use super::key::{damaged, Stored};
+use super::key::{damaged, IndexKey};
 use crate::pg::error::raise;
 
 /// GIST_COMPRESS_PROC of access/gist.h.
@@ -77,7 +77,7 @@ unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u64
                 };
                 let mut entry = pg_sys::GISTENTRY::default();
                 (entry.key, entry.rel) = (datum, index);
-                let stored = Stored::of_entry(&raw const entry);
+                let stored = IndexKey::of_entry(&raw const entry);
                 found = Some(stored.key().tag());
                 if found == Some(tag) || found == Some(0) {
                     break 'page;

@@ -48,7 +48,7 @@ pub fn semi(
 }
 
 /// A column with its statistics, released when dropped.
-struct Column {
+struct SampledColumn {
     data: pg_sys::VariableStatData,
     /// The sample of signatures.
     slot: pg_sys::AttStatsSlot,
@@ -56,10 +56,10 @@ struct Column {
     common: pg_sys::AttStatsSlot,
 }
 
-impl Column {
+impl SampledColumn {
     /// SAFETY: `node` is an expression of the planner's.
-    unsafe fn examine(question: &Question, node: *mut Node) -> Option<Column> {
-        let mut column = Column {
+    unsafe fn examine(question: &Question, node: *mut Node) -> Option<SampledColumn> {
+        let mut column = SampledColumn {
             data: pg_sys::VariableStatData::default(),
             slot: pg_sys::AttStatsSlot::default(),
             common: pg_sys::AttStatsSlot::default(),
@@ -206,7 +206,7 @@ fn mean(of: &[Bloom<'_>], what: impl Fn(&View<'_>) -> f64) -> f64 {
     asked.map(|query| what(&query.view())).sum::<f64>() / n as f64
 }
 
-impl Drop for Column {
+impl Drop for SampledColumn {
     fn drop(&mut self) {
         // SAFETY: as ReleaseVariableStats and its callers do it.
         unsafe {
@@ -231,7 +231,7 @@ pub unsafe fn estimate(question: &Question) -> f64 {
             cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const)
         };
         let (left, right) = (constant(question.left), constant(question.right));
-        let column = |node| Column::examine(question, node);
+        let column = |node| SampledColumn::examine(question, node);
         let usual = question.threshold.unwrap_or(USUAL_THRESHOLD);
         let share = match (left, right) {
             (Some(query), _) | (_, Some(query)) => {
@@ -277,7 +277,7 @@ pub unsafe fn estimate(question: &Question) -> f64 {
 }
 
 /// Share of the column's rows that are similar to a value of `other`.
-fn mean_share(column: &Column, other: &Column, threshold: f64) -> f64 {
+fn mean_share(column: &SampledColumn, other: &SampledColumn, threshold: f64) -> f64 {
     let known = column.known();
     mean(&other.signatures(), |query| known.share(query, threshold))
 }
@@ -301,8 +301,8 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
         };
         let rows = inner_rows(question.root, join.min_righthand)?;
         let (outer, inner) = (
-            Column::examine(question, outer),
-            Column::examine(question, inner),
+            SampledColumn::examine(question, outer),
+            SampledColumn::examine(question, inner),
         );
         let Some(searched) = inner.as_ref().or(outer.as_ref()) else {
             return Some((UNKNOWN * rows).min(1.0));

@@ -159,46 +159,46 @@ pub unsafe fn float8_array<T>(
 
 /// The n-grams of `text` as `text[]`, in order, repetitions included. All have one length, so the
 /// array is written where it will stand.
-pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
-    let mut words = 0usize;
-    for_each_ngram(text, q, by_word, |_, _| words += 1, tick);
-    if words == 0 {
+pub fn ngram_array(text: &str, length: u8, by_word: bool) -> NewValue {
+    let mut count = 0usize;
+    for_each_ngram(text, length, by_word, |_, _| count += 1, tick);
+    if count == 0 {
         // SAFETY: a new empty array.
         let empty = unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) };
         return NewValue(pg_sys::Datum::from(empty));
     }
-    let size = pg_sys::VARHDRSZ + usize::from(q);
+    let size = pg_sys::VARHDRSZ + usize::from(length);
     let stride = size.next_multiple_of(4);
     let start = maxalign(size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>());
-    let total = start + words * stride;
+    let total = start + count * stride;
     if total > MAX_ALLOC {
         Err(Error::new(
             ErrorKind::InvalidParameter,
-            format!("{words} n-grams exceed the largest array"),
+            format!("{count} n-grams exceed the largest array"),
         )
         .detail(format!("An array holds {} bytes at most.", MAX_ALLOC)))
         .or_raise()
     }
     // SAFETY: palloc0 gives `total` bytes, aligned; the array has one dimension, no NULLs, and
-    // `words` elements, each at a multiple of its stride.
+    // `count` elements, each at a multiple of its stride.
     unsafe {
         let array: *mut pg_sys::ArrayType = pg_sys::palloc0(total).cast();
         pgrx::set_varsize_4b(array.cast(), total as i32);
         (*array).ndim = 1;
         (*array).elemtype = pg_sys::TEXTOID;
         let bounds = array.add(1).cast::<i32>();
-        *bounds = words as i32;
+        *bounds = count as i32;
         *bounds.add(1) = 1;
         let mut at = array.cast::<u8>().add(start);
         let fill = |window: &bloom_ident_core::ngram::Window, _| {
             pgrx::set_varsize_4b(at.cast(), size as i32);
             window.write(std::slice::from_raw_parts_mut(
                 at.add(pg_sys::VARHDRSZ),
-                usize::from(q),
+                usize::from(length),
             ));
             at = at.add(stride);
         };
-        for_each_ngram(text, q, by_word, fill, tick);
+        for_each_ngram(text, length, by_word, fill, tick);
         NewValue(pg_sys::Datum::from(array))
     }
 }
