@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::file::TemporaryFile;
+use super::temporary::TemporaryFile;
 use crate::pg::function::rows::new_text;
 
 /// Texts by number, in temporary files.
