@@ -24,9 +24,10 @@ fn bloom_signature(
 
 /// Each field normalised and padded by itself, all in one signature; NULL fields are skipped.
 ///
-/// SAFETY: `fields` is a non-null `text[]`.
+/// # Safety
+/// `fields` is a non-null `text[]`.
 unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the fields are a non-null `text[]`.
     let fields = unsafe { Elements::of(fields) }.or_raise();
     NewBloom::new(shape, |builder| {
         for field in fields.iter().flatten() {

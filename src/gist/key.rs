@@ -14,7 +14,8 @@ use crate::types::{build, corrupt, Varlena};
 pub struct IndexKey(Varlena<'static>);
 
 impl IndexKey {
-    /// SAFETY: `datum` is a leaf or inner key of an index of ours and outlives the result.
+    /// # Safety
+    /// `datum` is a leaf or inner key of an index of ours and outlives the result.
     pub unsafe fn of(datum: pg_sys::Datum) -> IndexKey {
         // SAFETY: keys are varlenas.
         let stored = IndexKey(unsafe { Varlena::of(datum) });
@@ -26,9 +27,10 @@ impl IndexKey {
 
     /// The key of an entry, which may be on a page: nothing is read by its lengths before they are looked at.
     ///
-    /// SAFETY: GiST has passed `entry`, whose key outlives the result.
+    /// # Safety
+    /// GiST has passed `entry`, whose key outlives the result.
     pub unsafe fn of_entry(entry: *const pg_sys::GISTENTRY) -> IndexKey {
-        // SAFETY: as promised by the caller; where it is not plain, its header says so.
+        // SAFETY: GiST has passed the entry, so that its key has a header; where it is not plain, its header says so.
         unsafe {
             let key = (*entry).key;
             if fits_page(key.cast_mut_ptr()) {
@@ -41,6 +43,7 @@ impl IndexKey {
         }
     }
 
+    /// The stored bytes.
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()
     }
@@ -50,6 +53,7 @@ impl IndexKey {
         pg_sys::Datum::from(self.0.keep())
     }
 
+    /// The core's view of it.
     pub fn key(&self) -> TreeKey<'_> {
         TreeKey::stored(self.0.bytes()).expect("checked on arrival")
     }
@@ -57,12 +61,13 @@ impl IndexKey {
 
 /// A value of no more bytes than a page has, before and after it is decompressed, and not stored elsewhere.
 ///
-/// SAFETY: `value` has a header.
+/// # Safety
+/// `value` has a header.
 unsafe fn fits_page(value: *const pg_sys::varlena) -> bool {
     /// VARLENA_EXTSIZE_MASK
     const SIZE: u32 = (1 << 30) - 1;
     const PAGE: usize = pg_sys::BLCKSZ as usize;
-    // SAFETY: as promised by the caller; eight bytes of a compressed value are its header.
+    // SAFETY: the value has a header; eight bytes of a compressed value are its header.
     unsafe {
         if pgrx::varatt_is_1b(value) {
             return !pgrx::varatt_is_1b_e(value);
@@ -74,13 +79,14 @@ unsafe fn fits_page(value: *const pg_sys::varlena) -> bool {
     }
 }
 
-/// SAFETY: `index` is open, or NULL.
+/// # Safety
+/// `index` is open, or NULL.
 #[cold]
 pub unsafe fn damaged(index: pg_sys::Relation) -> Error {
     let name = if index.is_null() {
         "index on signatures".to_owned()
     } else {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the relation is open, so it has its row of pg_class.
         let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
         format!("index \"{}\"", name.to_string_lossy())
     };

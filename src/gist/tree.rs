@@ -11,9 +11,10 @@ use crate::types::NewValue;
 
 /// The keys of an entry vector from position `first` on.
 ///
-/// SAFETY: `vector` is what GiST passes to union and picksplit.
+/// # Safety
+/// `vector` is what GiST passes to union and picksplit.
 unsafe fn entries(vector: *mut pg_sys::GistEntryVector, first: usize) -> Vec<IndexKey> {
-    // SAFETY: as promised by the caller; at most a page full of entries.
+    // SAFETY: GiST has passed the vector; at most a page full of entries.
     unsafe {
         (*vector).vector.as_slice((*vector).n as usize)[first..]
             .iter()

@@ -104,7 +104,7 @@ fn listen() {
     }
 }
 
-/// Called in the midst of catalog look-ups, of which none is made while one of the maps is in use.
+/// The server calls it during catalog look-ups; none is made while one of the maps is borrowed.
 #[entry]
 unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _cache: c_int, _hash: u32) {
     CHANGES.set(CHANGES.get().wrapping_add(1));

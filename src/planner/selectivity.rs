@@ -57,14 +57,15 @@ struct SampledColumn {
 }
 
 impl SampledColumn {
-    /// SAFETY: `node` is an expression of the planner's.
+    /// # Safety
+    /// `node` is an expression of the planner's.
     unsafe fn examine(question: &Question, node: *mut Node) -> Option<SampledColumn> {
         let mut column = SampledColumn {
             data: pg_sys::VariableStatData::default(),
             slot: pg_sys::AttStatsSlot::default(),
             common: pg_sys::AttStatsSlot::default(),
         };
-        // SAFETY: as promised by the caller; what examine_variable finds is released on drop.
+        // SAFETY: the node is an expression of the query that the planner plans; what examine_variable finds is released on drop.
         unsafe {
             ffi::examine_variable(question.root, node, question.var_relid, &mut column.data);
             let there = !column.data.rel.is_null()
@@ -222,9 +223,10 @@ impl Drop for SampledColumn {
 
 /// Share of rows, or of pairs of rows, that match.
 ///
-/// SAFETY: the question's nodes are the two sides of a comparison of ours.
+/// # Safety
+/// the question's nodes are the two sides of a comparison of ours.
 pub unsafe fn estimate(question: &Question) -> f64 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the nodes are both sides of a comparison of ours.
     unsafe {
         let constant = |node| {
             let node = ffi::estimate_expression_value(question.root, node);
@@ -284,9 +286,10 @@ fn mean_share(column: &SampledColumn, other: &SampledColumn, threshold: f64) -> 
 
 /// In a semi or anti join the share of the outer rows that have a match among the inner.
 ///
-/// SAFETY: as for [`estimate`].
+/// # Safety
+/// As for [`estimate`].
 unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the nodes are both sides of a comparison of ours, and a join that is not NULL is one of the planner.
     unsafe {
         let join = &*question.semi?;
         let within = |node| {
@@ -318,9 +321,10 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
     }
 }
 
-/// SAFETY: `tables` are the planner's.
+/// # Safety
+/// `tables` are the planner's.
 unsafe fn inner_rows(root: *mut pg_sys::PlannerInfo, tables: pg_sys::Relids) -> Option<f64> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the tables are a set of the planner.
     unsafe {
         let relation = match pg_sys::bms_membership(tables) {
             pg_sys::BMS_Membership::BMS_SINGLETON => {
@@ -361,7 +365,8 @@ fn bloom_match_joinsel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     }
 }
 
-/// SAFETY: the first three arguments of an estimator.
+/// # Safety
+/// the first three arguments of an estimator.
 unsafe fn operator(
     root: pg_sys::Datum,
     operator: pg_sys::Datum,
@@ -369,7 +374,7 @@ unsafe fn operator(
     var_relid: i32,
     semi: Option<*mut pg_sys::SpecialJoinInfo>,
 ) -> f64 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the arguments are those of an estimator: the planner's state, an operator and its two sides.
     unsafe {
         let sides = nodes(args.cast_mut_ptr());
         let [left, right] = sides[..] else {

@@ -24,9 +24,10 @@ pub struct Elements<'a> {
 ///
 /// Errors: more than one dimension.
 ///
-/// SAFETY: `array` is a plain, aligned array.
+/// # Safety
+/// `array` is a plain, aligned array.
 unsafe fn header(array: *const pg_sys::ArrayType) -> Result<usize> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the array is plain and aligned, so its dimensions can be read.
     let (dimensions, first) = unsafe { ((*array).ndim, array.add(1).cast::<i32>()) };
     match dimensions {
         0 => Ok(0),
@@ -42,9 +43,10 @@ unsafe fn header(array: *const pg_sys::ArrayType) -> Result<usize> {
 
 /// Where the elements begin; behind the null bitmap, if there is one.
 ///
-/// SAFETY: as for [`header`], with one dimension.
+/// # Safety
+/// As for [`header`], with one dimension.
 unsafe fn data_offset(array: *const pg_sys::ArrayType) -> usize {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the array is plain and has one dimension.
     match unsafe { (*array).dataoffset } {
         0 => maxalign(size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>()),
         offset => offset as usize,
@@ -57,32 +59,36 @@ fn maxalign(n: usize) -> usize {
 
 /// The null bitmap, one bit an element, 1 for not NULL.
 ///
-/// SAFETY: as for [`data_offset`].
+/// # Safety
+/// As for [`data_offset`].
 unsafe fn null_bitmap(array: *const pg_sys::ArrayType) -> Option<*const u8> {
-    // SAFETY: as promised by the caller; the bitmap follows the dimension and its lower bound.
+    // SAFETY: the array has one dimension; the bitmap follows the dimension and its lower bound.
     unsafe {
         ((*array).dataoffset != 0).then(|| array.add(1).cast::<u8>().add(2 * size_of::<i32>()))
     }
 }
 
-/// SAFETY: `bitmap` is that of an array of more than `i` elements.
+/// # Safety
+/// `bitmap` is that of an array of more than `i` elements.
 unsafe fn is_null(bitmap: Option<*const u8>, i: usize) -> bool {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the bitmap has a bit for each element.
     bitmap.is_some_and(|b| unsafe { *b.add(i / 8) } >> (i % 8) & 1 == 0)
 }
 
 impl<'a> Elements<'a> {
     /// Errors: more than one dimension.
     ///
-    /// SAFETY: `datum` is a non-null array as described above, alive as long as `'a`.
+    /// # Safety
+    /// `datum` is a non-null array as described above, alive as long as `'a`.
     pub unsafe fn of(datum: pg_sys::Datum) -> Result<Elements<'a>> {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the datum is a non-null array.
         let array = unsafe { Varlena::aligned(datum) };
         // SAFETY: the array is plain and aligned now.
         let n = unsafe { header(array.pointer().cast())? };
         Ok(Elements { array, n })
     }
 
+    /// Number of elements, NULLs included.
     pub fn len(&self) -> usize {
         self.n
     }
@@ -131,13 +137,14 @@ impl<'a> Elements<'a> {
 ///
 /// Errors: more than one dimension; a NULL element, called `what` in the message.
 ///
-/// SAFETY: `datum` is a non-null `float8[]`.
+/// # Safety
+/// `datum` is a non-null `float8[]`.
 pub unsafe fn float8_array<T>(
     datum: pg_sys::Datum,
     what: &str,
     with: impl FnOnce(&[f64]) -> Result<T>,
 ) -> Result<T> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the datum is a non-null `float8[]`.
     let array = unsafe { Varlena::aligned(datum) };
     let start: *const pg_sys::ArrayType = array.pointer().cast();
     // SAFETY: plain and aligned; without a null bitmap the elements lie side by side, aligned.

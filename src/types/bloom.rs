@@ -15,7 +15,8 @@ pub struct Bloom<'a>(Varlena<'a>);
 crate::pg::values::argument!(Bloom, "bloom");
 
 impl<'a> Bloom<'a> {
-    /// SAFETY: `datum` is a non-null `bloom` that lives as long as `'a`.
+    /// # Safety
+    /// `datum` is a non-null `bloom` that lives as long as `'a`.
     #[inline]
     pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
         // SAFETY: a bloom is a varlena.
@@ -137,6 +138,7 @@ impl NewBloom {
         .map(NewBloom)
     }
 
+    /// The value for the server.
     pub fn datum(self) -> pg_sys::Datum {
         pg_sys::Datum::from(self.0)
     }
@@ -145,7 +147,7 @@ impl NewBloom {
 // SAFETY: the pointer is a whole varlena in a memory context of the server.
 unsafe impl BoxRet for NewBloom {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        // SAFETY: as above.
+        // SAFETY: the pointer is a whole varlena of type bloom.
         unsafe { fcinfo.return_raw_datum(self.datum()) }
     }
 }
