@@ -2,9 +2,11 @@
 
 use bloom_ident_core::ngram::{check_length, index, similarity};
 
-use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::types::{ngram_array, tick, NewValue, Text};
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::ngram_array;
 
 #[entry]
 fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool) -> NewValue {
@@ -21,5 +23,12 @@ fn ident_ngram_index(ngram: Text<'_>) -> i64 {
 #[entry]
 fn ident_ngram_sim(a: Text<'_>, b: Text<'_>, ngram: i32, by_word: bool) -> f64 {
     let length = check_length(ngram.into()).or_raise();
-    similarity(a.as_str(), b.as_str(), length, by_word, tick).or_raise()
+    similarity(
+        a.as_str(),
+        b.as_str(),
+        length,
+        by_word,
+        check_for_interrupts,
+    )
+    .or_raise()
 }

@@ -8,7 +8,8 @@ use pgrx::pg_sys;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::record::record;
-use crate::types::{NewValue, Text};
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::NewValue;
 
 /// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`
 #[entry]

@@ -4,9 +4,10 @@ use bloom_ident_core::filter::Shape;
 use pgrx::pg_sys;
 
 use super::planned_shape::planned_shape;
-use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::types::{tick, Elements, NewBloom, Text};
+use crate::pg::values::text::Text;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{Elements, NewBloom};
 
 #[entry]
 fn bloom_signature(
@@ -17,7 +18,7 @@ fn bloom_signature(
     by_word: bool,
 ) -> NewBloom {
     NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
-        builder.add_text(text.as_str(), by_word, tick);
+        builder.add_text(text.as_str(), by_word, check_for_interrupts);
         Ok(())
     })
 }
@@ -33,7 +34,7 @@ unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
         for field in fields.iter().flatten() {
             // SAFETY: an element of a text[], alive with the array.
             let text = unsafe { Text::from_raw(field) };
-            builder.add_text(text.as_str(), false, tick);
+            builder.add_text(text.as_str(), false, check_for_interrupts);
         }
         Ok(())
     })

@@ -8,7 +8,8 @@ use pgrx::pg_sys;
 
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
-use crate::types::{build, corrupt, Varlena};
+use crate::pg::values::varlena::{build, Varlena};
+use crate::types::corrupt;
 
 /// A key of an index tuple; the core's view borrows from it.
 pub struct IndexKey(Varlena<'static>);

@@ -4,7 +4,7 @@ use pgrx::pg_sys;
 
 use super::key::IndexKey;
 use crate::pg::entry;
-use crate::types::NewValue;
+use crate::pg::values::varlena::NewValue;
 
 /// Compares two leaf keys.
 #[entry]

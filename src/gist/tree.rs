@@ -7,7 +7,7 @@ use super::key::{inner, IndexKey};
 use super::shape;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::types::NewValue;
+use crate::pg::values::varlena::NewValue;
 
 /// The keys of an entry vector from position `first` on.
 ///

@@ -11,9 +11,10 @@ use pgrx::pg_sys;
 use super::sample::KIND;
 use crate::objects::{is_query, is_signature};
 use crate::pg::node::{cast, nodes, Node};
+use crate::pg::values::varlena::Varlena;
 use crate::pg::{boundary, entry, ffi};
 use crate::settings;
-use crate::types::{Bloom, Varlena};
+use crate::types::Bloom;
 
 /// Where no statistics tell.
 const UNKNOWN: f64 = 0.001;

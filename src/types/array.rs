@@ -6,7 +6,7 @@ use bloom_ident_core::ngram::for_each_ngram;
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
-use super::tick;
+use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::values::varlena::{NewValue, Varlena};
 
@@ -168,7 +168,13 @@ pub unsafe fn float8_array<T>(
 /// array is written where it will stand.
 pub fn ngram_array(text: &str, length: u8, by_word: bool) -> NewValue {
     let mut count = 0usize;
-    for_each_ngram(text, length, by_word, |_, _| count += 1, tick);
+    for_each_ngram(
+        text,
+        length,
+        by_word,
+        |_, _| count += 1,
+        check_for_interrupts,
+    );
     if count == 0 {
         // SAFETY: a new empty array.
         let empty = unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) };
@@ -205,7 +211,7 @@ pub fn ngram_array(text: &str, length: u8, by_word: bool) -> NewValue {
             ));
             at = at.add(stride);
         };
-        for_each_ngram(text, length, by_word, fill, tick);
+        for_each_ngram(text, length, by_word, fill, check_for_interrupts);
         NewValue(pg_sys::Datum::from(array))
     }
 }
