@@ -4,11 +4,11 @@ use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Li
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::numbers::{places, Numbers};
-use crate::clusters::pairs::{Besides, Collected};
+use crate::clusters::dictionary::{places, Numbers};
+use crate::clusters::pair_list::{Besides, Collected};
 use crate::clusters::source::Source;
 use crate::pairs::each_pair;
-use crate::pairs::relation::Records;
+use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;
 use crate::pg::budget::{push, reserve};
 use crate::pg::error::{raise, OrRaise};

@@ -1,15 +1,15 @@
 //! What is done with pairs: clusters of records, and how good pairs or clusters are where the truth is known.
 
+mod dictionary;
 mod grouping;
-mod numbers;
-mod pairs;
+mod pair_list;
 mod quality;
-mod side;
+mod resolution;
 mod source;
 mod sweep;
 
+pub use dictionary::Numbers;
 pub use grouping::{Clustered, Method};
-pub use numbers::Numbers;
-pub use pairs::Collected;
-pub use side::{Side, Truth};
+pub use pair_list::Collected;
+pub use resolution::{Side, Truth};
 pub use source::Source;

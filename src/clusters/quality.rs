@@ -3,8 +3,8 @@
 use bloom_ident_core::dedup::{b_cubed, PairCounts};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::numbers::{places, Numbers, NONE};
-use crate::clusters::side::{tell_unknown, Side};
+use crate::clusters::dictionary::{places, Numbers, NONE};
+use crate::clusters::resolution::{tell_unknown, Side};
 use crate::clusters::source::Source;
 use crate::pg::budget::push;
 use crate::pg::error::OrRaise;

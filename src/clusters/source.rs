@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::relation::{lock, Column};
+use crate::pairs::records::{lock, Column};
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 

@@ -4,9 +4,9 @@ use bloom_ident_core::dedup::{Links, Sweep};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::numbers::Numbers;
-use crate::clusters::pairs::{Besides, Collected};
-use crate::clusters::side::{tell_unknown, Side, Truth};
+use crate::clusters::dictionary::Numbers;
+use crate::clusters::pair_list::{Besides, Collected};
+use crate::clusters::resolution::{tell_unknown, Side, Truth};
 use crate::clusters::source::Source;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;

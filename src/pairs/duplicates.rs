@@ -7,13 +7,13 @@ use bloom_ident_core::similarity::Weights;
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::pairs::bands::Bands;
-use crate::pairs::join::{parts_of, Match};
+use crate::pairs::join::bands::Bands;
+use crate::pairs::join::loose::{self, loose};
+use crate::pairs::join::parallel::{self, Job};
+use crate::pairs::join::units::{parts_of, Match};
 use crate::pairs::keys::{is_behind, Keys};
-use crate::pairs::loose::{self, loose};
-use crate::pairs::parallel::{self, Job};
 use crate::pairs::profiles::{similarity, Profiles};
-use crate::pairs::relation::{Records, Table};
+use crate::pairs::records::{Records, Table};
 use crate::pairs::stream::{join, Stream};
 use crate::pairs::unique::{self, repeated};
 use crate::pg::error::{raise, OrRaise};

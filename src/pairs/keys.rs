@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pairs::relation::{Column, Table};
+use crate::pairs::records::{Column, Table};
 use crate::pg::error::raise;
 use crate::pg::ffi;
 use crate::pg::tid;

@@ -1,15 +1,10 @@
 //! All pairs of similar records, in one table or between two.
 
-mod bands;
 mod duplicates;
 mod join;
 mod keys;
-mod loose;
-mod parallel;
-mod pieces;
 mod profiles;
-pub mod relation;
-mod sorted;
+pub mod records;
 mod stream;
 pub mod unique;
 

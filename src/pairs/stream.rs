@@ -6,12 +6,12 @@ use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::{Error, Kind};
 
-use crate::pairs::bands::Bands;
-use crate::pairs::join::Match;
+use crate::pairs::join::bands::Bands;
+use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::units::Match;
 use crate::pairs::keys::KeyType;
 use crate::pairs::profiles::Profiles;
-use crate::pairs::relation::Records;
-use crate::pairs::sorted::Sorted;
+use crate::pairs::records::Records;
 use crate::pairs::unique::{self, repeated, Successive};
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::{raise, OrRaise};

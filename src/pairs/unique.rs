@@ -4,7 +4,7 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyType;
-use crate::pairs::relation::{is_older, Column, Records};
+use crate::pairs::records::{is_older, Column, Records};
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 use crate::pg::ffi;

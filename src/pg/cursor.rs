@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
-use crate::pairs::relation::{qualified, quoted};
+use crate::pairs::records::{qualified, quoted};
 use crate::pg::{check_for_interrupts, ffi};
 use crate::types::Varlena;
 

@@ -17,7 +17,7 @@ use crate::clusters::Source;
 use crate::clusters::{Clustered, Method};
 use crate::clusters::{Side, Truth};
 use crate::pairs::each_pair;
-use crate::pairs::relation::{Column, Records};
+use crate::pairs::records::{Column, Records};
 use crate::pairs::unique::not_unique;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::{Cursor, Sql};
@@ -142,7 +142,7 @@ impl Nearest {
 /// Errors: no such column.
 pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     if let Some(given) = given {
-        let name = crate::pairs::relation::lock(records.oid);
+        let name = crate::pairs::records::lock(records.oid);
         return given
             .into_iter()
             .map(|column| Column::of(records.oid, column, &name).name)

@@ -4,7 +4,7 @@ mod charts;
 mod diff;
 mod facts;
 mod histogram;
-mod page;
+mod html;
 mod plain;
 mod value;
 
@@ -15,7 +15,7 @@ use pgrx::pg_sys;
 
 use crate::clusters::Method;
 use crate::clusters::Source;
-use crate::pairs::relation::{qualified, Records};
+use crate::pairs::records::{qualified, Records};
 use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
@@ -218,7 +218,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let truth = truth.as_ref().map(|(_, source)| source);
     let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
     let report = match format {
-        Format::Html => page::html(&facts, &origin),
+        Format::Html => html::html(&facts, &origin),
         Format::Text => plain::text(&facts, &origin),
     };
     NewValue(text_datum(&to_database(&report)))

@@ -5,7 +5,7 @@ use std::ops::Range;
 use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::{Error, Kind};
 
-use crate::pairs::pieces::Piece;
+use crate::pairs::join::pieces::Piece;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;

@@ -4,8 +4,8 @@ use bloom_ident_core::dedup::{labels, quality::pairs_within};
 use bloom_ident_core::{Error, Kind};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::numbers::{Numbers, NONE};
-use crate::clusters::pairs::of_one_key;
+use crate::clusters::dictionary::{Numbers, NONE};
+use crate::clusters::pair_list::of_one_key;
 use crate::clusters::source::{Form, Source};
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;

@@ -7,7 +7,7 @@ use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::{Pages, Segment};
 use bloom_ident_core::{Error, Result};
 
-use crate::pairs::pieces::Piece;
+use crate::pairs::join::pieces::Piece;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 

@@ -5,7 +5,7 @@ use bloom_ident_core::filter::rates::unit;
 use bloom_ident_core::{Error, Kind};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::numbers::Numbers;
+use crate::clusters::dictionary::Numbers;
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, Output, Row};
 use crate::pg::error::{raise, raise_as, shown, OrRaise};

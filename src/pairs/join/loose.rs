@@ -4,10 +4,10 @@
 use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
 use bloom_ident_core::{Error, Result};
 
-use crate::pairs::join::{parts_of, row_of};
-use crate::pairs::pieces::has_postings;
-use crate::pairs::relation::Table;
-use crate::pairs::sorted::Sorted;
+use crate::pairs::join::pieces::has_postings;
+use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::units::{parts_of, row_of};
+use crate::pairs::records::Table;
 use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;

@@ -9,9 +9,9 @@ use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::{Geometry, Segment};
 use bloom_ident_core::similarity::least_common;
 
-use crate::pairs::join::{Match, Pairing, Work, Worker};
-use crate::pairs::pieces::Piece;
-use crate::pairs::sorted::Sorted;
+use crate::pairs::join::pieces::Piece;
+use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::units::{Match, Pairing, Work, Worker};
 
 /// Memory of a join in any case: pieces of a few rows would take for ever.
 const LEAST_MEMORY: usize = 4 << 20;

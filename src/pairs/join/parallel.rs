@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgrx::pg_sys;
 
-use crate::pairs::join::{Match, Pairing, Work, Worker};
-use crate::pairs::pieces::{segments, Piece};
-use crate::pairs::relation::Table;
+use crate::pairs::join::pieces::{segments, Piece};
+use crate::pairs::join::units::{Match, Pairing, Work, Worker};
+use crate::pairs::records::Table;
 use crate::pg::{check_for_interrupts, entry, ffi};
 use crate::sigfile::PAGE_WORDS;
 

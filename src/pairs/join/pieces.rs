@@ -13,7 +13,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::sigfile::{Entry, Index, Loaded, Part, Reader, PAGE_WORDS};
 
-use crate::pairs::relation::Table;
+use crate::pairs::records::Table;
 
 /// Rows of one table, sorted by bit count, with posting lists.
 pub enum Piece {
@@ -84,7 +84,7 @@ impl Piece {
     }
 }
 
-/// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](crate::pairs::loose) ones.
+/// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](crate::pairs::join::loose) ones.
 pub fn has_postings(entry: &Entry) -> bool {
     entry.part == Part::Signatures && entry.rows >= MIN_ROWS
 }
