@@ -14,16 +14,16 @@ use crate::pg::error::raise;
 pub const NONE: u32 = u32::MAX;
 
 /// Texts in the order in which they came first.
-pub struct Numbers {
+pub struct KeyDictionary {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     table: HashTable<u32>,
     hasher: RandomState,
 }
 
-impl Numbers {
-    pub fn new() -> Numbers {
-        Numbers {
+impl KeyDictionary {
+    pub fn new() -> KeyDictionary {
+        KeyDictionary {
             bytes: Vec::new(),
             ends: Vec::new(),
             table: HashTable::new(),
@@ -73,7 +73,7 @@ impl Numbers {
         }
         self.bytes.extend_from_slice(key);
         push(&mut self.ends, self.bytes.len());
-        let Numbers {
+        let KeyDictionary {
             bytes,
             ends,
             table,

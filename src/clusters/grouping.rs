@@ -4,8 +4,8 @@ use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Li
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::dictionary::{places, Numbers};
-use crate::clusters::pair_list::{Besides, Collected};
+use crate::clusters::dictionary::{places, KeyDictionary};
+use crate::clusters::pair_list::{Overhead, PairList};
 use crate::clusters::source::Source;
 use crate::pairs::each_pair;
 use crate::pairs::records::Records;
@@ -43,9 +43,9 @@ impl Method {
     }
 
     /// What the core needs besides the pairs in a list, where so many bytes are held already.
-    pub fn besides(self, held: usize) -> Besides {
+    pub fn besides(self, held: usize) -> Overhead {
         let links = 32;
-        Besides {
+        Overhead {
             a_pair: match self {
                 Method::Components | Method::Centre => links,
                 Method::Average => links + 90,
@@ -81,7 +81,7 @@ impl Method {
 /// Clusters of at least two records.
 pub struct Clustered {
     /// By place in the order of the records' numbers here.
-    numbers: Numbers,
+    numbers: KeyDictionary,
     order: Vec<u32>,
     clusters: Clusters,
     /// Records of clusters, cluster by cluster: the largest first, of equals that with the least key; within, the one
@@ -105,7 +105,7 @@ impl Clustered {
     ///
     /// Errors: pairs of `records` whose keys are not unique.
     pub fn new(
-        numbers: Numbers,
+        numbers: KeyDictionary,
         mut pairs: Vec<Pair>,
         threshold: f64,
         method: Method,
@@ -177,7 +177,7 @@ impl Clustered {
 fn check_unique(
     pairs: &[Pair],
     links: &Links,
-    numbers: &Numbers,
+    numbers: &KeyDictionary,
     order: &[u32],
     records: &Records,
 ) {
@@ -225,7 +225,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut found = Collected::new(method.besides(0));
+    let mut found = PairList::new(method.besides(0));
     let mut take = |[a, b]: [&[u8]; 2], similarity| found.push(a, b, similarity);
     each_pair("bloom_clusters", &records, threshold, &mut take);
     let (pairs, numbers) = found.finish();
@@ -244,7 +244,7 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let source = Source::of_similar_pairs(arguments.oid(0));
     // SAFETY: as above.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut found = Collected::new(method.besides(0));
+    let mut found = PairList::new(method.besides(0));
     let least = method.least(threshold);
     found.read(source.similar_rows(), &source.name, least);
     let (pairs, numbers) = found.finish();

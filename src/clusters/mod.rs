@@ -8,8 +8,8 @@ mod resolution;
 mod source;
 mod sweep;
 
-pub use dictionary::Numbers;
+pub use dictionary::KeyDictionary;
 pub use grouping::{Clustered, Method};
-pub use pair_list::Collected;
-pub use resolution::{Side, Truth};
+pub use pair_list::PairList;
+pub use resolution::{Resolution, Truth};
 pub use source::Source;

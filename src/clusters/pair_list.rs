@@ -5,22 +5,22 @@ use bloom_ident_core::filter::rates::unit;
 use bloom_ident_core::{Error, Kind};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::dictionary::Numbers;
+use crate::clusters::dictionary::KeyDictionary;
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, Output, Row};
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
 use crate::types::readable;
 
 /// The rows of a cursor over a, b and similarity.
-pub struct Reader {
+pub struct PairReader {
     keys: [Output; 2],
     /// For messages.
     name: String,
 }
 
-impl Reader {
-    pub fn new(cursor: &Cursor, name: &str) -> Reader {
-        Reader {
+impl PairReader {
+    pub fn new(cursor: &Cursor, name: &str) -> PairReader {
+        PairReader {
             keys: [cursor.output(0), cursor.output(1)],
             name: name.to_owned(),
         }
@@ -73,7 +73,7 @@ pub fn of_one_key(key: &[u8], name: &str) -> ! {
 
 /// Memory that is needed besides pairs and keys, in bytes.
 #[derive(Clone, Copy)]
-pub struct Besides {
+pub struct Overhead {
     pub a_pair: usize,
     pub a_record: usize,
     /// In use already.
@@ -81,21 +81,21 @@ pub struct Besides {
 }
 
 /// Pairs in memory, and the numbers of their records.
-pub struct Collected {
+pub struct PairList {
     pairs: Vec<Pair>,
-    numbers: Numbers,
+    numbers: KeyDictionary,
     budget: Budget,
-    besides: Besides,
+    besides: Overhead,
 }
 
-impl Collected {
-    pub fn new(besides: Besides) -> Collected {
-        Collected::with(Numbers::new(), besides)
+impl PairList {
+    pub fn new(besides: Overhead) -> PairList {
+        PairList::with(KeyDictionary::new(), besides)
     }
 
     /// Records that are known already keep their numbers.
-    pub fn with(numbers: Numbers, besides: Besides) -> Collected {
-        Collected {
+    pub fn with(numbers: KeyDictionary, besides: Overhead) -> PairList {
+        PairList {
             pairs: Vec::new(),
             numbers,
             budget: Budget::of_setting(),
@@ -117,7 +117,7 @@ impl Collected {
     /// Keys can be long, so this is for every pair.
     fn check(&self) {
         let (pairs, records) = (self.pairs.len(), self.numbers.len());
-        let Besides {
+        let Overhead {
             a_pair,
             a_record,
             held,
@@ -134,7 +134,7 @@ impl Collected {
     ///
     /// Errors: more than memory may hold; a NULL; a similarity outside [0,1]; a pair of a key with itself.
     pub fn read(&mut self, cursor: Cursor, name: &str, least: f64) {
-        let mut reader = Reader::new(&cursor, name);
+        let mut reader = PairReader::new(&cursor, name);
         cursor.each(|row| {
             let similarity = reader.similarity(row);
             if similarity >= least {
@@ -147,8 +147,8 @@ impl Collected {
         });
     }
 
-    /// Errors: as [`Collected::push`].
-    pub fn finish(self) -> (Vec<Pair>, Numbers) {
+    /// Errors: as [`PairList::push`].
+    pub fn finish(self) -> (Vec<Pair>, KeyDictionary) {
         self.check();
         (self.pairs, self.numbers)
     }

@@ -3,8 +3,8 @@
 use bloom_ident_core::dedup::{b_cubed, PairCounts};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::dictionary::{places, Numbers, NONE};
-use crate::clusters::resolution::{tell_unknown, Side};
+use crate::clusters::dictionary::{places, KeyDictionary, NONE};
+use crate::clusters::resolution::{tell_unknown, Resolution};
 use crate::clusters::source::Source;
 use crate::pg::budget::push;
 use crate::pg::error::OrRaise;
@@ -37,14 +37,14 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let arguments = unsafe { Arguments::of(fcinfo) };
     let found_in = Source::of_pairs_or_labels(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
-    let mut numbers = Numbers::new();
-    let truth = Side::read(&true_in, &mut numbers, 0);
-    let found = Side::read(&found_in, &mut numbers, truth.memory());
+    let mut numbers = KeyDictionary::new();
+    let truth = Resolution::read(&true_in, &mut numbers, 0);
+    let found = Resolution::read(&found_in, &mut numbers, truth.memory());
 
     // in the order of their keys, so that nothing depends on that of the rows
     let mut records = numbers.sorted();
-    if let Side::Labels(labels) = &truth {
-        records.retain(|&record| Side::label(labels, record) != NONE);
+    if let Resolution::Labels(labels) = &truth {
+        records.retain(|&record| Resolution::label(labels, record) != NONE);
     }
     let place = places(&records, numbers.len());
     let found_labels = found.labels(&records, &numbers);
@@ -63,10 +63,10 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         placed
     };
     let counts = match (&found, &truth) {
-        (Side::Pairs(found), Side::Pairs(truth)) => {
+        (Resolution::Pairs(found), Resolution::Pairs(truth)) => {
             PairCounts::with_pairs(placed(found), placed(truth), tick)
         }
-        (Side::Pairs(found), Side::Labels(_)) => {
+        (Resolution::Pairs(found), Resolution::Labels(_)) => {
             let counts = PairCounts::with_labels(placed(found), &true_labels, tick);
             let unknown = distinct(found, |a, b| {
                 place[a as usize] == NONE || place[b as usize] == NONE
@@ -75,14 +75,14 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             tell_unknown(unknown, all, "pairs", &true_in);
             counts
         }
-        (Side::Labels(_), Side::Pairs(truth)) => {
+        (Resolution::Labels(_), Resolution::Pairs(truth)) => {
             PairCounts::with_labels(placed(truth), &found_labels, tick).map(|swapped| PairCounts {
                 found: swapped.truth,
                 truth: swapped.found,
                 both: swapped.both,
             })
         }
-        (Side::Labels(found), Side::Labels(_)) => {
+        (Resolution::Labels(found), Resolution::Labels(_)) => {
             let labelled = || (0..).zip(found).filter(|(_, &label)| label != NONE);
             let unknown = labelled().filter(|&(i, _): &(usize, _)| place[i] == NONE);
             let unknown = unknown.count() as u64;

@@ -4,7 +4,7 @@ use bloom_ident_core::dedup::{labels, quality::pairs_within};
 use bloom_ident_core::{Error, Kind};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::dictionary::{Numbers, NONE};
+use crate::clusters::dictionary::{KeyDictionary, NONE};
 use crate::clusters::pair_list::of_one_key;
 use crate::clusters::source::{Form, Source};
 use crate::pg::budget::{push, reserve, Budget};
@@ -13,7 +13,7 @@ use crate::pg::error::{raise, raise_as, shown, OrRaise};
 use crate::types::{readable, tick};
 
 /// By the records' numbers.
-pub enum Side {
+pub enum Resolution {
     Pairs(Vec<(u32, u32)>),
     /// A label for each number, [`NONE`] for records without; those behind the end have none.
     Labels(Vec<u32>),
@@ -33,22 +33,22 @@ fn missing(column: &str, source: &Source) -> ! {
     )
 }
 
-impl Side {
+impl Resolution {
     /// Reads a relation; `held` bytes are in use already.
     ///
     /// Errors: more than memory may hold; a NULL; a pair of a key with itself; a key that comes twice.
-    pub fn read(source: &Source, numbers: &mut Numbers, held: usize) -> Side {
+    pub fn read(source: &Source, numbers: &mut KeyDictionary, held: usize) -> Resolution {
         match source.form {
-            Form::Pairs => Side::Pairs(read_pairs(source, numbers, held)),
-            Form::Labels => Side::Labels(read_labels(source, numbers, held)),
+            Form::Pairs => Resolution::Pairs(read_pairs(source, numbers, held)),
+            Form::Labels => Resolution::Labels(read_labels(source, numbers, held)),
         }
     }
 
     /// Memory in use, in bytes.
     pub fn memory(&self) -> usize {
         match self {
-            Side::Pairs(pairs) => size_of::<(u32, u32)>() * pairs.capacity(),
-            Side::Labels(labels) => size_of::<u32>() * labels.capacity(),
+            Resolution::Pairs(pairs) => size_of::<(u32, u32)>() * pairs.capacity(),
+            Resolution::Labels(labels) => size_of::<u32>() * labels.capacity(),
         }
     }
 
@@ -59,11 +59,11 @@ impl Side {
 
     /// A label for each of `records` in this order, equal for those that belong together: the least place of them.
     /// Pairs put together all that they connect.
-    pub fn labels(&self, records: &[u32], numbers: &Numbers) -> Vec<u32> {
+    pub fn labels(&self, records: &[u32], numbers: &KeyDictionary) -> Vec<u32> {
         let connected;
         let given = match self {
-            Side::Labels(given) => given,
-            Side::Pairs(pairs) => {
+            Resolution::Labels(given) => given,
+            Resolution::Pairs(pairs) => {
                 let n = numbers.len() as u32;
                 connected = labels(n, pairs.iter().copied(), tick).or_raise();
                 &connected
@@ -75,7 +75,7 @@ impl Side {
         reserve(&mut result, records.len());
         for (place, &record) in (0..).zip(records) {
             check_for_interrupts();
-            let label = Side::label(given, record);
+            let label = Resolution::label(given, record);
             result.push(if label == NONE {
                 place
             } else {
@@ -95,12 +95,12 @@ fn filled(n: usize) -> Vec<u32> {
     filled
 }
 
-fn read_pairs(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<(u32, u32)> {
+fn read_pairs(source: &Source, numbers: &mut KeyDictionary, held: usize) -> Vec<(u32, u32)> {
     let cursor = source.rows();
     let mut outputs = [cursor.output(0), cursor.output(1)];
     let budget = Budget::of_setting();
     let mut pairs: Vec<(u32, u32)> = Vec::new();
-    let check = |pairs: &Vec<(u32, u32)>, numbers: &Numbers| {
+    let check = |pairs: &Vec<(u32, u32)>, numbers: &KeyDictionary| {
         // 8 bytes a pair, a copy and another of those that are distinct; vectors grow by half
         let needed = held + 32 * pairs.len() + 32 * numbers.len() + numbers.memory();
         budget.check(needed, || {
@@ -121,13 +121,13 @@ fn read_pairs(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<(u32, 
     pairs
 }
 
-fn read_labels(source: &Source, numbers: &mut Numbers, held: usize) -> Vec<u32> {
+fn read_labels(source: &Source, numbers: &mut KeyDictionary, held: usize) -> Vec<u32> {
     let cursor = source.rows();
     let mut outputs = [cursor.output(0), cursor.output(1)];
     let budget = Budget::of_setting();
-    let mut names = Numbers::new();
+    let mut names = KeyDictionary::new();
     let mut labels: Vec<u32> = Vec::new();
-    let check = |labels: &Vec<u32>, names: &Numbers, numbers: &Numbers| {
+    let check = |labels: &Vec<u32>, names: &KeyDictionary, numbers: &KeyDictionary| {
         // labels and places of either side, and records sorted by both labels
         let needed =
             held + 4 * labels.len() + 32 * numbers.len() + names.memory() + numbers.memory();
@@ -213,16 +213,16 @@ pub enum Truth {
 }
 
 impl Truth {
-    pub fn new(side: Side) -> Truth {
+    pub fn new(side: Resolution) -> Truth {
         match side {
-            Side::Labels(labels) => {
+            Resolution::Labels(labels) => {
                 let mut known = Vec::new();
                 reserve(&mut known, labels.len());
                 known.extend(labels.iter().filter(|&&label| label != NONE));
                 let pairs = pairs_within(&known, tick).or_raise();
                 Truth::Labels { labels, pairs }
             }
-            Side::Pairs(mut pairs) => {
+            Resolution::Pairs(mut pairs) => {
                 pairs.retain(|(a, b)| a != b);
                 for pair in &mut pairs {
                     check_for_interrupts();
@@ -259,7 +259,7 @@ impl Truth {
         match self {
             Truth::Pairs(pairs) => Some(pairs.binary_search(&(a.min(b), a.max(b))).is_ok()),
             Truth::Labels { labels, .. } => {
-                let (a, b) = (Side::label(labels, a), Side::label(labels, b));
+                let (a, b) = (Resolution::label(labels, a), Resolution::label(labels, b));
                 (a != NONE && b != NONE).then_some(a == b)
             }
         }

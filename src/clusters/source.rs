@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::records::{lock, Column};
+use crate::pairs::records::{lock, RecordColumn};
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 
@@ -30,7 +30,7 @@ pub struct Source {
 
 fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
     let mut columns = columns.iter();
-    columns.all(|&column| Column::find(oid, CString::from(column)).is_ok())
+    columns.all(|&column| RecordColumn::find(oid, CString::from(column)).is_ok())
 }
 
 fn no_columns(name: &str, expected: &str) -> ! {

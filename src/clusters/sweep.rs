@@ -4,9 +4,9 @@ use bloom_ident_core::dedup::{Links, Sweep};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::dictionary::Numbers;
-use crate::clusters::pair_list::{Besides, Collected};
-use crate::clusters::resolution::{tell_unknown, Side, Truth};
+use crate::clusters::dictionary::KeyDictionary;
+use crate::clusters::pair_list::{Overhead, PairList};
+use crate::clusters::resolution::{tell_unknown, Resolution, Truth};
 use crate::clusters::source::Source;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
@@ -54,15 +54,15 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
     // SAFETY: as above.
     let mut rows = unsafe { Rows::new(fcinfo) };
-    let mut numbers = Numbers::new();
-    let side = Side::read(&true_in, &mut numbers, 0);
+    let mut numbers = KeyDictionary::new();
+    let side = Resolution::read(&true_in, &mut numbers, 0);
     let truth = Truth::new(side);
-    let besides = Besides {
+    let besides = Overhead {
         a_pair: 32,
         a_record: 8,
         held: truth.memory(),
     };
-    let mut found = Collected::with(numbers, besides);
+    let mut found = PairList::with(numbers, besides);
     found.read(found_in.similar_rows(), &found_in.name, 0.0);
     let (pairs, numbers) = found.finish();
     // each pair once

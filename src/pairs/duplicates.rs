@@ -10,10 +10,10 @@ use pgrx::{pg_sys, IntoDatum};
 use crate::pairs::join::bands::Bands;
 use crate::pairs::join::loose::{self, loose};
 use crate::pairs::join::parallel::{self, Job};
-use crate::pairs::join::units::{parts_of, Match};
+use crate::pairs::join::units::{parts_of, RowPair};
 use crate::pairs::keys::{is_behind, Keys};
 use crate::pairs::profiles::{similarity, Profiles};
-use crate::pairs::records::{Records, Table};
+use crate::pairs::records::{IndexedTable, Records};
 use crate::pairs::stream::{join, Stream};
 use crate::pairs::unique::{self, repeated};
 use crate::pg::error::{raise, OrRaise};
@@ -256,7 +256,7 @@ fn check_number(tables: usize) {
 /// Joins what the indexes hold.
 fn indexed(
     output: &mut Output,
-    tables: &[Table],
+    tables: &[IndexedTable],
     left: Option<u16>,
     sides: (&Records, Option<&Records>),
     threshold: f64,
@@ -270,7 +270,7 @@ fn indexed(
     }
     let mut keys = Keys::new(tables, (&a.key, b.map(|b| &b.key)), snapshot);
     let output = std::cell::RefCell::new(output);
-    let mut each = |hit: &Match, row: &mut dyn FnMut(u64) -> (usize, u64)| {
+    let mut each = |hit: &RowPair, row: &mut dyn FnMut(u64) -> (usize, u64)| {
         check_for_interrupts();
         let (a, b) = (row(hit.a), row(hit.b));
         if a == b {
@@ -289,7 +289,7 @@ fn indexed(
         threshold,
         memory: memory(),
     };
-    let each = |hit: &Match| each(hit, &mut parts_of);
+    let each = |hit: &RowPair| each(hit, &mut parts_of);
     parallel::run(&job, each, |done, all| {
         output.borrow_mut().report(done, all)
     });
@@ -297,10 +297,10 @@ fn indexed(
 
 /// Joins rows without posting lists with each other and with the others; these are joined elsewhere.
 fn join_loose(
-    tables: &[Table],
+    tables: &[IndexedTable],
     left: Option<u16>,
     threshold: f64,
-    each: &mut impl FnMut(&Match, &mut dyn FnMut(u64) -> (usize, u64)),
+    each: &mut impl FnMut(&RowPair, &mut dyn FnMut(u64) -> (usize, u64)),
     progress: impl FnMut(u64, u64),
 ) {
     let memory = memory();
@@ -343,7 +343,7 @@ fn join_loose(
 }
 
 /// Errors: indexes of different shapes.
-fn check_shapes(tables: &[Table]) {
+fn check_shapes(tables: &[IndexedTable]) {
     let mut shapes = tables
         .iter()
         .map(|t| t.meta.shape)
@@ -403,7 +403,7 @@ fn streamed(output: &mut Output, a: &Records, b: Option<&Records>, threshold: f6
     let (x, y) = (attribute(&mut left), right.as_mut().map(attribute));
     let ordered = left.ordered;
     let output = std::cell::RefCell::new(output);
-    let each = |hit: &Match| {
+    let each = |hit: &RowPair| {
         check_for_interrupts();
         let (x, y) = (parts_of(hit.a).1, parts_of(hit.b).1);
         let others = right.as_mut().map(|right| &mut right.keys);
@@ -450,7 +450,7 @@ fn profiles(
         if weights[i] <= 0.0 {
             continue;
         }
-        let each = |hit: &Match| {
+        let each = |hit: &RowPair| {
             check_for_interrupts();
             let pair = (parts_of(hit.a).1, parts_of(hit.b).1);
             let (right_keys, right_profiles) = match &mut right {

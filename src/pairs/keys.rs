@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pairs::records::{Column, Table};
+use crate::pairs::records::{IndexedTable, RecordColumn};
 use crate::pg::error::raise;
 use crate::pg::ffi;
 use crate::pg::tid;
@@ -34,7 +34,7 @@ impl Drop for Fetcher {
 }
 
 impl Fetcher {
-    fn new(table: &Table) -> Fetcher {
+    fn new(table: &IndexedTable) -> Fetcher {
         // SAFETY: the table is open.
         unsafe {
             let slot = || pg_sys::table_slot_create(table.heap, std::ptr::null_mut());
@@ -106,7 +106,7 @@ pub struct KeyType {
 }
 
 impl KeyType {
-    pub fn new(column: &Column) -> KeyType {
+    pub fn new(column: &RecordColumn) -> KeyType {
         let mut output = pg_sys::FmgrInfo::default();
         // SAFETY: a type that exists; entries of the type cache stay.
         unsafe {
@@ -175,8 +175,8 @@ pub struct Keys {
 impl Keys {
     /// Without `columns.1` both keys are of one table.
     pub fn new(
-        tables: &[Table],
-        columns: (&Column, Option<&Column>),
+        tables: &[IndexedTable],
+        columns: (&RecordColumn, Option<&RecordColumn>),
         snapshot: pg_sys::Snapshot,
     ) -> Keys {
         Keys {

@@ -26,18 +26,18 @@ fn text(name: &CStr) -> String {
 }
 
 /// A column by its name.
-pub struct Column {
+pub struct RecordColumn {
     pub name: CString,
     pub type_oid: pg_sys::Oid,
     pub collation: pg_sys::Oid,
 }
 
-impl Column {
+impl RecordColumn {
     /// Of a relation, with its name.
     ///
     /// Errors: no such column.
-    pub fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> Column {
-        Column::find(oid, column).unwrap_or_else(|column| {
+    pub fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> RecordColumn {
+        RecordColumn::find(oid, column).unwrap_or_else(|column| {
             fail(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
                 format!(
@@ -49,7 +49,7 @@ impl Column {
     }
 
     /// Gives the name back if there is no such column.
-    pub fn find(oid: pg_sys::Oid, name: CString) -> Result<Column, CString> {
+    pub fn find(oid: pg_sys::Oid, name: CString) -> Result<RecordColumn, CString> {
         let (mut type_oid, mut typmod, mut collation) = (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
         // SAFETY: catalog look-ups.
         unsafe {
@@ -59,7 +59,7 @@ impl Column {
             }
             pg_sys::get_atttypetypmodcoll(oid, number, &mut type_oid, &mut typmod, &mut collation);
         }
-        Ok(Column {
+        Ok(RecordColumn {
             name,
             type_oid,
             collation,
@@ -104,18 +104,18 @@ pub fn lock(oid: pg_sys::Oid) -> String {
 /// A relation that rows are read of, locked until the end of the transaction.
 pub struct Records {
     pub oid: pg_sys::Oid,
-    pub key: Column,
-    pub signatures: Vec<Column>,
+    pub key: RecordColumn,
+    pub signatures: Vec<RecordColumn>,
 }
 
 impl Records {
     /// Errors: no relation with rows; no such column; a signature column of another type.
     pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
-        let column = |column: CString| Column::of(oid, column, &name);
+        let column = |column: CString| RecordColumn::of(oid, column, &name);
         // SAFETY: catalog look-ups.
         unsafe {
-            let signatures: Vec<Column> = signatures.into_iter().map(&column).collect();
+            let signatures: Vec<RecordColumn> = signatures.into_iter().map(&column).collect();
             for signature in &signatures {
                 if !is_signature(signature.type_oid) {
                     let is = pg_sys::format_type_be(signature.type_oid);
@@ -146,7 +146,7 @@ impl Records {
     /// the caller sees the rows through a view or a policy, or if a query would read other rows than those that are there.
     ///
     /// Errors: the caller may not read the columns.
-    pub fn indexed(&self) -> Option<Vec<Table>> {
+    pub fn indexed(&self) -> Option<Vec<IndexedTable>> {
         let [signature] = &self.signatures[..] else {
             return None;
         };
@@ -171,7 +171,7 @@ impl Records {
                 if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_MATVIEW {
                     return None;
                 }
-                tables.push(Table::new(oid, &self.key.name, &signature.name)?);
+                tables.push(IndexedTable::new(oid, &self.key.name, &signature.name)?);
             }
             let column = pg_sys::get_attnum(self.oid, signature.name.as_ptr());
             let own = tables.iter().map(|table| (*table.heap).rd_id);
@@ -192,7 +192,8 @@ impl Records {
                 (kind, pg_sys::get_namespace_name(schema))
             } else {
                 let columns = self.signatures.iter().chain([&self.key]);
-                let number = |column: &Column| pg_sys::get_attnum(self.oid, column.name.as_ptr());
+                let number =
+                    |column: &RecordColumn| pg_sys::get_attnum(self.oid, column.name.as_ptr());
                 let numbers: Vec<i16> = columns.map(number).collect();
                 if may_select(self.oid, &numbers, user) {
                     return;
@@ -206,7 +207,7 @@ impl Records {
 }
 
 /// A table and its index, open; locked until the end of the transaction.
-pub struct Table {
+pub struct IndexedTable {
     pub heap: pg_sys::Relation,
     pub key: pg_sys::AttrNumber,
     pub index: Index,
@@ -215,7 +216,7 @@ pub struct Table {
     pub snapshot: pg_sys::Snapshot,
 }
 
-impl Drop for Table {
+impl Drop for IndexedTable {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: open since construction.
@@ -227,11 +228,11 @@ impl Drop for Table {
     }
 }
 
-impl Table {
+impl IndexedTable {
     /// `None` without a usable index.
     ///
     /// SAFETY: `oid` is a table that is locked; the active snapshot stays so as long as the result is used.
-    unsafe fn new(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<Table> {
+    unsafe fn new(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<IndexedTable> {
         // SAFETY: as promised by the caller.
         unsafe {
             let heap = ffi::table_open(oid, pg_sys::NoLock as i32);
@@ -263,7 +264,7 @@ impl Table {
                     let index = Index::new(relation);
                     index.count_scan();
                     let snapshot = pg_sys::GetActiveSnapshot();
-                    return Some(Table {
+                    return Some(IndexedTable {
                         heap,
                         key,
                         index,
@@ -281,12 +282,12 @@ impl Table {
     /// In a parallel worker: what the leader has opened and read.
     ///
     /// SAFETY: the relations exist, and the leader has them locked; the active snapshot is its; `words` are those of its metapage.
-    pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> Table {
+    pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> IndexedTable {
         // SAFETY: as promised by the caller.
         unsafe {
             let heap = ffi::table_open(heap, LOCK);
             let index = Index::new(ffi::index_open(index, LOCK));
-            Table {
+            IndexedTable {
                 heap,
                 key: 0,
                 index,

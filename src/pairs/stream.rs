@@ -8,7 +8,7 @@ use bloom_ident_core::{Error, Kind};
 
 use crate::pairs::join::bands::Bands;
 use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::units::Match;
+use crate::pairs::join::units::RowPair;
 use crate::pairs::keys::KeyType;
 use crate::pairs::profiles::Profiles;
 use crate::pairs::records::Records;
@@ -179,7 +179,7 @@ pub fn join(
     right: Option<Attribute>,
     threshold: f64,
     memory: usize,
-    each: impl FnMut(&Match),
+    each: impl FnMut(&RowPair),
     progress: impl FnMut(u64, u64),
 ) {
     if let (Some(a), Some(b)) = (left.shape(), right.as_ref().and_then(Attribute::shape)) {

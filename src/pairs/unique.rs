@@ -4,7 +4,7 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyType;
-use crate::pairs::records::{is_older, Column, Records};
+use crate::pairs::records::{is_older, RecordColumn, Records};
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
@@ -76,7 +76,7 @@ fn query(records: &Records) -> Sql {
 }
 
 /// As GROUP BY needs it.
-fn has_equality(column: &Column) -> bool {
+fn has_equality(column: &RecordColumn) -> bool {
     let flags = pg_sys::TYPECACHE_EQ_OPR as i32;
     // SAFETY: a type that exists; entries of the type cache stay.
     unsafe { (*pg_sys::lookup_type_cache(column.type_oid, flags)).eq_opr != pg_sys::InvalidOid }
@@ -86,7 +86,7 @@ fn has_equality(column: &Column) -> bool {
 /// before it was made sees.
 ///
 /// SAFETY: `oid` is a relation with this column, and locked.
-unsafe fn has_unique_index(oid: pg_sys::Oid, key: &Column) -> bool {
+unsafe fn has_unique_index(oid: pg_sys::Oid, key: &RecordColumn) -> bool {
     // SAFETY: as promised by the caller; indexes are locked while they are looked at.
     unsafe {
         let kind = pg_sys::get_rel_relkind(oid) as u8;
@@ -133,7 +133,7 @@ pub struct Successive {
 
 impl Successive {
     /// `None` for a type without an order.
-    pub fn new(key: &Column) -> Option<Successive> {
+    pub fn new(key: &RecordColumn) -> Option<Successive> {
         let order = KeyType::new(key);
         let (mut length, mut by_value) = (0, false);
         // SAFETY: a type that exists.

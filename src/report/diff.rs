@@ -4,7 +4,7 @@ use similar::{ChangeTag, TextDiff};
 
 /// A piece of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum DiffPart<'a> {
     Same(&'a str),
     /// The other value does not have it here.
     Other(&'a str),
@@ -16,13 +16,13 @@ pub enum Piece<'a> {
 const LEAST_COMMON: f32 = 0.4;
 
 /// The pieces of `value`, held against `kept`.
-pub fn pieces<'a>(kept: &'a str, value: &'a str) -> Vec<Piece<'a>> {
+pub fn pieces<'a>(kept: &'a str, value: &'a str) -> Vec<DiffPart<'a>> {
     if kept == value {
-        return vec![Piece::Same(value)];
+        return vec![DiffPart::Same(value)];
     }
     let diff = TextDiff::from_graphemes(kept, value);
     if diff.ratio() < LEAST_COMMON {
-        return vec![Piece::Other(value)];
+        return vec![DiffPart::Other(value)];
     }
     let mut pieces = Vec::new();
     let (mut at, mut gone) = (0, false);
@@ -37,8 +37,8 @@ pub fn pieces<'a>(kept: &'a str, value: &'a str) -> Vec<Piece<'a>> {
                 at += len;
             }
             ChangeTag::Equal => {
-                if gone && !matches!(pieces.last(), Some(Piece::Other(_))) {
-                    pieces.push(Piece::Gap);
+                if gone && !matches!(pieces.last(), Some(DiffPart::Other(_))) {
+                    pieces.push(DiffPart::Gap);
                 }
                 gone = false;
                 push(&mut pieces, value, at, len, false);
@@ -46,20 +46,20 @@ pub fn pieces<'a>(kept: &'a str, value: &'a str) -> Vec<Piece<'a>> {
             }
         }
     }
-    if gone && !matches!(pieces.last(), Some(Piece::Other(_))) {
-        pieces.push(Piece::Gap);
+    if gone && !matches!(pieces.last(), Some(DiffPart::Other(_))) {
+        pieces.push(DiffPart::Gap);
     }
     pieces
 }
 
 /// Adds the bytes from `at` on, to the last piece if that is of the same kind.
-fn push<'a>(pieces: &mut Vec<Piece<'a>>, value: &'a str, at: usize, len: usize, other: bool) {
+fn push<'a>(pieces: &mut Vec<DiffPart<'a>>, value: &'a str, at: usize, len: usize, other: bool) {
     let end = at + len;
     match (pieces.last_mut(), other) {
-        (Some(Piece::Other(last)), true) | (Some(Piece::Same(last)), false) => {
+        (Some(DiffPart::Other(last)), true) | (Some(DiffPart::Same(last)), false) => {
             *last = &value[at - last.len()..end];
         }
-        (_, true) => pieces.push(Piece::Other(&value[at..end])),
-        (_, false) => pieces.push(Piece::Same(&value[at..end])),
+        (_, true) => pieces.push(DiffPart::Other(&value[at..end])),
+        (_, false) => pieces.push(DiffPart::Same(&value[at..end])),
     }
 }

@@ -11,13 +11,13 @@ use pgrx::pg_sys;
 use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
-use crate::clusters::Collected;
-use crate::clusters::Numbers;
+use crate::clusters::KeyDictionary;
+use crate::clusters::PairList;
 use crate::clusters::Source;
 use crate::clusters::{Clustered, Method};
-use crate::clusters::{Side, Truth};
+use crate::clusters::{Resolution, Truth};
 use crate::pairs::each_pair;
-use crate::pairs::records::{Column, Records};
+use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::not_unique;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::{Cursor, Sql};
@@ -32,7 +32,7 @@ const BATCH: i64 = 200;
 pub type Values = Vec<Option<String>>;
 
 /// A record of a cluster.
-pub struct Shown {
+pub struct ShownRecord {
     pub key: Vec<u8>,
     pub similarity: Option<f64>,
     pub keep: bool,
@@ -42,10 +42,10 @@ pub struct Cluster {
     pub number: i64,
     pub size: u32,
     /// The first ones.
-    pub records: Vec<Shown>,
+    pub records: Vec<ShownRecord>,
 }
 
-pub struct Near {
+pub struct NearPair {
     pub similarity: f64,
     pub keys: [Vec<u8>; 2],
     /// What the truth says of it.
@@ -77,7 +77,7 @@ pub struct Facts {
     pub clustered: u64,
     pub largest: Vec<Cluster>,
     /// The pairs nearest to the threshold, from the top.
-    pub near: Vec<Near>,
+    pub near: Vec<NearPair>,
     pub columns: Vec<String>,
     /// Columns that are left out, since there are too many.
     pub more_columns: usize,
@@ -92,15 +92,15 @@ impl Facts {
 }
 
 /// The pairs nearest to the threshold on one side of it.
-struct Nearest {
+struct NearestPairs {
     side: Edge,
-    pairs: Vec<Near>,
+    pairs: Vec<NearPair>,
     most: usize,
 }
 
-impl Nearest {
-    fn new(side: Edge, most: usize) -> Nearest {
-        Nearest {
+impl NearestPairs {
+    fn new(side: Edge, most: usize) -> NearestPairs {
+        NearestPairs {
             side,
             pairs: Vec::new(),
             most,
@@ -123,7 +123,7 @@ impl Nearest {
         if full && last.is_none_or(|last| distance(similarity) > last) {
             return;
         }
-        let new = Near {
+        let new = NearPair {
             similarity,
             keys: keys(),
             is_true,
@@ -145,7 +145,7 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
         let name = crate::pairs::records::lock(records.oid);
         return given
             .into_iter()
-            .map(|column| Column::of(records.oid, column, &name).name)
+            .map(|column| RecordColumn::of(records.oid, column, &name).name)
             .collect();
     }
     let holds_signatures = |of_type| is_signature(of_type) || is_query(of_type);
@@ -161,7 +161,8 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
             .map(|number| (number, pg_sys::get_attname(records.oid, number, true)))
             .take_while(|(_, name)| !name.is_null())
             .filter_map(|(number, name)| {
-                let column = Column::find(records.oid, CStr::from_ptr(name).to_owned()).ok()?;
+                let column =
+                    RecordColumn::find(records.oid, CStr::from_ptr(name).to_owned()).ok()?;
                 let base = pg_sys::getBaseType(column.type_oid);
                 let element = pg_sys::get_element_type(base);
                 let is_signature = holds_signatures(base)
@@ -188,9 +189,9 @@ pub fn find(
     shown.truncate(limits.columns);
 
     // what is true, by numbers of its own
-    let mut known = Numbers::new();
+    let mut known = KeyDictionary::new();
     let truth = truth.map(|source| {
-        let side = Side::read(source, &mut known, 0);
+        let side = Resolution::read(source, &mut known, 0);
         (Truth::new(side), source.name.clone())
     });
     let labelled = matches!(truth, Some((Truth::Labels { .. }, _)));
@@ -210,11 +211,11 @@ pub fn find(
     };
     let mut unknown = 0;
     let mut sides = [
-        Nearest::new(Edge::Above, limits.near),
-        Nearest::new(Edge::Below, limits.near),
+        NearestPairs::new(Edge::Above, limits.near),
+        NearestPairs::new(Edge::Below, limits.near),
     ];
     let held = truth.as_ref().map_or(0, |(truth, _)| truth.memory()) + known.memory();
-    let mut collected = Collected::new(method.besides(held));
+    let mut collected = PairList::new(method.besides(held));
     let mut take = |keys: [&[u8]; 2], similarity: f64| {
         let reached = similarity >= threshold;
         histogram.add(similarity);
@@ -306,7 +307,7 @@ fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
         }
         let cluster = facts.largest.last_mut().expect("just there");
         if cluster.records.len() < limits.records {
-            cluster.records.push(Shown {
+            cluster.records.push(ShownRecord {
                 key: record.key.to_vec(),
                 similarity: record.similarity,
                 keep: record.keep,

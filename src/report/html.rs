@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::charts::{self, Bars, Curve};
-use super::diff::{pieces, Piece};
+use super::diff::{pieces, DiffPart};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::value::{cut, grouped, percent, tidy, LENGTH};
@@ -156,9 +156,9 @@ fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
             Some(Some(kept)) => pieces(&tidy(kept, UNFIT), &value)
                 .into_iter()
                 .map(|piece| match piece {
-                    Piece::Same(text) => bit(text, false, false),
-                    Piece::Other(text) => bit(text, true, false),
-                    Piece::Gap => bit("", false, true),
+                    DiffPart::Same(text) => bit(text, false, false),
+                    DiffPart::Other(text) => bit(text, true, false),
+                    DiffPart::Gap => bit("", false, true),
                 })
                 .collect(),
         };
@@ -196,7 +196,7 @@ fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
 }
 
 fn near(facts: &Facts) -> Vec<PairRow> {
-    let row = |near: &super::facts::Near| {
+    let row = |near: &super::facts::NearPair| {
         let [a, b] = &near.keys;
         let record = |key: &Vec<u8>, kept: Option<&Vec<u8>>| Record {
             key: tidy(&readable(key), UNFIT),

@@ -24,24 +24,24 @@ const LENGTH: usize = 40;
 const MARGIN: usize = 36;
 
 /// Columns side by side, as wide as their longest value; the first `right` ones to the right.
-struct Table {
+struct TextTable {
     rows: Vec<Vec<String>>,
     right: usize,
     /// Columns behind so many go on on further lines if all are too wide for a terminal.
     first: usize,
 }
 
-impl Table {
-    fn new(right: usize, head: &[&str]) -> Table {
+impl TextTable {
+    fn new(right: usize, head: &[&str]) -> TextTable {
         let head = head.iter().map(|name| (*name).to_owned()).collect();
-        Table {
+        TextTable {
             rows: vec![head],
             right,
             first: usize::MAX,
         }
     }
 
-    fn continued_behind(mut self, first: usize) -> Table {
+    fn continued_behind(mut self, first: usize) -> TextTable {
         self.first = first;
         self
     }
@@ -144,12 +144,12 @@ fn record(values: Option<&Values>) -> impl Iterator<Item = String> + '_ {
 }
 
 /// A table of records: `first`, the key, and the columns.
-fn records(first: &[&str], right: usize, facts: &Facts, origin: &Origin) -> Table {
+fn records(first: &[&str], right: usize, facts: &Facts, origin: &Origin) -> TextTable {
     let names = [&origin.key].into_iter().chain(&facts.columns);
     let names: Vec<String> = names.map(|name| short(name)).collect();
     let head = first.iter().copied();
     let head: Vec<&str> = head.chain(names.iter().map(String::as_str)).collect();
-    Table::new(right, &head).continued_behind(first.len() + 1)
+    TextTable::new(right, &head).continued_behind(first.len() + 1)
 }
 
 pub fn text(facts: &Facts, origin: &Origin) -> String {
@@ -158,7 +158,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
     out.push_str(&format!("{title}\n{}\n\n", "=".repeat(title.width())));
     let clusters = facts.clusters();
     let surplus = facts.clustered - clusters;
-    let mut table = Table::new(0, &["records", &grouped(facts.rows)]);
+    let mut table = TextTable::new(0, &["records", &grouped(facts.rows)]);
     let share = |n: u64| match percent(n, facts.rows) {
         share if share.is_empty() => grouped(n),
         share => format!("{} ({share})", grouped(n)),
@@ -177,7 +177,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
 
     heading(&mut out, "Similarities");
     let most = facts.histogram.most();
-    let mut table = Table::new(2, &["from", "pairs", ""]);
+    let mut table = TextTable::new(2, &["from", "pairs", ""]);
     for bin in &facts.histogram.bins {
         let above = Histogram::side(bin, facts.threshold) == Edge::Above;
         let mark = if above { "#" } else { "." };
@@ -199,7 +199,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
         out.push_str("  none: no two records reach the threshold\n");
     } else {
         let most = facts.sizes.iter().map(|&(_, n)| n).max().unwrap_or(0);
-        let mut table = Table::new(3, &["records each", "clusters", "records", ""]);
+        let mut table = TextTable::new(3, &["records each", "clusters", "records", ""]);
         for &(size, n) in &facts.sizes {
             table.rows.push(vec![
                 size.to_string(),
@@ -252,7 +252,7 @@ fn quality(facts: &Facts, out: &mut String) {
         "F1",
         "",
     ];
-    let mut table = Table::new(6, &head);
+    let mut table = TextTable::new(6, &head);
     let mut row = |threshold: String, counts: &bloom_ident_core::dedup::PairCounts, note: &str| {
         let rates = counts.rates();
         table.rows.push(vec![

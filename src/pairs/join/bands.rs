@@ -9,9 +9,9 @@ use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::{Geometry, Segment};
 use bloom_ident_core::similarity::least_common;
 
-use crate::pairs::join::pieces::Piece;
+use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::units::{Match, Pairing, Work, Worker};
+use crate::pairs::join::units::{JoinPlan, Pairing, RowPair, Worker};
 
 /// Memory of a join in any case: pieces of a few rows would take for ever.
 const LEAST_MEMORY: usize = 4 << 20;
@@ -47,7 +47,7 @@ pub struct Bands<'a> {
     pub tables: [u16; 2],
     pub linkage: bool,
     /// Joined with the rows of the other side, too; without linkage they are of side 1.
-    pub segments: &'a [Piece],
+    pub segments: &'a [JoinPiece],
     pub threshold: f64,
     /// Bytes.
     pub memory: usize,
@@ -61,7 +61,7 @@ struct Steps<P> {
 }
 
 impl<P: FnMut(u64, u64)> Steps<P> {
-    fn run(&mut self, work: &Work<'_>, each: &mut impl FnMut(&Match)) {
+    fn run(&mut self, work: &JoinPlan<'_>, each: &mut impl FnMut(&RowPair)) {
         let next = AtomicU64::new(0);
         let mut worker = Worker::new(work);
         while worker.turn(&next, each) {
@@ -75,7 +75,7 @@ impl<P: FnMut(u64, u64)> Steps<P> {
 
 impl Bands<'_> {
     /// Passes on what is found, and to `progress` what is done, and all.
-    pub fn join(self, mut each: impl FnMut(&Match), progress: impl FnMut(u64, u64)) {
+    pub fn join(self, mut each: impl FnMut(&RowPair), progress: impl FnMut(u64, u64)) {
         let Bands {
             mut sides,
             tables,
@@ -106,13 +106,13 @@ impl Bands<'_> {
                 let first = rows.piece((tables[side], side as u8), band.clone(), memory / 4);
                 let others = segments.iter().filter(|s| usize::from(s.side()) != side);
                 let pieces = others.chain([&first]);
-                let work = Work::new(pieces, Pairing::Between, threshold, memory / 4);
+                let work = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
                 steps.run(&work, &mut each);
                 let rest: &[Range<u32>] = match (linkage, side) {
                     (true, 0) => &bands[1],
                     (true, _) => continue,
                     (false, _) => {
-                        let work = Work::new([&first], Pairing::All, threshold, memory / 4);
+                        let work = JoinPlan::new([&first], Pairing::All, threshold, memory / 4);
                         steps.run(&work, &mut each);
                         &bands_here[i + 1..]
                     }
@@ -127,7 +127,7 @@ impl Bands<'_> {
                     let table = (tables[other], 1);
                     let second = rows.piece(table, band.clone(), memory / 4);
                     let pieces = [&first, &second];
-                    let work = Work::new(pieces, Pairing::Between, threshold, memory / 4);
+                    let work = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
                     steps.run(&work, &mut each);
                 }
             }

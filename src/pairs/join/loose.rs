@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Result};
 use crate::pairs::join::pieces::has_postings;
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::units::{parts_of, row_of};
-use crate::pairs::records::Table;
+use crate::pairs::records::IndexedTable;
 use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
@@ -48,7 +48,7 @@ impl Origins {
         }
     }
 
-    /// Table and place.
+    /// IndexedTable and place.
     pub fn get(&mut self, number: u64) -> (usize, u64) {
         let before = number - 1;
         let Some(file) = &mut self.file else {
@@ -95,7 +95,7 @@ impl Collector {
 ///
 /// Errors: out of memory.
 pub fn loose<'a>(
-    tables: impl IntoIterator<Item = (u16, &'a Table)>,
+    tables: impl IntoIterator<Item = (u16, &'a IndexedTable)>,
     memory: usize,
 ) -> Option<(Sorted, Origins)> {
     let mut all: Option<(Geometry, Collector)> = None;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgrx::pg_sys;
 
-use crate::pairs::join::pieces::{segments, Piece};
-use crate::pairs::join::units::{Match, Pairing, Work, Worker};
-use crate::pairs::records::Table;
+use crate::pairs::join::pieces::{segments, JoinPiece};
+use crate::pairs::join::units::{JoinPlan, Pairing, RowPair, Worker};
+use crate::pairs::records::IndexedTable;
 use crate::pg::{check_for_interrupts, entry, ffi};
 use crate::sigfile::PAGE_WORDS;
 
@@ -44,7 +44,7 @@ const BATCH: usize = 256;
 
 /// What to join.
 pub struct Job<'a> {
-    pub tables: &'a [Table],
+    pub tables: &'a [IndexedTable],
     /// So many tables are joined with the others; all with each other if `None`.
     pub left: Option<u16>,
     pub threshold: f64,
@@ -56,7 +56,7 @@ pub struct Job<'a> {
 const WORTH_IT: u64 = 16;
 
 /// The segments of the tables; the first `left` of these are one side, if so many are joined with the others.
-pub fn pieces(tables: &[Table], left: Option<u16>) -> Vec<Piece> {
+pub fn pieces(tables: &[IndexedTable], left: Option<u16>) -> Vec<JoinPiece> {
     let side = |n: u16| u8::from(left.is_some_and(|left| n >= left));
     let numbered = (0..).zip(tables);
     numbered
@@ -72,9 +72,9 @@ fn pairing(left: Option<u16>) -> Pairing {
 }
 
 /// Joins the segments of the tables; passes matches to `each`, and to `progress` units done and units in all.
-pub fn run(job: &Job<'_>, mut each: impl FnMut(&Match), mut progress: impl FnMut(u64, u64)) {
+pub fn run(job: &Job<'_>, mut each: impl FnMut(&RowPair), mut progress: impl FnMut(u64, u64)) {
     let pieces = pieces(job.tables, job.left);
-    let work = |memory| Work::new(&pieces, pairing(job.left), job.threshold, memory);
+    let work = |memory| JoinPlan::new(&pieces, pairing(job.left), job.threshold, memory);
     let workers = if work(job.memory).units() < WORTH_IT {
         0
     } else {
@@ -104,7 +104,7 @@ pub fn run(job: &Job<'_>, mut each: impl FnMut(&Match), mut progress: impl FnMut
 }
 
 /// How many workers may help.
-fn worker_limit(tables: &[Table]) -> usize {
+fn worker_limit(tables: &[IndexedTable]) -> usize {
     // SAFETY: settings and states of this process.
     let allowed = unsafe {
         if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
@@ -113,7 +113,7 @@ fn worker_limit(tables: &[Table]) -> usize {
             pg_sys::max_parallel_workers_per_gather
         }
     };
-    if tables.iter().any(Table::is_temporary) {
+    if tables.iter().any(IndexedTable::is_temporary) {
         return 0;
     }
     allowed.max(0) as usize
@@ -203,7 +203,7 @@ impl Team {
     }
 
     /// Passes on what has arrived; whether anything has, or a worker has ended.
-    fn receive(&self, each: &mut impl FnMut(&Match)) -> bool {
+    fn receive(&self, each: &mut impl FnMut(&RowPair)) -> bool {
         let mut any = false;
         for (i, &queue) in self.queues.iter().enumerate() {
             while self.alive.borrow()[i] {
@@ -215,10 +215,10 @@ impl Team {
                 match result {
                     pg_sys::shm_mq_result::SHM_MQ_SUCCESS => {
                         any = true;
-                        let n = size / size_of::<Match>();
+                        let n = size / size_of::<RowPair>();
                         for k in 0..n {
                             // SAFETY: workers send whole matches.
-                            each(&unsafe { data.cast::<Match>().add(k).read_unaligned() });
+                            each(&unsafe { data.cast::<RowPair>().add(k).read_unaligned() });
                         }
                     }
                     pg_sys::shm_mq_result::SHM_MQ_DETACHED => {
@@ -233,7 +233,7 @@ impl Team {
     }
 
     /// Receives what is left, and waits for all workers to end. What they have failed with fails here.
-    fn finish(self, each: &mut impl FnMut(&Match)) {
+    fn finish(self, each: &mut impl FnMut(&RowPair)) {
         while self.alive.borrow().contains(&true) {
             if self.receive(each) {
                 continue;
@@ -275,20 +275,20 @@ pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
         let queue = queues.add(pg_sys::ParallelWorkerNumber as usize * QUEUE);
         pg_sys::shm_mq_set_sender(queue.cast(), pg_sys::MyProc);
         let queue = pg_sys::shm_mq_attach(queue.cast(), segment, std::ptr::null_mut());
-        let tables: Vec<Table> = (0..shared.tables as usize)
+        let tables: Vec<IndexedTable> = (0..shared.tables as usize)
             .map(|i| {
                 let table = &*stored.add(i);
-                Table::again(table.heap, table.index, &table.meta)
+                IndexedTable::again(table.heap, table.index, &table.meta)
             })
             .collect();
         let left = u16::try_from(shared.left).ok();
         let pieces = pieces(&tables, left);
         let memory = shared.memory as usize;
-        let work = Work::new(&pieces, pairing(left), shared.threshold, memory);
+        let work = JoinPlan::new(&pieces, pairing(left), shared.threshold, memory);
         let mut worker = Worker::new(&work);
         let mut hits = Vec::with_capacity(BATCH);
         let wanted = std::cell::Cell::new(true);
-        let send = |hits: &mut Vec<Match>| {
+        let send = |hits: &mut Vec<RowPair>| {
             let size = size_of_val(&hits[..]);
             let sent = ffi::shm_mq_send(queue, size, hits.as_ptr().cast(), false, true);
             hits.clear();

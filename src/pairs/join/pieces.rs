@@ -13,10 +13,10 @@ use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::sigfile::{Entry, Index, Loaded, Part, Reader, PAGE_WORDS};
 
-use crate::pairs::records::Table;
+use crate::pairs::records::IndexedTable;
 
 /// Rows of one table, sorted by bit count, with posting lists.
-pub enum Piece {
+pub enum JoinPiece {
     Indexed {
         table: u16,
         side: u8,
@@ -32,36 +32,36 @@ pub enum Piece {
     },
 }
 
-impl Piece {
+impl JoinPiece {
     pub fn segment(&self) -> &Segment {
         match self {
-            Piece::Indexed { loaded, .. } => &loaded.segment,
-            Piece::Memory { segment, .. } => segment,
+            JoinPiece::Indexed { loaded, .. } => &loaded.segment,
+            JoinPiece::Memory { segment, .. } => segment,
         }
     }
 
     pub fn table(&self) -> u16 {
         match self {
-            Piece::Indexed { table, .. } | Piece::Memory { table, .. } => *table,
+            JoinPiece::Indexed { table, .. } | JoinPiece::Memory { table, .. } => *table,
         }
     }
 
     /// 0 or 1, where pieces of different sides are joined. What is found of side 0 comes first.
     pub fn side(&self) -> u8 {
         match self {
-            Piece::Indexed { side, .. } | Piece::Memory { side, .. } => *side,
+            JoinPiece::Indexed { side, .. } | JoinPiece::Memory { side, .. } => *side,
         }
     }
 
     pub fn pages(&self) -> PieceReader<'_> {
         match self {
-            Piece::Indexed {
+            JoinPiece::Indexed {
                 index,
                 loaded,
                 snapshot,
                 ..
             } => PieceReader::Indexed(Reader::new(*index, loaded).with_snapshot(*snapshot)),
-            Piece::Memory { pages, .. } => PieceReader::Memory(pages),
+            JoinPiece::Memory { pages, .. } => PieceReader::Memory(pages),
         }
     }
 
@@ -71,11 +71,11 @@ impl Piece {
         geometry: Geometry,
         memory: usize,
         rows: impl FnOnce(&mut dyn FnMut(Row<'_>)),
-    ) -> Piece {
+    ) -> JoinPiece {
         let mut writer = Writer::new(geometry, Memory::default());
         rows(&mut |row| writer.push(row).or_raise());
         let (segment, pages) = writer.finish(None, memory).or_raise();
-        Piece::Memory {
+        JoinPiece::Memory {
             table,
             side,
             segment,
@@ -90,9 +90,13 @@ pub fn has_postings(entry: &Entry) -> bool {
 }
 
 /// The segments of a table that have posting lists.
-pub fn segments(number: u16, side: u8, table: &Table) -> impl Iterator<Item = Piece> + '_ {
+pub fn segments(
+    number: u16,
+    side: u8,
+    table: &IndexedTable,
+) -> impl Iterator<Item = JoinPiece> + '_ {
     let entries = table.meta.segments.iter().filter(|e| has_postings(e));
-    entries.map(move |entry| Piece::Indexed {
+    entries.map(move |entry| JoinPiece::Indexed {
         table: number,
         side,
         index: table.index,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::{Error, Kind};
 
-use crate::pairs::join::pieces::Piece;
+use crate::pairs::join::pieces::JoinPiece;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;
@@ -14,10 +14,10 @@ use crate::sigfile::{merge, Collected, Run};
 pub struct Sorted {
     geometry: Geometry,
     rows: u32,
-    store: Store,
+    store: SortedStore,
 }
 
-enum Store {
+enum SortedStore {
     Memory(Collected),
     /// The words of each row, then its place and, above 2^48, its bit count.
     File(TemporaryFile),
@@ -33,7 +33,7 @@ impl Sorted {
             return Sorted {
                 geometry,
                 rows: collected.len() as u32,
-                store: Store::Memory(collected),
+                store: SortedStore::Memory(collected),
             };
         }
         let (mut file, mut rows, mut bytes) = (TemporaryFile::new(), 0u32, Vec::new());
@@ -53,7 +53,7 @@ impl Sorted {
         Sorted {
             geometry,
             rows,
-            store: Store::File(file),
+            store: SortedStore::File(file),
         }
     }
 
@@ -68,14 +68,14 @@ impl Sorted {
     /// Passes on these rows.
     fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(Row<'_>)) {
         let file = match &mut self.store {
-            Store::Memory(collected) => {
+            SortedStore::Memory(collected) => {
                 for i in rows {
                     check_for_interrupts();
                     to(collected.nth(i as usize));
                 }
                 return;
             }
-            Store::File(file) => file,
+            SortedStore::File(file) => file,
         };
         let stride = self.geometry.stride;
         let mut bytes = vec![0; 8 * (stride + 1)];
@@ -106,8 +106,8 @@ impl Sorted {
     }
 
     /// These rows as a piece of a table and side; `memory` bytes are used to sort.
-    pub fn piece(&mut self, table: (u16, u8), rows: Range<u32>, memory: usize) -> Piece {
+    pub fn piece(&mut self, table: (u16, u8), rows: Range<u32>, memory: usize) -> JoinPiece {
         let geometry = self.geometry;
-        Piece::of_rows(table, geometry, memory, |to| self.each(rows, to))
+        JoinPiece::of_rows(table, geometry, memory, |to| self.each(rows, to))
     }
 }

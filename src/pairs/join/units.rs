@@ -7,14 +7,14 @@ use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::{Pages, Segment};
 use bloom_ident_core::{Error, Result};
 
-use crate::pairs::join::pieces::Piece;
+use crate::pairs::join::pieces::JoinPiece;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
 /// Two rows, each by its place and, above 2^48, the number of its table.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Match {
+pub struct RowPair {
     pub a: u64,
     pub b: u64,
     pub similarity: f64,
@@ -27,7 +27,7 @@ pub fn row_of(table: u16, place: u64) -> u64 {
     u64::from(table) << 48 | place
 }
 
-/// Table and place.
+/// IndexedTable and place.
 pub fn parts_of(row: u64) -> (usize, u64) {
     ((row >> 48) as usize, row & PLACE)
 }
@@ -52,9 +52,9 @@ struct Task {
 
 /// All that has to be done, the same in every process that knows the pieces. Its size is that of the pieces, not of their
 /// pairs: there can be thousands of partitions.
-pub struct Work<'a> {
+pub struct JoinPlan<'a> {
     /// Those with more rows first: the fewer rows are searched for in the more.
-    pieces: Vec<&'a Piece>,
+    pieces: Vec<&'a JoinPiece>,
     pairing: Pairing,
     threshold: f64,
     tasks: Vec<Task>,
@@ -72,17 +72,17 @@ pub enum Pairing {
     Between,
 }
 
-impl<'a> Work<'a> {
+impl<'a> JoinPlan<'a> {
     /// `memory` bytes are used for folded rows.
     pub fn new(
-        pieces: impl IntoIterator<Item = &'a Piece>,
+        pieces: impl IntoIterator<Item = &'a JoinPiece>,
         pairing: Pairing,
         threshold: f64,
         memory: usize,
-    ) -> Work<'a> {
-        let mut pieces: Vec<&Piece> = pieces.into_iter().collect();
+    ) -> JoinPlan<'a> {
+        let mut pieces: Vec<&JoinPiece> = pieces.into_iter().collect();
         pieces.sort_by_key(|piece| std::cmp::Reverse(piece.segment().rows));
-        let mut work = Work {
+        let mut work = JoinPlan {
             pieces,
             pairing,
             threshold,
@@ -146,7 +146,7 @@ impl<'a> Work<'a> {
 
 /// One process at work.
 pub struct Worker<'a> {
-    work: &'a Work<'a>,
+    work: &'a JoinPlan<'a>,
     /// Of which task the rows are folded.
     folded: Option<(usize, Range<u32>, Folds)>,
     batch: Batch,
@@ -154,7 +154,7 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(work: &'a Work<'a>) -> Worker<'a> {
+    pub fn new(work: &'a JoinPlan<'a>) -> Worker<'a> {
         Worker {
             work,
             folded: None,
@@ -166,7 +166,7 @@ impl<'a> Worker<'a> {
     /// Does the next unit that nobody has taken; false if there is none. No page is held while `each` is called.
     ///
     /// Errors: out of memory.
-    pub fn turn(&mut self, next: &AtomicU64, each: &mut impl FnMut(&Match)) -> bool {
+    pub fn turn(&mut self, next: &AtomicU64, each: &mut impl FnMut(&RowPair)) -> bool {
         let unit = next.fetch_add(1, Ordering::Relaxed);
         if unit >= self.work.units {
             return false;
@@ -191,7 +191,7 @@ impl<'a> Worker<'a> {
         task: &Task,
         searched: usize,
         pages: Range<u32>,
-        each: &mut impl FnMut(&Match),
+        each: &mut impl FnMut(&RowPair),
     ) {
         let itself = searched == task.of;
         let (searched, of) = (self.work.pieces[searched], self.work.pieces[task.of]);
@@ -227,7 +227,7 @@ impl<'a> Worker<'a> {
             } else {
                 (other, this)
             };
-            each(&Match { a, b, similarity });
+            each(&RowPair { a, b, similarity });
         };
         let found = joiner.search(&mut reader, &mut self.batch, hit);
         found.map_err(|e| reader.locate(e)).or_raise();
