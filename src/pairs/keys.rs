@@ -2,7 +2,10 @@
 
 use pgrx::pg_sys;
 
-use crate::pairs::records::{IndexedTable, RecordColumn};
+use crate::pairs::join::TableRow;
+use crate::pairs::output::KeyTexts;
+use crate::pairs::records::RecordColumn;
+use crate::pairs::table::IndexedTable;
 use crate::pg::error::raise;
 use crate::pg::ffi;
 use crate::pg::tid;
@@ -193,15 +196,18 @@ impl Keys {
 
     /// Both keys as texts, in the current memory context; `None` if the snapshot does not see both rows, and for a key
     /// that is NULL.
-    pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<pg_sys::Datum>; 2]> {
-        let (snapshot, now) = (self.snapshot, (a.0, b.0));
+    pub fn of(&mut self, a: TableRow, b: TableRow) -> Option<KeyTexts> {
+        let (snapshot, now) = (self.snapshot, (a.table().index(), b.table().index()));
         for before in [self.last.0, self.last.1] {
             if before != now.0 && before != now.1 {
                 self.fetchers[before].release();
             }
         }
         self.last = now;
-        let mut key = |row: (usize, u64), slot| self.fetchers[row.0].key(row.1, slot, snapshot);
+        let mut key = |row: TableRow, slot| {
+            let fetcher = &mut self.fetchers[row.table().index()];
+            fetcher.key(row.row(), slot, snapshot)
+        };
         let (a, b) = (key(a, 0)?, key(b, 1)?);
         let mut show =
             |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.types[side].show(key));

@@ -1,11 +1,16 @@
-//! All pairs of similar records, in one table or between two.
+//! All pairs of similar records, in one relation or between two.
 
 mod duplicates;
+mod find;
+mod indexed;
 mod join;
 mod keys;
+mod linkage;
+mod output;
 mod profiles;
 pub mod records;
 mod stream;
+mod table;
 pub mod unique;
 
-pub use duplicates::each_pair;
+pub use find::each_pair;

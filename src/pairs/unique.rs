@@ -1,17 +1,19 @@
-//! A key names one record: pairs of records that have the same one would say nothing.
+//! A key names one record. Pairs of records with the same key would not say which records they are.
 
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyType;
-use crate::pairs::records::{is_older, RecordColumn, Records};
+use crate::pairs::output::KeyTexts;
+use crate::pairs::records::{RecordColumn, Records, Relations};
+use crate::pairs::table::is_older;
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
-use crate::pg::function::rows::Scratch;
+use crate::pg::function::rows::{text_bytes, Scratch};
 use crate::types::readable;
 
-/// Fails the statement, since keys of records are not unique.
+/// Fails the statement with 21000, since keys of records are not unique.
 pub fn not_unique(message: String, records: &Records) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
@@ -22,7 +24,7 @@ pub fn not_unique(message: String, records: &Records) -> ! {
     );
 }
 
-/// The same, for a key as text.
+/// The same for a key, given as text.
 pub fn repeated(key: &[u8], records: &Records) -> ! {
     not_unique(
         format!("more than one record has the key \"{}\"", readable(key)),
@@ -30,11 +32,26 @@ pub fn repeated(key: &[u8], records: &Records) -> ! {
     )
 }
 
-/// By a unique index on the key if there is one, else by a query as the caller, who has the same snapshot.
+/// Checks the keys of a pair of one relation. They differ as values, but values that differ can have the same text, such as
+/// numbers that are shown with few digits.
+///
+/// Errors: both keys are the same text.
+pub fn check_distinct(keys: KeyTexts, relations: Relations<'_>) {
+    if let ([Some(a), Some(b)], None) = (keys, relations.right) {
+        // SAFETY: both texts were just made for this pair, so they are plain and still there.
+        let (a, b) = unsafe { (text_bytes(a), text_bytes(b)) };
+        if a == b {
+            repeated(a, relations.left);
+        }
+    }
+}
+
+/// Checks that keys are unique. That is so if there is a unique index on the key; otherwise a query finds out, which runs as the
+/// caller with the same snapshot.
 ///
 /// Errors: two records with signatures have the same key.
 pub fn check(records: &Records) {
-    // SAFETY: locked since construction.
+    // SAFETY: `Records` has locked the relation, and has looked up the column.
     if unsafe { has_unique_index(records.oid, &records.key) } {
         return;
     }
@@ -47,11 +64,11 @@ pub fn check(records: &Records) {
     });
 }
 
-/// A key that occurs more than once, the least one where there is an order.
+/// Selects a key that occurs more than once, the least one where keys have an order.
 fn query(records: &Records) -> Sql {
     let key = |sql: Sql| {
         let sql = sql.name(&records.key.name);
-        // what cannot be compared is its text
+        // Values that cannot be compared are compared as text.
         if has_equality(&records.key) {
             sql
         } else {
@@ -75,19 +92,20 @@ fn query(records: &Records) -> Sql {
     sql.text(" LIMIT 1")
 }
 
-/// As GROUP BY needs it.
+/// Whether values of the column can be compared as GROUP BY does.
 fn has_equality(column: &RecordColumn) -> bool {
     let flags = pg_sys::TYPECACHE_EQ_OPR as i32;
-    // SAFETY: a type that exists; entries of the type cache stay.
+    // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
     unsafe { (*pg_sys::lookup_type_cache(column.type_oid, flags)).eq_opr != pg_sys::InvalidOid }
 }
 
-/// Whether an index lets no key occur twice among all rows, not even for the time being, nor among those that a snapshot from
-/// before it was made sees.
+/// Whether an index keeps every key unique, over all rows, at all times of a transaction, and for every snapshot that this
+/// transaction can have.
 ///
-/// SAFETY: `oid` is a relation with this column, and locked.
+/// # Safety
+/// `oid` is a locked relation with this column.
 unsafe fn has_unique_index(oid: pg_sys::Oid, key: &RecordColumn) -> bool {
-    // SAFETY: as promised by the caller; indexes are locked while they are looked at.
+    // SAFETY: the caller has the relation locked; an index is locked while it is looked at.
     unsafe {
         let kind = pg_sys::get_rel_relkind(oid) as u8;
         let number = pg_sys::get_attnum(oid, key.name.as_ptr());
@@ -95,7 +113,7 @@ unsafe fn has_unique_index(oid: pg_sys::Oid, key: &RecordColumn) -> bool {
             kind,
             pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW | pg_sys::RELKIND_PARTITIONED_TABLE
         );
-        // indexes of a table say nothing about those that inherit from it
+        // The indexes of a table do not hold the rows of tables that inherit from it.
         if !indexed || kind == pg_sys::RELKIND_RELATION && ffi::has_subclass(oid) {
             return false;
         }
@@ -122,7 +140,7 @@ unsafe fn has_unique_index(oid: pg_sys::Oid, key: &RecordColumn) -> bool {
     }
 }
 
-/// Looks at keys that come in their order.
+/// Compares each key with the one before, where keys come in their order.
 pub struct Successive {
     order: KeyType,
     last: Option<pg_sys::Datum>,
@@ -136,7 +154,7 @@ impl Successive {
     pub fn new(key: &RecordColumn) -> Option<Successive> {
         let order = KeyType::new(key);
         let (mut length, mut by_value) = (0, false);
-        // SAFETY: a type that exists.
+        // SAFETY: a column of a locked relation has a type.
         unsafe { pg_sys::get_typlenbyval(key.type_oid, &mut length, &mut by_value) };
         order.is_ordered().then(|| Successive {
             order,
@@ -147,11 +165,11 @@ impl Successive {
         })
     }
 
-    /// Whether it is the same as the one before.
+    /// Whether a key is the same as the one before. It is copied.
     pub fn is_again(&mut self, key: pg_sys::Datum) -> bool {
         let (order, last) = (&self.order, self.last);
         let again = last.is_some_and(|last| self.scratch.with(|| order.is_same(last, key)));
-        // SAFETY: a value of the type, and a copy of one.
+        // SAFETY: the key is a value of this type. The last key is a copy that was made here, and nothing else has it.
         unsafe {
             let copy = ffi::datumCopy(key, self.by_value, self.length.into());
             if let (Some(last), false) = (self.last.replace(copy), self.by_value) {

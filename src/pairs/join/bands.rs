@@ -1,4 +1,5 @@
-//! Joining rows that are sorted by bit count, and may be in temporary files: in pieces, of which two fit into memory.
+//! Joining rows that are sorted by popcount and may be in temporary files. They are joined in pieces, of which two fit into
+//! memory at a time.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,19 +12,20 @@ use bloom_ident_core::similarity::least_common;
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::units::{JoinPlan, Pairing, RowPair, Worker};
+use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
+use crate::pairs::join::{JoinSink, TableNumber};
 
-/// Memory of a join in any case: pieces of a few rows would take for ever.
+/// A join takes so much memory in any case: with pieces of a few rows it would never end.
 const LEAST_MEMORY: usize = 4 << 20;
 
-/// How many rows a piece can have, so that two of them and what is needed to make and to join them take `memory` bytes.
+/// How many rows a piece can have. Two pieces and what is needed to make and to join them take `memory` bytes.
 fn rows_of_a_piece(geometry: &Geometry, memory: usize) -> u32 {
-    // the first row of each bit count
+    // The number of the first row of each popcount.
     let fixed = 2 * size_of::<u32>() * geometry.bits as usize;
     let page = 8 * geometry.page_words.div_ceil(geometry.capacity);
-    // what is sorted, and folded
+    // What is sorted, and the folds.
     let passing = 2 * size_of::<u64>() + Folds::ROW;
-    // a posting takes four bytes and a little more
+    // A posting takes four bytes and a little more.
     let postings = 5 * (geometry.stride * 64 / 16).min(MAX_CHUNKS);
     let memory = memory.max(LEAST_MEMORY) - fixed;
     let rows = memory / (2 * (page + postings) + passing);
@@ -32,7 +34,7 @@ fn rows_of_a_piece(geometry: &Geometry, memory: usize) -> u32 {
     rows.min(MAX_ROWS as usize) as u32
 }
 
-/// Numbers of some of `rows` rows, at most `most`: at least one of them, all alike.
+/// Cuts `rows` rows into bands of about the same size, at most `most` rows each. There is at least one band.
 fn bands(rows: u32, most: u32) -> Vec<Range<u32>> {
     let n = rows.div_ceil(most).max(1);
     let size = rows.div_ceil(n).max(1);
@@ -40,42 +42,46 @@ fn bands(rows: u32, most: u32) -> Vec<Range<u32>> {
     (0..n).map(|i| at(i)..at(i + 1)).collect()
 }
 
+/// Sorted rows of one or two sides, which are joined band by band.
 pub struct Bands<'a> {
-    /// Both of linkage, or the first alone.
+    /// Both sides of a linkage, or the first alone.
     pub sides: [Option<Sorted>; 2],
-    /// The numbers that their rows have as those of a table.
-    pub tables: [u16; 2],
+    /// The table that the rows of each side are found as.
+    pub tables: [TableNumber; 2],
     pub linkage: bool,
-    /// Joined with the rows of the other side, too; without linkage they are of side 1.
+    /// Pieces that are joined with the rows of the other side, too. Without linkage they are of side 1.
     pub segments: &'a [JoinPiece],
     pub threshold: f64,
     /// Bytes.
     pub memory: usize,
 }
 
-/// A step of all that there are, done in thousandths.
-struct Steps<P> {
+/// Counts the steps of a join. Progress is told in thousandths of a step.
+struct Steps<'a, S> {
     done: u64,
     all: u64,
-    progress: P,
+    sink: &'a mut S,
 }
 
-impl<P: FnMut(u64, u64)> Steps<P> {
-    fn run(&mut self, work: &JoinPlan<'_>, each: &mut impl FnMut(&RowPair)) {
+impl<S: JoinSink> Steps<'_, S> {
+    fn run(&mut self, plan: &JoinPlan<'_>) {
         let next = AtomicU64::new(0);
-        let mut worker = Worker::new(work);
-        while worker.turn(&next, each) {
-            let units = work.units().max(1);
+        let mut worker = Worker::new(plan);
+        while worker.turn(&next, &mut |pair| self.sink.pair(pair)) {
+            let units = plan.units().max(1);
             let here = next.load(Ordering::Relaxed).min(units);
-            (self.progress)(self.done * 1000 + 1000 * here / units, self.all * 1000);
+            let done = self.done * 1000 + 1000 * here / units;
+            self.sink.progress(done, self.all * 1000);
         }
         self.done += 1;
     }
 }
 
 impl Bands<'_> {
-    /// Passes on what is found, and to `progress` what is done, and all.
-    pub fn join(self, mut each: impl FnMut(&RowPair), progress: impl FnMut(u64, u64)) {
+    /// Joins the rows.
+    ///
+    /// Errors: a damaged page; out of memory.
+    pub fn join(self, sink: &mut impl JoinSink) {
         let Bands {
             mut sides,
             tables,
@@ -98,7 +104,7 @@ impl Bands<'_> {
         let mut steps = Steps {
             done: 0,
             all: pairs + left + right,
-            progress,
+            sink,
         };
         for (side, bands_here) in bands.iter().enumerate() {
             for (i, band) in bands_here.iter().enumerate() {
@@ -106,39 +112,40 @@ impl Bands<'_> {
                 let first = rows.piece((tables[side], side as u8), band.clone(), memory / 4);
                 let others = segments.iter().filter(|s| usize::from(s.side()) != side);
                 let pieces = others.chain([&first]);
-                let work = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
-                steps.run(&work, &mut each);
+                let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
+                steps.run(&plan);
                 let rest: &[Range<u32>] = match (linkage, side) {
                     (true, 0) => &bands[1],
                     (true, _) => continue,
                     (false, _) => {
-                        let work = JoinPlan::new([&first], Pairing::All, threshold, memory / 4);
-                        steps.run(&work, &mut each);
+                        let plan = JoinPlan::new([&first], Pairing::All, threshold, memory / 4);
+                        steps.run(&plan);
                         &bands_here[i + 1..]
                     }
                 };
                 let other = usize::from(linkage);
                 for band in rest {
                     let rows = sides[other].as_mut().expect("it has bands");
-                    if is_apart(first.segment(), rows.counts(band), threshold) {
+                    if is_apart(first.segment(), rows.popcounts(band), threshold) {
                         steps.done += 1;
                         continue;
                     }
                     let table = (tables[other], 1);
                     let second = rows.piece(table, band.clone(), memory / 4);
                     let pieces = [&first, &second];
-                    let work = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
-                    steps.run(&work, &mut each);
+                    let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
+                    steps.run(&plan);
                 }
             }
         }
     }
 }
 
-/// Whether no row of a segment is similar to one of these bit counts.
-fn is_apart(segment: &Segment, counts: (u32, u32), threshold: f64) -> bool {
+/// Whether no row of a segment can be similar to a row with one of these popcounts (the least and the greatest): the popcount
+/// bound, by which two signatures are at most as similar as the lesser popcount is to the greater.
+fn is_apart(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
     let last = segment.rows.saturating_sub(1);
     let own = (segment.count_of(0), segment.count_of(last));
     let apart = |low: u32, high: u32| least_common(low, high, threshold).is_none();
-    own.1 < counts.0 && apart(own.1, counts.0) || counts.1 < own.0 && apart(counts.1, own.0)
+    own.1 < least && apart(own.1, least) || greatest < own.0 && apart(greatest, own.0)
 }

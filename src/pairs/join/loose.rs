@@ -1,25 +1,23 @@
-//! Rows of indexes that have no posting lists: those in no segment yet, and those in small segments. Those of all tables are
-//! joined as one: a thousand partitions, each with a few, would be half a million pairs of pieces.
+//! Loose rows are the rows of an index without posting lists: those on its tail pages, and those of small segments. The loose
+//! rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be half a
+//! million pairs of pieces.
 
 use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
 use bloom_ident_core::{Error, Result};
 
 use crate::pairs::join::pieces::has_postings;
 use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::units::{parts_of, row_of};
-use crate::pairs::records::IndexedTable;
+use crate::pairs::join::{TableNumber, TableRow};
+use crate::pairs::table::IndexedTable;
 use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::file::TemporaryFile;
 use crate::sigfile::{check_places, PageKind, Part, Reader, Sorting};
 
-/// The number that they have as those of a table: for each side one that no table has.
-pub const TABLES: [u16; 2] = [u16::MAX - 1, u16::MAX];
-
-/// Where rows are, by their numbers, from 1: in memory or, if they are many, in a temporary file.
+/// The tables and tids of loose rows by their numbers from 1. They are in memory or, if they are many, in a temporary file.
 pub struct Origins {
-    rows: Vec<u64>,
+    rows: Vec<TableRow>,
     file: Option<TemporaryFile>,
     memory: usize,
 }
@@ -34,33 +32,34 @@ impl Origins {
     }
 
     /// Errors: out of memory.
-    fn push(&mut self, row: u64) {
-        if self.file.is_none() && size_of::<u64>() * (self.rows.len() + 1) > self.memory {
+    fn push(&mut self, row: TableRow) {
+        if self.file.is_none() && size_of::<TableRow>() * (self.rows.len() + 1) > self.memory {
             let mut file = TemporaryFile::new();
             for row in std::mem::take(&mut self.rows) {
-                file.append(&row.to_le_bytes());
+                file.append(&row.to_bytes());
             }
             self.file = Some(file);
         }
         match &mut self.file {
             None => push(&mut self.rows, row),
-            Some(file) => file.append(&row.to_le_bytes()),
+            Some(file) => file.append(&row.to_bytes()),
         }
     }
 
-    /// IndexedTable and place.
-    pub fn get(&mut self, number: u64) -> (usize, u64) {
+    /// The table and the tid of a row.
+    pub fn get(&mut self, number: u64) -> TableRow {
         let before = number - 1;
         let Some(file) = &mut self.file else {
-            return parts_of(self.rows[before as usize]);
+            return self.rows[before as usize];
         };
-        let mut row = [0; size_of::<u64>()];
+        let mut row = [0; size_of::<TableRow>()];
         file.seek(row.len() as u64 * before);
         file.read(&mut row);
-        parts_of(u64::from_le_bytes(row))
+        TableRow::of_bytes(row)
     }
 }
 
+/// Collects loose rows and where they are.
 struct Collector {
     origins: Origins,
     rows: Sorting,
@@ -69,7 +68,7 @@ struct Collector {
 
 impl Collector {
     /// Errors: a damaged page; out of memory.
-    fn add(&mut self, table: u16, page: &RowPage<'_>) -> Result<()> {
+    fn add(&mut self, table: TableNumber, page: &RowPage<'_>) -> Result<()> {
         page.check()?;
         check_places(page)?;
         for i in (0..page.len()).filter(|&i| page.place(i) != 0) {
@@ -77,7 +76,7 @@ impl Collector {
             if row.count > page.geometry().bits {
                 continue;
             }
-            self.origins.push(row_of(table, row.place));
+            self.origins.push(TableRow::new(table, row.place));
             self.count += 1;
             let place = self.count;
             let threshold = 0.0;
@@ -91,15 +90,16 @@ impl Collector {
     }
 }
 
-/// The loose rows of some tables by bit count, and where they are; `None` if there are none. `memory` bytes are used.
+/// The loose rows of some tables, by popcount, and where they are. The result is `None` if there are none. It takes `memory`
+/// bytes.
 ///
-/// Errors: out of memory.
+/// Errors: a damaged page; out of memory.
 pub fn loose<'a>(
-    tables: impl IntoIterator<Item = (u16, &'a IndexedTable)>,
+    tables: impl IntoIterator<Item = (TableNumber, &'a IndexedTable)>,
     memory: usize,
 ) -> Option<(Sorted, Origins)> {
     let mut all: Option<(Geometry, Collector)> = None;
-    // indexes may be of both classes, and lay out their pages differently: thresholds stay behind
+    // The indexes can be of both operator classes, whose pages are laid out differently. The thresholds of rows are left out.
     for (number, table) in tables {
         let tail = &table.meta.tails[Part::Signatures as usize];
         let small = || {
@@ -119,7 +119,7 @@ pub fn loose<'a>(
             };
             (geometry, collector)
         });
-        // while the rows of a page are taken files are written, so it is copied
+        // Temporary files may be written while the rows of a page are taken, so the page is copied and released first.
         let mut words = Vec::new();
         for entry in small() {
             let loaded = crate::sigfile::segment(table.index, &table.meta, entry).or_raise();

@@ -4,5 +4,17 @@ pub mod bands;
 pub mod loose;
 pub mod parallel;
 pub mod pieces;
+mod row;
 pub mod sorted;
-pub mod units;
+mod units;
+
+pub use row::{RowPair, TableNumber, TableRow};
+
+/// What a join gives its results to.
+pub trait JoinSink {
+    /// Takes a pair of similar rows, each pair once. No page of an index is locked meanwhile.
+    fn pair(&mut self, pair: &RowPair);
+
+    /// Is told that `done` of `all` comparisons are done, in units that only the join knows.
+    fn progress(&mut self, done: u64, all: u64);
+}

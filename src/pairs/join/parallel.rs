@@ -1,33 +1,97 @@
-//! Parallel workers: the same pieces in each process, one counter of units, a queue of matches from each worker.
+//! Parallel workers. Each process makes the same pieces and the same plan. A counter in shared memory says which unit is the
+//! next, and each worker has a queue on which it sends the pairs that it finds to the leader.
 
+use std::cell::{Cell, RefCell};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pgrx::pg_sys;
+use bloom_ident_core::{Error, Kind};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::join::pieces::{segments, JoinPiece};
-use crate::pairs::join::units::{JoinPlan, Pairing, RowPair, Worker};
-use crate::pairs::records::IndexedTable;
+use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
+use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::table::IndexedTable;
+use crate::pg::error::raise_as;
 use crate::pg::{check_for_interrupts, entry, ffi};
 use crate::sigfile::PAGE_WORDS;
 
-/// What all processes know.
+/// The layout of what processes share. A worker loads the library that is installed when it starts, which may be another one
+/// than its leader has loaded, so it compares the layouts before it reads anything else. This struct never changes.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    /// [`Layout::VERSION`].
+    version: u32,
+    /// Sizes in bytes of [`Shared`], [`SharedTable`] and [`RowPair`].
+    shared: u32,
+    table: u32,
+    pair: u32,
+}
+
+impl Layout {
+    /// Every change of these types, or of what their fields or a plan's units mean, raises this number.
+    const VERSION: u32 = 1;
+
+    const OURS: Layout = Layout {
+        version: Layout::VERSION,
+        shared: size_of::<Shared>() as u32,
+        table: size_of::<SharedTable>() as u32,
+        pair: size_of::<RowPair>() as u32,
+    };
+
+    /// Errors: the leader's layout is another one.
+    fn check(self) {
+        if self == Layout::OURS {
+            return;
+        }
+        raise_as(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            &Error::new(
+                Kind::InvalidParameter,
+                "parallel worker has loaded another version of bloom_ident than its leader",
+            )
+            .detail(format!(
+                "The leader shares data in layout {}, the worker reads layout {}.",
+                self.describe(),
+                Layout::OURS.describe()
+            ))
+            .hint("Reconnect, so that the session loads the installed library too."),
+        );
+    }
+
+    fn describe(self) -> String {
+        let Layout {
+            version,
+            shared,
+            table,
+            pair,
+        } = self;
+        format!("{version} ({shared}, {table} and {pair} bytes)")
+    }
+}
+
+/// What all processes of a join know.
 #[repr(C)]
 struct Shared {
+    /// Stays the first field.
+    layout: Layout,
+    /// The next unit that no process has taken.
     next: AtomicU64,
     threshold: f64,
     /// Bytes for folded rows, in each process.
     memory: u64,
-    /// Tables of the left side, `u32::MAX` for all with each other.
+    /// How many tables are on the left side; `u32::MAX` if all tables are joined with each other.
     left: u32,
     tables: u32,
 }
 
-/// A table, by the side of [`Shared`]; the words of its metapage follow.
+/// A table, in an array beside [`Shared`].
 #[repr(C)]
 struct SharedTable {
     heap: pg_sys::Oid,
     index: pg_sys::Oid,
+    /// The words of the metapage that the leader has read.
     meta: [u64; PAGE_WORDS],
 }
 
@@ -37,75 +101,77 @@ mod key {
     pub const QUEUES: u64 = 3;
 }
 
-/// Bytes of a queue: some thousand matches.
+/// Bytes of a queue: some thousand pairs.
 const QUEUE: usize = 1 << 18;
-/// Matches of a message, about.
+/// About so many pairs are in a message.
 const BATCH: usize = 256;
 
 /// What to join.
 pub struct Job<'a> {
     pub tables: &'a [IndexedTable],
-    /// So many tables are joined with the others; all with each other if `None`.
-    pub left: Option<u16>,
+    /// So many tables are joined with the others. If it is `None` all are joined with each other.
+    pub left: Option<usize>,
     pub threshold: f64,
     /// Bytes for folded rows, in all processes together.
     pub memory: usize,
 }
 
-/// Units below which workers are not worth their start.
+/// With fewer units workers are not worth their start.
 const WORTH_IT: u64 = 16;
 
-/// The segments of the tables; the first `left` of these are one side, if so many are joined with the others.
-pub fn pieces(tables: &[IndexedTable], left: Option<u16>) -> Vec<JoinPiece> {
-    let side = |n: u16| u8::from(left.is_some_and(|left| n >= left));
-    let numbered = (0..).zip(tables);
+/// The segments of the tables that have posting lists. The first `left` tables are side 0, if so many are joined with the others.
+pub fn pieces(tables: &[IndexedTable], left: Option<usize>) -> Vec<JoinPiece> {
+    let side = |n: usize| u8::from(left.is_some_and(|left| n >= left));
+    let numbered = tables.iter().enumerate();
     numbered
-        .flat_map(|(n, t)| segments(n, side(n), t))
+        .flat_map(|(n, table)| segments(TableNumber::of_index(n), side(n), table))
         .collect()
 }
 
-fn pairing(left: Option<u16>) -> Pairing {
+fn pairing(left: Option<usize>) -> Pairing {
     match left {
         None => Pairing::All,
         Some(_) => Pairing::Between,
     }
 }
 
-/// Joins the segments of the tables; passes matches to `each`, and to `progress` units done and units in all.
-pub fn run(job: &Job<'_>, mut each: impl FnMut(&RowPair), mut progress: impl FnMut(u64, u64)) {
+/// Joins the segments of the tables, with workers if these are worth their start.
+///
+/// Errors: a damaged page; out of memory; what a worker fails with.
+pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
     let pieces = pieces(job.tables, job.left);
-    let work = |memory| JoinPlan::new(&pieces, pairing(job.left), job.threshold, memory);
-    let workers = if work(job.memory).units() < WORTH_IT {
+    let plan = |memory| JoinPlan::new(&pieces, pairing(job.left), job.threshold, memory);
+    let workers = if plan(job.memory).units() < WORTH_IT {
         0
     } else {
         worker_limit(job.tables)
     };
     let memory = job.memory / (1 + workers);
-    let work = work(memory);
-    let mut worker = Worker::new(&work);
+    let plan = plan(memory);
+    let mut worker = Worker::new(&plan);
     if workers == 0 {
         let next = AtomicU64::new(0);
-        while worker.turn(&next, &mut each) {
-            progress(next.load(Ordering::Relaxed), work.units());
+        while worker.turn(&next, &mut |pair| sink.pair(pair)) {
+            sink.progress(next.load(Ordering::Relaxed), plan.units());
         }
         return;
     }
     let team = Team::start(job, memory, workers);
     let next = team.next();
     loop {
-        team.receive(&mut each);
-        let more = worker.turn(next, &mut each);
-        progress(next.load(Ordering::Relaxed).min(work.units()), work.units());
+        team.receive(sink);
+        let more = worker.turn(next, &mut |pair| sink.pair(pair));
+        sink.progress(next.load(Ordering::Relaxed).min(plan.units()), plan.units());
         if !more {
             break;
         }
     }
-    team.finish(&mut each);
+    team.finish(sink);
 }
 
 /// How many workers may help.
 fn worker_limit(tables: &[IndexedTable]) -> usize {
-    // SAFETY: settings and states of this process.
+    // SAFETY: these are settings and states of this process.
     let allowed = unsafe {
         if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
             0
@@ -124,13 +190,14 @@ struct Team {
     context: *mut pg_sys::ParallelContext,
     shared: *const Shared,
     queues: Vec<*mut pg_sys::shm_mq_handle>,
-    alive: std::cell::RefCell<Vec<bool>>,
+    /// Whether each worker can still send.
+    alive: RefCell<Vec<bool>>,
 }
 
 impl Team {
     fn start(job: &Job<'_>, memory: usize, workers: usize) -> Team {
-        // SAFETY: the protocol of parallel contexts: sizes are estimated, the segment is made, what is in it is
-        // written before workers start. Where there is no room for a segment it is private memory, and no worker starts.
+        // SAFETY: this is the protocol of parallel contexts: sizes are estimated, the segment is made, and what is in it is
+        // written before workers start. Where there is no room for a shared segment, it is private memory and no worker starts.
         unsafe {
             pg_sys::EnterParallelMode();
             let context = pg_sys::CreateParallelContext(
@@ -157,10 +224,11 @@ impl Team {
             };
             let shared: *mut Shared = allocate(key::SHARED, size_of::<Shared>()).cast();
             shared.write(Shared {
+                layout: Layout::OURS,
                 next: AtomicU64::new(0),
                 threshold: job.threshold,
                 memory: memory as u64,
-                left: job.left.map_or(u32::MAX, u32::from),
+                left: job.left.map_or(u32::MAX, |left| left as u32),
                 tables: job.tables.len() as u32,
             });
             let tables: *mut SharedTable = allocate(key::TABLES, size_of_tables).cast();
@@ -191,34 +259,34 @@ impl Team {
             Team {
                 context,
                 shared,
-                alive: std::cell::RefCell::new(vec![true; queues.len()]),
+                alive: RefCell::new(vec![true; queues.len()]),
                 queues,
             }
         }
     }
 
     fn next(&self) -> &AtomicU64 {
-        // SAFETY: shared memory lives as long as the context.
+        // SAFETY: the shared memory lives as long as the parallel context, which `finish` destroys when it consumes the team.
         unsafe { &(*self.shared).next }
     }
 
-    /// Passes on what has arrived; whether anything has, or a worker has ended.
-    fn receive(&self, each: &mut impl FnMut(&RowPair)) -> bool {
+    /// Passes on the pairs that have arrived. Returns whether any have, or a worker has ended.
+    fn receive(&self, sink: &mut impl JoinSink) -> bool {
         let mut any = false;
         for (i, &queue) in self.queues.iter().enumerate() {
             while self.alive.borrow()[i] {
-                // a worker can be as quick to send as this process is to receive
+                // A worker can send as fast as this process receives, so this loop may be long.
                 check_for_interrupts();
                 let (mut size, mut data) = (0, std::ptr::null_mut());
-                // SAFETY: an attached queue; its message stays until the next call.
+                // SAFETY: the queue is attached; its message stays until the next call for this queue.
                 let result = unsafe { ffi::shm_mq_receive(queue, &mut size, &mut data, true) };
                 match result {
                     pg_sys::shm_mq_result::SHM_MQ_SUCCESS => {
                         any = true;
                         let n = size / size_of::<RowPair>();
                         for k in 0..n {
-                            // SAFETY: workers send whole matches.
-                            each(&unsafe { data.cast::<RowPair>().add(k).read_unaligned() });
+                            // SAFETY: workers send whole pairs, and the message has room for `n` of them.
+                            sink.pair(&unsafe { data.cast::<RowPair>().add(k).read_unaligned() });
                         }
                     }
                     pg_sys::shm_mq_result::SHM_MQ_DETACHED => {
@@ -232,13 +300,15 @@ impl Team {
         any
     }
 
-    /// Receives what is left, and waits for all workers to end. What they have failed with fails here.
-    fn finish(self, each: &mut impl FnMut(&RowPair)) {
+    /// Receives what is left, and waits for all workers to end.
+    ///
+    /// Errors: what a worker has failed with.
+    fn finish(self, sink: &mut impl JoinSink) {
         while self.alive.borrow().contains(&true) {
-            if self.receive(each) {
+            if self.receive(sink) {
                 continue;
             }
-            // SAFETY: waits for this process's latch, which queues and messages of workers set.
+            // SAFETY: this waits for the latch of this process, which the queues and messages of workers set.
             unsafe {
                 let events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
                 ffi::WaitLatch(
@@ -251,7 +321,7 @@ impl Team {
             }
             check_for_interrupts();
         }
-        // SAFETY: the end of the protocol.
+        // SAFETY: the context is the one that was started, and nothing uses it after this.
         unsafe {
             ffi::WaitForParallelWorkersToFinish(self.context);
             ffi::DestroyParallelContext(self.context);
@@ -260,16 +330,22 @@ impl Team {
     }
 }
 
-/// A worker's whole life; the server has restored the leader's transaction and snapshot.
+/// A worker's whole life. The server has restored the leader's transaction and snapshot.
+///
+/// # Safety
+/// `segment` and `toc` are those of the parallel context that a leader has started this worker with.
 #[entry]
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
     segment: *mut pg_sys::dsm_segment,
     toc: *mut pg_sys::shm_toc,
 ) {
-    // SAFETY: what the leader has written, before it started this process.
+    // SAFETY: the leader has written the layout before it started this process, at the beginning of what it shares. When it is
+    // the same as ours, what follows has the types that are read here.
     unsafe {
-        let shared = &*pg_sys::shm_toc_lookup(toc, key::SHARED, false).cast::<Shared>();
+        let shared = pg_sys::shm_toc_lookup(toc, key::SHARED, false).cast::<Shared>();
+        (*shared.cast::<Layout>()).check();
+        let shared = &*shared;
         let stored: *const SharedTable = pg_sys::shm_toc_lookup(toc, key::TABLES, false).cast();
         let queues: *mut u8 = pg_sys::shm_toc_lookup(toc, key::QUEUES, false).cast();
         let queue = queues.add(pg_sys::ParallelWorkerNumber as usize * QUEUE);
@@ -281,29 +357,29 @@ pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
                 IndexedTable::again(table.heap, table.index, &table.meta)
             })
             .collect();
-        let left = u16::try_from(shared.left).ok();
+        let left = (shared.left != u32::MAX).then_some(shared.left as usize);
         let pieces = pieces(&tables, left);
         let memory = shared.memory as usize;
-        let work = JoinPlan::new(&pieces, pairing(left), shared.threshold, memory);
-        let mut worker = Worker::new(&work);
-        let mut hits = Vec::with_capacity(BATCH);
-        let wanted = std::cell::Cell::new(true);
-        let send = |hits: &mut Vec<RowPair>| {
-            let size = size_of_val(&hits[..]);
-            let sent = ffi::shm_mq_send(queue, size, hits.as_ptr().cast(), false, true);
-            hits.clear();
-            // else the leader does not want any more
+        let plan = JoinPlan::new(&pieces, pairing(left), shared.threshold, memory);
+        let mut worker = Worker::new(&plan);
+        let mut pairs = Vec::with_capacity(BATCH);
+        let wanted = Cell::new(true);
+        let send = |pairs: &mut Vec<RowPair>| {
+            let size = size_of_val(&pairs[..]);
+            let sent = ffi::shm_mq_send(queue, size, pairs.as_ptr().cast(), false, true);
+            pairs.clear();
+            // Otherwise the leader has detached, since it does not want any more.
             wanted.set(sent == pg_sys::shm_mq_result::SHM_MQ_SUCCESS);
         };
-        while worker.turn(&shared.next, &mut |hit| {
-            hits.push(*hit);
-            if hits.len() == BATCH {
-                send(&mut hits);
+        while worker.turn(&shared.next, &mut |pair| {
+            pairs.push(*pair);
+            if pairs.len() == BATCH {
+                send(&mut pairs);
             }
         }) && wanted.get()
         {
-            if !hits.is_empty() {
-                send(&mut hits);
+            if !pairs.is_empty() {
+                send(&mut pairs);
             }
         }
         pg_sys::shm_mq_detach(queue);

@@ -1,4 +1,4 @@
-//! Pieces that rows are joined in: the segments of indexes, and rows that are in memory.
+//! The pieces that rows are joined in: segments of indexes, and rows in memory.
 
 use std::rc::Rc;
 
@@ -9,23 +9,25 @@ use bloom_ident_core::{Error, Result};
 
 use pgrx::pg_sys;
 
+use crate::pairs::join::TableNumber;
+use crate::pairs::table::IndexedTable;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::sigfile::{Entry, Index, Loaded, Part, Reader, PAGE_WORDS};
 
-use crate::pairs::records::IndexedTable;
-
-/// Rows of one table, sorted by bit count, with posting lists.
+/// Rows of one table, sorted by popcount, with posting lists.
 pub enum JoinPiece {
+    /// A segment of an index.
     Indexed {
-        table: u16,
+        table: TableNumber,
         side: u8,
         index: Index,
         loaded: Rc<Loaded>,
         snapshot: pg_sys::Snapshot,
     },
+    /// Rows that were sorted for this join.
     Memory {
-        table: u16,
+        table: TableNumber,
         side: u8,
         segment: Segment,
         pages: Memory,
@@ -40,13 +42,13 @@ impl JoinPiece {
         }
     }
 
-    pub fn table(&self) -> u16 {
+    pub fn table(&self) -> TableNumber {
         match self {
             JoinPiece::Indexed { table, .. } | JoinPiece::Memory { table, .. } => *table,
         }
     }
 
-    /// 0 or 1, where pieces of different sides are joined. What is found of side 0 comes first.
+    /// The side is 0 or 1 where pieces of different sides are joined. In a pair the row of side 0 comes first.
     pub fn side(&self) -> u8 {
         match self {
             JoinPiece::Indexed { side, .. } | JoinPiece::Memory { side, .. } => *side,
@@ -65,9 +67,11 @@ impl JoinPiece {
         }
     }
 
-    /// Rows that come by bit count as a piece; `memory` bytes are used to sort.
+    /// Makes a piece of the rows that `rows` gives in the order of their popcounts. Sorting takes `memory` bytes.
+    ///
+    /// Errors: out of memory.
     pub fn of_rows(
-        (table, side): (u16, u8),
+        (table, side): (TableNumber, u8),
         geometry: Geometry,
         memory: usize,
         rows: impl FnOnce(&mut dyn FnMut(Row<'_>)),
@@ -84,14 +88,14 @@ impl JoinPiece {
     }
 }
 
-/// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](crate::pairs::join::loose) ones.
+/// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](crate::pairs::join::loose) rows.
 pub fn has_postings(entry: &Entry) -> bool {
     entry.part == Part::Signatures && entry.rows >= MIN_ROWS
 }
 
 /// The segments of a table that have posting lists.
 pub fn segments(
-    number: u16,
+    number: TableNumber,
     side: u8,
     table: &IndexedTable,
 ) -> impl Iterator<Item = JoinPiece> + '_ {
@@ -113,7 +117,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Errors: out of memory while it was filled.
+    /// Errors: out of memory while the pages were written.
     fn check(self) -> Result<Memory> {
         if self.failed {
             return Err(Error::out_of_memory(
@@ -154,7 +158,7 @@ impl Store for Memory {
 }
 
 impl PieceReader<'_> {
-    /// What the core says of a page, with the index and the block.
+    /// Adds the index and the block to an error of the core's about a page.
     #[cold]
     pub fn locate(&self, error: Error) -> Error {
         match self {

@@ -1,4 +1,4 @@
-//! Rows in the order of their bit counts, in memory or, if they are many, in a temporary file.
+//! Rows in the order of their popcounts, in memory or, if they are many, in a temporary file.
 
 use std::ops::Range;
 
@@ -6,11 +6,13 @@ use bloom_ident_core::sigfile::{Geometry, Row};
 use bloom_ident_core::{Error, Kind};
 
 use crate::pairs::join::pieces::JoinPiece;
+use crate::pairs::join::TableNumber;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;
 use crate::sigfile::{merge, Collected, Run};
 
+/// Rows in the order of their popcounts, numbered from 0.
 pub struct Sorted {
     geometry: Geometry,
     rows: u32,
@@ -19,7 +21,7 @@ pub struct Sorted {
 
 enum SortedStore {
     Memory(Collected),
-    /// The words of each row, then its place and, above 2^48, its bit count.
+    /// For each row the words of its signature, then one word with the tid in the lower 48 bits and the popcount above.
     File(TemporaryFile),
 }
 
@@ -65,7 +67,7 @@ impl Sorted {
         self.rows
     }
 
-    /// Passes on these rows.
+    /// Passes these rows to `to`.
     fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(Row<'_>)) {
         let file = match &mut self.store {
             SortedStore::Memory(collected) => {
@@ -95,8 +97,8 @@ impl Sorted {
         }
     }
 
-    /// The least and the greatest bit count of some rows.
-    pub fn counts(&mut self, rows: &Range<u32>) -> (u32, u32) {
+    /// The least and the greatest popcount of some rows.
+    pub fn popcounts(&mut self, rows: &Range<u32>) -> (u32, u32) {
         let mut of = |row: u32| {
             let mut count = 0;
             self.each(row..row + 1, &mut |row| count = row.count);
@@ -105,8 +107,15 @@ impl Sorted {
         (of(rows.start), of(rows.end - 1))
     }
 
-    /// These rows as a piece of a table and side; `memory` bytes are used to sort.
-    pub fn piece(&mut self, table: (u16, u8), rows: Range<u32>, memory: usize) -> JoinPiece {
+    /// These rows as a piece of a table and side. Sorting takes `memory` bytes.
+    ///
+    /// Errors: out of memory.
+    pub fn piece(
+        &mut self,
+        table: (TableNumber, u8),
+        rows: Range<u32>,
+        memory: usize,
+    ) -> JoinPiece {
         let geometry = self.geometry;
         JoinPiece::of_rows(table, geometry, memory, |to| self.each(rows, to))
     }

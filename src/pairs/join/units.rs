@@ -8,57 +8,38 @@ use bloom_ident_core::sigfile::{Pages, Segment};
 use bloom_ident_core::{Error, Result};
 
 use crate::pairs::join::pieces::JoinPiece;
+use crate::pairs::join::{RowPair, TableRow};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
-/// Two rows, each by its place and, above 2^48, the number of its table.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct RowPair {
-    pub a: u64,
-    pub b: u64,
-    pub similarity: f64,
-}
-
-const PLACE: u64 = (1 << 48) - 1;
-
-/// A row of a table.
-pub fn row_of(table: u16, place: u64) -> u64 {
-    u64::from(table) << 48 | place
-}
-
-/// IndexedTable and place.
-pub fn parts_of(row: u64) -> (usize, u64) {
-    ((row >> 48) as usize, row & PLACE)
-}
-
-/// Row pages that one unit searches for: a tenth of a second or so for the most, and the more the quicker for each row. Fewer
-/// for a small piece, so that there is something to share.
+/// How many row pages of a piece one unit searches for. More pages make a unit quicker for each row; the most take about a
+/// tenth of a second. A small piece gets fewer, so that there are units to share.
 fn unit(pages: u32) -> u32 {
     (pages / 32).clamp(4, 64)
 }
 
-/// Rows of one piece, in which those of all pieces behind it are searched for.
+/// Some rows of one piece. The rows of the piece itself and of all pieces behind it are searched for among them.
 #[derive(Debug)]
 struct Task {
     /// Number of the first unit.
     first: u64,
-    /// By its place among the pieces.
+    /// Index of the piece.
     of: usize,
     band: Range<u32>,
-    /// Units of other tasks in the same list of those that are searched for.
+    /// Units of the pieces in front of it, in the list of those that are searched for. The task does not have these.
     before: u64,
 }
 
-/// All that has to be done, the same in every process that knows the pieces. Its size is that of the pieces, not of their
-/// pairs: there can be thousands of partitions.
+/// All units of work of a join. Every process that knows the pieces makes the same plan. Its size grows with the number of
+/// pieces, not with that of their pairs, since there can be thousands of partitions.
 pub struct JoinPlan<'a> {
-    /// Those with more rows first: the fewer rows are searched for in the more.
+    /// Those with more rows come first, so that the fewer rows are searched for among the more.
     pieces: Vec<&'a JoinPiece>,
     pairing: Pairing,
     threshold: f64,
     tasks: Vec<Task>,
-    /// For each side the units of all pieces before each one, as they are searched for; the first is of all if all are joined.
+    /// For each side, how many units the pieces in front of each one have when they are searched for. If all pieces are joined
+    /// with each other, the first list has all of them.
     before: [Vec<u64>; 2],
     units: u64,
 }
@@ -66,9 +47,9 @@ pub struct JoinPlan<'a> {
 /// Which pieces are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
-    /// All with each other and with themselves.
+    /// All pieces are joined with each other and with themselves.
     All,
-    /// Those of different sides.
+    /// Pieces of different sides are joined.
     Between,
 }
 
@@ -125,7 +106,7 @@ impl<'a> JoinPlan<'a> {
         work
     }
 
-    /// In which list the pieces are that are searched for in a piece.
+    /// In which list of `before` the pieces are that are searched for in a piece.
     fn searched(&self, of: usize) -> usize {
         match self.pairing {
             Pairing::All => 0,
@@ -133,7 +114,7 @@ impl<'a> JoinPlan<'a> {
         }
     }
 
-    /// Row pages of a piece that have signatures.
+    /// How many row pages of a piece have signatures.
     fn pages(&self, piece: usize) -> u32 {
         let segment = self.pieces[piece].segment();
         segment.geometry.pages(segment.present())
@@ -144,13 +125,14 @@ impl<'a> JoinPlan<'a> {
     }
 }
 
-/// One process at work.
+/// One process that does units of a plan.
 pub struct Worker<'a> {
     work: &'a JoinPlan<'a>,
-    /// Of which task the rows are folded.
+    /// The piece and the rows that are folded, with their folds.
     folded: Option<(usize, Range<u32>, Folds)>,
     batch: Batch,
-    places: Vec<u64>,
+    /// The tids of the rows in the batch.
+    tids: Vec<u64>,
 }
 
 impl<'a> Worker<'a> {
@@ -159,11 +141,11 @@ impl<'a> Worker<'a> {
             work,
             folded: None,
             batch: Batch::default(),
-            places: Vec::new(),
+            tids: Vec::new(),
         }
     }
 
-    /// Does the next unit that nobody has taken; false if there is none. No page is held while `each` is called.
+    /// Does the next unit that no process has taken; returns `false` if there is none. No page is locked while `each` runs.
     ///
     /// Errors: out of memory.
     pub fn turn(&mut self, next: &AtomicU64, each: &mut impl FnMut(&RowPair)) -> bool {
@@ -205,7 +187,7 @@ impl<'a> Worker<'a> {
             self.folded = Some((task.of, task.band.clone(), folds));
         }
         self.batch.clear();
-        self.places.clear();
+        self.tids.clear();
         let mut source = searched.pages();
         for number in pages {
             let read = self.read(searched.segment(), number, itself, &mut source);
@@ -215,13 +197,14 @@ impl<'a> Worker<'a> {
         }
         let (_, _, folds) = self.folded.as_ref().expect("just made");
         let mut joiner = Joiner::new(segment, folds, self.work.threshold);
-        let places = &self.places;
-        let hit = |asked: usize, place: u64, similarity: f64| {
-            if place == 0 {
+        let tids = &self.tids;
+        let hit = |asked: usize, tid: u64, similarity: f64| {
+            // The row is dead.
+            if tid == 0 {
                 return;
             }
-            let this = row_of(searched.table(), places[asked]);
-            let other = row_of(of.table(), place);
+            let this = TableRow::new(searched.table(), tids[asked]);
+            let other = TableRow::new(of.table(), tid);
             let (a, b) = if searched.side() == 0 {
                 (this, other)
             } else {
@@ -233,7 +216,8 @@ impl<'a> Worker<'a> {
         found.map_err(|e| reader.locate(e)).or_raise();
     }
 
-    /// Adds the rows of a page to those that are searched for; in their own piece among the rows behind each.
+    /// Adds the rows of a page to the batch that is searched for. `itself` says that they are searched for in their own piece:
+    /// each row is then searched for among the rows behind it.
     ///
     /// Errors: a damaged page.
     fn read(
@@ -249,12 +233,13 @@ impl<'a> Worker<'a> {
         for i in 0..page.len() {
             let row = page.checked(i).map_err(|e: Error| e.on_page(number))?;
             if row.place == 0 || row.count > geometry.bits {
+                // Dead, or a row whose signature is null.
                 continue;
             }
             let this = number * geometry.capacity as u32 + i as u32;
             let from = if itself { this + 1 } else { 0 };
             self.batch.push(row.words, row.count, from);
-            self.places.push(row.place);
+            self.tids.push(row.place);
         }
         Ok(())
     }
