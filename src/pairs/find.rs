@@ -1,6 +1,6 @@
 //! The search for pairs: through the indexes where every table has one, otherwise over what a query of the caller's reads.
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
@@ -53,7 +53,7 @@ fn check_number(tables: usize) {
     if tables > most {
         let message = format!("cannot join more than {most} partitions");
         raise(
-            &Error::new(Kind::LimitExceeded, message)
+            &Error::new(ErrorKind::LimitExceeded, message)
                 .detail(format!("There are {tables}."))
                 .hint("Use fewer partitions, or views of some of them."),
         );

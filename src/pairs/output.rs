@@ -1,6 +1,6 @@
 //! Where the pairs of a search go, and how far it is.
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pg::error::raise;
@@ -85,7 +85,7 @@ impl<'a> PairOutput<'a> {
 #[cold]
 fn null_key(similarity: f64) -> ! {
     raise(
-        &Error::new(Kind::NullNotAllowed, "key of a record is null")
+        &Error::new(ErrorKind::NullNotAllowed, "key of a record is null")
             .detail(format!(
                 "The record has a duplicate with similarity {similarity}."
             ))

@@ -3,8 +3,8 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::similarity::{profile, Counts, Weights};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::similarity::{profile, Popcounts, Weights};
+use bloom_ident_core::{Error, ErrorKind, Result};
 
 use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::output::PairOutput;
@@ -176,7 +176,7 @@ pub fn check(signatures: &[CString], weights: &[f64]) {
     if signatures.len() != weights.len() || signatures.is_empty() {
         raise(
             &Error::new(
-                Kind::ArraySubscript,
+                ErrorKind::ArraySubscript,
                 format!(
                     "profile of {} columns does not fit {} weights",
                     signatures.len(),
@@ -287,7 +287,7 @@ impl ProfilePairs<'_, '_> {
         let weights = &others.weights;
         let mut similarities = Vec::with_capacity(weights.len());
         for (i, (a, b)) in self.left.loaded(0).zip(others.loaded(1)).enumerate() {
-            let similarity = a.zip(b).map(|(a, b)| Counts::of_bits(a, b).jaccard());
+            let similarity = a.zip(b).map(|(a, b)| Popcounts::of_bits(a, b).jaccard());
             let reaches = similarity.is_some_and(|similarity| similarity >= self.reach);
             if i < self.leading && weights[i] > 0.0 && reaches {
                 return None;

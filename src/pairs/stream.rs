@@ -1,10 +1,10 @@
 //! Pairs of the rows that a query of the caller's gives: where there is no index, behind views and policies, and for several
 //! signatures a record.
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::rows::to_words;
-use bloom_ident_core::sigfile::{Geometry, Row};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::{Error, ErrorKind};
 
 use crate::pairs::join::bands::Bands;
 use crate::pairs::join::sorted::Sorted;
@@ -43,7 +43,7 @@ fn geometry_of(shape: Shape) -> Geometry {
         let most = Geometry::most_bits(PAGE_WORDS);
         let message = format!("signatures of {bits} bits are too large to find similar ones");
         raise(
-            &Error::new(Kind::LimitExceeded, message)
+            &Error::new(ErrorKind::LimitExceeded, message)
                 .detail(format!("They can have at most {most} bits."))
                 .hint("Use a smaller shape."),
         )
@@ -71,11 +71,11 @@ impl Attribute {
         }
         words.clear();
         to_words(view.bits(), geometry.stride, words);
-        let row = Row {
+        let row = SignatureRow {
             words,
-            count: view.count(),
+            popcount: view.popcount(),
             threshold: 0.0,
-            place: record,
+            tid: record,
         };
         let memory = self.memory;
         let rows = self

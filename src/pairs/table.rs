@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::pg::catalog::storage::is_heap;
@@ -50,7 +50,7 @@ impl IndexedTable {
                 raise_as(
                     PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
                     &Error::new(
-                        Kind::InvalidParameter,
+                        ErrorKind::InvalidParameter,
                         "cannot access temporary or unlogged relations during recovery",
                     ),
                 );

@@ -145,7 +145,7 @@ impl Bands<'_> {
 /// bound, by which two signatures are at most as similar as the lesser popcount is to the greater.
 fn is_apart(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
     let last = segment.rows.saturating_sub(1);
-    let own = (segment.count_of(0), segment.count_of(last));
+    let own = (segment.popcount_of(0), segment.popcount_of(last));
     let apart = |low: u32, high: u32| least_common(low, high, threshold).is_none();
     own.1 < least && apart(own.1, least) || greatest < own.0 && apart(greatest, own.0)
 }

@@ -2,7 +2,7 @@
 //! rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be half a
 //! million pairs of pieces.
 
-use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
+use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, SignatureRow};
 use bloom_ident_core::{Error, Result};
 
 use crate::pairs::join::pieces::has_postings;
@@ -71,17 +71,17 @@ impl Collector {
     fn add(&mut self, table: TableNumber, page: &RowPage<'_>) -> Result<()> {
         page.check()?;
         check_places(page)?;
-        for i in (0..page.len()).filter(|&i| page.place(i) != 0) {
+        for i in (0..page.len()).filter(|&i| page.tid(i) != 0) {
             let row = page.row(i);
-            if row.count > page.geometry().bits {
+            if row.popcount > page.geometry().bits {
                 continue;
             }
-            self.origins.push(TableRow::new(table, row.place));
+            self.origins.push(TableRow::new(table, row.tid));
             self.count += 1;
-            let place = self.count;
+            let tid = self.count;
             let threshold = 0.0;
-            self.rows.push(Row {
-                place,
+            self.rows.push(SignatureRow {
+                tid,
                 threshold,
                 ..row
             })?;

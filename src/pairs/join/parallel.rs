@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::join::pieces::{segments, JoinPiece};
@@ -48,7 +48,7 @@ impl Layout {
         raise_as(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             &Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 "parallel worker has loaded another version of bloom_ident than its leader",
             )
             .detail(format!(
