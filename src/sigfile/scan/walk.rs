@@ -5,22 +5,18 @@
 
 use std::rc::Rc;
 
-use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::budget::COSTS;
-use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::search::{Search, Work};
 use bloom_ident_core::sigfile::{Geometry, Query, RowPage, Segment};
 use bloom_ident_core::{Error, Result};
-
 use pgrx::pg_sys;
 
-use super::cache::{self, Loaded};
-use super::meta::{Meta, Part};
-use super::page::{Buffer, Index, Kind};
-use super::store::Reader;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::tid;
+use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::page::{Buffer, Index, Kind};
+use crate::sigfile::read::{cache, Loaded, Reader};
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
@@ -29,18 +25,6 @@ pub enum Condition {
     Equal(Vec<u64>),
     Covers(Vec<u64>),
     CoveredBy(Vec<u64>),
-}
-
-/// A signature to compare with, in the words of the index.
-///
-/// Errors: none; `None` when its shape is another than the index's.
-pub fn query_words(meta: &Meta, view: View<'_>) -> Option<Vec<u64>> {
-    (view.tag() == meta.shape).then(|| {
-        let mut words = Vec::new();
-        let stride = Shape::of_tag(meta.shape).m().div_ceil(64) as usize;
-        to_words(view.bits(), stride, &mut words);
-        words
-    })
 }
 
 /// A row that was found.

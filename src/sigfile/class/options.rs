@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use bloom_ident_core::sigfile::chunk::MAX_CHUNKS;
 use pgrx::pg_sys;
 
-use super::page::Index;
 use crate::pg::entry;
+use crate::sigfile::page::Index;
 
 /// As the relation cache keeps them: a varlena. 0 stands for a choice by the data.
 #[repr(C)]

@@ -3,16 +3,15 @@
 use bloom_ident_core::sigfile::Geometry;
 use pgrx::{pg_sys, PgBox};
 
-use super::insert::{check_shape, NewRow};
-use super::meta::{Meta, Part};
-use super::options::Options;
-use super::page::{self, Index, Kind, Log, META};
-use super::rewrite::{needs_wal, write_segments};
-use super::runs::Sorting;
-use super::store::Pool;
-use super::validate::has_thresholds;
+use super::publish::needs_wal;
+use super::{check_shape, write_segments, NewRow, Pool};
 use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
+use crate::sigfile::class::has_thresholds;
+use crate::sigfile::class::options::Options;
+use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::page::{self, Index, Kind, Log, META};
+use crate::sigfile::sort::Sorting;
 
 /// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
 mod phase {

@@ -1,9 +1,8 @@
 //! Errors over damaged pages, and what is asked of a relation's length.
 
 use bloom_ident_core::{Error, Kind};
-use pgrx::pg_sys;
 
-use super::page::Index;
+use super::Index;
 
 impl Index {
     /// The error over a page that nobody of ours can have left so; `what` is half a sentence.

@@ -4,16 +4,16 @@ use bloom_ident_core::sigfile::budget::{plan, COSTS};
 use bloom_ident_core::sigfile::Query;
 use pgrx::pg_sys;
 
-use super::access::strategy;
-use super::cache;
-use super::meta::{Meta, Part};
+use super::key::query_words;
 use super::nearest::MAX_KEYS;
-use super::page::Index;
-use super::scan::query_words;
 use crate::pg::error::OrRaise;
 use crate::pg::node::{cast, nodes};
 use crate::pg::{entry, ffi};
 use crate::settings;
+use crate::sigfile::class::strategy;
+use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::page::Index;
+use crate::sigfile::read::cache;
 use crate::types::{Bloom, BloomQuery};
 
 /// Nanoseconds of a unit of cost: a sequential scan of a million signatures takes 70 to 90 ms, and is

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use bloom_ident_core::sigfile::{Query, Row};
 use pgrx::pg_sys;
 
-use super::scan::{Hit, Walk};
+use super::walk::{Hit, Walk};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 

@@ -3,10 +3,10 @@
 
 use bloom_ident_core::{Error, Result};
 
-use super::cache::{self, MAP_HEADER};
-use super::meta::{FreeList, Meta};
-use super::page::{Index, Kind, META, PAGE_WORDS};
+use super::{cache, MAP_HEADER};
 use crate::pg::check_for_interrupts;
+use crate::sigfile::meta::{FreeList, Meta};
+use crate::sigfile::page::{Index, Kind, META, PAGE_WORDS};
 
 /// Blocks that something has laid claim to.
 pub struct Blocks {

@@ -1,18 +1,16 @@
 //! VACUUM: dead rows are marked where they are; afterwards segments with many of them are
 //! written anew, like those that are small.
 
-use bloom_ident_core::sigfile::{posting, tiers, Geometry, RowPage, RowPageMut};
+use bloom_ident_core::sigfile::{Geometry, RowPage, RowPageMut};
 use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, PgBox};
 
-use super::blocks::read_list;
-use super::cache::{self, Loaded};
-use super::meta::{Meta, Part};
-use super::page::{self, Index, Kind, META};
-use super::rewrite::{Publisher, Sources};
-use super::store::check_places;
+use super::{compact, Publisher};
 use crate::pg::error::OrRaise;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
+use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::page::{self, Index, Kind, META};
+use crate::sigfile::read::{cache, check_places, read_list, Loaded};
 
 /// What a pass over the index counts.
 #[derive(Default)]
@@ -186,63 +184,6 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         (*stats).estimated_count = false;
         stats
     }
-}
-
-/// Share of dead rows from which on a segment is written anew.
-const DEAD: f64 = 0.2;
-
-/// VACUUM seals tails of that share of their limit.
-const SEALED: u32 = 4;
-
-/// Seals the tail and merges segments. `all`: everything into as few segments as can be.
-///
-/// Errors: a damaged page; out of memory.
-pub fn compact(publisher: &Publisher, all: bool) -> Result<()> {
-    let index = publisher.index;
-    for part in Part::ALL {
-        let meta = Meta::read(index);
-        let of_part: Vec<_> = meta.segments.iter().filter(|s| s.part == part).collect();
-        if of_part.is_empty() && meta.tails[part as usize].is_empty() {
-            continue;
-        }
-        let geometry = meta.geometry(part);
-        let limit = publisher.options.tail_limit(geometry.stride);
-        let pages = meta.tails[part as usize].len() as u32;
-        let tail = if pages > 0 && (all || pages * geometry.capacity as u32 >= limit / SEALED) {
-            publisher.close_tail(part)?
-        } else {
-            0
-        };
-        let most = u64::from(posting::MAX_ROWS);
-        let tail_rows = tail as u64 * geometry.capacity as u64;
-        let mut sizes: Vec<u64> = of_part.iter().map(|s| u64::from(s.rows - s.dead)).collect();
-        let dead = |i: usize| f64::from(of_part[i].dead) >= DEAD * f64::from(of_part[i].rows);
-        // what a merge writes is what it takes, so a large segment is not taken for a small tail
-        let largest = sizes.iter().copied().max().unwrap_or(0);
-        let rest = sizes.iter().sum::<u64>() - largest + tail_rows;
-        let chosen: Vec<usize> = (0..of_part.len())
-            .filter(|&i| all || dead(i) || sizes[i] < largest || rest * 4 >= largest)
-            .collect();
-        sizes = chosen.iter().map(|&i| sizes[i]).collect();
-        let tail_at = sizes.len();
-        if tail > 0 {
-            sizes.push(tail_rows);
-        }
-        let worth =
-            |i: usize| i == tail_at || dead(chosen[i]) || (all && of_part[chosen[i]].dead > 0);
-        for group in tiers::groups(&sizes, most, worth) {
-            publisher.rewrite(&Sources {
-                part,
-                segments: group
-                    .iter()
-                    .filter(|&&i| i != tail_at)
-                    .map(|&i| of_part[chosen[i]].generation)
-                    .collect(),
-                tail: if group.contains(&tail_at) { tail } else { 0 },
-            })?;
-        }
-    }
-    Ok(())
 }
 
 /// Rows of these parts that are not dead.

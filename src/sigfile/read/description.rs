@@ -1,16 +1,15 @@
-//! What sessions remember of segments: their descriptions, which never change.
+//! Descriptions of segments.
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::cell::Cell;
 
 use bloom_ident_core::sigfile::Segment;
 use bloom_ident_core::{Error, Result};
 
-use super::blocks::Blocks;
-use super::meta::{Entry, Meta};
-use super::page::{Index, Kind, META, PAGE_WORDS};
-use super::validate::has_thresholds;
+use super::Blocks;
 use crate::pg::check_for_interrupts;
+use crate::sigfile::class::has_thresholds;
+use crate::sigfile::meta::{Entry, Meta};
+use crate::sigfile::page::{Index, Kind, META, PAGE_WORDS};
 
 /// A segment, and where its pages are.
 pub struct Loaded {
@@ -24,62 +23,11 @@ pub struct Loaded {
     pub recent: Vec<Cell<i32>>,
 }
 
-/// Bytes of descriptions that a session remembers, beside the one that it needs: each has some 12 a page.
-const REMEMBERED: usize = 64 << 20;
-
 impl Loaded {
     /// Bytes of memory.
-    fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.segment.size() + 4 * (2 * self.blocks.len() + self.map.len())
     }
-}
-
-struct Remembered {
-    identity: u64,
-    loaded: Rc<Loaded>,
-}
-
-thread_local! {
-    /// The last used last.
-    static CACHE: RefCell<Vec<Remembered>> = const { RefCell::new(Vec::new()) };
-}
-
-/// The description of a segment.
-///
-/// Errors: a damaged one; out of memory.
-#[inline]
-pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Result<Rc<Loaded>> {
-    let known = CACHE.with_borrow_mut(|cache| {
-        let at = cache.iter().rposition(|r| {
-            r.identity == meta.identity && r.loaded.generation == entry.generation
-        })?;
-        let found = cache.remove(at);
-        let loaded = found.loaded.clone();
-        cache.push(found);
-        Some(loaded)
-    });
-    if let Some(loaded) = known {
-        return Ok(loaded);
-    }
-    let loaded = Rc::new(load(index, meta, entry)?);
-    CACHE.with_borrow_mut(|cache| {
-        // segments of this index that are gone make room first
-        cache.retain(|r| {
-            r.identity != meta.identity
-                || meta
-                    .segments
-                    .iter()
-                    .any(|s| s.generation == r.loaded.generation)
-        });
-        while cache.iter().map(|r| r.loaded.size()).sum::<usize>() > REMEMBERED {
-            cache.remove(0);
-        }
-        cache.push(Remembered {
-            identity: meta.identity,
-            loaded: loaded.clone(),
-        });
-    });
-    Ok(loaded)
 }
 
 /// Map pages: the next one's block (u32, 0 at the end) and the words on this one (u32), then the words: the

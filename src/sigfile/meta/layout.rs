@@ -1,94 +1,31 @@
-//! The metapage: which segments there are, where new rows are, and which blocks are free.
-//!
-//! | word | content |
-//! |---|---|
-//! | 0 | magic (u32), format version (u16), flags (u16): 1 if rows have thresholds |
-//! | 1 | identity: a random number, so that what a session remembers of an index is not taken for another's |
-//! | 2 | shape of the signatures, as their first eight bytes; 0 as long as there is no row |
-//! | 3 | generation of the next segment |
-//! | 4 | segments (u32), free lists (u32) |
-//! | 5 | tail pages with signatures (u32), without (u32) |
-//! | 8 | segments, 4 words each: generation; rows, dead rows (u32); first map block, pages (u32); 1 if its rows have no signature |
-//! | 200 | free lists, 2 words each: transaction id from which they are free; first block, blocks in it (u32) |
-//! | 264 | blocks of the tail with signatures (u32) |
-//! | 891 | blocks of the tail without |
-//!
-//! Whoever holds the page lock on block 0 (a heavyweight lock) may publish segments; whoever holds
-//! the buffer lock for writing may lengthen a tail.
+//! The words of the metapage.
 
 use std::cell::Cell;
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::Geometry;
-use bloom_ident_core::{Error, Kind};
-use pgrx::pg_sys;
 
-use super::page::{self, Buffer, Index, Kind as PageKind, META, PAGE_WORDS};
-use crate::pg::error::OrRaise;
+use super::{Entry, FreeList, Meta, Part};
+use crate::sigfile::page::{Index, META, PAGE_WORDS};
 
 const MAGIC: u32 = 0x4653_4942;
+
 const VERSION: u16 = 1;
 
 const SEGMENTS_AT: usize = 8;
+
 pub const MAX_SEGMENTS: usize = 48;
+
 const FREE_AT: usize = SEGMENTS_AT + 4 * MAX_SEGMENTS;
+
 pub const MAX_FREE: usize = 32;
-const TAIL_AT: usize = FREE_AT + 2 * MAX_FREE;
-const MISSING_WORDS: usize = 128;
-const MISSING_AT: usize = PAGE_WORDS - MISSING_WORDS;
 
-/// Two kinds of rows, kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Signatures = 0,
-    /// NULL instead of a signature.
-    Missing = 1,
-}
+pub const TAIL_AT: usize = FREE_AT + 2 * MAX_FREE;
 
-impl Part {
-    pub const ALL: [Part; 2] = [Part::Signatures, Part::Missing];
+pub const MISSING_WORDS: usize = 128;
 
-    /// Pages that a tail can have.
-    pub fn most_pages(self) -> usize {
-        match self {
-            Part::Signatures => 2 * (MISSING_AT - TAIL_AT),
-            Part::Missing => 2 * MISSING_WORDS,
-        }
-    }
-}
-
-/// A segment, as the metapage knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    pub generation: u64,
-    pub rows: u32,
-    pub dead: u32,
-    pub map: u32,
-    /// All its pages, map included.
-    pub pages: u32,
-    pub part: Part,
-}
-
-/// Blocks that are free as soon as no snapshot is older than `horizon`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FreeList {
-    pub horizon: u64,
-    pub first: u32,
-    pub blocks: u32,
-}
-
-#[derive(Clone, Debug)]
-pub struct Meta {
-    pub identity: u64,
-    pub thresholds: bool,
-    /// 0 as long as there is no row.
-    pub shape: u64,
-    pub next_generation: u64,
-    pub segments: Vec<Entry>,
-    pub free: Vec<FreeList>,
-    pub tails: [Vec<u32>; 2],
-}
+pub const MISSING_AT: usize = PAGE_WORDS - MISSING_WORDS;
 
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
@@ -110,7 +47,7 @@ fn write_blocks(blocks: &[u32], words: &mut [u64]) {
 }
 
 /// Bits of a signature, by its shape.
-fn bits_of(shape: u64) -> u32 {
+pub fn bits_of(shape: u64) -> u32 {
     let [_, k, p0, p1, ..] = shape.to_le_bytes();
     u32::from(k) * u32::from(u16::from_le_bytes([p0, p1]))
 }
@@ -137,40 +74,6 @@ fn is_possible(shape: u64, thresholds: bool) -> bool {
 }
 
 impl Meta {
-    pub fn new(thresholds: bool) -> Meta {
-        let mut identity = [0u8; 8];
-        // SAFETY: eight bytes to write.
-        let random =
-            unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
-        if !random {
-            crate::pg::error::internal!("could not generate a random number");
-        }
-        Meta {
-            identity: u64::from_le_bytes(identity),
-            thresholds,
-            shape: 0,
-            next_generation: 1,
-            segments: Vec::new(),
-            free: Vec::new(),
-            tails: [Vec::new(), Vec::new()],
-        }
-    }
-
-    /// Errors: more than a metapage holds; nothing has been written then.
-    pub fn check_size(&self) {
-        let tails = Part::ALL.map(|part| self.tails[part as usize].len() <= part.most_pages());
-        if self.segments.len() > MAX_SEGMENTS || self.free.len() > MAX_FREE || tails != [true; 2] {
-            let message = format!(
-                "sigfile index cannot hold more than {MAX_SEGMENTS} segments of {} rows",
-                bloom_ident_core::sigfile::posting::MAX_ROWS
-            );
-            crate::pg::error::raise(
-                &Error::new(Kind::LimitExceeded, message)
-                    .hint("Partition the table, or run VACUUM to have segments merged."),
-            );
-        }
-    }
-
     /// Writes what [`Meta::check_size`] has found to fit.
     pub fn encode(&self, words: &mut [u64]) {
         words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | u64::from(self.thresholds) << 48;
@@ -194,14 +97,6 @@ impl Meta {
         }
         write_blocks(&self.tails[0], &mut words[TAIL_AT..MISSING_AT]);
         write_blocks(&self.tails[1], &mut words[MISSING_AT..]);
-    }
-
-    /// Reads the metapage behind `buffer`, which is locked.
-    pub fn decode(index: Index, buffer: &Buffer) -> Meta {
-        if !buffer.is(PageKind::Meta, 0) {
-            crate::pg::error::raise(&index.damaged(META, "the page is no metapage"));
-        }
-        Meta::of_words(index, buffer.words())
     }
 
     /// What of it is impossible. Blocks are looked at where they are read.
@@ -299,40 +194,5 @@ impl Meta {
             crate::pg::error::raise(&index.damaged(META, what));
         }
         meta
-    }
-
-    /// No page has been replaced until `later` was read.
-    pub fn holds_of(&self, later: &Meta) -> bool {
-        let is_there = |s: &Entry| later.segments.iter().any(|l| l.generation == s.generation);
-        let mut tails = later.tails.iter().zip(&self.tails);
-        self.segments.iter().all(is_there) && tails.all(|(l, t)| l.starts_with(t))
-    }
-
-    /// As it is now, for a scan.
-    pub fn read_for(index: Index, snapshot: pg_sys::Snapshot) -> Meta {
-        let buffer = index.share(META);
-        buffer.test_old_snapshot(index, snapshot);
-        Meta::decode(index, &buffer)
-    }
-
-    /// As it is now.
-    pub fn read(index: Index) -> Meta {
-        Meta::decode(index, &index.share(META))
-    }
-
-    /// How rows of a part lie on pages.
-    pub fn geometry(&self, part: Part) -> Geometry {
-        match part {
-            Part::Signatures => {
-                Geometry::new(PAGE_WORDS, bits_of(self.shape), self.thresholds).or_raise()
-            }
-            Part::Missing => Geometry::new(PAGE_WORDS, 1, false).or_raise(),
-        }
-    }
-
-    /// Changes the metapage, whose buffer is locked for writing.
-    pub fn store(&self, index: Index, buffer: &Buffer) {
-        self.check_size();
-        page::change(index, [buffer], |[words]| self.encode(words));
     }
 }

@@ -1,0 +1,90 @@
+//! Rows on their way into a segment: collected in memory, from there to temporary files if they are many,
+//! and from segments that are merged; then all of them by bit count.
+
+mod memory;
+mod run;
+mod spill;
+
+use bloom_ident_core::sigfile::{Geometry, Row};
+use bloom_ident_core::Result;
+use pgrx::pg_sys;
+
+use crate::pg::error::OrRaise;
+pub use memory::Collected;
+pub use run::{merge, Merged, Run};
+use spill::Spilled;
+
+/// Sorts what was collected.
+pub fn sorted(mut rows: Collected) -> Collected {
+    rows.sort().or_raise();
+    rows
+}
+
+/// Collects rows in bounded memory: those that do not fit go to temporary files, sorted.
+pub struct Sorting {
+    collected: Collected,
+    /// Files of rows; each of a level has been made of many of the level below.
+    levels: Vec<Vec<Spilled>>,
+    memory: usize,
+}
+
+/// Rows that are collected in any case, so that wide ones make no more files than can be.
+const LEAST_ROWS: usize = 64;
+
+impl Sorting {
+    /// `memory` bytes are used, but for what [`LEAST_ROWS`] take.
+    pub fn new(geometry: Geometry, memory: usize) -> Sorting {
+        Sorting {
+            collected: Collected::new(geometry),
+            levels: Vec::new(),
+            memory,
+        }
+    }
+
+    /// Errors: out of memory.
+    pub fn push(&mut self, row: Row<'_>) -> Result<()> {
+        let n = self.collected.len();
+        if n >= LEAST_ROWS && self.collected.bytes(n + 1) > self.memory {
+            self.spill()?;
+        }
+        self.collected.push(row)
+    }
+
+    /// Files of a level, each of which has a buffer of a page and a row in memory.
+    fn most_files(&self) -> usize {
+        let file = pg_sys::BLCKSZ as usize + 8 * self.collected.width();
+        (self.memory / 4 / file).clamp(8, 64)
+    }
+
+    /// Errors: out of memory.
+    fn spill(&mut self) -> Result<()> {
+        let geometry = self.collected.geometry;
+        let mut rows = std::mem::replace(&mut self.collected, Collected::new(geometry));
+        rows.sort()?;
+        let mut file = Spilled::write(&rows)?;
+        drop(rows);
+        let most = self.most_files();
+        for level in &mut self.levels {
+            level.push(file);
+            if level.len() < most {
+                return Ok(());
+            }
+            file = Spilled::merged(geometry, std::mem::take(level))?;
+        }
+        self.levels.push(vec![file]);
+        Ok(())
+    }
+
+    /// All of it in files, or in memory: what comes next needs the memory.
+    ///
+    /// Errors: out of memory.
+    pub fn finish(mut self) -> Result<Vec<Run<'static>>> {
+        if self.levels.is_empty() {
+            self.collected.sort()?;
+            return Ok(vec![Run::Collected(self.collected)]);
+        }
+        self.spill()?;
+        let files = self.levels.into_iter().flatten();
+        Ok(files.map(Run::Spilled).collect())
+    }
+}

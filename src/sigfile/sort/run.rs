@@ -1,0 +1,102 @@
+//! Runs of sorted rows, and merging them.
+
+use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
+use bloom_ident_core::Result;
+
+use super::spill::Spilled;
+use super::Collected;
+use crate::pg::check_for_interrupts;
+use crate::sigfile::page::Index;
+use crate::sigfile::read::{Loaded, Reader};
+
+/// A segment being merged; its pages are copied, so that none is locked while others are written.
+pub struct Merged<'a> {
+    reader: Reader<'a>,
+    loaded: &'a Loaded,
+    page: Option<u32>,
+    words: Vec<u64>,
+}
+
+impl<'a> Merged<'a> {
+    pub fn new(index: Index, loaded: &'a Loaded) -> Self {
+        Merged {
+            reader: Reader::new(index, loaded),
+            loaded,
+            page: None,
+            words: Vec::new(),
+        }
+    }
+
+    /// Errors: a damaged page.
+    fn row(&mut self, row: u32) -> Result<Row<'_>> {
+        let segment = &self.loaded.segment;
+        let geometry = segment.geometry;
+        let number = row / geometry.capacity as u32;
+        if self.page != Some(number) {
+            self.reader.checked(number)?;
+            self.words.clear();
+            self.words.extend_from_slice(self.reader.page(number)?);
+            self.reader.release();
+            self.page = Some(number);
+        }
+        let page = RowPage::new(geometry, &self.words)?;
+        Ok(page.row(row as usize % geometry.capacity))
+    }
+}
+
+/// Rows sorted by bit count.
+pub enum Run<'a> {
+    Collected(Collected),
+    Spilled(Spilled),
+    Merged(Merged<'a>),
+}
+
+impl Run<'_> {
+    /// Passes on the rows of `count` set bits; called for every count, ascending.
+    ///
+    /// Errors: those of `to`; a damaged page.
+    fn each(&mut self, count: u32, to: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
+        match self {
+            Run::Collected(rows) => {
+                for &i in rows.of_count(count) {
+                    to(rows.row(i as usize))?;
+                }
+            }
+            Run::Spilled(file) => {
+                while let Some(row) = file.next().filter(|row| row.count == count) {
+                    to(row)?;
+                    file.advance();
+                }
+            }
+            Run::Merged(segment) => {
+                for row in segment.loaded.segment.range(count, count) {
+                    to(segment.row(row)?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Passes on the live rows of all runs by bit count.
+///
+/// Errors: those of `to`; a damaged page.
+pub fn merge(
+    geometry: &Geometry,
+    runs: &mut [Run<'_>],
+    mut to: impl FnMut(Row<'_>) -> Result<()>,
+) -> Result<()> {
+    for count in 0..=geometry.missing() {
+        for run in &mut *runs {
+            check_for_interrupts();
+            run.each(count, &mut |row| {
+                check_for_interrupts();
+                if row.place != 0 {
+                    to(row)?;
+                }
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
