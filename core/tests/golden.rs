@@ -1,7 +1,7 @@
 //! Every value of golden.json, which an independent program computed.
 
 use bloom_ident_core::filter::{self, rates, Builder, Shape, View};
-use bloom_ident_core::similarity::{profile, Counts, Weights};
+use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::{ngram, text};
 use serde_json::Value;
 
@@ -42,9 +42,9 @@ fn signature(shape: Shape, text: &str, by_word: bool) -> Vec<u8> {
     bytes
 }
 
-fn counts(shape: Shape, a: &str, b: &str) -> Counts {
+fn counts(shape: Shape, a: &str, b: &str) -> Popcounts {
     let (a, b) = (signature(shape, a, false), signature(shape, b, false));
-    Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
+    Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
 }
 
 #[test]
@@ -75,11 +75,11 @@ fn idx() {
 fn ngrams() {
     for v in golden("ngrams") {
         let mut words = Vec::new();
-        ngram::for_each_word(
+        ngram::for_each_ngram(
             s(&v, "s"),
             n(&v, "q") as u8,
             false,
-            |w, _| words.push(w.word()),
+            |w, _| words.push(w.ngram()),
             || (),
         );
         assert_eq!(Value::from(words), v["words"]);
@@ -147,7 +147,7 @@ fn estimates() {
         let fill = View::stored(&bytes).unwrap().fill();
         assert_eq!(fill, f(&v, "fill"));
         assert!(close(fill.powf(7.0), f(&v, "fpr")));
-        assert!(close(rates::words(43.0, fill), f(&v, "words")));
+        assert!(close(rates::ngrams(43.0, fill), f(&v, "words")));
     }
 }
 
@@ -168,7 +168,7 @@ fn by_word() {
             signature(shape, &text("a"), true),
             signature(shape, &text("b"), true),
         );
-        let c = Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
+        let c = Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
         assert_eq!(c.jaccard(), f(&v, "jaccard"));
     }
 }
@@ -220,7 +220,7 @@ fn rates_by_formula() {
         assert_eq!(rates::optimal_hashes(f(&v, "m_over_n")), f(&v, "k"));
     }
     for v in golden("distinct_words") {
-        let words = rates::distinct_words(n(&v, "m") as u32, n(&v, "k") as u32);
+        let words = rates::distinct_ngrams(n(&v, "m") as u32, n(&v, "k") as u32);
         assert_eq!(words, Some(n(&v, "n") as u128));
     }
     for v in golden("collision") {

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::rates::unit;
-use bloom_ident_core::Kind;
+use bloom_ident_core::range::unit;
+use bloom_ident_core::ErrorKind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::key::Key;
@@ -53,7 +53,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         let column = CStr::from_ptr(args[2].value.cast_mut_ptr());
         let threshold = f64::from_bits(args[3].value.value() as u64);
         unit("threshold", threshold)
-            .map_err(|e| e.of_kind(Kind::InvalidParameter))
+            .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
             .or_raise();
         let function = (*(*fcinfo).flinfo).fn_oid;
         let (statement, mut types) = statement(function, list, column)?;

@@ -70,7 +70,7 @@ unsafe fn after(call: &Call, guard: &Guard) -> Result<()> {
             return Ok(());
         };
         let signature = Bloom::from_raw(new);
-        if signature.view().count() == 0 {
+        if signature.view().popcount() == 0 {
             return Ok(());
         }
         let is_same = |row| unchanged(attribute(row, guard.column), &signature);
@@ -182,7 +182,7 @@ unsafe fn skip_or_go_on(
     signature: &Bloom<'_>,
     own: Option<Place>,
 ) -> Result<pg_sys::Datum> {
-    if signature.view().count() == 0 {
+    if signature.view().popcount() == 0 {
         return Ok(call.go_on());
     }
     list::check_owner(guard, || call.trigger_name())?;

@@ -3,7 +3,7 @@
 //! As PostgreSQL's exclusion constraints do it: the row and its index entry are there before the search begins, so
 //! of two sessions that enter similar rows the one that searches later sees the other's row, and waits for its end.
 
-use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::similarity::Popcounts;
 use pgrx::pg_sys;
 
 use super::found::Found;
@@ -97,11 +97,11 @@ fn search_one(
     let mut scan = Scan::begin(target, signature, guard.options.threshold, since);
     let slot = scan.slot;
     while let Some(row) = scan.advance() {
-        let similarity = Counts::of(&view, &scan.signature().view())
+        let similarity = Popcounts::of(&view, &scan.signature().view())
             .or_raise()
             .jaccard();
         // empty signatures are similar to nothing, even at threshold 0
-        if similarity < guard.options.threshold || scan.signature().view().count() == 0 {
+        if similarity < guard.options.threshold || scan.signature().view().popcount() == 0 {
             continue;
         }
         if own.is_some_and(|own| same_place(own, scan.place())) {

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::pg::catalog::storage::{is_heap, is_read_from};
@@ -18,7 +18,7 @@ use crate::types::readable;
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
-    raise_as(code, &Error::new(Kind::InvalidParameter, message))
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
 }
 
 fn text(name: &CStr) -> String {
@@ -122,7 +122,7 @@ impl Records {
                     raise_as(
                         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
                         &Error::new(
-                            Kind::InvalidParameter,
+                            ErrorKind::InvalidParameter,
                             format!(
                                 "column \"{}\" of relation \"{name}\" is of type {}, not bloom",
                                 text(&signature.name),

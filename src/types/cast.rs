@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, JsonB};
 use serde::{Deserialize, Serialize};
 
@@ -45,14 +45,14 @@ fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let convert = || -> Result<NewBloom> {
         let Some(shape) = typmod::shape(typmod)? else {
             return Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 "cannot cast a bit string to bloom without a shape",
             )
             .hint("Name the shape in the cast: bloom(k,p,q)."));
         };
         if i64::from(length) != i64::from(shape.m()) {
             return Err(Error::new(
-                Kind::DataException,
+                ErrorKind::DataException,
                 format!("bit string of {length} bits does not fit shape {shape}"),
             )
             .detail(format!("The shape has {} bits.", shape.m())));
@@ -103,7 +103,7 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
     let json = BloomJson {
         k: shape.k().into(),
         p: shape.p().into(),
-        q: shape.q().into(),
+        q: shape.ngram().into(),
         rules: shape.rules().into(),
         hash: shape.family().into(),
         key: shape.key().into(),
@@ -124,7 +124,7 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let size = unsafe { pg_sys::toast_raw_datum_size(datum) };
     if size > LONGEST_JSON {
         Err(Error::new(
-            Kind::InvalidText,
+            ErrorKind::InvalidText,
             format!("JSON form of bloom is too long: {size} bytes"),
         )
         .detail(format!("It has {LONGEST_JSON} bytes at most.")))
@@ -133,7 +133,7 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let convert = || -> Result<NewBloom> {
         let bad = |what: &dyn std::fmt::Display| {
             Error::new(
-                Kind::InvalidText,
+                ErrorKind::InvalidText,
                 format!("invalid JSON form of bloom: {what}"),
             )
             .hint("Write {\"k\": 2, \"p\": 5, \"q\": 3, \"bits\": [0, 7]}.")

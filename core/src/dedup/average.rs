@@ -8,9 +8,9 @@ use super::forest::{numbers, Forest};
 use super::links::steps;
 use super::{filled, Link, Links};
 use crate::error::number;
-use crate::filter::rates::unit;
+use crate::range::unit;
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Clusters by average link (UPGMA; R. R. Sokal, C. D. Michener: A Statistical Method for Evaluating
 /// Systematic Relationships, 1958): again and again the two clusters are merged whose members have the
@@ -36,7 +36,7 @@ pub fn average(
     unit("similarity of missing pairs", missing)?;
     if missing >= threshold {
         return Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!(
                 "the similarity of missing pairs, {}, is not below the threshold {}",
                 number(missing),
@@ -353,7 +353,7 @@ mod tests {
             (0.5, f64::NAN),
         ] {
             let refused = average(&none, t, missing, || ()).unwrap_err();
-            assert_eq!(refused.kind(), Kind::InvalidParameter);
+            assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::forest::{numbers, Forest};
 use super::{filled, reserve, Links};
-use crate::filter::rates::unit;
+use crate::range::unit;
 use crate::tick::Ticker;
 use crate::Result;
 

@@ -15,7 +15,7 @@ pub use average::average;
 pub use clusters::{centres, components, labels, Choice, Clusters, Member};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
-pub use sweep::{Step, Sweep};
+pub use sweep::{Sweep, SweepStep};
 
 use crate::tick::Ticker;
 use crate::{Error, Result};

@@ -21,7 +21,7 @@ fn check_rows(segment: &Segment, pages: &mut impl Pages) -> Result<()> {
         let page = segment.check_row_page(number, pages.page(number)?)?;
         let below = |&i: &usize| {
             let row = page.row(i);
-            row.count <= segment.geometry.bits && row.threshold < segment.least_threshold
+            row.popcount <= segment.geometry.bits && row.threshold < segment.least_threshold
         };
         if let Some(i) = (0..page.len()).find(below) {
             let (threshold, least) = (page.threshold(i), segment.least_threshold);

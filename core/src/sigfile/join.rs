@@ -14,7 +14,7 @@ use super::budget::{step, Costs};
 use super::query::Query;
 use super::segment::{Postings, Segment};
 use super::Pages;
-use crate::similarity::{fold, Fold, FoldFilter};
+use crate::bits::{fold, Fold, FoldFilter};
 use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::{Error, Result};
@@ -104,13 +104,13 @@ impl Folds {
 
 /// Some rows of a segment, side by side.
 #[derive(Default)]
-struct Block {
+struct RowBlock {
     words: Vec<u64>,
-    counts: Vec<u32>,
-    places: Vec<u64>,
+    popcounts: Vec<u32>,
+    tids: Vec<u64>,
 }
 
-impl Block {
+impl RowBlock {
     /// Errors: a damaged page; out of memory.
     fn read(
         &mut self,
@@ -119,43 +119,43 @@ impl Block {
         pages: &mut impl Pages,
     ) -> Result<()> {
         self.words.clear();
-        self.counts.clear();
-        self.places.clear();
+        self.popcounts.clear();
+        self.tids.clear();
         for number in numbers {
             let page = segment.row_page(number, pages.page(number)?)?;
-            segment.check_counts(number, &page, 0, page.len())?;
+            segment.check_popcounts(number, &page, 0, page.len())?;
             self.words.extend_from_slice(page.words(0, page.len()));
-            self.counts.extend_from_slice(page.counts());
-            self.places.extend((0..page.len()).map(|i| page.place(i)));
+            self.popcounts.extend_from_slice(page.popcounts());
+            self.tids.extend((0..page.len()).map(|i| page.tid(i)));
         }
         pages.release();
         Ok(())
     }
 }
 
-/// Rows that are searched for, in the order of their bit counts.
+/// Rows that are searched for, in the order of their popcounts.
 #[derive(Debug, Default)]
 pub struct Batch {
     words: Vec<u64>,
-    rows: Vec<Asked>,
+    rows: Vec<BatchRow>,
 }
 
 /// What is known of a row that is searched for.
 #[derive(Clone, Debug)]
-struct Asked {
-    count: u32,
+struct BatchRow {
+    popcount: u32,
     /// Rows that can be similar, by number.
     rows: Range<u32>,
     /// Of these, those from here on are scanned.
     scanned: u32,
-    /// Least and greatest bit count that can be similar.
+    /// Least and greatest popcount that can be similar.
     window: (u32, u32),
     /// The greatest number of bits that a similar row differs in.
     limit: u32,
     fold: Fold,
 }
 
-impl Asked {
+impl BatchRow {
     fn costs(&self, weak_from: u32) -> &'static Costs {
         if self.limit >= weak_from {
             &COSTS_UNFOLDED
@@ -181,10 +181,10 @@ impl Batch {
     }
 
     /// Adds a row, to be searched for among the rows from number `from` on.
-    pub fn push(&mut self, words: &[u64], count: u32, from: u32) {
+    pub fn push(&mut self, words: &[u64], popcount: u32, from: u32) {
         self.words.extend_from_slice(words);
-        self.rows.push(Asked {
-            count,
+        self.rows.push(BatchRow {
+            popcount,
             rows: from..u32::MAX,
             scanned: from,
             window: (0, 0),
@@ -230,7 +230,7 @@ pub struct Joiner<'a> {
     at_once: usize,
     /// From how many bits on, in which rows may differ, folds are of no use.
     weak_from: u32,
-    block: Block,
+    block: RowBlock,
 }
 
 /// Probes that are collected before they are sorted.
@@ -261,11 +261,11 @@ impl<'a> Joiner<'a> {
             hits: Vec::new(),
             at_once: usize::MAX >> 1,
             weak_from: folds.weak_from(),
-            block: Block::default(),
+            block: RowBlock::default(),
         }
     }
 
-    /// Calls `hit` with the number of a row of the batch, and place and similarity of each row, also a dead one, that reaches the
+    /// Calls `hit` with the number of a row of the batch, and tid and similarity of each row, also a dead one, that reaches the
     /// threshold with it. No page is held then.
     ///
     /// Errors: out of memory; a damaged page.
@@ -337,18 +337,19 @@ impl<'a> Joiner<'a> {
             let base = first * capacity;
             for i in some.clone().filter(weak) {
                 let asked = &batch.rows[i];
-                let end = asked.rows.end.min(base + self.block.counts.len() as u32);
+                let end = asked.rows.end.min(base + self.block.popcounts.len() as u32);
                 let (start, end) = (asked.scanned.max(base), end.max(base));
                 if start >= end {
                     continue;
                 }
-                self.query.replace(batch.words(i), asked.count);
+                self.query.replace(batch.words(i), asked.popcount);
                 let (from, to) = ((start - base) as usize, (end - base) as usize);
                 let words = &self.block.words[from * geometry.stride..to * geometry.stride];
-                let (counts, places) = (&self.block.counts[from..to], &self.block.places[from..to]);
+                let (popcounts, tids) =
+                    (&self.block.popcounts[from..to], &self.block.tids[from..to]);
                 let query = &self.query;
-                query.scan_words(words, counts, |k, common| {
-                    hit(i, places[k], query.similarity(counts[k], common))
+                query.scan_words(words, popcounts, |k, common| {
+                    hit(i, tids[k], query.similarity(popcounts[k], common))
                 });
                 pages.tick();
             }
@@ -372,23 +373,23 @@ impl<'a> Joiner<'a> {
                 let (asked, row) = ((candidate >> 32) as usize, candidate as u32);
                 if asked != last {
                     self.query
-                        .replace(batch.words(asked), batch.rows[asked].count);
+                        .replace(batch.words(asked), batch.rows[asked].popcount);
                     last = asked;
                 }
                 let number = row / capacity as u32;
                 let page = self.segment.row_page(number, pages.page(number)?)?;
                 let i = row as usize % capacity;
-                let count = self.segment.count_on(number, &page, i)?;
-                if let Some(common) = self.query.hit(page.words(i, i + 1), count) {
+                let popcount = self.segment.popcount_on(number, &page, i)?;
+                if let Some(common) = self.query.hit(page.words(i, i + 1), popcount) {
                     page.checked(i).map_err(|e| e.on_page(number))?;
-                    let similarity = self.query.similarity(count, common);
-                    self.hits.push((asked, page.place(i), similarity));
+                    let similarity = self.query.similarity(popcount, common);
+                    self.hits.push((asked, page.tid(i), similarity));
                 }
                 pages.tick();
             }
             pages.release();
-            for (asked, place, similarity) in self.hits.drain(..) {
-                hit(asked, place, similarity);
+            for (asked, tid, similarity) in self.hits.drain(..) {
+                hit(asked, tid, similarity);
             }
         }
         Ok(())
@@ -400,9 +401,9 @@ impl<'a> Joiner<'a> {
         let mut limit = 0;
         for i in 0..batch.rows.len() {
             pages.tick();
-            let count = batch.rows[i].count;
-            let other = i == 0 || count != self.query.count();
-            self.query.replace(batch.words(i), count);
+            let popcount = batch.rows[i].popcount;
+            let other = i == 0 || popcount != self.query.popcount();
+            self.query.replace(batch.words(i), popcount);
             let asked = &mut batch.rows[i];
             let Some((lo, hi)) = self.query.window() else {
                 asked.rows = 0..0;
@@ -440,7 +441,7 @@ impl<'a> Joiner<'a> {
             return Ok(());
         }
         let (stride, weak_from) = (segment.geometry.stride, self.weak_from);
-        let worth_it = |asked: &Asked| {
+        let worth_it = |asked: &BatchRow| {
             let costs = asked.costs(weak_from);
             let scan = costs.scan(asked.rows.len() as u32, stride);
             scan >= chunks as f64 * costs.probe && chunks > 0
@@ -471,7 +472,7 @@ impl<'a> Joiner<'a> {
             if !worth_it(&batch.rows[i]) {
                 continue;
             }
-            self.query.replace(batch.words(i), batch.rows[i].count);
+            self.query.replace(batch.words(i), batch.rows[i].popcount);
             let scanned = self.plan_one(i - base, &batch.rows[i]);
             batch.rows[i].scanned = scanned;
         }
@@ -479,7 +480,7 @@ impl<'a> Joiner<'a> {
     }
 
     /// Chooses radii for the row `i` of those that are searched for at once; returns from where on is scanned.
-    fn plan_one(&mut self, i: usize, asked: &Asked) -> u32 {
+    fn plan_one(&mut self, i: usize, asked: &BatchRow) -> u32 {
         let segment = self.segment;
         let chunks = segment.postings.len();
         let own = &self.own[i * chunks..(i + 1) * chunks];
@@ -496,13 +497,13 @@ impl<'a> Joiner<'a> {
         self.order.clear();
         let (mut spent, mut steps, mut widest, mut chosen) = (0.0, 0, 0, 0);
         let mut best = (scan(rows.len() as u32), rows.start);
-        let first = segment.count_of(rows.start);
-        'counts: for count in first..=asked.window.1 {
-            let end = segment.first[count as usize + 1].min(rows.end);
-            if end <= rows.start || end == segment.first[count as usize].min(rows.end) {
+        let first = segment.popcount_of(rows.start);
+        'popcounts: for popcount in first..=asked.window.1 {
+            let end = segment.first[popcount as usize + 1].min(rows.end);
+            if end <= rows.start || end == segment.first[popcount as usize].min(rows.end) {
                 continue;
             }
-            widest = widest.max(self.query.radius(count));
+            widest = widest.max(self.query.radius(popcount));
             while steps < widest + 1 {
                 let mut least = 0;
                 for (chunk, cost) in self.next.iter().enumerate() {
@@ -512,7 +513,7 @@ impl<'a> Joiner<'a> {
                 }
                 spent += self.next[least];
                 if spent >= best.0 || radii[least] == i8::MAX {
-                    break 'counts;
+                    break 'popcounts;
                 }
                 radii[least] += 1;
                 self.next[least] = cost(least, radii[least] as u32 + 1);

@@ -1,6 +1,6 @@
 //! What the index access method `sigfile` computes, over pages that its caller reads and writes.
 //!
-//! A *segment* holds rows sorted by bit count ([`rows`]), and for each *chunk* of the bits
+//! A *segment* holds rows sorted by popcount ([`rows`]), and for each *chunk* of the bits
 //! ([`chunk`]) the rows by the value of that chunk ([`posting`]). A search with a threshold knows in
 //! how many bits a row can differ at most ([`query`]); by the pigeonhole principle a row that differs
 //! in so few agrees nearly with the query in some chunk ([`budget`]), so that few lists are read
@@ -24,7 +24,7 @@ pub mod tiers;
 pub mod write;
 
 pub use query::Query;
-pub use rows::{Geometry, Row, RowPage, RowPageMut};
+pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
 pub use segment::Segment;
 
 use crate::Result;

@@ -39,9 +39,9 @@ pub struct PostingPage<'a> {
 
 /// Postings of one value on one page.
 #[derive(Clone, Copy)]
-pub struct List<'a>(&'a [u8]);
+pub struct PostingList<'a>(&'a [u8]);
 
-impl<'a> List<'a> {
+impl<'a> PostingList<'a> {
     pub fn len(&self) -> usize {
         self.0.len() / 3
     }
@@ -69,7 +69,7 @@ impl<'a> List<'a> {
 
     /// Those of these rows, and perhaps some others if they are few.
     #[inline]
-    pub fn about(&self, rows: std::ops::Range<u32>) -> List<'a> {
+    pub fn about(&self, rows: std::ops::Range<u32>) -> PostingList<'a> {
         if self.len() > SHORT {
             self.within(rows)
         } else {
@@ -78,7 +78,7 @@ impl<'a> List<'a> {
     }
 
     /// Those of these rows.
-    pub fn within(&self, rows: std::ops::Range<u32>) -> List<'a> {
+    pub fn within(&self, rows: std::ops::Range<u32>) -> PostingList<'a> {
         let below = |limit: u32| {
             let (mut from, mut to) = (0, self.len());
             while from < to {
@@ -94,7 +94,7 @@ impl<'a> List<'a> {
             from
         };
         let (from, to) = (below(rows.start), below(rows.end));
-        List(self.0.get(3 * from..3 * to).unwrap_or_default())
+        PostingList(self.0.get(3 * from..3 * to).unwrap_or_default())
     }
 
     /// Row numbers, ascending.
@@ -149,13 +149,13 @@ impl<'a> PostingPage<'a> {
     ///
     /// Errors: a directory that cannot be.
     #[inline]
-    pub fn find(&self, value: u32) -> Result<List<'a>> {
+    pub fn find(&self, value: u32) -> Result<PostingList<'a>> {
         let Some(offset) = u64::from(value).checked_sub(self.base) else {
-            return Ok(List(&[]));
+            return Ok(PostingList(&[]));
         };
         let bucket = (offset >> self.shift) as usize;
         if bucket >= self.buckets {
-            return Ok(List(&[]));
+            return Ok(PostingList(&[]));
         }
         let directory = self.directory();
         let (from, to) = (directory[bucket] as usize, directory[bucket + 1] as usize);
@@ -167,11 +167,11 @@ impl<'a> PostingPage<'a> {
         let keys = &all[at + from..at + to];
         let key = (offset & ((1 << self.shift) - 1)) as u8;
         let Some(first) = keys.iter().position(|&k| k == key) else {
-            return Ok(List(&[]));
+            return Ok(PostingList(&[]));
         };
         let run = keys[first..].iter().take_while(|&&k| k == key).count();
         let rows = at + self.len + 3 * (from + first);
-        Ok(List(&all[rows..rows + 3 * run]))
+        Ok(PostingList(&all[rows..rows + 3 * run]))
     }
 
     /// Errors: a header or a directory that cannot be.
@@ -193,7 +193,8 @@ impl<'a> PostingPage<'a> {
         let page = *self;
         let directory = self.directory();
         let all = bytes(self.words);
-        let rows = List(&all[self.keys_at() + self.len..self.keys_at() + POSTING * self.len]);
+        let rows =
+            PostingList(&all[self.keys_at() + self.len..self.keys_at() + POSTING * self.len]);
         let keys = &all[self.keys_at()..self.keys_at() + self.len];
         let values = (0..self.buckets).flat_map(move |b| {
             let (from, to) = (directory[b] as usize, directory[b + 1] as usize);

@@ -6,7 +6,7 @@
 use chrono::{Datelike, NaiveDate};
 
 use super::normalize;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes of a format; far more than any needs.
 const LONGEST_FORMAT: usize = 256;
@@ -14,33 +14,33 @@ const LONGEST_FORMAT: usize = 256;
 const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum DateField {
     Year,
     Month,
     MonthName,
     Day,
 }
 
-impl Field {
+impl DateField {
     fn name(self) -> &'static str {
         match self {
-            Field::Year => "year",
-            Field::Month | Field::MonthName => "month",
-            Field::Day => "day",
+            DateField::Year => "year",
+            DateField::Month | DateField::MonthName => "month",
+            DateField::Day => "day",
         }
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Token {
-    Field(Field),
+enum FormatToken {
+    Field(DateField),
     Space,
     Literal(char),
 }
 
 /// The three numbers as written; they need not be a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Parts {
+struct DateParts {
     year: i32,
     month: u32,
     day: u32,
@@ -64,7 +64,7 @@ pub struct Plausibility {
 pub fn date_digits(year: i32, month: u32, day: u32) -> Result<String> {
     if !YEARS.contains(&year) {
         return Err(Error::new(
-            Kind::DatetimeOverflow,
+            ErrorKind::DatetimeOverflow,
             format!("year {year} is out of range for an identity date"),
         )
         .detail("Years from 1 to 9999 have the form YYYYMMDD."));
@@ -85,7 +85,7 @@ pub fn parse_date(text: &str, format: &str) -> Result<String> {
         None => date_digits(parts.year, parts.month, parts.day),
         Some((field, value, detail)) => {
             let error = Error::new(
-                Kind::DatetimeOverflow,
+                ErrorKind::DatetimeOverflow,
                 format!(
                     "{} {value} is impossible in date \"{}\"",
                     field.name(),
@@ -136,17 +136,17 @@ pub fn plausibility(text: &str, format: &str) -> Result<Plausibility> {
     })
 }
 
-fn tokens(format: &str) -> Result<Vec<Token>> {
-    const FIELDS: [(&str, Field); 5] = [
-        ("yyyy", Field::Year),
-        ("month", Field::MonthName),
-        ("mon", Field::MonthName),
-        ("mm", Field::Month),
-        ("dd", Field::Day),
+fn tokens(format: &str) -> Result<Vec<FormatToken>> {
+    const FIELDS: [(&str, DateField); 5] = [
+        ("yyyy", DateField::Year),
+        ("month", DateField::MonthName),
+        ("mon", DateField::MonthName),
+        ("mm", DateField::Month),
+        ("dd", DateField::Day),
     ];
     let malformed = |what: String| {
         Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("invalid date format \"{}\"", quoted(format)),
         )
         .detail(what)
@@ -162,22 +162,22 @@ fn tokens(format: &str) -> Result<Vec<Token>> {
             rest.get(..name.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(name))
         }) {
-            tokens.push(Token::Field(*field));
+            tokens.push(FormatToken::Field(*field));
             rest = &rest[name.len()..];
         } else if c == '"' {
             let Some(end) = rest[1..].find('"') else {
                 return malformed("A double quote is not closed.".into());
             };
-            tokens.extend(rest[1..=end].chars().map(Token::Literal));
+            tokens.extend(rest[1..=end].chars().map(FormatToken::Literal));
             rest = &rest[end + 2..];
         } else if c.is_alphanumeric() {
             let word: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
             return malformed(format!("\"{}\" is no field.", quoted(&word)));
         } else {
             if !c.is_whitespace() {
-                tokens.push(Token::Literal(c));
-            } else if tokens.last() != Some(&Token::Space) {
-                tokens.push(Token::Space);
+                tokens.push(FormatToken::Literal(c));
+            } else if tokens.last() != Some(&FormatToken::Space) {
+                tokens.push(FormatToken::Space);
             }
             rest = &rest[c.len_utf8()..];
         }
@@ -185,7 +185,7 @@ fn tokens(format: &str) -> Result<Vec<Token>> {
     for wanted in ["year", "month", "day"] {
         let n = tokens
             .iter()
-            .filter(|t| matches!(t, Token::Field(f) if f.name() == wanted))
+            .filter(|t| matches!(t, FormatToken::Field(f) if f.name() == wanted))
             .count();
         if n != 1 {
             return malformed(format!("The {wanted} must occur once, not {n} times."));
@@ -194,10 +194,10 @@ fn tokens(format: &str) -> Result<Vec<Token>> {
     Ok(tokens)
 }
 
-fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
+fn match_tokens(text: &str, format: &str, tokens: &[FormatToken]) -> Result<DateParts> {
     let mismatch = |what: String| {
         Error::new(
-            Kind::DatetimeFormat,
+            ErrorKind::DatetimeFormat,
             format!(
                 "date \"{}\" does not match format \"{}\"",
                 quoted(text),
@@ -207,7 +207,7 @@ fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
         .detail(what)
         .hint("Give the format that it has; ident_date_plausibility() tells without an error.")
     };
-    let mut parts = Parts {
+    let mut parts = DateParts {
         year: 0,
         month: 0,
         day: 0,
@@ -215,8 +215,8 @@ fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
     let mut rest = text.trim();
     for (i, token) in tokens.iter().enumerate() {
         match token {
-            Token::Space => rest = rest.trim_start(),
-            Token::Literal(c) => {
+            FormatToken::Space => rest = rest.trim_start(),
+            FormatToken::Literal(c) => {
                 rest = rest.strip_prefix(*c).ok_or_else(|| {
                     mismatch(match rest {
                         "" => format!("\"{c}\" is expected at the end."),
@@ -224,7 +224,7 @@ fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
                     })
                 })?;
             }
-            Token::Field(Field::MonthName) => {
+            FormatToken::Field(DateField::MonthName) => {
                 let end = rest
                     .find(|c: char| !c.is_alphabetic())
                     .unwrap_or(rest.len());
@@ -233,17 +233,16 @@ fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
                 })?;
                 rest = &rest[end..];
             }
-            Token::Field(field) => {
-                let width = if *field == Field::Year { 4 } else { 2 };
+            FormatToken::Field(field) => {
+                let width = if *field == DateField::Year { 4 } else { 2 };
                 let n = rest
                     .bytes()
                     .take(width)
                     .take_while(u8::is_ascii_digit)
                     .count();
                 // one digit will do where a delimiter follows
-                let adjacent =
-                    matches!(tokens.get(i + 1), Some(Token::Field(f)) if *f != Field::MonthName);
-                if n < width && (n == 0 || *field == Field::Year || adjacent) {
+                let adjacent = matches!(tokens.get(i + 1), Some(FormatToken::Field(f)) if *f != DateField::MonthName);
+                if n < width && (n == 0 || *field == DateField::Year || adjacent) {
                     return Err(mismatch(format!(
                         "{} digits of the {} are expected at \"{}\".",
                         width,
@@ -253,9 +252,9 @@ fn match_tokens(text: &str, format: &str, tokens: &[Token]) -> Result<Parts> {
                 }
                 let value: u32 = rest[..n].parse().expect("at most four digits");
                 match field {
-                    Field::Year => parts.year = value as i32,
-                    Field::Month | Field::MonthName => parts.month = value,
-                    Field::Day => parts.day = value,
+                    DateField::Year => parts.year = value as i32,
+                    DateField::Month | DateField::MonthName => parts.month = value,
+                    DateField::Day => parts.day = value,
                 }
                 rest = &rest[n..];
             }
@@ -291,20 +290,20 @@ fn month(name: &str) -> Option<u32> {
     Some(found as u32 + 1)
 }
 
-fn calendar(parts: Parts) -> Option<NaiveDate> {
+fn calendar(parts: DateParts) -> Option<NaiveDate> {
     YEARS.contains(&parts.year).then_some(())?;
     NaiveDate::from_ymd_opt(parts.year, parts.month, parts.day)
 }
 
-/// Field, its value and why it cannot be.
-fn impossible(parts: Parts) -> Option<(Field, u32, String)> {
-    let Parts { year, month, day } = parts;
+/// DateField, its value and why it cannot be.
+fn impossible(parts: DateParts) -> Option<(DateField, u32, String)> {
+    let DateParts { year, month, day } = parts;
     if !YEARS.contains(&year) {
         let why = "Years go from 1 to 9999.".into();
-        return Some((Field::Year, year.unsigned_abs(), why));
+        return Some((DateField::Year, year.unsigned_abs(), why));
     }
     if !(1..=12).contains(&month) {
-        return Some((Field::Month, month, "Months go from 1 to 12.".into()));
+        return Some((DateField::Month, month, "Months go from 1 to 12.".into()));
     }
     if calendar(parts).is_some() {
         return None;
@@ -315,15 +314,15 @@ fn impossible(parts: Parts) -> Option<(Field, u32, String)> {
     };
     let days = next.and_then(|d| d.pred_opt()).map_or(31, |d| d.day());
     let why = format!("Month {month} of {year} has {days} days.");
-    Some((Field::Day, day, why))
+    Some((DateField::Day, day, why))
 }
 
 /// The date that comes out when the digits of one impossible field, or day and month, change
 /// places.
-fn suggestion(parts: Parts) -> Option<String> {
+fn suggestion(parts: DateParts) -> Option<String> {
     let swap = |n: u32| n % 10 * 10 + n / 10;
-    let Parts { year, month, day } = parts;
-    let at = |month, day| Parts { year, month, day };
+    let DateParts { year, month, day } = parts;
+    let at = |month, day| DateParts { year, month, day };
     let candidates = if (1..=12).contains(&month) {
         [at(month, swap(day)), at(day, month)]
     } else {
@@ -442,7 +441,7 @@ mod tests {
         ] {
             assert_eq!(
                 parse_date("x", format).unwrap_err().kind(),
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 "{format}"
             );
         }

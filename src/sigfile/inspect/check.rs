@@ -2,7 +2,7 @@
 
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::{Pages, RowPage};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::{fail, Opened};
@@ -67,7 +67,7 @@ unsafe extern "C-unwind" fn check_row(
 fn broken(index: Index, what: String) -> ! {
     crate::pg::error::raise(
         &Error::new(
-            Kind::Corrupted,
+            ErrorKind::Corrupted,
             format!("index \"{}\" {what}", index.name()),
         )
         .hint("Rebuild the index with REINDEX."),
@@ -245,7 +245,7 @@ fn collect(opened: &Opened, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64
             let row = page.row(i);
             failed |= to.try_reserve(1).is_err();
             if !failed {
-                to.push((hit.place, digest(row.words, row.count, row.threshold)));
+                to.push((hit.place, digest(row.words, row.popcount, row.threshold)));
             }
         }
     }) {

@@ -5,7 +5,7 @@ mod stats;
 
 use std::ffi::CStr;
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::error::{raise_as, OrRaise};
@@ -35,7 +35,7 @@ impl Drop for Opened {
 }
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
-    raise_as(code, &Error::new(Kind::InvalidParameter, message))
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
 }
 
 impl Opened {

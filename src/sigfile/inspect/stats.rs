@@ -33,7 +33,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
             let rows = RowPage::growing(meta.geometry(part), buffer.words())
                 .map_err(|e| index.damaged(block, e.message()))
                 .or_raise();
-            let live = (0..rows.len()).filter(|&i| rows.place(i) != 0);
+            let live = (0..rows.len()).filter(|&i| rows.tid(i) != 0);
             tail_rows[part as usize] += live.count() as i64;
         }
     }

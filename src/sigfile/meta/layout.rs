@@ -62,7 +62,7 @@ fn is_possible(shape: u64, thresholds: bool) -> bool {
         return true;
     }
     let is = Shape::of_tag(shape);
-    let made = Shape::new(is.k().into(), is.p().into(), is.q().into())
+    let made = Shape::new(is.k().into(), is.p().into(), is.ngram().into())
         .and_then(|s| s.with_variant(is.rules().into(), is.family().into(), is.key().into()));
     let fits = Geometry::new(PAGE_WORDS, bits_of(shape), thresholds).is_ok();
     let version = shape.to_le_bytes()[0] == bloom_ident_core::filter::VERSION;

@@ -19,7 +19,7 @@
 mod layout;
 
 use bloom_ident_core::sigfile::Geometry;
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
@@ -108,7 +108,7 @@ impl Meta {
                 bloom_ident_core::sigfile::posting::MAX_ROWS
             );
             crate::pg::error::raise(
-                &Error::new(Kind::LimitExceeded, message)
+                &Error::new(ErrorKind::LimitExceeded, message)
                     .hint("Partition the table, or run VACUUM to have segments merged."),
             );
         }

@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
 
 /// Errors: a place where no row can be.
 pub fn check_places(page: &RowPage<'_>) -> Result<()> {
-    let mut places = (0..page.len()).map(|i| page.place(i));
+    let mut places = (0..page.len()).map(|i| page.tid(i));
     match places.find(|&place| place != 0 && !tid::is_possible(place)) {
         Some(place) => Err(Error::damaged(tid::describe(place))),
         None => Ok(()),

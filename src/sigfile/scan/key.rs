@@ -1,7 +1,7 @@
 //! The keys of a scan.
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::{Shape, View};
-use bloom_ident_core::sigfile::rows::to_words;
 use bloom_ident_core::sigfile::Query;
 use pgrx::pg_sys;
 

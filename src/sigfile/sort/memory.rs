@@ -1,6 +1,6 @@
 //! Rows in memory.
 
-use bloom_ident_core::sigfile::{Geometry, Row};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::{Error, Result};
 
 use crate::pg::check_for_interrupts;
@@ -44,11 +44,11 @@ impl Collected {
 
     /// Length of `first` while the rows are sorted.
     fn counts(&self) -> usize {
-        self.geometry.missing() as usize + 3
+        self.geometry.null_popcount() as usize + 3
     }
 
     /// Errors: out of memory; a row that cannot be.
-    pub fn push(&mut self, row: Row<'_>) -> Result<()> {
+    pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
         let width = self.width();
         row.check(&self.geometry)?;
         if self.words.capacity() - self.words.len() < width {
@@ -63,7 +63,7 @@ impl Collected {
         Ok(())
     }
 
-    pub fn row(&self, i: usize) -> Row<'_> {
+    pub fn row(&self, i: usize) -> SignatureRow<'_> {
         let words = &self.words[i * self.width()..(i + 1) * self.width()];
         unpack(&self.geometry, words)
     }
@@ -83,14 +83,14 @@ impl Collected {
         order.resize(n, 0);
         for i in 0..n {
             check_for_interrupts();
-            first[self.row(i).count as usize + 2] += 1;
+            first[self.row(i).popcount as usize + 2] += 1;
         }
         for c in 1..counts {
             first[c] += first[c - 1];
         }
         // where count c begins is at c + 1 as yet, and comes to be where it ends
         for i in 0..n {
-            let slot = &mut first[self.row(i).count as usize + 1];
+            let slot = &mut first[self.row(i).popcount as usize + 1];
             order[*slot as usize] = i as u32;
             *slot += 1;
             check_for_interrupts();
@@ -100,7 +100,7 @@ impl Collected {
     }
 
     /// A row by its number among the sorted ones.
-    pub fn nth(&self, n: usize) -> Row<'_> {
+    pub fn nth(&self, n: usize) -> SignatureRow<'_> {
         self.row(self.order[n] as usize)
     }
 
@@ -110,17 +110,17 @@ impl Collected {
 }
 
 /// What follows the bits of a row.
-pub fn pack(row: Row<'_>) -> [u64; 2] {
-    let place = row.place | u64::from(row.count) << 48;
+pub fn pack(row: SignatureRow<'_>) -> [u64; 2] {
+    let place = row.tid | u64::from(row.popcount) << 48;
     [row.threshold.to_bits(), place]
 }
 
-pub fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> Row<'a> {
+pub fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> SignatureRow<'a> {
     let stride = geometry.stride;
-    Row {
+    SignatureRow {
         words: &words[..stride],
         threshold: f64::from_bits(words[stride]),
-        place: words[stride + 1] & ((1 << 48) - 1),
-        count: (words[stride + 1] >> 48) as u32,
+        tid: words[stride + 1] & ((1 << 48) - 1),
+        popcount: (words[stride + 1] >> 48) as u32,
     }
 }

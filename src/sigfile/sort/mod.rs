@@ -5,7 +5,7 @@ mod memory;
 mod run;
 mod spill;
 
-use bloom_ident_core::sigfile::{Geometry, Row};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
@@ -42,7 +42,7 @@ impl Sorting {
     }
 
     /// Errors: out of memory.
-    pub fn push(&mut self, row: Row<'_>) -> Result<()> {
+    pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
         let n = self.collected.len();
         if n >= LEAST_ROWS && self.collected.bytes(n + 1) > self.memory {
             self.spill()?;

@@ -1,6 +1,6 @@
 //! Runs of sorted rows, and merging them.
 
-use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
+use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, SignatureRow};
 use bloom_ident_core::Result;
 
 use super::spill::Spilled;
@@ -28,7 +28,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Errors: a damaged page.
-    fn row(&mut self, row: u32) -> Result<Row<'_>> {
+    fn row(&mut self, row: u32) -> Result<SignatureRow<'_>> {
         let segment = &self.loaded.segment;
         let geometry = segment.geometry;
         let number = row / geometry.capacity as u32;
@@ -55,7 +55,11 @@ impl Run<'_> {
     /// Passes on the rows of `count` set bits; called for every count, ascending.
     ///
     /// Errors: those of `to`; a damaged page.
-    fn each(&mut self, count: u32, to: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
+    fn each(
+        &mut self,
+        count: u32,
+        to: &mut dyn FnMut(SignatureRow<'_>) -> Result<()>,
+    ) -> Result<()> {
         match self {
             Run::Collected(rows) => {
                 for &i in rows.of_count(count) {
@@ -63,7 +67,7 @@ impl Run<'_> {
                 }
             }
             Run::Spilled(file) => {
-                while let Some(row) = file.next().filter(|row| row.count == count) {
+                while let Some(row) = file.next().filter(|row| row.popcount == count) {
                     to(row)?;
                     file.advance();
                 }
@@ -84,14 +88,14 @@ impl Run<'_> {
 pub fn merge(
     geometry: &Geometry,
     runs: &mut [Run<'_>],
-    mut to: impl FnMut(Row<'_>) -> Result<()>,
+    mut to: impl FnMut(SignatureRow<'_>) -> Result<()>,
 ) -> Result<()> {
-    for count in 0..=geometry.missing() {
+    for count in 0..=geometry.null_popcount() {
         for run in &mut *runs {
             check_for_interrupts();
             run.each(count, &mut |row| {
                 check_for_interrupts();
-                if row.place != 0 {
+                if row.tid != 0 {
                     to(row)?;
                 }
                 Ok(())

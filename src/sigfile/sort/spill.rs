@@ -1,6 +1,6 @@
 //! Rows in temporary files.
 
-use bloom_ident_core::sigfile::{Geometry, Row};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
@@ -88,7 +88,7 @@ impl Spilled {
     }
 
     /// The next row, which stays the next until [`Spilled::advance`].
-    pub fn next(&mut self) -> Option<Row<'_>> {
+    pub fn next(&mut self) -> Option<SignatureRow<'_>> {
         if !self.started {
             // SAFETY: the file is open.
             if unsafe { pg_sys::BufFileSeek(self.file, 0, 0, 0) } != 0 {

@@ -1,7 +1,7 @@
 //! Adding a row: it goes to the end of the tail, and when that has become long, a part of it is sealed.
 
 use bloom_ident_core::sigfile::{RowPage, RowPageMut};
-use bloom_ident_core::Kind as ErrorKind;
+use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
 use super::{check_shape, maintain, tail_rows, NewRow, Publisher};

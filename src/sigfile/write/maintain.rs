@@ -1,7 +1,7 @@
 //! When tails are sealed and segments are merged by the session that inserts.
 
 use bloom_ident_core::sigfile::tiers;
-use bloom_ident_core::{Kind as ErrorKind, Result};
+use bloom_ident_core::{ErrorKind, Result};
 
 use super::{Publisher, Sources};
 use crate::pg::error::warn;

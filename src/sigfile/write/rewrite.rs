@@ -111,7 +111,7 @@ impl Publisher {
             check_places(&page).map_err(here)?;
             for i in 0..page.len() {
                 let row = page.row(i);
-                if row.place != 0 {
+                if row.tid != 0 {
                     rows.push(row)?;
                 }
             }

@@ -1,8 +1,8 @@
 //! A value to be indexed.
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::rows::to_words;
-use bloom_ident_core::sigfile::{Geometry, Row};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
@@ -46,7 +46,7 @@ impl NewRow {
                 return NewRow {
                     shape: 0,
                     words: vec![0; geometry.stride],
-                    count: geometry.missing(),
+                    count: geometry.null_popcount(),
                     threshold: 0.0,
                     place,
                 };
@@ -82,12 +82,12 @@ impl NewRow {
         }
     }
 
-    pub fn row(&self) -> Row<'_> {
-        Row {
+    pub fn row(&self) -> SignatureRow<'_> {
+        SignatureRow {
             words: &self.words,
-            count: self.count,
+            popcount: self.count,
             threshold: self.threshold,
-            place: self.place,
+            tid: self.place,
         }
     }
 }

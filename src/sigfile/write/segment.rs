@@ -1,8 +1,8 @@
 //! Writing segments.
 
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
-use bloom_ident_core::sigfile::write::{Content, Store, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Row};
+use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
+use bloom_ident_core::sigfile::{Geometry, Pages, SignatureRow};
 use bloom_ident_core::Result;
 
 use super::Pool;
@@ -68,7 +68,7 @@ impl Pages for NewPages {
     }
 }
 
-impl Store for NewPages {
+impl PageStore for NewPages {
     fn append(&mut self, content: Content, words: &[u64]) {
         self.current = None;
         let kind = match content {
@@ -124,7 +124,7 @@ pub fn write_segments(
         });
         Ok(pool)
     };
-    merge(&geometry, runs, |row: Row<'_>| {
+    merge(&geometry, runs, |row: SignatureRow<'_>| {
         if writer.as_ref().is_some_and(|w| w.rows() == MAX_ROWS) {
             pool = Some(finish(writer.take().expect("there is one"), &mut new)?);
         }
