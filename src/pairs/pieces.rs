@@ -11,7 +11,9 @@ use pgrx::pg_sys;
 
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-use crate::sigfile::{Entry, Index, Loaded, Part, Reader, PAGE_WORDS};
+use crate::sigfile::{
+    Part, SegmentDescription, SegmentEntry, SegmentReader, SigfileIndex, PAGE_WORDS,
+};
 
 use crate::pairs::relation::Table;
 
@@ -20,8 +22,8 @@ pub enum Piece {
     Indexed {
         table: u16,
         side: u8,
-        index: Index,
-        loaded: Rc<Loaded>,
+        index: SigfileIndex,
+        loaded: Rc<SegmentDescription>,
         snapshot: pg_sys::Snapshot,
     },
     Memory {
@@ -60,7 +62,7 @@ impl Piece {
                 loaded,
                 snapshot,
                 ..
-            } => PieceReader::Indexed(Reader::new(*index, loaded).with_snapshot(*snapshot)),
+            } => PieceReader::Indexed(SegmentReader::new(*index, loaded).with_snapshot(*snapshot)),
             Piece::Memory { pages, .. } => PieceReader::Memory(pages),
         }
     }
@@ -85,7 +87,7 @@ impl Piece {
 }
 
 /// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](crate::pairs::loose) ones.
-pub fn has_postings(entry: &Entry) -> bool {
+pub fn has_postings(entry: &SegmentEntry) -> bool {
     entry.part == Part::Signatures && entry.rows >= MIN_ROWS
 }
 
@@ -162,7 +164,7 @@ impl PieceReader<'_> {
 
 /// Reads the pages of a piece.
 pub enum PieceReader<'a> {
-    Indexed(Reader<'a>),
+    Indexed(SegmentReader<'a>),
     Memory(&'a Memory),
 }
 

@@ -11,7 +11,7 @@ pub use crate::pg::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::pg::error::{raise_as, shown};
 use crate::pg::ffi;
 use crate::planner::signature_column;
-use crate::sigfile::{is_sigfile, Index, Meta};
+use crate::sigfile::{is_sigfile, Meta, SigfileIndex};
 use crate::types::ours::is_signature;
 use crate::types::readable;
 
@@ -209,7 +209,7 @@ impl Records {
 pub struct Table {
     pub heap: pg_sys::Relation,
     pub key: pg_sys::AttrNumber,
-    pub index: Index,
+    pub index: SigfileIndex,
     pub meta: Meta,
     /// What it is read with.
     pub snapshot: pg_sys::Snapshot,
@@ -260,7 +260,7 @@ impl Table {
             for index in indexes {
                 let relation = ffi::index_open(index, LOCK);
                 if usable(relation, column) {
-                    let index = Index::new(relation);
+                    let index = SigfileIndex::new(relation);
                     index.count_scan();
                     let snapshot = pg_sys::GetActiveSnapshot();
                     return Some(Table {
@@ -285,7 +285,7 @@ impl Table {
         // SAFETY: as promised by the caller.
         unsafe {
             let heap = ffi::table_open(heap, LOCK);
-            let index = Index::new(ffi::index_open(index, LOCK));
+            let index = SigfileIndex::new(ffi::index_open(index, LOCK));
             Table {
                 heap,
                 key: 0,

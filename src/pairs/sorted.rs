@@ -9,7 +9,7 @@ use crate::pairs::pieces::Piece;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;
-use crate::sigfile::{merge, Collected, Run};
+use crate::sigfile::{merge, RowRun, RowsInMemory};
 
 pub struct Sorted {
     geometry: Geometry,
@@ -18,16 +18,16 @@ pub struct Sorted {
 }
 
 enum Store {
-    Memory(Collected),
+    Memory(RowsInMemory),
     /// The words of each row, then its place and, above 2^48, its bit count.
     File(TemporaryFile),
 }
 
 impl Sorted {
     /// Errors: more rows than can be numbered.
-    pub fn new(geometry: Geometry, mut runs: Vec<Run<'static>>) -> Sorted {
-        if let [Run::Collected(_)] = runs[..] {
-            let Some(Run::Collected(collected)) = runs.pop() else {
+    pub fn new(geometry: Geometry, mut runs: Vec<RowRun<'static>>) -> Sorted {
+        if let [RowRun::RowsInMemory(_)] = runs[..] {
+            let Some(RowRun::RowsInMemory(collected)) = runs.pop() else {
                 unreachable!("just seen");
             };
             return Sorted {

@@ -16,7 +16,7 @@ use crate::pairs::unique::{self, repeated, Successive};
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
-use crate::sigfile::{Sorting, PAGE_WORDS};
+use crate::sigfile::{ExternalSort, PAGE_WORDS};
 use crate::types::Bloom;
 
 /// Rows fetched at a time.
@@ -26,7 +26,7 @@ const BATCH: i64 = 1000;
 pub struct Attribute {
     tag: u64,
     geometry: Option<Geometry>,
-    rows: Option<Sorting>,
+    rows: Option<ExternalSort>,
     memory: usize,
 }
 
@@ -76,7 +76,7 @@ impl Attribute {
         let memory = self.memory;
         let rows = self
             .rows
-            .get_or_insert_with(|| Sorting::new(geometry, memory));
+            .get_or_insert_with(|| ExternalSort::new(geometry, memory));
         rows.push(row).or_raise();
     }
 

@@ -17,8 +17,8 @@ pub use class::options::define;
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
 
 // what jobs over a whole table read
-pub use meta::{Entry, Meta, Part};
-pub use page::{Index, Kind as PageKind, PAGE_WORDS};
+pub use meta::{Meta, Part, SegmentEntry};
+pub use page::{PageKind, SigfileIndex, PAGE_WORDS};
 pub use read::cache::segment;
-pub use read::{check_places, Loaded, Reader};
-pub use sort::{merge, Collected, Run, Sorting};
+pub use read::{check_places, SegmentDescription, SegmentReader};
+pub use sort::{merge, ExternalSort, RowRun, RowsInMemory};

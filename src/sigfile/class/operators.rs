@@ -3,10 +3,10 @@
 use pgrx::pg_sys;
 
 use super::strategy;
-use crate::sigfile::page::Index;
+use crate::sigfile::page::SigfileIndex;
 
 /// Rows of the index have thresholds: its class is one for `bloom_query`.
-pub fn has_thresholds(index: Index) -> bool {
+pub fn has_thresholds(index: SigfileIndex) -> bool {
     // SAFETY: the relation is open and has one key column.
     unsafe {
         let relation = &*index.relation;

@@ -6,18 +6,18 @@ use bloom_ident_core::sigfile::chunk::MAX_CHUNKS;
 use pgrx::pg_sys;
 
 use crate::pg::entry;
-use crate::sigfile::page::Index;
+use crate::sigfile::page::SigfileIndex;
 
 /// As the relation cache keeps them: a varlena. 0 stands for a choice by the data.
 #[repr(C)]
-struct Stored {
+struct StoredOptions {
     length: i32,
     chunks: i32,
     tail_limit: i32,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct SigfileOptions {
     pub chunks: Option<u32>,
     tail_limit: Option<u32>,
 }
@@ -59,12 +59,17 @@ pub fn define() {
 /// Bytes of new rows that are kept unsorted: a search scans them in some 10 µs.
 const TAIL_BYTES: u32 = 160 * 1024;
 
-impl Options {
-    pub fn of(index: Index) -> Options {
+impl SigfileOptions {
+    pub fn of(index: SigfileIndex) -> SigfileOptions {
         // SAFETY: the relation is open; its options were made by `amoptions`.
-        let stored = unsafe { (*index.relation).rd_options.cast::<Stored>().as_ref() };
+        let stored = unsafe {
+            (*index.relation)
+                .rd_options
+                .cast::<StoredOptions>()
+                .as_ref()
+        };
         let given = |n: i32| u32::try_from(n).ok().filter(|&n| n > 0);
-        Options {
+        SigfileOptions {
             chunks: stored.and_then(|s| given(s.chunks)),
             tail_limit: stored.and_then(|s| given(s.tail_limit)),
         }
@@ -90,8 +95,11 @@ pub unsafe extern "C-unwind" fn amoptions(
         isset_offset: 0,
     };
     let table = [
-        parse(c"chunks", std::mem::offset_of!(Stored, chunks)),
-        parse(c"tail_limit", std::mem::offset_of!(Stored, tail_limit)),
+        parse(c"chunks", std::mem::offset_of!(StoredOptions, chunks)),
+        parse(
+            c"tail_limit",
+            std::mem::offset_of!(StoredOptions, tail_limit),
+        ),
     ];
     // SAFETY: called by the server with an options array or NULL; the table fits the struct.
     unsafe {
@@ -99,7 +107,7 @@ pub unsafe extern "C-unwind" fn amoptions(
             given,
             validate,
             *KIND.get().expect("defined when the library was loaded"),
-            size_of::<Stored>(),
+            size_of::<StoredOptions>(),
             table.as_ptr(),
             table.len() as i32,
         )

@@ -5,18 +5,18 @@ use bloom_ident_core::sigfile::{Pages, RowPage};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::{fail, Opened};
+use super::{fail, OpenedSigfile};
 use crate::pg::error::OrRaise;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, Index};
-use crate::sigfile::read::{check_places, in_use, load, read_list, Reader};
-use crate::sigfile::scan::Walk;
-use crate::sigfile::write::{item_pointer, NewRow};
+use crate::sigfile::page::{PageKind, SigfileIndex};
+use crate::sigfile::read::{check_places, in_use, load, read_list, SegmentReader};
+use crate::sigfile::scan::IndexScan;
+use crate::sigfile::write::{item_pointer, IndexRow};
 
 /// What the index says of rows of a range of the table's blocks: place and a digest of the value.
-struct Expected {
-    index: Index,
+struct ExpectedRows {
+    index: SigfileIndex,
     thresholds: bool,
     rows: Vec<(u64, u64)>,
     found: u64,
@@ -44,8 +44,8 @@ unsafe extern "C-unwind" fn check_row(
 ) {
     // SAFETY: `state` is what the check passed; one column.
     unsafe {
-        let expected = &mut *state.cast::<Expected>();
-        let row = NewRow::of(expected.thresholds, *values, *nulls, tid);
+        let expected = &mut *state.cast::<ExpectedRows>();
+        let row = IndexRow::of(expected.thresholds, *values, *nulls, tid);
         let wanted = digest(&row.words, row.count, row.threshold);
         let found = expected.rows.binary_search_by_key(&row.place, |r| r.0);
         let what = match found {
@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn check_row(
     }
 }
 
-fn broken(index: Index, what: String) -> ! {
+fn broken(index: SigfileIndex, what: String) -> ! {
     crate::pg::error::raise(
         &Error::new(
             ErrorKind::Corrupted,
@@ -78,7 +78,7 @@ fn broken(index: Index, what: String) -> ! {
 /// these were.
 #[entry]
 fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
-    let opened = Opened::new(oid, pg_sys::AccessShareLock, true);
+    let opened = OpenedSigfile::new(oid, pg_sys::AccessShareLock, true);
     let index = opened.index;
     // SAFETY: the snapshot is registered before the index is read, so that each row that it sees is in
     // the index; expressions of the index are evaluated as its owner, and can change nothing.
@@ -116,12 +116,12 @@ fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
 /// Every block belongs to one thing only, and every segment and page is sound.
 ///
 /// Errors: what is wrong first; out of memory.
-fn check_structure(index: Index, meta: &Meta) -> Result<()> {
+fn check_structure(index: SigfileIndex, meta: &Meta) -> Result<()> {
     // what is remembered of segments is read again
     let blocks = index.blocks();
     for entry in &meta.segments {
         let loaded = load(index, meta, entry)?;
-        let mut reader = Reader::new(index, &loaded);
+        let mut reader = SegmentReader::new(index, &loaded);
         check(&loaded.segment, &mut reader).map_err(|e| reader.locate(e))?;
         for number in 0..loaded.segment.row_pages() {
             reader.checked(number)?;
@@ -144,7 +144,7 @@ fn check_structure(index: Index, meta: &Meta) -> Result<()> {
     for part in Part::ALL {
         for &block in &meta.tails[part as usize] {
             let here = |e: Error| index.damaged(block, e.message());
-            let buffer = index.share(block).expect(index, page::Kind::Tail, 0)?;
+            let buffer = index.share(block).expect(index, PageKind::Tail, 0)?;
             let page = RowPage::growing(meta.geometry(part), buffer.words()).map_err(here)?;
             page.check().map_err(here)?;
             check_places(&page).map_err(here)?;
@@ -154,7 +154,7 @@ fn check_structure(index: Index, meta: &Meta) -> Result<()> {
 }
 
 /// SAFETY: `snapshot` is registered.
-unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) -> i64 {
+unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Snapshot) -> i64 {
     let index = opened.index;
     // SAFETY: as promised by the caller; what the relation needs is made by the server itself.
     unsafe {
@@ -175,7 +175,7 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
         let step = total.div_ceil(passes).max(1);
         let mut checked = 0;
         for start in (0..total.max(1)).step_by(step as usize) {
-            let mut expected = Expected {
+            let mut expected = ExpectedRows {
                 index,
                 thresholds: meta.thresholds,
                 rows: Vec::new(),
@@ -231,11 +231,15 @@ unsafe fn check_table(opened: &Opened, meta: &Meta, snapshot: pg_sys::Snapshot) 
 
 /// Place and digest of every live row whose place is in these blocks, by place. Returns a place that comes
 /// twice.
-fn collect(opened: &Opened, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64)>) -> Option<u64> {
+fn collect(
+    opened: &OpenedSigfile,
+    blocks: std::ops::Range<u32>,
+    to: &mut Vec<(u64, u64)>,
+) -> Option<u64> {
     to.clear();
     let index = opened.index;
     let meta = Meta::read(index);
-    let walk = Walk::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
+    let walk = IndexScan::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
     let mut walk = walk.with_table(opened.heap);
     let mut failed = false;
     while walk.next(|page, i, hit| {

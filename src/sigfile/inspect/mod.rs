@@ -12,17 +12,17 @@ use crate::pg::error::{raise_as, OrRaise};
 use crate::pg::{entry, ffi};
 use crate::sigfile::is_sigfile;
 use crate::sigfile::meta::Meta;
-use crate::sigfile::page::Index;
-use crate::sigfile::write::{compact, Publisher};
+use crate::sigfile::page::SigfileIndex;
+use crate::sigfile::write::{compact, MergeLock};
 
 /// A sigfile index and its table, open and locked until the end of the transaction.
-struct Opened {
-    index: Index,
+struct OpenedSigfile {
+    index: SigfileIndex,
     heap: pg_sys::Relation,
     lock: pg_sys::LOCKMODE,
 }
 
-impl Drop for Opened {
+impl Drop for OpenedSigfile {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: open since construction.
@@ -38,9 +38,9 @@ fn fail(code: PgSqlErrorCode, message: String) -> ! {
     raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
 }
 
-impl Opened {
+impl OpenedSigfile {
     /// Opens the table first, as everybody does.
-    fn new(oid: pg_sys::Oid, lock: u32, owner_only: bool) -> Opened {
+    fn new(oid: pg_sys::Oid, lock: u32, owner_only: bool) -> OpenedSigfile {
         let lock = lock as pg_sys::LOCKMODE;
         // SAFETY: catalog look-ups, and relations opened with a lock.
         unsafe {
@@ -87,8 +87,8 @@ impl Opened {
             }
             let heap = ffi::table_open(table, lock);
             let relation = ffi::index_open(oid, lock);
-            let opened = Opened {
-                index: Index::new(relation),
+            let opened = OpenedSigfile {
+                index: SigfileIndex::new(relation),
                 heap,
                 lock,
             };
@@ -154,11 +154,11 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
             "recovery is in progress".into(),
         );
     }
-    let opened = Opened::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
-    let publisher = Publisher::wait(opened.index, opened.heap);
-    compact(&publisher, true).or_raise();
-    publisher.sweep().or_raise();
+    let opened = OpenedSigfile::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
+    let lock = MergeLock::wait(opened.index, opened.heap);
+    compact(&lock, true).or_raise();
+    lock.sweep().or_raise();
     let left = Meta::read(opened.index).segments.len();
-    drop(publisher);
+    drop(lock);
     left as i32
 }

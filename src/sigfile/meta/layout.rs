@@ -6,8 +6,8 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::Geometry;
 
-use super::{Entry, FreeList, Meta, Part};
-use crate::sigfile::page::{Index, META, PAGE_WORDS};
+use super::{FreeList, Meta, Part, SegmentEntry};
+use crate::sigfile::page::{SigfileIndex, META, PAGE_WORDS};
 
 const MAGIC: u32 = 0x4653_4942;
 
@@ -23,9 +23,9 @@ pub const MAX_FREE: usize = 32;
 
 pub const TAIL_AT: usize = FREE_AT + 2 * MAX_FREE;
 
-pub const MISSING_WORDS: usize = 128;
+pub const NULLS_WORDS: usize = 128;
 
-pub const MISSING_AT: usize = PAGE_WORDS - MISSING_WORDS;
+pub const NULLS_AT: usize = PAGE_WORDS - NULLS_WORDS;
 
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
@@ -95,8 +95,8 @@ impl Meta {
             to[0] = list.horizon;
             to[1] = pair(list.first, list.blocks);
         }
-        write_blocks(&self.tails[0], &mut words[TAIL_AT..MISSING_AT]);
-        write_blocks(&self.tails[1], &mut words[MISSING_AT..]);
+        write_blocks(&self.tails[0], &mut words[TAIL_AT..NULLS_AT]);
+        write_blocks(&self.tails[1], &mut words[NULLS_AT..]);
     }
 
     /// What of it is impossible. Blocks are looked at where they are read.
@@ -132,11 +132,11 @@ impl Meta {
     }
 
     /// Reads what [`Meta::encode`] has written for the same index.
-    pub fn of_words(index: Index, words: &[u64]) -> Meta {
+    pub fn of_words(index: SigfileIndex, words: &[u64]) -> Meta {
         let (segments, free) = parts(words[4]);
-        let (tail, missing) = parts(words[5]);
+        let (tail, nulls) = parts(words[5]);
         let (segments, free) = (segments as usize, free as usize);
-        let (tail, missing) = (tail as usize, missing as usize);
+        let (tail, nulls) = (tail as usize, nulls as usize);
         let version = (words[0] >> 32) as u16;
         let known = words[0] as u32 == MAGIC;
         let flags = words[0] >> 48;
@@ -148,7 +148,7 @@ impl Meta {
             || segments > MAX_SEGMENTS
             || free > MAX_FREE
             || tail > Part::Signatures.most_pages()
-            || missing > Part::Missing.most_pages()
+            || nulls > Part::Nulls.most_pages()
         {
             let what = if known && version != VERSION {
                 "the metapage is of an unknown version"
@@ -165,14 +165,14 @@ impl Meta {
             shape: words[2],
             next_generation: words[3],
             segments: entries
-                .map(|w| Entry {
+                .map(|w| SegmentEntry {
                     generation: w[0],
                     rows: w[1] as u32,
                     dead: (w[1] >> 32) as u32,
                     map: w[2] as u32,
                     pages: (w[2] >> 32) as u32,
                     part: if w[3] & 1 == 1 {
-                        Part::Missing
+                        Part::Nulls
                     } else {
                         Part::Signatures
                     },
@@ -186,8 +186,8 @@ impl Meta {
                 })
                 .collect(),
             tails: [
-                read_blocks(&words[TAIL_AT..MISSING_AT], tail),
-                read_blocks(&words[MISSING_AT..], missing),
+                read_blocks(&words[TAIL_AT..NULLS_AT], tail),
+                read_blocks(&words[NULLS_AT..], nulls),
             ],
         };
         if let Some(what) = meta.wrong() {

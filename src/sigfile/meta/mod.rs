@@ -23,8 +23,8 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
-use crate::sigfile::page::{self, Buffer, Index, Kind as PageKind, META, PAGE_WORDS};
-use layout::{bits_of, MISSING_AT, MISSING_WORDS, TAIL_AT};
+use crate::sigfile::page::{self, Buffer, PageKind, SigfileIndex, META, PAGE_WORDS};
+use layout::{bits_of, NULLS_AT, NULLS_WORDS, TAIL_AT};
 pub use layout::{MAX_FREE, MAX_SEGMENTS};
 
 /// Two kinds of rows, kept apart.
@@ -32,24 +32,24 @@ pub use layout::{MAX_FREE, MAX_SEGMENTS};
 pub enum Part {
     Signatures = 0,
     /// NULL instead of a signature.
-    Missing = 1,
+    Nulls = 1,
 }
 
 impl Part {
-    pub const ALL: [Part; 2] = [Part::Signatures, Part::Missing];
+    pub const ALL: [Part; 2] = [Part::Signatures, Part::Nulls];
 
     /// Pages that a tail can have.
     pub fn most_pages(self) -> usize {
         match self {
-            Part::Signatures => 2 * (MISSING_AT - TAIL_AT),
-            Part::Missing => 2 * MISSING_WORDS,
+            Part::Signatures => 2 * (NULLS_AT - TAIL_AT),
+            Part::Nulls => 2 * NULLS_WORDS,
         }
     }
 }
 
 /// A segment, as the metapage knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct SegmentEntry {
     pub generation: u64,
     pub rows: u32,
     pub dead: u32,
@@ -74,7 +74,7 @@ pub struct Meta {
     /// 0 as long as there is no row.
     pub shape: u64,
     pub next_generation: u64,
-    pub segments: Vec<Entry>,
+    pub segments: Vec<SegmentEntry>,
     pub free: Vec<FreeList>,
     pub tails: [Vec<u32>; 2],
 }
@@ -115,7 +115,7 @@ impl Meta {
     }
 
     /// Reads the metapage behind `buffer`, which is locked.
-    pub fn decode(index: Index, buffer: &Buffer) -> Meta {
+    pub fn decode(index: SigfileIndex, buffer: &Buffer) -> Meta {
         if !buffer.is(PageKind::Meta, 0) {
             crate::pg::error::raise(&index.damaged(META, "the page is no metapage"));
         }
@@ -124,20 +124,21 @@ impl Meta {
 
     /// No page has been replaced until `later` was read.
     pub fn holds_of(&self, later: &Meta) -> bool {
-        let is_there = |s: &Entry| later.segments.iter().any(|l| l.generation == s.generation);
+        let is_there =
+            |s: &SegmentEntry| later.segments.iter().any(|l| l.generation == s.generation);
         let mut tails = later.tails.iter().zip(&self.tails);
         self.segments.iter().all(is_there) && tails.all(|(l, t)| l.starts_with(t))
     }
 
     /// As it is now, for a scan.
-    pub fn read_for(index: Index, snapshot: pg_sys::Snapshot) -> Meta {
+    pub fn read_for(index: SigfileIndex, snapshot: pg_sys::Snapshot) -> Meta {
         let buffer = index.share(META);
         buffer.test_old_snapshot(index, snapshot);
         Meta::decode(index, &buffer)
     }
 
     /// As it is now.
-    pub fn read(index: Index) -> Meta {
+    pub fn read(index: SigfileIndex) -> Meta {
         Meta::decode(index, &index.share(META))
     }
 
@@ -147,12 +148,12 @@ impl Meta {
             Part::Signatures => {
                 Geometry::new(PAGE_WORDS, bits_of(self.shape), self.thresholds).or_raise()
             }
-            Part::Missing => Geometry::new(PAGE_WORDS, 1, false).or_raise(),
+            Part::Nulls => Geometry::new(PAGE_WORDS, 1, false).or_raise(),
         }
     }
 
     /// Changes the metapage, whose buffer is locked for writing.
-    pub fn store(&self, index: Index, buffer: &Buffer) {
+    pub fn store(&self, index: SigfileIndex, buffer: &Buffer) {
         self.check_size();
         page::change(index, [buffer], |[words]| self.encode(words));
     }

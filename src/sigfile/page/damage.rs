@@ -2,9 +2,9 @@
 
 use bloom_ident_core::{Error, ErrorKind};
 
-use super::Index;
+use super::SigfileIndex;
 
-impl Index {
+impl SigfileIndex {
     /// The error over a page that nobody of ours can have left so; `what` is half a sentence.
     #[cold]
     pub fn damaged(self, block: u32, what: &str) -> Error {

@@ -3,7 +3,7 @@
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
-use super::{Index, Kind, Stamp, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE};
+use super::{PageKind, PageStamp, SigfileIndex, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE};
 
 /// A pinned buffer, locked or not; released when dropped.
 ///
@@ -57,15 +57,15 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts(self.page().add(CONTENT).cast(), PAGE_WORDS) }
     }
 
-    fn stamp(&self) -> Stamp {
+    fn stamp(&self) -> PageStamp {
         // SAFETY: bytes of the page, aligned.
-        unsafe { *self.page().add(HEADER).cast::<Stamp>() }
+        unsafe { *self.page().add(HEADER).cast::<PageStamp>() }
     }
 
     /// Fails a statement whose snapshot is so old that `old_snapshot_threshold` has let VACUUM take rows
     /// which it sees, if the page has changed since.
     #[cfg(any(feature = "pg15", feature = "pg16"))]
-    pub fn test_old_snapshot(&self, index: Index, snapshot: pg_sys::Snapshot) {
+    pub fn test_old_snapshot(&self, index: SigfileIndex, snapshot: pg_sys::Snapshot) {
         // SAFETY: the page is locked; the snapshot is NULL or that of a running scan.
         unsafe {
             if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
@@ -82,7 +82,7 @@ impl Buffer {
 
     /// There is no such setting any more.
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    pub fn test_old_snapshot(&self, _index: Index, _snapshot: pg_sys::Snapshot) {}
+    pub fn test_old_snapshot(&self, _index: SigfileIndex, _snapshot: pg_sys::Snapshot) {}
 
     /// The header is as [`initialize`] leaves it. Had it a hole, generic WAL would blank that at the next change of the page.
     fn has_no_hole(&self) -> bool {
@@ -96,7 +96,7 @@ impl Buffer {
 
     /// The page is initialised, and of this kind and generation.
     #[inline]
-    pub fn is(&self, kind: Kind, generation: u64) -> bool {
+    pub fn is(&self, kind: PageKind, generation: u64) -> bool {
         let stamp = self.stamp();
         (!self.exclusive || self.has_no_hole())
             && stamp.signature == SIGNATURE
@@ -107,7 +107,7 @@ impl Buffer {
 
     /// Errors: the page is not of this kind and generation.
     #[inline]
-    pub fn expect(self, index: Index, kind: Kind, generation: u64) -> Result<Buffer> {
+    pub fn expect(self, index: SigfileIndex, kind: PageKind, generation: u64) -> Result<Buffer> {
         if self.is(kind, generation) {
             return Ok(self);
         }

@@ -10,15 +10,15 @@ use crate::pg::tid::has_block;
 
 /// Whose pages are read, and by which strategy.
 #[derive(Clone, Copy)]
-pub struct Index {
+pub struct SigfileIndex {
     pub relation: pg_sys::Relation,
     pub strategy: pg_sys::BufferAccessStrategy,
 }
 
-impl Index {
+impl SigfileIndex {
     /// SAFETY: `relation` is an open sigfile index and stays open as long as the result is used.
     pub unsafe fn new(relation: pg_sys::Relation) -> Self {
-        Index {
+        SigfileIndex {
             relation,
             strategy: std::ptr::null_mut(),
         }

@@ -13,9 +13,9 @@ mod write;
 use pgrx::pg_sys;
 
 pub use guard::Buffer;
-pub use index::Index;
+pub use index::SigfileIndex;
 pub use prefetch::prefetch;
-pub use write::{change, change_and_start, write, write_initial, Log};
+pub use write::{change, change_and_start, write, write_initial, PageLog};
 
 /// Words of a page's content.
 pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - CONTENT) / 8;
@@ -23,7 +23,7 @@ pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - CONTENT) / 8;
 /// MAXALIGN(SizeOfPageHeaderData).
 pub const HEADER: usize = 24;
 
-pub const CONTENT: usize = HEADER + size_of::<Stamp>();
+pub const CONTENT: usize = HEADER + size_of::<PageStamp>();
 
 pub const LAYOUT: u16 = 1;
 
@@ -34,7 +34,7 @@ pub const META: u32 = 0;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Stamp {
+pub struct PageStamp {
     pub generation: u64,
     pub kind: u16,
     pub layout: u16,
@@ -44,7 +44,7 @@ pub struct Stamp {
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Kind {
+pub enum PageKind {
     Meta = 1,
     /// Rows in the order of their arrival.
     Tail = 2,

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use pgrx::pg_sys;
 
-use super::{Stamp, HEADER};
+use super::{PageStamp, HEADER};
 
 // bindgen leaves out this header
 unsafe extern "C" {
@@ -30,7 +30,7 @@ pub fn prefetch(recent: &Cell<pg_sys::Buffer>, words: &[usize]) {
             _mm_prefetch::<_MM_HINT_T0>(BufferDescriptors.wrapping_add(number).cast());
             _mm_prefetch::<_MM_HINT_T0>(page.cast());
             for &word in words {
-                let at = page.wrapping_add(HEADER + size_of::<Stamp>() + 8 * word);
+                let at = page.wrapping_add(HEADER + size_of::<PageStamp>() + 8 * word);
                 _mm_prefetch::<_MM_HINT_T0>(at.cast());
             }
         }

@@ -2,12 +2,14 @@
 
 use pgrx::pg_sys;
 
-use super::{Buffer, Index, Kind, Stamp, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE};
+use super::{
+    Buffer, PageKind, PageStamp, SigfileIndex, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE,
+};
 use crate::pg::ffi;
 
 /// How pages are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Log {
+pub enum PageLog {
     /// Each change in the write-ahead log.
     Each,
     /// Not now: the whole index is logged when it is built.
@@ -17,14 +19,14 @@ pub enum Log {
 /// Makes `page` an empty one.
 ///
 /// SAFETY: `page` has BLCKSZ bytes and may be written.
-unsafe fn initialize(page: pg_sys::Page, kind: Kind, generation: u64) {
+unsafe fn initialize(page: pg_sys::Page, kind: PageKind, generation: u64) {
     // SAFETY: as promised by the caller.
     unsafe {
         pg_sys::PageInit(page, pg_sys::BLCKSZ as usize, 0);
         // all of it is content: there is no hole for the log to leave out
         let header = page.cast::<pg_sys::PageHeaderData>();
         (*header).pd_lower = (*header).pd_upper;
-        page.add(HEADER).cast::<Stamp>().write(Stamp {
+        page.add(HEADER).cast::<PageStamp>().write(PageStamp {
             generation,
             kind: kind as u16,
             layout: LAYOUT,
@@ -41,17 +43,17 @@ unsafe fn content<'a>(page: pg_sys::Page) -> &'a mut [u64] {
 
 /// Writes a page anew. The buffer is locked for writing.
 pub fn write(
-    index: Index,
+    index: SigfileIndex,
     buffer: &Buffer,
-    log: Log,
-    kind: Kind,
+    log: PageLog,
+    kind: PageKind,
     generation: u64,
     fill: impl FnOnce(&mut [u64]),
 ) {
     // SAFETY: the buffer is pinned and locked; generic WAL hands out a copy of the page that it
     // makes the page when it is finished.
     unsafe {
-        if log == Log::Later {
+        if log == PageLog::Later {
             initialize(buffer.page(), kind, generation);
             fill(content(buffer.page()));
             pg_sys::MarkBufferDirty(buffer.buffer);
@@ -72,7 +74,7 @@ pub fn write(
 /// Changes pages together, in one record of the log: all or none. Each buffer is locked for writing;
 /// at most four.
 pub fn change<const N: usize>(
-    index: Index,
+    index: SigfileIndex,
     buffers: [&Buffer; N],
     change: impl FnOnce([&mut [u64]; N]),
 ) {
@@ -87,10 +89,10 @@ pub fn change<const N: usize>(
 
 /// [`change`] of one page, and a new one of the given kind.
 pub fn change_and_start(
-    index: Index,
+    index: SigfileIndex,
     old: &Buffer,
     new: &Buffer,
-    kind: Kind,
+    kind: PageKind,
     change: impl FnOnce(&mut [u64], &mut [u64]),
 ) {
     // SAFETY: as above.
@@ -129,7 +131,7 @@ pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [
         pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
         pg_sys::UnlockRelationForExtension(relation, lock);
         let page = pg_sys::BufferGetPage(buffer);
-        initialize(page, Kind::Meta, 0);
+        initialize(page, PageKind::Meta, 0);
         fill(content(page));
         pg_sys::MarkBufferDirty(buffer);
         pg_sys::UnlockReleaseBuffer(buffer);

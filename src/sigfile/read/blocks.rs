@@ -6,25 +6,25 @@ use bloom_ident_core::{Error, Result};
 use super::{cache, MAP_HEADER};
 use crate::pg::check_for_interrupts;
 use crate::sigfile::meta::{FreeList, Meta};
-use crate::sigfile::page::{Index, Kind, META, PAGE_WORDS};
+use crate::sigfile::page::{PageKind, SigfileIndex, META, PAGE_WORDS};
 
 /// Blocks that something has laid claim to.
-pub struct Blocks {
+pub struct BlockSet {
     words: Vec<u64>,
     /// How many there are.
     total: u32,
 }
 
-impl Blocks {
+impl BlockSet {
     /// Errors: out of memory.
-    pub fn new(total: u32) -> Result<Blocks> {
+    pub fn new(total: u32) -> Result<BlockSet> {
         let n = total.div_ceil(64) as usize;
         let mut words = Vec::new();
         words
             .try_reserve_exact(n)
             .map_err(|_| Error::out_of_memory(8 * n))?;
         words.resize(n, 0);
-        Ok(Blocks { words, total })
+        Ok(BlockSet { words, total })
     }
 
     /// False if there is no such block, or somebody has it.
@@ -50,8 +50,8 @@ impl Blocks {
 /// The blocks in use, of `total`: all but those that lists of free blocks name.
 ///
 /// Errors: one that is used twice, or that there is not; damaged descriptions; out of memory.
-pub fn in_use(index: Index, meta: &Meta, total: u32) -> Result<Blocks> {
-    let mut used = Blocks::new(total)?;
+pub fn in_use(index: SigfileIndex, meta: &Meta, total: u32) -> Result<BlockSet> {
+    let mut used = BlockSet::new(total)?;
     let mut claim = |block: u32| match used.claim(block) {
         true => Ok(()),
         false if block < total => Err(index.damaged(block, "the block is used twice")),
@@ -76,12 +76,12 @@ pub fn in_use(index: Index, meta: &Meta, total: u32) -> Result<Blocks> {
 /// The blocks of a list, and those it is written on.
 ///
 /// Errors: pages that do not make up the list; out of memory.
-pub fn read_list(index: Index, list: &FreeList) -> Result<(Vec<u32>, Vec<u32>)> {
+pub fn read_list(index: SigfileIndex, list: &FreeList) -> Result<(Vec<u32>, Vec<u32>)> {
     const ROOM: usize = PAGE_WORDS - MAP_HEADER;
     let (mut blocks, mut pages) = (Vec::new(), Vec::new());
     let (mut block, mut left) = (list.first, list.blocks as usize);
     while left > 0 {
-        let buffer = index.share(block).expect(index, Kind::Free, 0)?;
+        let buffer = index.share(block).expect(index, PageKind::Free, 0)?;
         let words = buffer.words();
         let (next, n) = (words[0] as u32, (words[0] >> 32) as usize);
         let here = left.min(2 * ROOM);

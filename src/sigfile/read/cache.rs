@@ -5,28 +5,32 @@ use std::rc::Rc;
 
 use bloom_ident_core::Result;
 
-use super::{load, Loaded};
-use crate::sigfile::meta::{Entry, Meta};
-use crate::sigfile::page::Index;
+use super::{load, SegmentDescription};
+use crate::sigfile::meta::{Meta, SegmentEntry};
+use crate::sigfile::page::SigfileIndex;
 
 /// Bytes of descriptions that a session remembers, beside the one that it needs: each has some 12 a page.
 const REMEMBERED: usize = 64 << 20;
 
-struct Remembered {
+struct CachedDescription {
     identity: u64,
-    loaded: Rc<Loaded>,
+    loaded: Rc<SegmentDescription>,
 }
 
 thread_local! {
     /// The last used last.
-    static CACHE: RefCell<Vec<Remembered>> = const { RefCell::new(Vec::new()) };
+    static CACHE: RefCell<Vec<CachedDescription>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The description of a segment.
 ///
 /// Errors: a damaged one; out of memory.
 #[inline]
-pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Result<Rc<Loaded>> {
+pub fn segment(
+    index: SigfileIndex,
+    meta: &Meta,
+    entry: &SegmentEntry,
+) -> Result<Rc<SegmentDescription>> {
     let known = CACHE.with_borrow_mut(|cache| {
         let at = cache.iter().rposition(|r| {
             r.identity == meta.identity && r.loaded.generation == entry.generation
@@ -52,7 +56,7 @@ pub fn segment(index: Index, meta: &Meta, entry: &Entry) -> Result<Rc<Loaded>> {
         while cache.iter().map(|r| r.loaded.size()).sum::<usize>() > REMEMBERED {
             cache.remove(0);
         }
-        cache.push(Remembered {
+        cache.push(CachedDescription {
             identity: meta.identity,
             loaded: loaded.clone(),
         });

@@ -5,14 +5,14 @@ use std::cell::Cell;
 use bloom_ident_core::sigfile::Segment;
 use bloom_ident_core::{Error, Result};
 
-use super::Blocks;
+use super::BlockSet;
 use crate::pg::check_for_interrupts;
 use crate::sigfile::class::has_thresholds;
-use crate::sigfile::meta::{Entry, Meta};
-use crate::sigfile::page::{Index, Kind, META, PAGE_WORDS};
+use crate::sigfile::meta::{Meta, SegmentEntry};
+use crate::sigfile::page::{PageKind, SigfileIndex, META, PAGE_WORDS};
 
 /// A segment, and where its pages are.
-pub struct Loaded {
+pub struct SegmentDescription {
     pub generation: u64,
     pub segment: Segment,
     /// Row pages, then posting pages.
@@ -23,7 +23,7 @@ pub struct Loaded {
     pub recent: Vec<Cell<i32>>,
 }
 
-impl Loaded {
+impl SegmentDescription {
     /// Bytes of memory.
     pub fn size(&self) -> usize {
         self.segment.size() + 4 * (2 * self.blocks.len() + self.map.len())
@@ -37,7 +37,7 @@ pub const MAP_HEADER: usize = 1;
 /// Reads a description from its map pages.
 ///
 /// Errors: a damaged one; out of memory.
-pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Result<Loaded> {
+pub fn load(index: SigfileIndex, meta: &Meta, entry: &SegmentEntry) -> Result<SegmentDescription> {
     let total = index.blocks();
     let wrong = |block: u32| index.damaged(block, "the description of a segment is impossible");
     if entry.pages > total || meta.thresholds != has_thresholds(index) {
@@ -58,7 +58,7 @@ pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Result<Loaded> {
         .map_err(|_| Error::out_of_memory(4 * count))?;
     let pairs = listed.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]);
     blocks.extend(pairs.take(count));
-    let mut used = Blocks::new(total)?;
+    let mut used = BlockSet::new(total)?;
     used.claim(META);
     if !blocks.iter().chain(&map).all(|&block| used.claim(block)) {
         return Err(wrong(entry.map));
@@ -73,7 +73,7 @@ pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Result<Loaded> {
         .try_reserve_exact(count)
         .map_err(|_| Error::out_of_memory(4 * count))?;
     recent.resize(count, Cell::new(0));
-    Ok(Loaded {
+    Ok(SegmentDescription {
         generation: entry.generation,
         segment,
         recent,
@@ -83,13 +83,13 @@ pub fn load(index: Index, meta: &Meta, entry: &Entry) -> Result<Loaded> {
 }
 
 /// The words of a chain of map pages, and the blocks of these. All but the last are full, so that there is no circle.
-fn read_map(index: Index, entry: &Entry) -> Result<(Vec<u64>, Vec<u32>)> {
+fn read_map(index: SigfileIndex, entry: &SegmentEntry) -> Result<(Vec<u64>, Vec<u32>)> {
     let (mut words, mut map) = (Vec::new(), Vec::new());
     let mut block = entry.map;
     while block != META {
         let buffer = index
             .share(block)
-            .expect(index, Kind::Map, entry.generation)?;
+            .expect(index, PageKind::Map, entry.generation)?;
         let content = buffer.words();
         let (next, n) = (content[0] as u32, (content[0] >> 32) as usize);
         let room = PAGE_WORDS - MAP_HEADER;

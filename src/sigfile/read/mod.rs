@@ -5,6 +5,6 @@ pub mod cache;
 mod description;
 mod reader;
 
-pub use blocks::{in_use, read_list, Blocks};
-pub use description::{describe, load, Loaded, MAP_HEADER};
-pub use reader::{check_places, Reader};
+pub use blocks::{in_use, read_list, BlockSet};
+pub use description::{describe, load, SegmentDescription, MAP_HEADER};
+pub use reader::{check_places, SegmentReader};

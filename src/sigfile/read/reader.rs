@@ -4,24 +4,24 @@ use bloom_ident_core::sigfile::{Pages, RowPage};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
-use super::Loaded;
+use super::SegmentDescription;
 use crate::pg::tid;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
-use crate::sigfile::page::{self, Buffer, Index, Kind};
+use crate::sigfile::page::{self, Buffer, PageKind, SigfileIndex};
 
 /// Reads pages of a segment, holding the last one.
-pub struct Reader<'a> {
-    index: Index,
-    loaded: &'a Loaded,
+pub struct SegmentReader<'a> {
+    index: SigfileIndex,
+    loaded: &'a SegmentDescription,
     /// NULL for none.
     snapshot: pg_sys::Snapshot,
     row_pages: u32,
     current: Option<(u32, Buffer)>,
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(index: Index, loaded: &'a Loaded) -> Self {
-        Reader {
+impl<'a> SegmentReader<'a> {
+    pub fn new(index: SigfileIndex, loaded: &'a SegmentDescription) -> Self {
+        SegmentReader {
             index,
             loaded,
             snapshot: std::ptr::null_mut(),
@@ -76,15 +76,15 @@ pub fn check_places(page: &RowPage<'_>) -> Result<()> {
     }
 }
 
-impl Pages for Reader<'_> {
+impl Pages for SegmentReader<'_> {
     #[inline]
     fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
             let kind = if number < self.row_pages {
-                Kind::Rows
+                PageKind::Rows
             } else {
-                Kind::Postings
+                PageKind::Postings
             };
             let block = self.loaded.blocks[number as usize];
             let recent = &self.loaded.recent[number as usize];

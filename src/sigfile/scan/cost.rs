@@ -12,7 +12,7 @@ use crate::pg::{entry, ffi};
 use crate::settings;
 use crate::sigfile::class::strategy;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::Index;
+use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::cache;
 use crate::types::{Bloom, BloomQuery};
 
@@ -28,7 +28,7 @@ const SCAN: f64 = 3_000.0;
 const USUAL: f64 = 0.8;
 
 /// The condition of a clause, as far as the planner knows it.
-struct Clause {
+struct CostClause {
     threshold: f64,
     /// The rows' own thresholds count.
     keyed: bool,
@@ -36,7 +36,7 @@ struct Clause {
 }
 
 /// SAFETY: `path` is a path of the planner over an index of ours.
-unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<Clause> {
+unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
     let mut found = Vec::new();
     // SAFETY: as promised by the caller; a constant has the operator's right-hand type.
     unsafe {
@@ -74,7 +74,7 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<Clause> {
                     }
                     _ => (0.0, None),
                 };
-                found.push(Clause {
+                found.push(CostClause {
                     threshold,
                     keyed: strategy::is_keyed(number),
                     words,
@@ -86,12 +86,12 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<Clause> {
 }
 
 /// Nanoseconds for one search of all segments and the tail, and pages of the index that it reads.
-fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
+fn search(index: SigfileIndex, meta: &Meta, clause: Option<&CostClause>) -> (f64, f64) {
     let mut time = SCAN;
     for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
         let loaded = cache::segment(index, meta, entry).or_raise();
         let segment = &loaded.segment;
-        let least = |c: &Clause| match c.keyed {
+        let least = |c: &CostClause| match c.keyed {
             true => segment.least_threshold,
             false => 0.0,
         };
@@ -123,7 +123,7 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
     // SAFETY: as promised by the caller.
     unsafe {
         let relation = ffi::index_open((*path.indexinfo).indexoid, no_lock);
-        let index = Index::new(relation);
+        let index = SigfileIndex::new(relation);
         let meta = Meta::read(index);
         let clauses = clauses(&meta, path);
         let clause = clauses

@@ -13,17 +13,17 @@ use crate::sigfile::meta::{Meta, Part};
 use crate::types::{Bloom, BloomQuery};
 
 /// Reads the keys of a scan.
-pub struct Asked<'a> {
+pub struct ScanKeys<'a> {
     pub meta: &'a Meta,
     pub conditions: Vec<Condition>,
     /// A key of another shape: the operator itself raises the error, for the first row it sees.
     pub other_shape: bool,
     /// No row fulfils the keys.
     pub nothing: bool,
-    pub missing: Option<bool>,
+    pub nulls: Option<bool>,
 }
 
-impl Asked<'_> {
+impl ScanKeys<'_> {
     fn similar(&mut self, view: View<'_>, threshold: f64) {
         match query_words(self.meta, view) {
             Some(words) => {
@@ -40,13 +40,13 @@ impl Asked<'_> {
         let flags = key.sk_flags as u32;
         if flags & pg_sys::SK_SEARCHNULL != 0 || flags & pg_sys::SK_SEARCHNOTNULL != 0 {
             let wanted = flags & pg_sys::SK_SEARCHNULL != 0;
-            self.nothing |= self.missing.is_some_and(|m| m != wanted);
-            self.missing = Some(wanted);
+            self.nothing |= self.nulls.is_some_and(|m| m != wanted);
+            self.nulls = Some(wanted);
             return;
         }
         // operators are strict
-        self.nothing |= self.missing == Some(true) || flags & pg_sys::SK_ISNULL != 0;
-        self.missing = Some(false);
+        self.nothing |= self.nulls == Some(true) || flags & pg_sys::SK_ISNULL != 0;
+        self.nulls = Some(false);
         if self.nothing || self.meta.shape == 0 {
             self.nothing = true;
             return;
@@ -121,7 +121,7 @@ pub unsafe fn slice<'a>(keys: pg_sys::ScanKey, n: i32) -> &'a [pg_sys::ScanKeyDa
 }
 
 /// What the order-by keys of a scan ask for.
-pub enum Near {
+pub enum NearKeys {
     /// Nothing, or NULL, or there is no signature to compare: all distances are NULL.
     Nowhere,
     /// A signature of another shape.
@@ -131,12 +131,12 @@ pub enum Near {
 }
 
 /// SAFETY: the keys are those of the scan.
-pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> Near {
+pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
     if keys.len() > MAX_KEYS {
         crate::pg::error::internal!("sigfile index cannot order by more than {MAX_KEYS} distances");
     }
     if meta.shape == 0 {
-        return Near::Nowhere;
+        return NearKeys::Nowhere;
     }
     let (mut near, mut positions) = (Vec::new(), Vec::new());
     for (i, key) in keys.iter().enumerate() {
@@ -146,15 +146,15 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> Near {
         // SAFETY: the right-hand type of the distance operator.
         let signature = unsafe { Bloom::from_raw(key.sk_argument) };
         let Some(words) = query_words(meta, signature.view()) else {
-            return Near::OtherShape;
+            return NearKeys::OtherShape;
         };
         near.push(Query::new(&meta.geometry(Part::Signatures), &words, 0.0));
         positions.push(i);
     }
     if near.is_empty() {
-        Near::Nowhere
+        NearKeys::Nowhere
     } else {
-        Near::To(near, positions)
+        NearKeys::To(near, positions)
     }
 }
 

@@ -12,15 +12,15 @@ use pgrx::pg_sys;
 
 use crate::pg::entry;
 use crate::sigfile::write::item_pointer;
-use state::{start, Found, State};
-pub use walk::Walk;
+use state::{start, ScanPhase, ScanState};
+pub use walk::IndexScan;
 
 /// What belongs to a scan. An exclusion check begins one for each row, in memory that is freed when the statement ends. So a
 /// scan has a memory context of its own, which amendscan deletes: that drops this. After an ERROR the server deletes
 /// it together with what it is in.
-struct Own {
+struct ScanMemory {
     context: pg_sys::MemoryContext,
-    state: Option<State>,
+    state: Option<ScanState>,
 }
 
 #[entry]
@@ -42,7 +42,7 @@ pub unsafe extern "C-unwind" fn ambeginscan(
         let size = size_of::<pg_sys::MemoryContextCallback>();
         let callback: *mut pg_sys::MemoryContextCallback =
             pg_sys::MemoryContextAllocZero(context, size).cast();
-        let own = Box::new(Own {
+        let own = Box::new(ScanMemory {
             context,
             state: None,
         });
@@ -68,13 +68,13 @@ pub unsafe extern "C-unwind" fn ambeginscan(
 #[entry]
 unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
     // SAFETY: registered with what ambeginscan has made, and called once.
-    drop(unsafe { Box::from_raw(own.cast::<Own>()) });
+    drop(unsafe { Box::from_raw(own.cast::<ScanMemory>()) });
 }
 
 /// SAFETY: `scan` was begun by [`ambeginscan`] and not ended.
-unsafe fn own<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Own {
+unsafe fn own<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanMemory {
     // SAFETY: as promised by the caller.
-    unsafe { &mut *(*scan).opaque.cast::<Own>() }
+    unsafe { &mut *(*scan).opaque.cast::<ScanMemory>() }
 }
 
 #[entry]
@@ -145,7 +145,7 @@ unsafe fn collect(
     // SAFETY: as promised by the caller.
     unsafe {
         let mut state = start(scan, table);
-        let Found::Rows { recheck } = state.found else {
+        let ScanPhase::Rows { recheck } = state.found else {
             return 0;
         };
         let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! Nearest neighbours: the method never learns how many are wanted, so the threshold is lowered
+//! NearestScan neighbours: the method never learns how many are wanted, so the threshold is lowered
 //! step by step as long as searching is cheaper than looking at every row.
 
 use std::cmp::Ordering;
@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use bloom_ident_core::sigfile::{Query, SignatureRow};
 use pgrx::pg_sys;
 
-use super::walk::{Hit, Walk};
+use super::walk::{Hit, IndexScan};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
@@ -14,15 +14,15 @@ use crate::pg::error::OrRaise;
 pub const MAX_KEYS: usize = 4;
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct Neighbour {
     /// Similarities, the first to order by.
     similarities: [f64; MAX_KEYS],
     hit: Hit,
 }
 
-impl Entry {
+impl Neighbour {
     /// The nearest first; places make the order total.
-    fn order(&self, other: &Entry) -> Ordering {
+    fn order(&self, other: &Neighbour) -> Ordering {
         let pairs = other.similarities.iter().zip(&self.similarities);
         let by_keys = pairs.map(|(a, b)| a.total_cmp(b));
         let by_keys = by_keys.fold(Ordering::Equal, Ordering::then);
@@ -31,7 +31,7 @@ impl Entry {
 }
 
 /// Where a step of the search stands.
-enum Step {
+enum NearestStep {
     /// Down to this similarity by searching; what that cost.
     Search(f64, f64),
     /// All rows.
@@ -39,13 +39,13 @@ enum Step {
     Done,
 }
 
-pub struct Nearest {
+pub struct NearestScan {
     keys: Vec<Query>,
-    step: Step,
+    step: NearestStep,
     /// Everything up to here has been returned.
-    last: Option<Entry>,
+    last: Option<Neighbour>,
     /// Found, the nearest last.
-    ready: Vec<Entry>,
+    ready: Vec<Neighbour>,
     /// Rows that a pass may keep.
     cap: usize,
 }
@@ -61,12 +61,12 @@ const GROWTH: f64 = 4.0;
 
 const FIRST_CAP: usize = 64;
 
-impl Nearest {
+impl NearestScan {
     /// `keys` are the signatures to be near to, at least one; thresholds do not matter.
-    pub fn new(keys: Vec<Query>) -> Nearest {
-        Nearest {
+    pub fn new(keys: Vec<Query>) -> NearestScan {
+        NearestScan {
             keys,
-            step: Step::Search(1.0, FIRST / GROWTH),
+            step: NearestStep::Search(1.0, FIRST / GROWTH),
             last: None,
             ready: Vec::new(),
             cap: FIRST_CAP,
@@ -76,11 +76,11 @@ impl Nearest {
     fn most() -> usize {
         // SAFETY: a setting.
         let bytes = unsafe { pg_sys::work_mem } as usize * 1024;
-        (bytes / size_of::<Entry>() / 2).max(FIRST_CAP)
+        (bytes / size_of::<Neighbour>() / 2).max(FIRST_CAP)
     }
 
     /// The next row, with its distances.
-    pub fn next(&mut self, walk: &mut Walk) -> Option<(Hit, [f64; MAX_KEYS])> {
+    pub fn next(&mut self, walk: &mut IndexScan) -> Option<(Hit, [f64; MAX_KEYS])> {
         while self.ready.is_empty() {
             if !self.fill(walk) {
                 return None;
@@ -92,19 +92,19 @@ impl Nearest {
     }
 
     /// One pass: keeps the nearest rows behind the last one returned. False at the end.
-    fn fill(&mut self, walk: &mut Walk) -> bool {
+    fn fill(&mut self, walk: &mut IndexScan) -> bool {
         let threshold = match self.step {
-            Step::Done => return false,
-            Step::Scan => 0.0,
-            Step::Search(done, spent) => {
+            NearestStep::Done => return false,
+            NearestStep::Scan => 0.0,
+            NearestStep::Search(done, spent) => {
                 let next = self.next_threshold(walk, done, spent);
                 match next {
                     Some((t, cost)) => {
-                        self.step = Step::Search(t, cost);
+                        self.step = NearestStep::Search(t, cost);
                         t
                     }
                     None => {
-                        self.step = Step::Scan;
+                        self.step = NearestStep::Scan;
                         0.0
                     }
                 }
@@ -114,17 +114,17 @@ impl Nearest {
         if overflow {
             self.cap = (8 * self.cap).min(Self::most());
             // the same threshold again for what did not fit
-            if let Step::Search(_, cost) = self.step {
-                self.step = Step::Search(threshold.next_up(), cost / GROWTH);
+            if let NearestStep::Search(_, cost) = self.step {
+                self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
             }
-        } else if matches!(self.step, Step::Scan) {
-            self.step = Step::Done;
+        } else if matches!(self.step, NearestStep::Scan) {
+            self.step = NearestStep::Done;
         }
         true
     }
 
     /// The lowest similarity below `done` that costs little more than was spent.
-    fn next_threshold(&self, walk: &Walk, done: f64, spent: f64) -> Option<(f64, f64)> {
+    fn next_threshold(&self, walk: &IndexScan, done: f64, spent: f64) -> Option<(f64, f64)> {
         let cost = |t: f64| {
             let mut query = self.keys[0].clone();
             query.raise(t);
@@ -144,18 +144,18 @@ impl Nearest {
     }
 
     /// True if rows were left out for lack of room.
-    fn pass(&mut self, walk: &mut Walk, threshold: f64) -> bool {
+    fn pass(&mut self, walk: &mut IndexScan, threshold: f64) -> bool {
         let mut query = self.keys[0].clone();
         query.raise(threshold);
         walk.restart(Some(query));
-        let mut kept: Vec<Entry> = Vec::new();
+        let mut kept: Vec<Neighbour> = Vec::new();
         let mut overflow = false;
         let (keys, last, cap) = (&self.keys, &self.last, self.cap);
-        let mut bound: Option<Entry> = None;
+        let mut bound: Option<Neighbour> = None;
         loop {
             let more = walk.next(|page, i, hit| {
                 let row = page.row(i);
-                let entry = Entry {
+                let entry = Neighbour {
                     similarities: similarities(keys, &row),
                     hit,
                 };
@@ -167,7 +167,7 @@ impl Nearest {
                         let failed = kept.try_reserve(more).is_err();
                         if failed {
                             Err(bloom_ident_core::Error::out_of_memory(
-                                more * size_of::<Entry>(),
+                                more * size_of::<Neighbour>(),
                             ))
                             .or_raise()
                         }

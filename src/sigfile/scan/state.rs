@@ -2,53 +2,53 @@
 
 use pgrx::pg_sys;
 
-use super::key::{leading, near_to, slice, Asked, Near};
-use super::nearest::Nearest;
-use super::tuple::{set_tuple, Rows};
+use super::key::{leading, near_to, slice, NearKeys, ScanKeys};
+use super::nearest::NearestScan;
+use super::tuple::{set_tuple, TupleValues};
 use super::visibility::VisibilityMap;
-use super::walk::{Hit, Walk};
+use super::walk::{Hit, IndexScan};
 use crate::pg::check_for_interrupts;
 use crate::sigfile::class::strategy;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::Index;
+use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::write::item_pointer;
 
 /// What a scan finds.
-pub enum Found {
+pub enum ScanPhase {
     Nothing,
     /// Rows in no order; all of them have to be checked again where `recheck`.
     Rows {
         recheck: bool,
     },
     /// Rows by distance.
-    Nearest(Nearest),
+    Nearest(NearestScan),
 }
 
 /// State of a scan. Nothing in it is pinned between two calls.
-pub struct State {
-    index: Index,
+pub struct ScanState {
+    index: SigfileIndex,
     meta: Meta,
-    walk: Option<Walk>,
-    pub found: Found,
+    walk: Option<IndexScan>,
+    pub found: ScanPhase,
     /// Of one page.
     pub hits: Vec<Hit>,
     /// How many of them were returned.
     returned: usize,
     /// What an index-only scan needs of these rows.
-    rows: Rows,
+    rows: TupleValues,
     /// Which of them the scan's snapshot sees for sure.
     visible: Vec<bool>,
     /// Rows without a signature come after the nearest.
-    missing: bool,
+    nulls_last: bool,
     /// Which order-by keys the nearest are near to.
     positions: Vec<usize>,
 }
 
 /// SAFETY: `scan` was begun and has its keys; `table` is open as long as the result is used.
-pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> State {
+pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> ScanState {
     // SAFETY: as promised by the caller.
     unsafe {
-        let index = Index::new((*scan).indexRelation);
+        let index = SigfileIndex::new((*scan).indexRelation);
         index.count_scan();
         // what EXPLAIN shows as index searches
         #[cfg(feature = "pg18")]
@@ -61,32 +61,32 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sta
         let order_bys = slice((*scan).orderByData, (*scan).numberOfOrderBys);
         // Conditions of both kinds never come together: the planner has the index as one of either.
         let keyed = keys.iter().any(|key| strategy::is_keyed(key.sk_strategy));
-        let mut asked = Asked {
+        let mut asked = ScanKeys {
             meta: &meta,
             conditions: Vec::new(),
             other_shape: false,
             nothing: false,
-            missing: None,
+            nulls: None,
         };
         for key in keys {
             asked.read(key);
         }
         let (nothing, other_shape) = (asked.nothing, asked.other_shape);
-        let (missing, mut conditions) = (asked.missing, asked.conditions);
-        let parts = match missing {
-            Some(true) => vec![Part::Missing],
+        let (nulls, mut conditions) = (asked.nulls, asked.conditions);
+        let parts = match nulls {
+            Some(true) => vec![Part::Nulls],
             Some(false) => vec![Part::Signatures],
             None => Part::ALL.to_vec(),
         };
-        let mut state = State {
+        let mut state = ScanState {
             index,
             walk: None,
-            found: Found::Nothing,
+            found: ScanPhase::Nothing,
             hits: Vec::new(),
             returned: 0,
-            rows: Rows::default(),
+            rows: TupleValues::default(),
             visible: Vec::new(),
-            missing: false,
+            nulls_last: false,
             positions: Vec::new(),
             meta,
         };
@@ -102,18 +102,18 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sta
         }
         let near = near_to(&state.meta, order_bys);
         // the operator itself raises the error, for the first row that it sees
-        (*scan).xs_recheckorderby = matches!(near, Near::OtherShape);
-        if let Near::To(near, positions) = near {
+        (*scan).xs_recheckorderby = matches!(near, NearKeys::OtherShape);
+        if let NearKeys::To(near, positions) = near {
             state.positions = positions;
-            state.missing = missing != Some(false);
-            let parts = if missing == Some(true) {
+            state.nulls_last = nulls != Some(false);
+            let parts = if nulls == Some(true) {
                 Vec::new()
             } else {
                 vec![Part::Signatures]
             };
-            let walk = Walk::new(index, &state.meta, conditions, None, parts);
+            let walk = IndexScan::new(index, &state.meta, conditions, None, parts);
             state.walk = Some(walk.with_snapshot(snapshot).with_table(table));
-            state.found = Found::Nearest(Nearest::new(near));
+            state.found = ScanPhase::Nearest(NearestScan::new(near));
             (*scan).xs_recheck = !mvcc || other_shape;
             return state;
         }
@@ -122,17 +122,17 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sta
         } else {
             leading(&state.meta, &mut conditions)
         };
-        let walk = Walk::new(index, &state.meta, conditions, leading, parts);
+        let walk = IndexScan::new(index, &state.meta, conditions, leading, parts);
         let walk = walk.with_thresholds(keyed);
         state.walk = Some(walk.with_snapshot(snapshot).with_table(table));
-        state.found = Found::Rows {
+        state.found = ScanPhase::Rows {
             recheck: !mvcc || other_shape,
         };
         state
     }
 }
 
-impl State {
+impl ScanState {
     /// Fills `hits` with those of the next page. False at the end.
     ///
     /// SAFETY: `scan` is the scan of this state.
@@ -186,7 +186,7 @@ impl State {
         // SAFETY: as promised by the caller; the scan has room for as many distances as it has
         // order-by keys.
         unsafe {
-            if let Found::Nearest(nearest) = &mut self.found {
+            if let ScanPhase::Nearest(nearest) = &mut self.found {
                 let walk = self.walk.as_mut().expect("made with it");
                 while let Some((hit, distances)) = nearest.next(walk) {
                     if (*scan).xs_want_itup && !Self::is_visible(scan, hit.place) {
@@ -207,19 +207,19 @@ impl State {
                     return true;
                 }
                 // those without a distance come last
-                self.found = Found::Rows {
+                self.found = ScanPhase::Rows {
                     recheck: (*scan).xs_recheck,
                 };
-                let parts = if self.missing {
-                    vec![Part::Missing]
+                let parts = if self.nulls_last {
+                    vec![Part::Nulls]
                 } else {
                     Vec::new()
                 };
-                let walk = Walk::new(self.index, &self.meta, Vec::new(), None, parts);
+                let walk = IndexScan::new(self.index, &self.meta, Vec::new(), None, parts);
                 let walk = walk.with_snapshot((*scan).xs_snapshot);
                 self.walk = Some(walk.with_table((*scan).heapRelation));
             }
-            let Found::Rows { recheck } = self.found else {
+            let ScanPhase::Rows { recheck } = self.found else {
                 return false;
             };
             let (number, hit) = loop {

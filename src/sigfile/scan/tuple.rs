@@ -5,7 +5,7 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::RowPage;
 use pgrx::pg_sys;
 
-use super::Own;
+use super::ScanMemory;
 use crate::pg::error::OrRaise;
 use crate::sigfile::meta::Meta;
 use crate::types::build;
@@ -13,13 +13,13 @@ use crate::types::build;
 /// Values of rows, copied: how many a scan leaves unread is not known, so they are in no memory of the
 /// server's, which would be free only when the query ends.
 #[derive(Default)]
-pub struct Rows {
+pub struct TupleValues {
     /// For each the bits, its threshold, and 1 if it has no signature.
     words: Vec<u64>,
     stride: usize,
 }
 
-impl Rows {
+impl TupleValues {
     pub fn clear(&mut self) {
         self.words.clear();
     }
@@ -27,10 +27,10 @@ impl Rows {
     pub fn push(&mut self, page: &RowPage<'_>, i: usize) {
         let row = page.row(i);
         self.stride = row.words.len();
-        let missing = row.popcount == page.geometry().null_popcount();
+        let nulls = row.popcount == page.geometry().null_popcount();
         self.words.extend_from_slice(row.words);
         self.words
-            .extend([row.threshold.to_bits(), u64::from(missing)]);
+            .extend([row.threshold.to_bits(), u64::from(nulls)]);
     }
 
     /// The value as the server wants it, in the memory of the current context; NULL is a null pointer.
@@ -72,7 +72,7 @@ pub unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
         let mut values = [value];
         let mut nulls = [value.is_null()];
         // read by itself: the caller holds the state beside it
-        let context = (*(*scan).opaque.cast::<Own>()).context;
+        let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
         let before = pg_sys::MemoryContextSwitchTo(context);
         (*scan).xs_itup =
             pg_sys::index_form_tuple((*scan).xs_itupdesc, values.as_mut_ptr(), nulls.as_mut_ptr());

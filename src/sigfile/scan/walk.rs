@@ -1,4 +1,4 @@
-//! Index scans: what the keys ask for, and the rows page by page.
+//! SigfileIndex scans: what the keys ask for, and the rows page by page.
 //!
 //! A scan reads the metapage once. Rows that come later belong to transactions that its snapshot does not
 //! see; pages that are replaced meanwhile stay as they are until the snapshot is gone.
@@ -15,8 +15,8 @@ use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::tid;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{Buffer, Index, Kind};
-use crate::sigfile::read::{cache, Loaded, Reader};
+use crate::sigfile::page::{Buffer, PageKind, SigfileIndex};
+use crate::sigfile::read::{cache, SegmentDescription, SegmentReader};
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
@@ -37,8 +37,8 @@ pub struct Hit {
 }
 
 /// Rows of both parts that fulfil all conditions.
-pub struct Walk {
-    index: Index,
+pub struct IndexScan {
+    index: SigfileIndex,
     /// Of the scan, NULL for none.
     snapshot: pg_sys::Snapshot,
     /// The table, NULL where its rows are not read by the places that are found.
@@ -47,7 +47,7 @@ pub struct Walk {
     /// The condition that the search goes by.
     leading: Option<Query>,
     parts: Vec<Part>,
-    segments: Vec<Rc<Loaded>>,
+    segments: Vec<Rc<SegmentDescription>>,
     tails: [Vec<u32>; 2],
     geometries: [Option<Geometry>; 2],
     /// The rows' own thresholds count.
@@ -59,20 +59,20 @@ pub struct Walk {
     here: Option<Query>,
 }
 
-impl Walk {
+impl IndexScan {
     pub fn new(
-        index: Index,
+        index: SigfileIndex,
         meta: &Meta,
         conditions: Vec<Condition>,
         leading: Option<Query>,
         parts: Vec<Part>,
-    ) -> Walk {
+    ) -> IndexScan {
         let geometry = |part: Part| {
-            let known = part == Part::Missing || meta.shape != 0;
+            let known = part == Part::Nulls || meta.shape != 0;
             known.then(|| meta.geometry(part))
         };
         let of_parts = meta.segments.iter().filter(|s| parts.contains(&s.part));
-        Walk {
+        IndexScan {
             index,
             snapshot: std::ptr::null_mut(),
             table: std::ptr::null_mut(),
@@ -92,19 +92,19 @@ impl Walk {
     }
 
     /// For a scan with this snapshot, which lives as long as the walk is used.
-    pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Walk {
+    pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> IndexScan {
         self.snapshot = snapshot;
         self
     }
 
     /// Places have to be in this table, which is open as long as the walk is used; NULL for none.
-    pub fn with_table(mut self, table: pg_sys::Relation) -> Walk {
+    pub fn with_table(mut self, table: pg_sys::Relation) -> IndexScan {
         self.table = table;
         self
     }
 
     /// A row is a hit only where its own threshold is reached, too.
-    pub fn with_thresholds(mut self, thresholds: bool) -> Walk {
+    pub fn with_thresholds(mut self, thresholds: bool) -> IndexScan {
         self.thresholds = thresholds;
         self
     }
@@ -126,7 +126,7 @@ impl Walk {
     /// Nanoseconds that a search for the leading query takes in the segments.
     pub fn cost(&self, query: &Query) -> f64 {
         use bloom_ident_core::sigfile::budget::plan;
-        let of = |s: &Rc<Loaded>| plan(&s.segment, query, None, &COSTS).cost;
+        let of = |s: &Rc<SegmentDescription>| plan(&s.segment, query, None, &COSTS).cost;
         self.segments.iter().map(of).sum()
     }
 
@@ -172,17 +172,19 @@ impl Walk {
         let mut search = match (started, query) {
             (Some(search), _) => search,
             (None, Some(query)) => {
-                let mut reader = Reader::new(self.index, &loaded).with_snapshot(self.snapshot);
+                let mut reader =
+                    SegmentReader::new(self.index, &loaded).with_snapshot(self.snapshot);
                 let search = Search::start(segment, query, &COSTS, &mut reader);
                 search.map_err(|e| reader.locate(e)).or_raise()
             }
             (None, None) => Search::everything(segment),
         };
         let mut found = false;
-        search.prefetch(segment, &mut Reader::new(self.index, &loaded));
+        search.prefetch(segment, &mut SegmentReader::new(self.index, &loaded));
         match search.next(segment) {
             Some((page, work)) => {
-                let mut reader = Reader::new(self.index, &loaded).with_snapshot(self.snapshot);
+                let mut reader =
+                    SegmentReader::new(self.index, &loaded).with_snapshot(self.snapshot);
                 let page_rows = reader.rows(page).or_raise();
                 let first = page * segment.geometry.capacity as u32;
                 let of = Some((segment, page));
@@ -217,7 +219,7 @@ impl Walk {
         let buffer = self.index.share(block);
         buffer.test_old_snapshot(self.index, self.snapshot);
         let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
-        let buffer = buffer.expect(self.index, Kind::Tail, 0).or_raise();
+        let buffer = buffer.expect(self.index, PageKind::Tail, 0).or_raise();
         let page = RowPage::growing(geometry, buffer.words());
         let page = page.map_err(here).or_raise();
         let work = PageWork::Range(0, page.len());
@@ -313,7 +315,7 @@ impl Walk {
                 let capacity = geometry.capacity as u32;
                 let number = hit.row / capacity;
                 let i = (hit.row % capacity) as usize;
-                let mut reader = Reader::new(self.index, loaded);
+                let mut reader = SegmentReader::new(self.index, loaded);
                 let page = reader.rows(number).or_raise();
                 let checked = page.checked(i).map_err(|e| e.on_page(number));
                 checked
@@ -335,7 +337,10 @@ impl Walk {
                     .expect("where the hit was");
                 let geometry = self.geometries[part as usize].expect("a tail has rows");
                 let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
-                let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0);
+                let buffer = self
+                    .index
+                    .share(block)
+                    .expect(self.index, PageKind::Tail, 0);
                 let buffer: Buffer = buffer.or_raise();
                 let page = RowPage::growing(geometry, buffer.words());
                 let page = page.map_err(here).or_raise();

@@ -10,7 +10,7 @@ use crate::sigfile::page::PAGE_WORDS;
 const _: () = assert!(Geometry::most_bits(PAGE_WORDS) + 1 < 1 << 16);
 
 /// Rows in memory, of a number of words each: the bits, the threshold, and place + count · 2^48.
-pub struct Collected {
+pub struct RowsInMemory {
     pub geometry: Geometry,
     pub words: Vec<u64>,
     /// Rows by bit count, once sorted.
@@ -18,9 +18,9 @@ pub struct Collected {
     first: Vec<u32>,
 }
 
-impl Collected {
+impl RowsInMemory {
     pub fn new(geometry: Geometry) -> Self {
-        Collected {
+        RowsInMemory {
             geometry,
             words: Vec::new(),
             order: Vec::new(),

@@ -10,32 +10,32 @@ use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
-pub use memory::Collected;
-pub use run::{merge, Merged, Run};
-use spill::Spilled;
+pub use memory::RowsInMemory;
+pub use run::{merge, RowRun, SegmentRows};
+use spill::SpilledRows;
 
 /// Sorts what was collected.
-pub fn sorted(mut rows: Collected) -> Collected {
+pub fn sorted(mut rows: RowsInMemory) -> RowsInMemory {
     rows.sort().or_raise();
     rows
 }
 
 /// Collects rows in bounded memory: those that do not fit go to temporary files, sorted.
-pub struct Sorting {
-    collected: Collected,
+pub struct ExternalSort {
+    collected: RowsInMemory,
     /// Files of rows; each of a level has been made of many of the level below.
-    levels: Vec<Vec<Spilled>>,
+    levels: Vec<Vec<SpilledRows>>,
     memory: usize,
 }
 
 /// Rows that are collected in any case, so that wide ones make no more files than can be.
 const LEAST_ROWS: usize = 64;
 
-impl Sorting {
+impl ExternalSort {
     /// `memory` bytes are used, but for what [`LEAST_ROWS`] take.
-    pub fn new(geometry: Geometry, memory: usize) -> Sorting {
-        Sorting {
-            collected: Collected::new(geometry),
+    pub fn new(geometry: Geometry, memory: usize) -> ExternalSort {
+        ExternalSort {
+            collected: RowsInMemory::new(geometry),
             levels: Vec::new(),
             memory,
         }
@@ -59,9 +59,9 @@ impl Sorting {
     /// Errors: out of memory.
     fn spill(&mut self) -> Result<()> {
         let geometry = self.collected.geometry;
-        let mut rows = std::mem::replace(&mut self.collected, Collected::new(geometry));
+        let mut rows = std::mem::replace(&mut self.collected, RowsInMemory::new(geometry));
         rows.sort()?;
-        let mut file = Spilled::write(&rows)?;
+        let mut file = SpilledRows::write(&rows)?;
         drop(rows);
         let most = self.most_files();
         for level in &mut self.levels {
@@ -69,7 +69,7 @@ impl Sorting {
             if level.len() < most {
                 return Ok(());
             }
-            file = Spilled::merged(geometry, std::mem::take(level))?;
+            file = SpilledRows::merged(geometry, std::mem::take(level))?;
         }
         self.levels.push(vec![file]);
         Ok(())
@@ -78,13 +78,13 @@ impl Sorting {
     /// All of it in files, or in memory: what comes next needs the memory.
     ///
     /// Errors: out of memory.
-    pub fn finish(mut self) -> Result<Vec<Run<'static>>> {
+    pub fn finish(mut self) -> Result<Vec<RowRun<'static>>> {
         if self.levels.is_empty() {
             self.collected.sort()?;
-            return Ok(vec![Run::Collected(self.collected)]);
+            return Ok(vec![RowRun::RowsInMemory(self.collected)]);
         }
         self.spill()?;
         let files = self.levels.into_iter().flatten();
-        Ok(files.map(Run::Spilled).collect())
+        Ok(files.map(RowRun::SpilledRows).collect())
     }
 }

@@ -3,24 +3,24 @@
 use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, SignatureRow};
 use bloom_ident_core::Result;
 
-use super::spill::Spilled;
-use super::Collected;
+use super::spill::SpilledRows;
+use super::RowsInMemory;
 use crate::pg::check_for_interrupts;
-use crate::sigfile::page::Index;
-use crate::sigfile::read::{Loaded, Reader};
+use crate::sigfile::page::SigfileIndex;
+use crate::sigfile::read::{SegmentDescription, SegmentReader};
 
 /// A segment being merged; its pages are copied, so that none is locked while others are written.
-pub struct Merged<'a> {
-    reader: Reader<'a>,
-    loaded: &'a Loaded,
+pub struct SegmentRows<'a> {
+    reader: SegmentReader<'a>,
+    loaded: &'a SegmentDescription,
     page: Option<u32>,
     words: Vec<u64>,
 }
 
-impl<'a> Merged<'a> {
-    pub fn new(index: Index, loaded: &'a Loaded) -> Self {
-        Merged {
-            reader: Reader::new(index, loaded),
+impl<'a> SegmentRows<'a> {
+    pub fn new(index: SigfileIndex, loaded: &'a SegmentDescription) -> Self {
+        SegmentRows {
+            reader: SegmentReader::new(index, loaded),
             loaded,
             page: None,
             words: Vec::new(),
@@ -45,13 +45,13 @@ impl<'a> Merged<'a> {
 }
 
 /// Rows sorted by bit count.
-pub enum Run<'a> {
-    Collected(Collected),
-    Spilled(Spilled),
-    Merged(Merged<'a>),
+pub enum RowRun<'a> {
+    RowsInMemory(RowsInMemory),
+    SpilledRows(SpilledRows),
+    SegmentRows(SegmentRows<'a>),
 }
 
-impl Run<'_> {
+impl RowRun<'_> {
     /// Passes on the rows of `count` set bits; called for every count, ascending.
     ///
     /// Errors: those of `to`; a damaged page.
@@ -61,18 +61,18 @@ impl Run<'_> {
         to: &mut dyn FnMut(SignatureRow<'_>) -> Result<()>,
     ) -> Result<()> {
         match self {
-            Run::Collected(rows) => {
+            RowRun::RowsInMemory(rows) => {
                 for &i in rows.of_count(count) {
                     to(rows.row(i as usize))?;
                 }
             }
-            Run::Spilled(file) => {
+            RowRun::SpilledRows(file) => {
                 while let Some(row) = file.next().filter(|row| row.popcount == count) {
                     to(row)?;
                     file.advance();
                 }
             }
-            Run::Merged(segment) => {
+            RowRun::SegmentRows(segment) => {
                 for row in segment.loaded.segment.range(count, count) {
                     to(segment.row(row)?)?;
                 }
@@ -87,7 +87,7 @@ impl Run<'_> {
 /// Errors: those of `to`; a damaged page.
 pub fn merge(
     geometry: &Geometry,
-    runs: &mut [Run<'_>],
+    runs: &mut [RowRun<'_>],
     mut to: impl FnMut(SignatureRow<'_>) -> Result<()>,
 ) -> Result<()> {
     for count in 0..=geometry.null_popcount() {

@@ -5,11 +5,11 @@ use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
 use super::memory::{pack, unpack};
-use super::{merge, Collected, Run};
+use super::{merge, RowRun, RowsInMemory};
 use crate::pg::check_for_interrupts;
 
 /// Sorted rows in a temporary file.
-pub struct Spilled {
+pub struct SpilledRows {
     geometry: Geometry,
     file: *mut pg_sys::BufFile,
     /// Rows in the file that have not been read.
@@ -19,11 +19,11 @@ pub struct Spilled {
     started: bool,
 }
 
-impl Spilled {
+impl SpilledRows {
     /// An empty file that goes with the transaction at the latest.
     ///
     /// Errors: out of memory.
-    fn new(geometry: Geometry) -> Result<Spilled> {
+    fn new(geometry: Geometry) -> Result<SpilledRows> {
         let width = geometry.stride + 2;
         let mut row = Vec::new();
         row.try_reserve_exact(width)
@@ -36,7 +36,7 @@ impl Spilled {
             pg_sys::PrepareTempTablespaces();
             pg_sys::BufFileCreateTemp(false)
         };
-        Ok(Spilled {
+        Ok(SpilledRows {
             geometry,
             file,
             left: 0,
@@ -48,8 +48,8 @@ impl Spilled {
     /// Writes sorted rows.
     ///
     /// Errors: out of memory.
-    pub fn write(rows: &Collected) -> Result<Spilled> {
-        let mut spilled = Spilled::new(rows.geometry)?;
+    pub fn write(rows: &RowsInMemory) -> Result<SpilledRows> {
+        let mut spilled = SpilledRows::new(rows.geometry)?;
         let width = rows.width();
         for &i in &rows.order {
             spilled.append(&rows.words[i as usize * width..(i as usize + 1) * width]);
@@ -60,9 +60,9 @@ impl Spilled {
     /// Makes one file of several.
     ///
     /// Errors: out of memory.
-    pub fn merged(geometry: Geometry, files: Vec<Spilled>) -> Result<Spilled> {
-        let mut spilled = Spilled::new(geometry)?;
-        let mut runs: Vec<Run<'_>> = files.into_iter().map(Run::Spilled).collect();
+    pub fn merged(geometry: Geometry, files: Vec<SpilledRows>) -> Result<SpilledRows> {
+        let mut spilled = SpilledRows::new(geometry)?;
+        let mut runs: Vec<RowRun<'_>> = files.into_iter().map(RowRun::SpilledRows).collect();
         let mut words = std::mem::take(&mut spilled.row);
         merge(&geometry, &mut runs, |row| {
             words[..geometry.stride].copy_from_slice(row.words);
@@ -87,7 +87,7 @@ impl Spilled {
         self.left += 1;
     }
 
-    /// The next row, which stays the next until [`Spilled::advance`].
+    /// The next row, which stays the next until [`SpilledRows::advance`].
     pub fn next(&mut self) -> Option<SignatureRow<'_>> {
         if !self.started {
             // SAFETY: the file is open.
@@ -120,7 +120,7 @@ impl Spilled {
     }
 }
 
-impl Drop for Spilled {
+impl Drop for SpilledRows {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: open since construction.

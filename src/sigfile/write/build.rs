@@ -4,14 +4,14 @@ use bloom_ident_core::sigfile::Geometry;
 use pgrx::{pg_sys, PgBox};
 
 use super::publish::needs_wal;
-use super::{check_shape, write_segments, NewRow, Pool};
+use super::{check_shape, write_segments, BlockPool, IndexRow};
 use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
 use crate::sigfile::class::has_thresholds;
-use crate::sigfile::class::options::Options;
+use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, Index, Kind, Log, META};
-use crate::sigfile::sort::Sorting;
+use crate::sigfile::page::{self, PageKind, PageLog, SigfileIndex, META};
+use crate::sigfile::sort::ExternalSort;
 
 /// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
 mod phase {
@@ -37,10 +37,10 @@ pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c
     name.as_ptr().cast_mut()
 }
 
-struct Build {
-    index: Index,
+struct BuildState {
+    index: SigfileIndex,
     meta: Meta,
-    rows: [Option<Sorting>; 2],
+    rows: [Option<ExternalSort>; 2],
     count: u64,
     /// Only dead rows have come so far, which old snapshots may still see.
     only_dead: bool,
@@ -50,8 +50,8 @@ struct Build {
     memory: usize,
 }
 
-impl Build {
-    fn add(&mut self, new: &NewRow, alive: bool) {
+impl BuildState {
+    fn add(&mut self, new: &IndexRow, alive: bool) {
         let part = new.part();
         if part == Part::Signatures {
             let other = self.meta.shape != 0 && self.meta.shape != new.shape;
@@ -72,7 +72,8 @@ impl Build {
         }
         let geometry = self.meta.geometry(part);
         let memory = self.memory;
-        let rows = self.rows[part as usize].get_or_insert_with(|| Sorting::new(geometry, memory));
+        let rows =
+            self.rows[part as usize].get_or_insert_with(|| ExternalSort::new(geometry, memory));
         rows.push(new.row()).or_raise();
         self.count += 1;
     }
@@ -90,8 +91,8 @@ unsafe extern "C-unwind" fn add_row(
 ) {
     // SAFETY: `state` is what ambuild passed; one column.
     unsafe {
-        let build = &mut *state.cast::<Build>();
-        let new = NewRow::of(build.meta.thresholds, *values, *nulls, tid);
+        let build = &mut *state.cast::<BuildState>();
+        let new = IndexRow::of(build.meta.thresholds, *values, *nulls, tid);
         build.add(&new, alive);
     }
 }
@@ -104,12 +105,12 @@ pub unsafe extern "C-unwind" fn ambuild(
 ) -> *mut pg_sys::IndexBuildResult {
     // SAFETY: called by the server with open relations.
     unsafe {
-        let index = Index::new(relation);
+        let index = SigfileIndex::new(relation);
         if index.blocks() != 0 {
             crate::pg::error::internal!("index \"{}\" already contains data", index.name());
         }
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
-        let mut build = Build {
+        let mut build = BuildState {
             index,
             meta: Meta::new(has_thresholds(index)),
             rows: Default::default(),
@@ -120,7 +121,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         };
         // its block is the first
         let buffer = index.extended();
-        page::write(index, &buffer, Log::Later, Kind::Meta, 0, |words| {
+        page::write(index, &buffer, PageLog::Later, PageKind::Meta, 0, |words| {
             build.meta.encode(words)
         });
         drop(buffer);
@@ -140,10 +141,10 @@ pub unsafe extern "C-unwind" fn ambuild(
         }
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
-        let options = Options::of(index);
-        let mut pool = Pool {
+        let options = SigfileOptions::of(index);
+        let mut pool = BlockPool {
             index,
-            log: Log::Later,
+            log: PageLog::Later,
             free: Vec::new(),
         };
         let mut meta = build.meta;
@@ -168,7 +169,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.count as i64);
         meta.check_size();
         let buffer = index.exclusive(META);
-        page::write(index, &buffer, Log::Later, Kind::Meta, 0, |words| {
+        page::write(index, &buffer, PageLog::Later, PageKind::Meta, 0, |words| {
             meta.encode(words)
         });
         drop(buffer);
@@ -193,7 +194,7 @@ pub unsafe extern "C-unwind" fn ambuild(
 pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
     // SAFETY: called by the server for an unlogged index.
     unsafe {
-        let meta = Meta::new(has_thresholds(Index::new(relation)));
+        let meta = Meta::new(has_thresholds(SigfileIndex::new(relation)));
         page::write_initial(relation, |words| meta.encode(words));
     }
 }

@@ -3,7 +3,7 @@
 use bloom_ident_core::sigfile::{posting, tiers};
 use bloom_ident_core::Result;
 
-use super::{Publisher, Sources};
+use super::{MergeLock, MergeSources};
 use crate::sigfile::meta::{Meta, Part};
 
 /// Share of dead rows from which on a segment is written anew.
@@ -15,8 +15,8 @@ const SEALED: u32 = 4;
 /// Seals the tail and merges segments. `all`: everything into as few segments as can be.
 ///
 /// Errors: a damaged page; out of memory.
-pub fn compact(publisher: &Publisher, all: bool) -> Result<()> {
-    let index = publisher.index;
+pub fn compact(lock: &MergeLock, all: bool) -> Result<()> {
+    let index = lock.index;
     for part in Part::ALL {
         let meta = Meta::read(index);
         let of_part: Vec<_> = meta.segments.iter().filter(|s| s.part == part).collect();
@@ -24,10 +24,10 @@ pub fn compact(publisher: &Publisher, all: bool) -> Result<()> {
             continue;
         }
         let geometry = meta.geometry(part);
-        let limit = publisher.options.tail_limit(geometry.stride);
+        let limit = lock.options.tail_limit(geometry.stride);
         let pages = meta.tails[part as usize].len() as u32;
         let tail = if pages > 0 && (all || pages * geometry.capacity as u32 >= limit / SEALED) {
-            publisher.close_tail(part)?
+            lock.close_tail(part)?
         } else {
             0
         };
@@ -49,7 +49,7 @@ pub fn compact(publisher: &Publisher, all: bool) -> Result<()> {
         let worth =
             |i: usize| i == tail_at || dead(chosen[i]) || (all && of_part[chosen[i]].dead > 0);
         for group in tiers::groups(&sizes, most, worth) {
-            publisher.rewrite(&Sources {
+            lock.rewrite(&MergeSources {
                 part,
                 segments: group
                     .iter()

@@ -4,27 +4,27 @@ use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
 use super::publish::needs_wal;
-use super::{Consumed, Pool, Publisher, Sources};
+use super::{BlockPool, MergeLock, MergeSources, UsedUpLists};
 use crate::pg::ffi;
 use crate::sigfile::meta::{FreeList, Meta, Part, MAX_FREE};
-use crate::sigfile::page::{Log, META};
+use crate::sigfile::page::{PageLog, META};
 use crate::sigfile::read::{in_use, read_list};
 
-impl Publisher {
+impl MergeLock {
     /// Blocks that nobody can be reading any more. Lists are used up as a whole: what a rewriting leaves of
     /// them is listed anew, as are the pages of the lists. When too many lists wait for old
     /// snapshots, they are joined, to wait together. A block that is in use, listed twice, or not there is left out: the last can be so
     /// on a standby that was promoted, which never got a page that its primary lost in a crash.
     ///
     /// Errors: damaged lists or descriptions; out of memory.
-    pub fn reusable(&self, meta: &Meta, log: Log) -> Result<(Pool, Consumed)> {
+    pub fn reusable(&self, meta: &Meta, log: PageLog) -> Result<(BlockPool, UsedUpLists)> {
         let index = self.index;
-        let mut pool = Pool {
+        let mut pool = BlockPool {
             index,
             log,
             free: Vec::new(),
         };
-        let mut consumed = Consumed::default();
+        let mut consumed = UsedUpLists::default();
         // what tails have got since is in none of the lists
         let mut used = in_use(index, meta, index.blocks())?;
         let crowded = meta.free.len() + 2 > MAX_FREE;
@@ -109,17 +109,17 @@ impl Publisher {
         if orphans.is_empty() || meta.free.len() + 1 >= MAX_FREE {
             return Ok(());
         }
-        let pool = Pool {
+        let pool = BlockPool {
             index,
-            log: Log::Each,
+            log: PageLog::Each,
             free: Vec::new(),
         };
-        let nothing = Sources {
+        let nothing = MergeSources {
             part: Part::Signatures,
             segments: Vec::new(),
             tail: 0,
         };
-        self.publish(pool, &[], &nothing, &Consumed::default(), orphans);
+        self.publish(pool, &[], &nothing, &UsedUpLists::default(), orphans);
         Ok(())
     }
 }

@@ -4,14 +4,14 @@ use bloom_ident_core::sigfile::{RowPage, RowPageMut};
 use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
-use super::{check_shape, maintain, tail_rows, NewRow, Publisher};
+use super::{check_shape, maintain, tail_rows, IndexRow, MergeLock};
 use crate::pg::entry;
 use crate::pg::error::{raise, warn, OrRaise};
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, Index, Kind, META};
+use crate::sigfile::page::{self, PageKind, SigfileIndex, META};
 
 /// Adds the row. True if it has begun a new page.
-fn add(index: Index, heap: pg_sys::Relation, thresholds: bool, new: &NewRow) -> bool {
+fn add(index: SigfileIndex, heap: pg_sys::Relation, thresholds: bool, new: &IndexRow) -> bool {
     let part = new.part();
     loop {
         let meta = Meta::read(index);
@@ -20,14 +20,14 @@ fn add(index: Index, heap: pg_sys::Relation, thresholds: bool, new: &NewRow) -> 
             raise(&index.damaged(META, what));
         }
         check_shape(index, meta.shape, new);
-        if part == Part::Missing || meta.shape != 0 {
+        if part == Part::Nulls || meta.shape != 0 {
             let geometry = meta.geometry(part);
             if let Some(&last) = meta.tails[part as usize].last() {
                 let buffer = index.exclusive(last);
                 // sealed meanwhile, it would be closed or full; used for something else, of another kind
                 let has_room = |page: RowPage<'_>| !page.is_full();
                 let page = RowPage::growing(geometry, buffer.words());
-                if buffer.is(Kind::Tail, 0)
+                if buffer.is(PageKind::Tail, 0)
                     && page
                         .map(has_room)
                         .map_err(|e| index.locate(e.on_page(0), &[last]))
@@ -48,7 +48,7 @@ fn add(index: Index, heap: pg_sys::Relation, thresholds: bool, new: &NewRow) -> 
 
 /// Adds a page with the row to the tail, unless somebody else has added one since `seen` was
 /// read: then false.
-fn lengthen(index: Index, heap: pg_sys::Relation, seen: &Meta, new: &NewRow) -> bool {
+fn lengthen(index: SigfileIndex, heap: pg_sys::Relation, seen: &Meta, new: &IndexRow) -> bool {
     let part = new.part();
     let tail = part as usize;
     let buffer = index.exclusive(META);
@@ -59,7 +59,7 @@ fn lengthen(index: Index, heap: pg_sys::Relation, seen: &Meta, new: &NewRow) -> 
     if meta.tails[tail].len() == part.most_pages() {
         drop(buffer);
         // sealing has been held up by a long VACUUM: wait for it
-        maintain(&Publisher::wait(index, heap), part).or_raise();
+        maintain(&MergeLock::wait(index, heap), part).or_raise();
         return false;
     }
     if part == Part::Signatures && meta.shape == 0 {
@@ -68,7 +68,7 @@ fn lengthen(index: Index, heap: pg_sys::Relation, seen: &Meta, new: &NewRow) -> 
     let geometry = meta.geometry(part);
     let page = index.extended();
     meta.tails[tail].push(page.block());
-    page::change_and_start(index, &buffer, &page, Kind::Tail, |words, content| {
+    page::change_and_start(index, &buffer, &page, PageKind::Tail, |words, content| {
         meta.encode(words);
         RowPageMut::new(geometry, content).push(new.row());
     });
@@ -89,21 +89,21 @@ pub unsafe extern "C-unwind" fn aminsert(
 ) -> bool {
     // SAFETY: called by the server with one value and open relations.
     unsafe {
-        let index = Index::new(index);
+        let index = SigfileIndex::new(index);
         let thresholds = crate::sigfile::class::has_thresholds(index);
-        let new = NewRow::of(thresholds, *values, *nulls, tid);
+        let new = IndexRow::of(thresholds, *values, *nulls, tid);
         if add(index, heap, thresholds, &new) {
             let part = new.part();
             let meta = Meta::read(index);
             let geometry = meta.geometry(part);
-            let limit =
-                crate::sigfile::class::options::Options::of(index).tail_limit(geometry.stride);
+            let limit = crate::sigfile::class::options::SigfileOptions::of(index)
+                .tail_limit(geometry.stride);
             let pages = meta.tails[part as usize].len();
             if tail_rows(&meta, part) >= u64::from(limit) || 2 * pages > part.most_pages() {
-                if let Some(publisher) = Publisher::now(index, heap) {
+                if let Some(lock) = MergeLock::now(index, heap) {
                     // The row is there, and all that it needs: what is wrong elsewhere fails who reads it. Without room in the tail
                     // the next row fails.
-                    match maintain(&publisher, part) {
+                    match maintain(&lock, part) {
                         Err(e) if e.kind() == ErrorKind::Corrupted => warn(&e),
                         done => done.or_raise(),
                     }

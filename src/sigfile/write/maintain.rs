@@ -3,7 +3,7 @@
 use bloom_ident_core::sigfile::tiers;
 use bloom_ident_core::{ErrorKind, Result};
 
-use super::{Publisher, Sources};
+use super::{MergeLock, MergeSources};
 use crate::pg::error::warn;
 use crate::sigfile::meta::{Meta, Part, MAX_SEGMENTS};
 
@@ -37,13 +37,13 @@ pub fn tail_rows(meta: &Meta, part: Part) -> u64 {
 /// damaged.
 ///
 /// Errors: damage that leaves nothing to do; out of memory.
-pub fn maintain(publisher: &Publisher, part: Part) -> Result<()> {
-    let meta = Meta::read(publisher.index);
+pub fn maintain(lock: &MergeLock, part: Part) -> Result<()> {
+    let meta = Meta::read(lock.index);
     if meta.tails[part as usize].is_empty() {
         return Ok(());
     }
     let stride = meta.geometry(part).stride;
-    let limit = u64::from(publisher.options.tail_limit(stride));
+    let limit = u64::from(lock.options.tail_limit(stride));
     let rows = tail_rows(&meta, part);
     let half_full = 2 * meta.tails[part as usize].len() > part.most_pages();
     if rows < limit && !half_full {
@@ -66,12 +66,12 @@ pub fn maintain(publisher: &Publisher, part: Part) -> Result<()> {
         merged.truncate(tiers::FAN);
     }
     let segments = merged.iter().filter(|&&i| i < of_part.len());
-    let mut sources = Sources {
+    let mut sources = MergeSources {
         part,
         segments: segments.map(|&i| of_part[i].generation).collect(),
         tail: meta.tails[part as usize].len() - 1,
     };
-    match publisher.rewrite(&sources) {
+    match lock.rewrite(&sources) {
         Err(e)
             if e.kind() == ErrorKind::Corrupted
                 && !sources.segments.is_empty()
@@ -79,7 +79,7 @@ pub fn maintain(publisher: &Publisher, part: Part) -> Result<()> {
         {
             warn(&e);
             sources.segments.clear();
-            publisher.rewrite(&sources)
+            lock.rewrite(&sources)
         }
         done => done,
     }

@@ -14,10 +14,10 @@ pub mod vacuum;
 
 pub use compact::compact;
 use maintain::{maintain, tail_rows};
-use pool::Pool;
-pub use publish::Publisher;
-use publish::{Consumed, Sources};
+use pool::BlockPool;
+pub use publish::MergeLock;
+use publish::{MergeSources, UsedUpLists};
 use row::check_shape;
-pub use row::NewRow;
+pub use row::IndexRow;
 use segment::write_segments;
 pub use vacuum::item_pointer;

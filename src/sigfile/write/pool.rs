@@ -1,17 +1,17 @@
 //! Where new pages come from.
 
 use crate::pg::check_for_interrupts;
-use crate::sigfile::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
+use crate::sigfile::page::{self, Buffer, PageKind, PageLog, SigfileIndex, PAGE_WORDS};
 use crate::sigfile::read::MAP_HEADER;
 
 /// Where new pages come from: blocks free to be used again, then the end of the index.
-pub struct Pool {
-    pub index: Index,
-    pub log: Log,
+pub struct BlockPool {
+    pub index: SigfileIndex,
+    pub log: PageLog,
     pub free: Vec<u32>,
 }
 
-impl Pool {
+impl BlockPool {
     pub fn take(&mut self) -> Buffer {
         match self.free.pop() {
             Some(block) => self.index.reused(block),
@@ -21,7 +21,7 @@ impl Pool {
 
     /// Writes a list of words over as many pages as it takes, each of them with the next one's
     /// block and the number of its words (u32 each) in front. Returns the blocks.
-    pub fn write_chain(&mut self, kind: Kind, generation: u64, words: &[u64]) -> Vec<u32> {
+    pub fn write_chain(&mut self, kind: PageKind, generation: u64, words: &[u64]) -> Vec<u32> {
         let room = PAGE_WORDS - MAP_HEADER;
         // from the end, so that each page knows the next
         let (mut blocks, mut next) = (Vec::new(), 0u32);

@@ -2,24 +2,24 @@
 
 use pgrx::pg_sys;
 
-use super::Pool;
+use super::BlockPool;
 use crate::pg::ffi;
-use crate::sigfile::class::options::Options;
-use crate::sigfile::meta::{Entry, FreeList, Meta, Part};
-use crate::sigfile::page::{Index, Kind, META};
+use crate::sigfile::class::options::SigfileOptions;
+use crate::sigfile::meta::{FreeList, Meta, Part, SegmentEntry};
+use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
 /// The right to publish segments: the heavyweight lock on the metapage's block. VACUUM holds it from
 /// the first page to the last, so that no row moves past it.
-pub struct Publisher {
-    pub index: Index,
+pub struct MergeLock {
+    pub index: SigfileIndex,
     /// NULL if not known.
     pub heap: pg_sys::Relation,
-    pub options: Options,
+    pub options: SigfileOptions,
 }
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
 
-impl Drop for Publisher {
+impl Drop for MergeLock {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: locked since construction.
@@ -29,7 +29,7 @@ impl Drop for Publisher {
 }
 
 /// What a rewriting takes.
-pub struct Sources {
+pub struct MergeSources {
     pub part: Part,
     /// Generations of segments.
     pub segments: Vec<u64>,
@@ -37,25 +37,25 @@ pub struct Sources {
     pub tail: usize,
 }
 
-impl Publisher {
+impl MergeLock {
     /// Waits for the lock.
-    pub fn wait(index: Index, heap: pg_sys::Relation) -> Publisher {
+    pub fn wait(index: SigfileIndex, heap: pg_sys::Relation) -> MergeLock {
         // SAFETY: the relation is open.
         unsafe { ffi::LockPage(index.relation, META, LOCK) };
-        Publisher {
+        MergeLock {
             index,
             heap,
-            options: Options::of(index),
+            options: SigfileOptions::of(index),
         }
     }
 
     /// `None` while somebody else has the lock.
-    pub fn now(index: Index, heap: pg_sys::Relation) -> Option<Publisher> {
+    pub fn now(index: SigfileIndex, heap: pg_sys::Relation) -> Option<MergeLock> {
         // SAFETY: the relation is open.
-        unsafe { pg_sys::ConditionalLockPage(index.relation, META, LOCK) }.then(|| Publisher {
+        unsafe { pg_sys::ConditionalLockPage(index.relation, META, LOCK) }.then(|| MergeLock {
             index,
             heap,
-            options: Options::of(index),
+            options: SigfileOptions::of(index),
         })
     }
 
@@ -68,10 +68,10 @@ impl Publisher {
     /// Puts the new segments in the place of the sources, and lists the blocks that are free now.
     pub fn publish(
         &self,
-        mut pool: Pool,
-        new: &[Entry],
-        sources: &Sources,
-        consumed: &Consumed,
+        mut pool: BlockPool,
+        new: &[SegmentEntry],
+        sources: &MergeSources,
+        consumed: &UsedUpLists,
         mut retired: Vec<u32>,
     ) {
         let index = self.index;
@@ -82,7 +82,7 @@ impl Publisher {
                 .chunks(2)
                 .map(|two| u64::from(two[0]) | u64::from(two.get(1).copied().unwrap_or(0)) << 32),
         );
-        let list = pool.write_chain(Kind::Free, 0, &words);
+        let list = pool.write_chain(PageKind::Free, 0, &words);
         let buffer = index.exclusive(META);
         let mut meta = Meta::decode(index, &buffer);
         meta.segments
@@ -126,7 +126,7 @@ impl Publisher {
 
 /// Free lists that a rewriting has used up, and blocks of theirs that are not free yet.
 #[derive(Default)]
-pub struct Consumed {
+pub struct UsedUpLists {
     pub lists: Vec<u32>,
     pub blocks: Vec<u32>,
 }

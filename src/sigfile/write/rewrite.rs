@@ -7,14 +7,14 @@ use std::rc::Rc;
 use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, RowPageMut};
 use bloom_ident_core::{Error, Result};
 
-use super::{write_segments, Publisher, Sources};
+use super::{write_segments, MergeLock, MergeSources};
 use crate::pg::check_for_interrupts;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, Kind, Log};
-use crate::sigfile::read::{cache, check_places, Loaded, Reader};
-use crate::sigfile::sort::{sorted, Collected, Merged, Run};
+use crate::sigfile::page::{self, PageKind, PageLog};
+use crate::sigfile::read::{cache, check_places, SegmentDescription, SegmentReader};
+use crate::sigfile::sort::{sorted, RowRun, RowsInMemory, SegmentRows};
 
-impl Publisher {
+impl MergeLock {
     /// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.
     ///
     /// Errors: a damaged page.
@@ -23,7 +23,7 @@ impl Publisher {
         let tail = &meta.tails[part as usize];
         if let Some(&last) = tail.last() {
             let buffer = self.index.exclusive(last);
-            let buffer = buffer.expect(self.index, Kind::Tail, 0)?;
+            let buffer = buffer.expect(self.index, PageKind::Tail, 0)?;
             let geometry = meta.geometry(part);
             let page = RowPage::growing(geometry, buffer.words())
                 .map_err(|e| self.index.locate(e.on_page(0), &[last]))?;
@@ -40,18 +40,18 @@ impl Publisher {
     /// Replaces the sources by one segment of their live rows, or by none if none are left.
     ///
     /// Errors: a damaged page, found before anything is written; out of memory.
-    pub fn rewrite(&self, sources: &Sources) -> Result<()> {
+    pub fn rewrite(&self, sources: &MergeSources) -> Result<()> {
         let index = self.index;
         let meta = Meta::read(index);
         let part = sources.part;
-        let log = Log::Each;
+        let log = PageLog::Each;
         let tail = &meta.tails[part as usize][..sources.tail];
         if tail.is_empty() && sources.segments.is_empty() {
             return Ok(());
         }
         let geometry = meta.geometry(part);
         let old = meta.segments.iter();
-        let old: Result<Vec<Rc<Loaded>>> = old
+        let old: Result<Vec<Rc<SegmentDescription>>> = old
             .filter(|s| sources.segments.contains(&s.generation))
             .map(|s| cache::segment(index, &meta, s))
             .collect();
@@ -62,11 +62,11 @@ impl Publisher {
         let rows = self.read_tail(geometry, tail)?;
         let (pool, consumed) = self.reusable(&meta, log)?;
         let mut retired = consumed.blocks.clone();
-        let mut runs: Vec<Run> = old
+        let mut runs: Vec<RowRun> = old
             .iter()
-            .map(|loaded| Run::Merged(Merged::new(index, loaded)))
+            .map(|loaded| RowRun::SegmentRows(SegmentRows::new(index, loaded)))
             .collect();
-        runs.push(Run::Collected(sorted(rows)));
+        runs.push(RowRun::RowsInMemory(sorted(rows)));
         retired.extend_from_slice(tail);
         for loaded in &old {
             retired.extend_from_slice(&loaded.blocks);
@@ -89,8 +89,8 @@ impl Publisher {
     /// What a merge would stop at half-way is found before it begins: it would leave pages that nobody needs, and be tried again.
     ///
     /// Errors: a damaged page.
-    fn look_through(&self, loaded: &Loaded) -> Result<()> {
-        let mut reader = Reader::new(self.index, loaded);
+    fn look_through(&self, loaded: &SegmentDescription) -> Result<()> {
+        let mut reader = SegmentReader::new(self.index, loaded);
         for number in 0..loaded.segment.row_pages() {
             reader.checked(number)?;
             reader.tick();
@@ -101,11 +101,14 @@ impl Publisher {
     /// The rows of tail pages.
     ///
     /// Errors: a damaged page; out of memory.
-    fn read_tail(&self, geometry: Geometry, tail: &[u32]) -> Result<Collected> {
-        let mut rows = Collected::new(geometry);
+    fn read_tail(&self, geometry: Geometry, tail: &[u32]) -> Result<RowsInMemory> {
+        let mut rows = RowsInMemory::new(geometry);
         for &block in tail {
             let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
-            let buffer = self.index.share(block).expect(self.index, Kind::Tail, 0)?;
+            let buffer = self
+                .index
+                .share(block)
+                .expect(self.index, PageKind::Tail, 0)?;
             let page = RowPage::growing(geometry, buffer.words()).map_err(here)?;
             page.check().map_err(here)?;
             check_places(&page).map_err(here)?;

@@ -7,11 +7,11 @@ use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::meta::Part;
-use crate::sigfile::page::{self, Index};
+use crate::sigfile::page::{self, SigfileIndex};
 use crate::types::{Bloom, BloomQuery};
 
 /// A value to be indexed.
-pub struct NewRow {
+pub struct IndexRow {
     /// The first eight bytes of the signature, 0 for NULL.
     pub shape: u64,
     pub words: Vec<u64>,
@@ -30,20 +30,20 @@ pub unsafe fn place(tid: pg_sys::ItemPointer) -> u64 {
     block << 16 | u64::from(tid.ip_posid)
 }
 
-impl NewRow {
+impl IndexRow {
     /// SAFETY: `value` is of the index's type, and `tid` valid.
     pub unsafe fn of(
         thresholds: bool,
         value: pg_sys::Datum,
         is_null: bool,
         tid: pg_sys::ItemPointer,
-    ) -> NewRow {
+    ) -> IndexRow {
         // SAFETY: as promised by the caller.
         unsafe {
             let place = place(tid);
             if is_null {
                 let geometry = Geometry::new(page::PAGE_WORDS, 1, false).or_raise();
-                return NewRow {
+                return IndexRow {
                     shape: 0,
                     words: vec![0; geometry.stride],
                     count: geometry.null_popcount(),
@@ -64,7 +64,7 @@ impl NewRow {
                 let signature = Bloom::from_raw(value);
                 (fill(signature.view()), 0.0)
             };
-            NewRow {
+            IndexRow {
                 shape,
                 words,
                 count,
@@ -76,7 +76,7 @@ impl NewRow {
 
     pub fn part(&self) -> Part {
         if self.shape == 0 {
-            Part::Missing
+            Part::Nulls
         } else {
             Part::Signatures
         }
@@ -93,7 +93,7 @@ impl NewRow {
 }
 
 /// Errors: a signature of another shape than those in the index.
-pub fn check_shape(index: Index, expected: u64, row: &NewRow) {
+pub fn check_shape(index: SigfileIndex, expected: u64, row: &IndexRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
         let (new, old) = (Shape::of_tag(row.shape), Shape::of_tag(expected));
         raise(&Shape::mismatch(new, old).hint(format!(

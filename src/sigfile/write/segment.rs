@@ -5,26 +5,26 @@ use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, SignatureRow};
 use bloom_ident_core::Result;
 
-use super::Pool;
+use super::BlockPool;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
-use crate::sigfile::class::options::Options;
-use crate::sigfile::meta::{Entry, Part};
-use crate::sigfile::page::{self, Buffer, Kind};
+use crate::sigfile::class::options::SigfileOptions;
+use crate::sigfile::meta::{Part, SegmentEntry};
+use crate::sigfile::page::{self, Buffer, PageKind};
 use crate::sigfile::read::describe;
-use crate::sigfile::sort::{merge, Run};
+use crate::sigfile::sort::{merge, RowRun};
 
 /// Writes a segment's pages.
-pub struct NewPages {
-    pub pool: Pool,
+pub struct SegmentPages {
+    pub pool: BlockPool,
     pub generation: u64,
     blocks: Vec<u32>,
     row_pages: u32,
     current: Option<(u32, Buffer)>,
 }
 
-impl NewPages {
-    pub fn new(pool: Pool, generation: u64) -> Self {
-        NewPages {
+impl SegmentPages {
+    pub fn new(pool: BlockPool, generation: u64) -> Self {
+        SegmentPages {
             pool,
             generation,
             blocks: Vec::new(),
@@ -34,22 +34,24 @@ impl NewPages {
     }
 
     /// Writes the description behind the pages; the blocks of both.
-    pub fn finish(mut self, segment: &bloom_ident_core::sigfile::Segment) -> (Pool, u32, u32) {
+    pub fn finish(mut self, segment: &bloom_ident_core::sigfile::Segment) -> (BlockPool, u32, u32) {
         self.current = None;
         let words = describe(segment, &self.blocks);
-        let map = self.pool.write_chain(Kind::Map, self.generation, &words);
+        let map = self
+            .pool
+            .write_chain(PageKind::Map, self.generation, &words);
         (self.pool, map[0], (self.blocks.len() + map.len()) as u32)
     }
 }
 
-impl Pages for NewPages {
+impl Pages for SegmentPages {
     fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
             let kind = if number < self.row_pages {
-                Kind::Rows
+                PageKind::Rows
             } else {
-                Kind::Postings
+                PageKind::Postings
             };
             let index = self.pool.index;
             let buffer = index.share(self.blocks[number as usize]);
@@ -68,15 +70,15 @@ impl Pages for NewPages {
     }
 }
 
-impl PageStore for NewPages {
+impl PageStore for SegmentPages {
     fn append(&mut self, content: Content, words: &[u64]) {
         self.current = None;
         let kind = match content {
             Content::Rows => {
                 self.row_pages += 1;
-                Kind::Rows
+                PageKind::Rows
             }
-            Content::Postings => Kind::Postings,
+            Content::Postings => PageKind::Postings,
         };
         let buffer = self.pool.take();
         let (index, log) = (self.pool.index, self.pool.log);
@@ -93,28 +95,28 @@ impl PageStore for NewPages {
 pub fn write_segments(
     geometry: Geometry,
     part: Part,
-    runs: &mut [Run<'_>],
-    pool: Pool,
+    runs: &mut [RowRun<'_>],
+    pool: BlockPool,
     first_generation: u64,
-    options: &Options,
+    options: &SigfileOptions,
     memory: usize,
-) -> Result<(Vec<Entry>, Pool)> {
+) -> Result<(Vec<SegmentEntry>, BlockPool)> {
     let index = pool.index;
-    let mut new: Vec<Entry> = Vec::new();
+    let mut new: Vec<SegmentEntry> = Vec::new();
     let mut generation = first_generation;
     let mut pool = Some(pool);
-    let mut writer: Option<Writer<NewPages>> = None;
+    let mut writer: Option<Writer<SegmentPages>> = None;
     let chunks = match part {
         Part::Signatures => options.chunks,
-        Part::Missing => None,
+        Part::Nulls => None,
     };
-    let finish = |writer: Writer<NewPages>, new: &mut Vec<Entry>| -> Result<Pool> {
+    let finish = |writer: Writer<SegmentPages>, new: &mut Vec<SegmentEntry>| -> Result<BlockPool> {
         let (segment, pages) = writer
             .finish(chunks, memory)
             .map_err(|e| index.locate(e, &[]))?;
         let generation = pages.generation;
         let (pool, map, pages) = pages.finish(&segment);
-        new.push(Entry {
+        new.push(SegmentEntry {
             generation,
             rows: segment.rows,
             dead: 0,
@@ -131,7 +133,7 @@ pub fn write_segments(
         let writer = writer.get_or_insert_with(|| {
             let pool = pool.take().expect("no other writer has it");
             generation += 1;
-            Writer::new(geometry, NewPages::new(pool, generation - 1))
+            Writer::new(geometry, SegmentPages::new(pool, generation - 1))
         });
         writer.push(row).map_err(|e| index.locate(e, &[]))
     })?;

@@ -5,41 +5,41 @@ use bloom_ident_core::sigfile::{Geometry, RowPage, RowPageMut};
 use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, PgBox};
 
-use super::{compact, Publisher};
+use super::{compact, MergeLock};
 use crate::pg::error::OrRaise;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, Index, Kind, META};
-use crate::sigfile::read::{cache, check_places, read_list, Loaded};
+use crate::sigfile::page::{self, PageKind, SigfileIndex, META};
+use crate::sigfile::read::{cache, check_places, read_list, SegmentDescription};
 
 /// What a pass over the index counts.
 #[derive(Default)]
-struct Counted {
+struct VacuumCounts {
     live: u64,
     removed: u64,
 }
 
-struct Pass {
-    index: Index,
+struct BulkDelete {
+    index: SigfileIndex,
     callback: pg_sys::IndexBulkDeleteCallback,
     state: *mut std::ffi::c_void,
-    counted: Counted,
+    counted: VacuumCounts,
 }
 
-impl Pass {
+impl BulkDelete {
     /// A page of a segment.
     ///
     /// Errors: a damaged one.
-    fn page_of(&mut self, loaded: &Loaded, number: u32) -> Result<u32> {
+    fn page_of(&mut self, loaded: &SegmentDescription, number: u32) -> Result<u32> {
         let (segment, block) = (&loaded.segment, loaded.blocks[number as usize]);
-        self.page(block, Kind::Rows, loaded.generation, |words| {
+        self.page(block, PageKind::Rows, loaded.generation, |words| {
             segment.row_page(number, words)
         })
     }
 
     /// Errors: a damaged page.
     fn page_of_tail(&mut self, geometry: Geometry, block: u32) -> Result<u32> {
-        self.page(block, Kind::Tail, 0, |words| {
+        self.page(block, PageKind::Tail, 0, |words| {
             RowPage::growing(geometry, words)
         })
     }
@@ -48,7 +48,7 @@ impl Pass {
     fn page(
         &mut self,
         block: u32,
-        kind: Kind,
+        kind: PageKind,
         generation: u64,
         view: impl for<'a> FnOnce(&'a [u64]) -> Result<RowPage<'a>>,
     ) -> Result<u32> {
@@ -140,15 +140,15 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     // SAFETY: called by VACUUM, or by CREATE INDEX CONCURRENTLY, which collects all places.
     unsafe {
         let info = &*info;
-        let mut index = Index::new(info.index);
-        let publisher = Publisher::wait(index, heap_of(info));
+        let mut index = SigfileIndex::new(info.index);
+        let lock = MergeLock::wait(index, heap_of(info));
         let meta = Meta::read(index);
         index.strategy = info.strategy;
-        let mut pass = Pass {
+        let mut pass = BulkDelete {
             index,
             callback,
             state,
-            counted: Counted::default(),
+            counted: VacuumCounts::default(),
         };
         let mut dead = Vec::new();
         for entry in &meta.segments {
@@ -177,7 +177,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
             }
             meta.store(index, &buffer);
         }
-        drop(publisher);
+        drop(lock);
         let stats = statistics(stats);
         (*stats).tuples_removed += pass.counted.removed as f64;
         (*stats).num_index_tuples = pass.counted.live as f64;
@@ -189,12 +189,12 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
 /// Rows of these parts that are not dead.
 ///
 /// Errors: a damaged page.
-fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> Result<u64> {
+fn live_rows(index: SigfileIndex, meta: &Meta, parts: &[Part]) -> Result<u64> {
     let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
     let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
     for &part in parts {
         for &block in &meta.tails[part as usize] {
-            let buffer = index.share(block).expect(index, Kind::Tail, 0)?;
+            let buffer = index.share(block).expect(index, PageKind::Tail, 0)?;
             let page = RowPage::growing(meta.geometry(part), buffer.words())
                 .map_err(|e| index.damaged(block, e.message()))?;
             live += (0..page.len()).filter(|&i| page.tid(i) != 0).count() as u64;
@@ -216,12 +216,12 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         if info.analyze_only {
             return stats;
         }
-        let index = Index::new(info.index);
-        let publisher = Publisher::wait(index, heap_of(info));
+        let index = SigfileIndex::new(info.index);
+        let lock = MergeLock::wait(index, heap_of(info));
         let signatures = live_rows(index, &Meta::read(index), &[Part::Signatures]).or_raise();
         // without any, the tail goes too, and with it the shape
-        compact(&publisher, signatures == 0).or_raise();
-        publisher.sweep().or_raise();
+        compact(&lock, signatures == 0).or_raise();
+        lock.sweep().or_raise();
         let meta = Meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
