@@ -12,8 +12,8 @@ mod scan;
 mod sort;
 mod write;
 
-pub use class::operators;
 pub use class::options::define;
+pub use class::{operators, queried_signature, signature_column};
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
 
 // what jobs over a whole table read
