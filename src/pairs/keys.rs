@@ -9,7 +9,7 @@ use crate::pairs::table::IndexedTable;
 use crate::pg::error::raise;
 use crate::pg::ffi;
 use crate::pg::tid;
-use crate::sigfile::Index;
+use crate::sigfile::SigfileIndex;
 use crate::types::Varlena;
 
 /// Fetches rows of one table.
@@ -19,7 +19,7 @@ struct Fetcher {
     key: pg_sys::AttrNumber,
     heap: pg_sys::Relation,
     /// Where places come from.
-    index: Index,
+    index: SigfileIndex,
 }
 
 impl Drop for Fetcher {

@@ -5,13 +5,13 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
+use crate::objects::is_signature;
 use crate::pairs::table::{IndexedTable, LOCK};
+pub use crate::pg::catalog::quoted as qualified;
 use crate::pg::catalog::storage::is_read_from;
 use crate::pg::catalog::{may_select, may_use_schema};
-pub use crate::pg::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::pg::error::{raise_as, shown};
 use crate::pg::ffi;
-use crate::types::ours::is_signature;
 use crate::types::readable;
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {

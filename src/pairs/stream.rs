@@ -19,7 +19,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
-use crate::sigfile::{Sorting, PAGE_WORDS};
+use crate::sigfile::{ExternalSort, PAGE_WORDS};
 use crate::types::Bloom;
 
 /// Rows fetched at a time.
@@ -30,7 +30,7 @@ pub struct Attribute {
     /// The shape of all of them, once there is one.
     tag: u64,
     geometry: Option<Geometry>,
-    rows: Option<Sorting>,
+    rows: Option<ExternalSort>,
     memory: usize,
 }
 
@@ -80,7 +80,7 @@ impl Attribute {
         let memory = self.memory;
         let rows = self
             .rows
-            .get_or_insert_with(|| Sorting::new(geometry, memory));
+            .get_or_insert_with(|| ExternalSort::new(geometry, memory));
         rows.push(row).or_raise();
     }
 

@@ -8,8 +8,8 @@ use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 use crate::pg::catalog::storage::is_heap;
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
-use crate::planner::signature_column;
-use crate::sigfile::{is_sigfile, Index, Meta};
+use crate::sigfile::signature_column;
+use crate::sigfile::{is_sigfile, Meta, SigfileIndex};
 
 /// The lock on relations that are read.
 pub const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
@@ -18,7 +18,7 @@ pub const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 pub struct IndexedTable {
     pub heap: pg_sys::Relation,
     pub key: pg_sys::AttrNumber,
-    pub index: Index,
+    pub index: SigfileIndex,
     pub meta: Meta,
     /// What it is read with.
     pub snapshot: pg_sys::Snapshot,
@@ -72,7 +72,7 @@ impl IndexedTable {
             for index in indexes {
                 let relation = ffi::index_open(index, LOCK);
                 if usable(relation, column) {
-                    let index = Index::new(relation);
+                    let index = SigfileIndex::new(relation);
                     index.count_scan();
                     let snapshot = pg_sys::GetActiveSnapshot();
                     return Some(IndexedTable {
@@ -97,7 +97,7 @@ impl IndexedTable {
         // SAFETY: as promised by the caller.
         unsafe {
             let heap = ffi::table_open(heap, LOCK);
-            let index = Index::new(ffi::index_open(index, LOCK));
+            let index = SigfileIndex::new(ffi::index_open(index, LOCK));
             IndexedTable {
                 heap,
                 key: 0,

@@ -13,7 +13,7 @@ use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::file::TemporaryFile;
-use crate::sigfile::{check_places, PageKind, Part, Reader, Sorting};
+use crate::sigfile::{check_places, ExternalSort, PageKind, Part, SegmentReader};
 
 /// The tables and tids of loose rows by their numbers from 1. They are in memory or, if they are many, in a temporary file.
 pub struct Origins {
@@ -62,7 +62,7 @@ impl Origins {
 /// Collects loose rows and where they are.
 struct Collector {
     origins: Origins,
-    rows: Sorting,
+    rows: ExternalSort,
     count: u64,
 }
 
@@ -114,7 +114,7 @@ pub fn loose<'a>(
             let geometry = Geometry::new(here.page_words, here.bits, false).or_raise();
             let collector = Collector {
                 origins: Origins::new(memory / 8),
-                rows: Sorting::new(geometry, memory - memory / 8),
+                rows: ExternalSort::new(geometry, memory - memory / 8),
                 count: 0,
             };
             (geometry, collector)
@@ -123,7 +123,7 @@ pub fn loose<'a>(
         let mut words = Vec::new();
         for entry in small() {
             let loaded = crate::sigfile::segment(table.index, &table.meta, entry).or_raise();
-            let mut reader = Reader::new(table.index, &loaded).with_snapshot(table.snapshot);
+            let mut reader = SegmentReader::new(table.index, &loaded).with_snapshot(table.snapshot);
             for page in 0..loaded.segment.row_pages() {
                 words.clear();
                 reader.checked(page).or_raise();

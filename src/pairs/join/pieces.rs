@@ -13,7 +13,9 @@ use crate::pairs::join::TableNumber;
 use crate::pairs::table::IndexedTable;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-use crate::sigfile::{Entry, Index, Loaded, Part, Reader, PAGE_WORDS};
+use crate::sigfile::{
+    Part, SegmentDescription, SegmentEntry, SegmentReader, SigfileIndex, PAGE_WORDS,
+};
 
 /// Rows of one table, sorted by popcount, with posting lists.
 pub enum JoinPiece {
@@ -21,8 +23,8 @@ pub enum JoinPiece {
     Indexed {
         table: TableNumber,
         side: u8,
-        index: Index,
-        loaded: Rc<Loaded>,
+        index: SigfileIndex,
+        loaded: Rc<SegmentDescription>,
         snapshot: pg_sys::Snapshot,
     },
     /// Rows that were sorted for this join.
@@ -62,12 +64,12 @@ impl JoinPiece {
                 loaded,
                 snapshot,
                 ..
-            } => PieceReader::Indexed(Reader::new(*index, loaded).with_snapshot(*snapshot)),
+            } => PieceReader::Indexed(SegmentReader::new(*index, loaded).with_snapshot(*snapshot)),
             JoinPiece::Memory { pages, .. } => PieceReader::Memory(pages),
         }
     }
 
-    /// Makes a piece of the rows that `rows` gives in the order of their popcounts. Sorting takes `memory` bytes.
+    /// Makes a piece of the rows that `rows` gives in the order of their popcounts. ExternalSort takes `memory` bytes.
     ///
     /// Errors: out of memory.
     pub fn of_rows(
@@ -89,7 +91,7 @@ impl JoinPiece {
 }
 
 /// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](crate::pairs::join::loose) rows.
-pub fn has_postings(entry: &Entry) -> bool {
+pub fn has_postings(entry: &SegmentEntry) -> bool {
     entry.part == Part::Signatures && entry.rows >= MIN_ROWS
 }
 
@@ -170,7 +172,7 @@ impl PieceReader<'_> {
 
 /// Reads the pages of a piece.
 pub enum PieceReader<'a> {
-    Indexed(Reader<'a>),
+    Indexed(SegmentReader<'a>),
     Memory(&'a Memory),
 }
 

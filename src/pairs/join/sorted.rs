@@ -10,7 +10,7 @@ use crate::pairs::join::TableNumber;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;
-use crate::sigfile::{merge, Collected, Run};
+use crate::sigfile::{merge, RowRun, RowsInMemory};
 
 /// Rows in the order of their popcounts, numbered from 0.
 pub struct Sorted {
@@ -20,16 +20,16 @@ pub struct Sorted {
 }
 
 enum SortedStore {
-    Memory(Collected),
+    Memory(RowsInMemory),
     /// For each row the words of its signature, then one word with the tid in the lower 48 bits and the popcount above.
     File(TemporaryFile),
 }
 
 impl Sorted {
     /// Errors: more rows than can be numbered.
-    pub fn new(geometry: Geometry, mut runs: Vec<Run<'static>>) -> Sorted {
-        if let [Run::Collected(_)] = runs[..] {
-            let Some(Run::Collected(collected)) = runs.pop() else {
+    pub fn new(geometry: Geometry, mut runs: Vec<RowRun<'static>>) -> Sorted {
+        if let [RowRun::RowsInMemory(_)] = runs[..] {
+            let Some(RowRun::RowsInMemory(collected)) = runs.pop() else {
                 unreachable!("just seen");
             };
             return Sorted {
@@ -107,7 +107,7 @@ impl Sorted {
         (of(rows.start), of(rows.end - 1))
     }
 
-    /// These rows as a piece of a table and side. Sorting takes `memory` bytes.
+    /// These rows as a piece of a table and side. ExternalSort takes `memory` bytes.
     ///
     /// Errors: out of memory.
     pub fn piece(
