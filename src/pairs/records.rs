@@ -1,28 +1,28 @@
-//! The tables of a job: their columns, who may read them, and whether an index has what is needed.
+//! The relations that a search reads: their columns, and whether indexes or only a query can find their rows.
 
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::{pg_sys, PgList, PgSqlErrorCode};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::objects::is_signature;
 use crate::pairs::table::{IndexedTable, LOCK};
-pub use crate::pg::catalog::quoted as qualified;
 use crate::pg::catalog::storage::is_read_from;
-use crate::pg::catalog::{may_select, may_use_schema};
+use crate::pg::catalog::{self, may_select, may_use_schema};
 use crate::pg::error::{raise_as, shown};
-use crate::pg::ffi;
+use crate::pg::relation;
 use crate::types::readable;
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
     raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
 }
 
+/// A name for messages.
 fn text(name: &CStr) -> String {
     shown(&readable(name.to_bytes()))
 }
 
-/// A column by its name.
+/// A column that was found by its name.
 pub struct RecordColumn {
     pub name: CString,
     pub type_oid: pg_sys::Oid,
@@ -30,7 +30,7 @@ pub struct RecordColumn {
 }
 
 impl RecordColumn {
-    /// Of a relation, with its name.
+    /// A column of a relation. `relation` is its name for messages.
     ///
     /// Errors: no such column.
     pub fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> RecordColumn {
@@ -45,15 +45,14 @@ impl RecordColumn {
         })
     }
 
-    /// Gives the name back if there is no such column.
+    /// Gives the name back if there is no such column, or it is a system column.
     pub fn find(oid: pg_sys::Oid, name: CString) -> Result<RecordColumn, CString> {
+        let Some(number) = catalog::column(oid, &name) else {
+            return Err(name);
+        };
         let (mut type_oid, mut typmod, mut collation) = (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
-        // SAFETY: catalog look-ups.
+        // SAFETY: the column exists, and three variables are given for its properties.
         unsafe {
-            let number = pg_sys::get_attnum(oid, name.as_ptr());
-            if number <= 0 {
-                return Err(name);
-            }
             pg_sys::get_atttypetypmodcoll(oid, number, &mut type_oid, &mut typmod, &mut collation);
         }
         Ok(RecordColumn {
@@ -64,41 +63,37 @@ impl RecordColumn {
     }
 }
 
-/// Locks a relation until the end of the transaction. Returns its name.
+/// Locks a relation until the end of the transaction. Returns its name for messages.
 ///
 /// Errors: no relation, or one without rows.
 pub fn lock(oid: pg_sys::Oid) -> String {
-    // SAFETY: catalog look-ups, of a relation that is locked first.
-    unsafe {
-        ffi::LockRelationOid(oid, LOCK);
-        let name = pg_sys::get_rel_name(oid);
-        if name.is_null() {
-            fail(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-                format!("relation with OID {} does not exist", oid.to_u32()),
-            );
-        }
-        let name = text(CStr::from_ptr(name));
-        let kind = pg_sys::get_rel_relkind(oid) as u8;
-        if ![
-            pg_sys::RELKIND_RELATION,
-            pg_sys::RELKIND_PARTITIONED_TABLE,
-            pg_sys::RELKIND_MATVIEW,
-            pg_sys::RELKIND_VIEW,
-            pg_sys::RELKIND_FOREIGN_TABLE,
-        ]
-        .contains(&kind)
-        {
-            fail(
-                PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                format!("\"{name}\" is not a table or view"),
-            );
-        }
-        name
+    relation::lock(oid, LOCK);
+    let kind = catalog::kind(oid);
+    if kind == 0 {
+        fail(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+            format!("relation with OID {} does not exist", oid.to_u32()),
+        );
     }
+    let name = text(&catalog::name(oid));
+    if ![
+        pg_sys::RELKIND_RELATION,
+        pg_sys::RELKIND_PARTITIONED_TABLE,
+        pg_sys::RELKIND_MATVIEW,
+        pg_sys::RELKIND_VIEW,
+        pg_sys::RELKIND_FOREIGN_TABLE,
+    ]
+    .contains(&kind)
+    {
+        fail(
+            PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("\"{name}\" is not a table or view"),
+        );
+    }
+    name
 }
 
-/// A relation that rows are read of, locked until the end of the transaction.
+/// A relation whose records are searched, locked until the end of the transaction.
 pub struct Records {
     pub oid: pg_sys::Oid,
     pub key: RecordColumn,
@@ -110,77 +105,73 @@ impl Records {
     pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
         let column = |column: CString| RecordColumn::of(oid, column, &name);
-        // SAFETY: catalog look-ups.
-        unsafe {
-            let signatures: Vec<RecordColumn> = signatures.into_iter().map(&column).collect();
-            for signature in &signatures {
-                if !is_signature(signature.type_oid) {
-                    let is = pg_sys::format_type_be(signature.type_oid);
-                    raise_as(
-                        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                        &Error::new(
-                            ErrorKind::InvalidParameter,
-                            format!(
-                                "column \"{}\" of relation \"{name}\" is of type {}, not bloom",
-                                text(&signature.name),
-                                text(CStr::from_ptr(is))
-                            ),
-                        )
-                        .hint("Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED."),
-                    );
-                }
+        let signatures: Vec<RecordColumn> = signatures.into_iter().map(&column).collect();
+        for signature in &signatures {
+            if !is_signature(signature.type_oid) {
+                raise_as(
+                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                    &Error::new(
+                        ErrorKind::InvalidParameter,
+                        format!(
+                            "column \"{}\" of relation \"{name}\" is of type {}, not bloom",
+                            text(&signature.name),
+                            text(&catalog::type_name(signature.type_oid))
+                        ),
+                    )
+                    .hint("Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED."),
+                );
             }
-            let key = column(key);
-            Records {
-                oid,
-                key,
-                signatures,
-            }
+        }
+        let key = column(key);
+        Records {
+            oid,
+            key,
+            signatures,
         }
     }
 
-    /// The tables that hold the rows, each with a sigfile index on the only signature column; `None` if there is not one for each, if
-    /// the caller sees the rows through a view or a policy, or if a query would read other rows than those that are there.
+    /// The tables that hold the rows, each with a sigfile index on the only signature column. It is `None` if a table has no such
+    /// index, if the caller sees the rows through a view or a policy, or if a query would read other rows than those that are in
+    /// these tables.
     ///
     /// Errors: the caller may not read the columns.
     pub fn indexed(&self) -> Option<Vec<IndexedTable>> {
         let [signature] = &self.signatures[..] else {
             return None;
         };
-        // SAFETY: catalog look-ups, and relations opened with a lock that stays.
-        unsafe {
-            let kind = pg_sys::get_rel_relkind(self.oid) as u8;
-            if kind == pg_sys::RELKIND_VIEW || kind == pg_sys::RELKIND_FOREIGN_TABLE {
-                return None;
-            }
-            self.check_privileges();
-            let rls = pg_sys::check_enable_rls(self.oid, pg_sys::InvalidOid, false);
-            if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 {
-                return None;
-            }
-            let oids = ffi::find_all_inheritors(self.oid, LOCK, std::ptr::null_mut());
-            let mut tables = Vec::new();
-            for oid in PgList::<pg_sys::Oid>::from_pg(oids).iter_oid() {
-                let kind = pg_sys::get_rel_relkind(oid) as u8;
-                if kind == pg_sys::RELKIND_PARTITIONED_TABLE {
-                    continue;
-                }
-                if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_MATVIEW {
-                    return None;
-                }
-                tables.push(IndexedTable::new(oid, &self.key.name, &signature.name)?);
-            }
-            let column = pg_sys::get_attnum(self.oid, signature.name.as_ptr());
-            let own = tables.iter().map(|table| (*table.heap).rd_id);
-            is_read_from(own, self.oid, column, true).then_some(tables)
+        let kind = catalog::kind(self.oid);
+        if kind == pg_sys::RELKIND_VIEW || kind == pg_sys::RELKIND_FOREIGN_TABLE {
+            return None;
         }
+        self.check_privileges();
+        // SAFETY: this is a catalog look-up by OID. It raises the same error as a query where row_security is off.
+        let policies = unsafe { pg_sys::check_enable_rls(self.oid, pg_sys::InvalidOid, false) };
+        if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 {
+            return None;
+        }
+        let mut tables = Vec::new();
+        // SAFETY: the relation is a table or a materialized view, and locked.
+        for oid in unsafe { relation::with_inheritors(self.oid, LOCK) } {
+            let kind = catalog::kind(oid);
+            if kind == pg_sys::RELKIND_PARTITIONED_TABLE {
+                continue;
+            }
+            if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_MATVIEW {
+                return None;
+            }
+            // SAFETY: the table is locked, and has the columns of the one that it inherits from. The snapshot is active as long as
+            // the running function.
+            tables.push(unsafe { IndexedTable::find(oid, &self.key.name, &signature.name) }?);
+        }
+        let column = catalog::column(self.oid, &signature.name)?;
+        let own = tables.iter().map(|table| table.heap.rd_id);
+        // SAFETY: the table is locked and has the column, and a function runs with an active snapshot.
+        unsafe { is_read_from(own, self.oid, column, true) }.then_some(tables)
     }
 
-    /// Errors: as a query of the caller's, without the privilege to look up the table or to SELECT the columns.
-    ///
-    /// SAFETY: in a transaction, with the relation locked.
-    unsafe fn check_privileges(&self) {
-        // SAFETY: as promised by the caller; catalog look-ups.
+    /// Errors: the caller may not look up the table or SELECT the columns, as in a query.
+    fn check_privileges(&self) {
+        // SAFETY: these are catalog look-ups of a locked relation; the error gets a name of the server's.
         unsafe {
             let user = pg_sys::GetUserId();
             let (kind, name) = if !may_use_schema(self.oid, user) {
@@ -189,9 +180,8 @@ impl Records {
                 (kind, pg_sys::get_namespace_name(schema))
             } else {
                 let columns = self.signatures.iter().chain([&self.key]);
-                let number =
-                    |column: &RecordColumn| pg_sys::get_attnum(self.oid, column.name.as_ptr());
-                let numbers: Vec<i16> = columns.map(number).collect();
+                let number = |column: &RecordColumn| catalog::column(self.oid, &column.name);
+                let numbers: Vec<i16> = columns.filter_map(number).collect();
                 if may_select(self.oid, &numbers, user) {
                     return;
                 }

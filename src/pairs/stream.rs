@@ -9,7 +9,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use crate::pairs::join::bands::Bands;
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
-use crate::pairs::keys::{is_behind, KeyType};
+use crate::pairs::keys::{is_behind, KeyOrder};
 use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::profiles::Profiles;
 use crate::pairs::records::{Records, Relations};
@@ -114,7 +114,7 @@ impl Stream {
         let mut stream = Stream {
             keys: Texts::new(),
             attributes: (0..n).map(|_| Attribute::new(memory / n)).collect(),
-            ordered: KeyType::new(&records.key).is_ordered(),
+            ordered: KeyOrder::new(&records.key).is_some(),
             records: 0,
         };
         let mut successive = Successive::new(&records.key);

@@ -3,140 +3,134 @@
 use std::ffi::CStr;
 
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::{pg_sys, PgList, PgSqlErrorCode};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pg::catalog::storage::is_heap;
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
-use crate::sigfile::signature_column;
-use crate::sigfile::{is_sigfile, Meta, SigfileIndex};
+use crate::pg::relation::OpenRelation;
+use crate::sigfile::{is_sigfile, signature_column, Meta, SigfileIndex};
 
 /// The lock on relations that are read.
-pub const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+pub const LOCK: u32 = pg_sys::AccessShareLock;
 
-/// A table and its index, open; locked until the end of the transaction.
+/// A table and its index, open, and locked until the end of the transaction.
 pub struct IndexedTable {
-    pub heap: pg_sys::Relation,
-    pub key: pg_sys::AttrNumber,
+    /// Keeps `index` open.
+    _index: OpenRelation,
     pub index: SigfileIndex,
+    pub heap: OpenRelation,
+    /// The number of the key's column; 0 in a parallel worker.
+    pub key: pg_sys::AttrNumber,
     pub meta: Meta,
-    /// What it is read with.
+    /// The snapshot that the table is read with.
     pub snapshot: pg_sys::Snapshot,
 }
 
-impl Drop for IndexedTable {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // SAFETY: open since construction.
-            unsafe {
-                pg_sys::index_close(self.index.relation, pg_sys::NoLock as i32);
-                pg_sys::table_close(self.heap, pg_sys::NoLock as i32);
-            }
-        }
-    }
-}
-
 impl IndexedTable {
-    /// `None` without a usable index.
+    /// A table with its first usable index on the column `signature`; `None` if it has none, or if only a query can read the table.
     ///
-    /// SAFETY: `oid` is a table that is locked; the active snapshot stays so as long as the result is used.
-    pub unsafe fn new(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<IndexedTable> {
-        // SAFETY: as promised by the caller.
-        unsafe {
-            let heap = ffi::table_open(oid, pg_sys::NoLock as i32);
-            let persistence = (*(*heap).rd_rel).relpersistence as u8;
+    /// Errors: a temporary or unlogged table during recovery.
+    ///
+    /// # Safety
+    /// `oid` is a locked table with these columns. The active snapshot stays active as long as the result is used.
+    pub unsafe fn find(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<IndexedTable> {
+        let heap = OpenRelation::locked_table(oid);
+        let persistence = heap.form().relpersistence as u8;
+        // SAFETY: the table is open, and the columns exist.
+        let (column, key, is_virtual) = unsafe {
             if persistence != pg_sys::RELPERSISTENCE_PERMANENT && pg_sys::RecoveryInProgress() {
-                // as the planner says it
+                // The planner words it like this.
+                let message = "cannot access temporary or unlogged relations during recovery";
                 raise_as(
                     PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                    &Error::new(
-                        ErrorKind::InvalidParameter,
-                        "cannot access temporary or unlogged relations during recovery",
-                    ),
+                    &Error::new(ErrorKind::InvalidParameter, message),
                 );
             }
-            let column = pg_sys::get_attnum(oid, signature.as_ptr());
             let key = pg_sys::get_attnum(oid, key.as_ptr());
-            // what is not stored only a query computes
-            let is_virtual = pg_sys::get_attgenerated(oid, key) as u8 == b'v';
-            let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(heap));
-            let other_temp = persistence == pg_sys::RELPERSISTENCE_TEMP && !(*heap).rd_islocaltemp;
-            // a query of a materialized view without data says that it has none
-            let populated = (*(*heap).rd_rel).relispopulated;
-            let indexes: Vec<pg_sys::Oid> =
-                if other_temp || is_virtual || !populated || !is_heap(heap) {
-                    Vec::new()
-                } else {
-                    list.iter_oid().collect()
-                };
-            for index in indexes {
-                let relation = ffi::index_open(index, LOCK);
-                if usable(relation, column) {
-                    let index = SigfileIndex::new(relation);
-                    index.count_scan();
-                    let snapshot = pg_sys::GetActiveSnapshot();
-                    return Some(IndexedTable {
-                        heap,
-                        key,
-                        index,
-                        meta: Meta::read_for(index, snapshot),
-                        snapshot,
-                    });
-                }
-                pg_sys::index_close(relation, LOCK);
-            }
-            pg_sys::table_close(heap, pg_sys::NoLock as i32);
-            None
+            (
+                pg_sys::get_attnum(oid, signature.as_ptr()),
+                key,
+                pg_sys::get_attgenerated(oid, key) as u8 == b'v',
+            )
+        };
+        let of_other_session = persistence == pg_sys::RELPERSISTENCE_TEMP && !heap.rd_islocaltemp;
+        // Only a query computes virtual columns, and says that a materialized view has not been populated.
+        if of_other_session || is_virtual || !heap.form().relispopulated || !heap.is_heap() {
+            return None;
+        }
+        let mut indexes = heap.indexes().into_iter();
+        let open = indexes.find_map(|index| {
+            let open = OpenRelation::index(index, LOCK);
+            // SAFETY: the index is open.
+            unsafe { is_usable(open.pointer(), column) }.then_some(open)
+        })?;
+        // SAFETY: the index is one of sigfile, and a function runs with an active snapshot.
+        unsafe {
+            let snapshot = pg_sys::GetActiveSnapshot();
+            let index = SigfileIndex::new(open.pointer());
+            index.count_scan();
+            Some(IndexedTable {
+                _index: open.keep_lock(),
+                index,
+                heap,
+                key,
+                meta: Meta::read_for(index, snapshot),
+                snapshot,
+            })
         }
     }
 
-    /// In a parallel worker: what the leader has opened and read.
+    /// In a parallel worker: opens what the leader has opened. `words` are those of the metapage that the leader has read.
     ///
-    /// SAFETY: the relations exist, and the leader has them locked; the active snapshot is its; `words` are those of its metapage.
+    /// # Safety
+    /// The table and its sigfile index exist, and the leader has locked them. The active snapshot is the leader's.
     pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> IndexedTable {
-        // SAFETY: as promised by the caller.
+        let heap = OpenRelation::table(heap, LOCK).keep_lock();
+        let open = OpenRelation::index(index, LOCK).keep_lock();
+        // SAFETY: the index is one of sigfile, and the server has restored the leader's snapshot.
         unsafe {
-            let heap = ffi::table_open(heap, LOCK);
-            let index = SigfileIndex::new(ffi::index_open(index, LOCK));
+            let index = SigfileIndex::new(open.pointer());
             IndexedTable {
+                _index: open,
+                index,
                 heap,
                 key: 0,
-                index,
                 meta: Meta::of_words(index, words),
                 snapshot: pg_sys::GetActiveSnapshot(),
             }
         }
     }
 
-    /// Nobody else can read it.
+    /// Whether other processes cannot read the table.
     pub fn is_temporary(&self) -> bool {
-        // SAFETY: open.
-        unsafe { (*(*self.heap).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP }
+        self.heap.form().relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP
     }
 
-    /// In the sense of serializable transactions: all of it is read.
+    /// Tells serializable transactions that all of the table is read.
     pub fn lock_predicate(&self) {
-        // SAFETY: open, and a snapshot in use.
-        unsafe { ffi::PredicateLockRelation(self.heap, self.snapshot) }
+        // SAFETY: the table is open, and the snapshot is active.
+        unsafe { ffi::PredicateLockRelation(self.heap.pointer(), self.snapshot) }
     }
 }
 
-/// Whether an index was there, as it is now, before any snapshot of the transaction was taken.
+/// Whether an index has been there, as it is now, since before this transaction took any snapshot.
 ///
-/// SAFETY: `index` is open.
+/// # Safety
+/// `index` is open.
 pub unsafe fn is_older(index: pg_sys::Relation) -> bool {
-    // SAFETY: as promised by the caller; the row of pg_index is kept with it.
+    // SAFETY: the relation cache keeps the row of pg_index with an open index.
     unsafe {
         let xmin = pg_sys::htup::HeapTupleHeaderGetXmin((*(*index).rd_indextuple).t_data);
         pg_sys::TransactionIdPrecedes(xmin, pg_sys::TransactionXmin)
     }
 }
 
-/// A sigfile index of the column itself, over all rows, that the snapshot may use.
+/// Whether an index is a sigfile index of the column itself, over all rows, that every snapshot of this transaction may use.
 ///
-/// SAFETY: `index` is open.
-unsafe fn usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool {
-    // SAFETY: as promised by the caller; a new metapage is read only of a sigfile index.
+/// # Safety
+/// `index` is open.
+unsafe fn is_usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool {
+    // SAFETY: the index is open. It is asked for its signature column when it is known to be a sigfile index.
     unsafe {
         let form = &*(*index).rd_index;
         let visible = !form.indcheckxmin || is_older(index);

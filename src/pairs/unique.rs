@@ -1,16 +1,18 @@
 //! A key names one record. Pairs of records with the same key would not say which records they are.
 
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::{pg_sys, PgList, PgSqlErrorCode};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::keys::KeyType;
+use crate::pairs::keys::KeyOrder;
 use crate::pairs::output::KeyTexts;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::table::is_older;
+use crate::pg::catalog;
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
 use crate::pg::function::rows::{text_bytes, Scratch};
+use crate::pg::relation::OpenRelation;
 use crate::types::readable;
 
 /// Fails the statement with 21000, since keys of records are not unique.
@@ -86,7 +88,7 @@ fn query(records: &Records) -> Sql {
         sql = sql.name(&signature.name).text(" IS NOT NULL");
     }
     sql = sql.text(") GROUP BY 1 HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1");
-    if KeyType::new(&records.key).is_ordered() || !has_equality(&records.key) {
+    if KeyOrder::new(&records.key).is_some() || !has_equality(&records.key) {
         sql = sql.text(" ORDER BY 1");
     }
     sql.text(" LIMIT 1")
@@ -105,44 +107,39 @@ fn has_equality(column: &RecordColumn) -> bool {
 /// # Safety
 /// `oid` is a locked relation with this column.
 unsafe fn has_unique_index(oid: pg_sys::Oid, key: &RecordColumn) -> bool {
-    // SAFETY: the caller has the relation locked; an index is locked while it is looked at.
-    unsafe {
-        let kind = pg_sys::get_rel_relkind(oid) as u8;
-        let number = pg_sys::get_attnum(oid, key.name.as_ptr());
-        let indexed = matches!(
-            kind,
-            pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW | pg_sys::RELKIND_PARTITIONED_TABLE
-        );
-        // The indexes of a table do not hold the rows of tables that inherit from it.
-        if !indexed || kind == pg_sys::RELKIND_RELATION && ffi::has_subclass(oid) {
-            return false;
-        }
-        let table = ffi::table_open(oid, pg_sys::NoLock as i32);
-        let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(table));
-        let found = list.iter_oid().any(|index| {
-            let lock = pg_sys::AccessShareLock as i32;
-            let index = ffi::index_open(index, lock);
-            let form = &*(*index).rd_index;
-            let unique = form.indisunique
+    let kind = catalog::kind(oid);
+    let indexed = matches!(
+        kind,
+        pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW | pg_sys::RELKIND_PARTITIONED_TABLE
+    );
+    // The indexes of a table do not hold the rows of tables that inherit from it.
+    // SAFETY: this is a catalog look-up by OID.
+    if !indexed || kind == pg_sys::RELKIND_RELATION && unsafe { ffi::has_subclass(oid) } {
+        return false;
+    }
+    let number = catalog::column(oid, &key.name);
+    let table = OpenRelation::locked_table(oid);
+    table.indexes().into_iter().any(|index| {
+        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
+        // SAFETY: the index is open, and has at least one column.
+        unsafe {
+            let form = &*index.rd_index;
+            form.indisunique
                 && form.indimmediate
                 && form.indisvalid
                 && form.indisready
                 && form.indislive
                 && form.indnkeyatts == 1
-                && form.indkey.values.as_slice(1)[0] == number
-                && ffi::RelationGetIndexPredicate(index).is_null()
-                && is_older(index);
-            pg_sys::index_close(index, lock);
-            unique
-        });
-        pg_sys::table_close(table, pg_sys::NoLock as i32);
-        found
-    }
+                && Some(form.indkey.values.as_slice(1)[0]) == number
+                && ffi::RelationGetIndexPredicate(index.pointer()).is_null()
+                && is_older(index.pointer())
+        }
+    })
 }
 
 /// Compares each key with the one before, where keys come in their order.
 pub struct Successive {
-    order: KeyType,
+    order: KeyOrder,
     last: Option<pg_sys::Datum>,
     by_value: bool,
     length: i16,
@@ -152,11 +149,11 @@ pub struct Successive {
 impl Successive {
     /// `None` for a type without an order.
     pub fn new(key: &RecordColumn) -> Option<Successive> {
-        let order = KeyType::new(key);
+        let order = KeyOrder::new(key);
         let (mut length, mut by_value) = (0, false);
         // SAFETY: a column of a locked relation has a type.
         unsafe { pg_sys::get_typlenbyval(key.type_oid, &mut length, &mut by_value) };
-        order.is_ordered().then(|| Successive {
+        order.is_some().then(|| Successive {
             order,
             last: None,
             by_value,

@@ -15,7 +15,8 @@ use pgrx::pg_sys;
 
 use crate::clusters::Method;
 use crate::clusters::Source;
-use crate::pairs::records::{qualified, Records};
+use crate::pairs::records::Records;
+use crate::pg::catalog::quoted;
 use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
@@ -177,7 +178,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     });
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let name = |name: &CStr| readable(name.to_bytes());
-    let relation = name(&qualified(records.oid));
+    let relation = name(&quoted(records.oid));
     // SAFETY: a text that lives as long as the call.
     let title = arguments
         .datum(7)
@@ -209,7 +210,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         columns: given
             .as_ref()
             .map(|given| given.iter().map(|column| name(column)).collect()),
-        truth: truth.as_ref().map(|(oid, _)| name(&qualified(*oid))),
+        truth: truth.as_ref().map(|(oid, _)| name(&quoted(*oid))),
         database,
         date,
         server,

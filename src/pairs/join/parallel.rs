@@ -234,7 +234,7 @@ impl Team {
             let tables: *mut SharedTable = allocate(key::TABLES, size_of_tables).cast();
             for (i, table) in job.tables.iter().enumerate() {
                 let to = tables.add(i);
-                (*to).heap = (*table.heap).rd_id;
+                (*to).heap = table.heap.rd_id;
                 (*to).index = (*table.index.relation).rd_id;
                 table.meta.encode(&mut (*to).meta);
             }
