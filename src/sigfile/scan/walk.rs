@@ -1,0 +1,353 @@
+//! SigfileIndex scans: what the keys ask for, and the rows page by page.
+//!
+//! A scan reads the metapage once. Rows that come later belong to transactions that its snapshot does not
+//! see; pages that are replaced meanwhile stay as they are until the snapshot is gone.
+
+use std::rc::Rc;
+
+use bloom_ident_core::sigfile::budget::COSTS;
+use bloom_ident_core::sigfile::search::{PageWork, Search};
+use bloom_ident_core::sigfile::{Geometry, Query, RowPage, Segment};
+use bloom_ident_core::{Error, Result};
+use pgrx::pg_sys;
+
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
+use crate::pg::tid;
+use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::page::{Buffer, PageKind, SigfileIndex};
+use crate::sigfile::read::{cache, SegmentDescription, SegmentReader};
+
+/// What one key of a scan asks of a row.
+pub enum Condition {
+    /// Similarity of at least the query's threshold, and of the row's own where rows have one.
+    Similar(Query),
+    Equal(Vec<u64>),
+    Covers(Vec<u64>),
+    CoveredBy(Vec<u64>),
+}
+
+/// A row that was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hit {
+    pub place: u64,
+    /// Where it is: segment (or the number of segments, for the tail), and row there.
+    pub source: u32,
+    pub row: u32,
+}
+
+/// Rows of both parts that fulfil all conditions.
+pub struct IndexScan {
+    index: SigfileIndex,
+    /// Of the scan, NULL for none.
+    snapshot: pg_sys::Snapshot,
+    /// The table, NULL where its rows are not read by the places that are found.
+    table: pg_sys::Relation,
+    conditions: Vec<Condition>,
+    /// The condition that the search goes by.
+    leading: Option<Query>,
+    parts: Vec<Part>,
+    segments: Vec<Rc<SegmentDescription>>,
+    tails: [Vec<u32>; 2],
+    geometries: [Option<Geometry>; 2],
+    /// The rows' own thresholds count.
+    thresholds: bool,
+    /// Next to do: number of the segment or tail page, in the order of `parts`.
+    at: (usize, usize),
+    search: Option<Search>,
+    /// Where the rows' thresholds count: the leading query with that of the segment being searched.
+    here: Option<Query>,
+}
+
+impl IndexScan {
+    pub fn new(
+        index: SigfileIndex,
+        meta: &Meta,
+        conditions: Vec<Condition>,
+        leading: Option<Query>,
+        parts: Vec<Part>,
+    ) -> IndexScan {
+        let geometry = |part: Part| {
+            let known = part == Part::Nulls || meta.shape != 0;
+            known.then(|| meta.geometry(part))
+        };
+        let of_parts = meta.segments.iter().filter(|s| parts.contains(&s.part));
+        IndexScan {
+            index,
+            snapshot: std::ptr::null_mut(),
+            table: std::ptr::null_mut(),
+            conditions,
+            leading,
+            segments: of_parts
+                .map(|s| cache::segment(index, meta, s).or_raise())
+                .collect(),
+            tails: meta.tails.clone(),
+            geometries: Part::ALL.map(geometry),
+            thresholds: false,
+            parts,
+            at: (0, 0),
+            search: None,
+            here: None,
+        }
+    }
+
+    /// For a scan with this snapshot, which lives as long as the walk is used.
+    pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> IndexScan {
+        self.snapshot = snapshot;
+        self
+    }
+
+    /// Places have to be in this table, which is open as long as the walk is used; NULL for none.
+    pub fn with_table(mut self, table: pg_sys::Relation) -> IndexScan {
+        self.table = table;
+        self
+    }
+
+    /// A row is a hit only where its own threshold is reached, too.
+    pub fn with_thresholds(mut self, thresholds: bool) -> IndexScan {
+        self.thresholds = thresholds;
+        self
+    }
+
+    /// From the beginning, with another threshold for the leading query.
+    pub fn restart(&mut self, leading: Option<Query>) {
+        self.leading = leading;
+        self.at = (0, 0);
+        self.search = None;
+    }
+
+    /// Raises the threshold of the leading query; what was already found stays.
+    pub fn raise(&mut self, threshold: f64) {
+        if let Some(query) = &mut self.leading {
+            query.raise(threshold);
+        }
+    }
+
+    /// Nanoseconds that a search for the leading query takes in the segments.
+    pub fn cost(&self, query: &Query) -> f64 {
+        use bloom_ident_core::sigfile::budget::plan;
+        let of = |s: &Rc<SegmentDescription>| plan(&s.segment, query, None, &COSTS).cost;
+        self.segments.iter().map(of).sum()
+    }
+
+    /// Goes on to the next page that has hits, and passes them with the page to `each`. False at
+    /// the end.
+    pub fn next(&mut self, mut each: impl FnMut(&RowPage<'_>, usize, Hit)) -> bool {
+        loop {
+            check_for_interrupts();
+            if let Some(found) = self.next_of_segments(&mut each) {
+                if found {
+                    return true;
+                }
+                continue;
+            }
+            match self.next_of_tails(&mut each) {
+                Some(true) => return true,
+                Some(false) => (),
+                None => return false,
+            }
+        }
+    }
+
+    /// Some(whether there were hits), None when the segments are through.
+    fn next_of_segments(
+        &mut self,
+        each: &mut impl FnMut(&RowPage<'_>, usize, Hit),
+    ) -> Option<bool> {
+        let number = self.at.0;
+        let loaded = self.segments.get(number)?.clone();
+        let segment = &loaded.segment;
+        let started = self.search.take();
+        if self.thresholds && started.is_none() {
+            self.here = self.leading.clone();
+            if let Some(query) = &mut self.here {
+                query.raise(query.threshold().max(segment.least_threshold));
+            }
+        }
+        let query = if self.thresholds {
+            self.here.as_ref()
+        } else {
+            self.leading.as_ref()
+        };
+        let mut search = match (started, query) {
+            (Some(search), _) => search,
+            (None, Some(query)) => {
+                let mut reader =
+                    SegmentReader::new(self.index, &loaded).with_snapshot(self.snapshot);
+                let search = Search::start(segment, query, &COSTS, &mut reader);
+                search.map_err(|e| reader.locate(e)).or_raise()
+            }
+            (None, None) => Search::everything(segment),
+        };
+        let mut found = false;
+        search.prefetch(segment, &mut SegmentReader::new(self.index, &loaded));
+        match search.next(segment) {
+            Some((page, work)) => {
+                let mut reader =
+                    SegmentReader::new(self.index, &loaded).with_snapshot(self.snapshot);
+                let page_rows = reader.rows(page).or_raise();
+                let first = page * segment.geometry.capacity as u32;
+                let of = Some((segment, page));
+                let visited = self.visit(&page_rows, of, work, query, &mut |i| {
+                    found = true;
+                    let hit = Hit {
+                        place: page_rows.tid(i),
+                        source: number as u32,
+                        row: first + i as u32,
+                    };
+                    each(&page_rows, i, hit);
+                });
+                visited.map_err(|e| reader.locate(e)).or_raise();
+                self.search = Some(search);
+            }
+            None => self.at.0 += 1,
+        }
+        Some(found)
+    }
+
+    fn next_of_tails(&mut self, each: &mut impl FnMut(&RowPage<'_>, usize, Hit)) -> Option<bool> {
+        let mut number = self.at.1;
+        let (part, block) = self.parts.iter().find_map(|&part| {
+            let tail = &self.tails[part as usize];
+            let block = tail.get(number).map(|&b| (part, b));
+            number = number.saturating_sub(tail.len());
+            block
+        })?;
+        let number = self.at.1 as u32;
+        self.at.1 += 1;
+        let geometry = self.geometries[part as usize].expect("a tail has rows");
+        let buffer = self.index.share(block);
+        buffer.test_old_snapshot(self.index, self.snapshot);
+        let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
+        let buffer = buffer.expect(self.index, PageKind::Tail, 0).or_raise();
+        let page = RowPage::growing(geometry, buffer.words());
+        let page = page.map_err(here).or_raise();
+        let work = PageWork::Range(0, page.len());
+        let mut found = false;
+        let leading = self.leading.as_ref();
+        let visited = self.visit(&page, None, work, leading, &mut |i| {
+            found = true;
+            let hit = Hit {
+                place: page.tid(i),
+                source: self.segments.len() as u32 + number,
+                row: i as u32,
+            };
+            each(&page, i, hit);
+        });
+        visited.map_err(here).or_raise();
+        Some(found)
+    }
+
+    /// Calls `hit` for the live rows that fulfil all conditions.
+    ///
+    /// Errors: a row that cannot be.
+    fn visit(
+        &self,
+        page: &RowPage<'_>,
+        of: Option<(&Segment, u32)>,
+        work: PageWork<'_>,
+        query: Option<&Query>,
+        hit: &mut dyn FnMut(usize),
+    ) -> Result<()> {
+        let mut wrong = None;
+        let mut check = |i: usize, common: u32| {
+            let place = page.tid(i);
+            if place == 0 || !self.fulfils(page, i, common) {
+                return;
+            }
+            // SAFETY: as promised to with_table().
+            if tid::is_possible(place) && unsafe { tid::is_within(self.table, place) } {
+                hit(i);
+            } else {
+                wrong = Some(place);
+            }
+        };
+        match query {
+            Some(query) => work.run(page, of, query, check)?,
+            None => {
+                let PageWork::Range(from, to) = work else {
+                    unreachable!("without a query nothing is probed");
+                };
+                let to = to.min(page.len());
+                if let Some((segment, number)) = of {
+                    segment.check_popcounts(number, page, from, to)?;
+                }
+                for i in from..to {
+                    page.checked(i)?;
+                    check(i, 0);
+                }
+            }
+        }
+        match (wrong, of) {
+            (None, _) => Ok(()),
+            (Some(place), of) => {
+                let error = Error::damaged(tid::describe(place));
+                Err(error.on_page(of.map_or(0, |(_, number)| number)))
+            }
+        }
+    }
+
+    fn fulfils(&self, page: &RowPage<'_>, i: usize, common: u32) -> bool {
+        let row = page.row(i);
+        if self.thresholds {
+            if let Some(query) = &self.leading {
+                if query.similarity(row.popcount, common) < row.threshold {
+                    return false;
+                }
+            }
+        }
+        let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
+        self.conditions.iter().all(|condition| match condition {
+            Condition::Similar(query) => query.hit(row.words, row.popcount).is_some_and(|common| {
+                !self.thresholds || query.similarity(row.popcount, common) >= row.threshold
+            }),
+            Condition::Equal(words) => row.words == &words[..],
+            Condition::Covers(words) => within(words, row.words),
+            Condition::CoveredBy(words) => within(row.words, words),
+        })
+    }
+
+    /// Reads the row of a hit again.
+    pub fn read<T>(&self, hit: &Hit, read: impl FnOnce(&RowPage<'_>, usize) -> T) -> T {
+        match self.segments.get(hit.source as usize) {
+            Some(loaded) => {
+                let geometry = loaded.segment.geometry;
+                let capacity = geometry.capacity as u32;
+                let number = hit.row / capacity;
+                let i = (hit.row % capacity) as usize;
+                let mut reader = SegmentReader::new(self.index, loaded);
+                let page = reader.rows(number).or_raise();
+                let checked = page.checked(i).map_err(|e| e.on_page(number));
+                checked
+                    .map_err(|e| self.index.locate(e, &loaded.blocks))
+                    .or_raise();
+                read(&page, i)
+            }
+            None => {
+                let mut number = hit.source as usize - self.segments.len();
+                let (part, block) = self
+                    .parts
+                    .iter()
+                    .find_map(|&part| {
+                        let tail = &self.tails[part as usize];
+                        let block = tail.get(number).map(|&b| (part, b));
+                        number = number.saturating_sub(tail.len());
+                        block
+                    })
+                    .expect("where the hit was");
+                let geometry = self.geometries[part as usize].expect("a tail has rows");
+                let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
+                let buffer = self
+                    .index
+                    .share(block)
+                    .expect(self.index, PageKind::Tail, 0);
+                let buffer: Buffer = buffer.or_raise();
+                let page = RowPage::growing(geometry, buffer.words());
+                let page = page.map_err(here).or_raise();
+                let i = hit.row as usize;
+                page.checked(i).map_err(here).or_raise();
+                read(&page, i)
+            }
+        }
+    }
+}
