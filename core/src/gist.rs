@@ -18,7 +18,7 @@
 //! before they come here.
 
 use crate::bits::{intersect_bits, popcount};
-use crate::filter::query::is_threshold;
+use crate::filter::query::{is_threshold, THRESHOLD};
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::Popcounts;
 use crate::{Error, ErrorKind, Result};
@@ -26,6 +26,10 @@ use crate::{Error, ErrorKind, Result};
 const INNER: u8 = 0x81;
 const HEADER: usize = 24;
 const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
+
+// shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
+const _: () = assert!(HEADER == size_of::<u64>() + 2 * size_of::<u32>() + THRESHOLD);
+const _: () = assert!(HEADER > MIXED.len() && INNER != VERSION && MIXED[0] != VERSION);
 
 /// Penalties above all that bits can give: for a page of several shapes, and for one of another.
 const TO_MIXED: f32 = 1e6;
@@ -188,7 +192,7 @@ impl<'a> TreeKey<'a> {
     }
 
     /// What taking `new` in costs: bits that the union gains and the intersection loses, and how
-    /// much the range of bit counts widens. Shapes are kept apart as long as that is possible.
+    /// much the range of popcounts widens. Shapes are kept apart as long as that is possible.
     pub fn penalty(&self, new: &TreeKey<'_>) -> f32 {
         if self.level == Level::Mixed || new.level == Level::Mixed {
             return TO_MIXED;

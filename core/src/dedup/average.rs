@@ -5,8 +5,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::clusters::{connected, Clusters};
 use super::forest::{numbers, Forest};
-use super::links::steps;
-use super::{filled, Link, Links};
+use super::links::{steps, Link, Links};
+use super::memory::filled;
 use crate::error::number;
 use crate::range::unit;
 use crate::tick::Ticker;
@@ -305,8 +305,8 @@ fn make_room(table: &mut HashMap<u64, u128>, more: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pair;
     use super::*;
+    use crate::dedup::links::Pair;
 
     fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
         let pair = |&(a, b, similarity)| Pair { a, b, similarity };

@@ -1,6 +1,6 @@
 //! Pairs as lists of neighbours.
 
-use super::filled;
+use super::memory::filled;
 use crate::range::unit;
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};

@@ -3,7 +3,7 @@
 //! Where there is nothing to be wrong about, nothing is wrong: the precision of nothing found is 1, and so
 //! is the recall of no truth.
 
-use super::reserve;
+use super::memory::reserve;
 use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};

@@ -1,6 +1,7 @@
 //! What every threshold would have found, from one pass over the pairs.
 
-use super::{filled, reserve, PairCounts};
+use super::memory::{filled, reserve};
+use super::quality::PairCounts;
 use crate::error::number;
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::{parse_text, write_text, View};
+use super::layout::{parse_text, write_text, View};
 use crate::range::unit;
 use crate::{Error, ErrorKind, Result};
 

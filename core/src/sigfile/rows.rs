@@ -13,8 +13,8 @@ use crate::bits::intersect_words;
 use crate::filter::query::is_threshold;
 use crate::{Error, ErrorKind, Result};
 
-/// Bytes of a row's tid.
-const TID: usize = 6;
+/// Bytes of a row's tid: offset and block.
+const TID: usize = size_of::<u16>() + size_of::<u32>();
 
 /// How rows of one shape lie on pages of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@
 //! read once for each range of values that does.
 
 use super::chunk::{Chunk, Frequencies, MIN_ROWS};
+use super::pages::Pages;
 use super::posting::{PostingFiller, MAX_ROWS};
 use super::rows::{Geometry, RowPageMut, SignatureRow};
 use super::segment::{Postings, Segment, MEASURED};
-use super::Pages;
 use crate::{Error, ErrorKind, Result};
 
 /// What a page of a segment holds.
