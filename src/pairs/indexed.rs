@@ -52,7 +52,7 @@ pub fn pairs(
 /// Gives pairs of rows to the output, with the keys that the tables have.
 struct IndexedPairs<'a, 'o> {
     output: &'a mut PairOutput<'o>,
-    keys: Keys,
+    keys: Keys<'a>,
     tables: &'a [IndexedTable],
     relations: Relations<'a>,
 }
@@ -62,7 +62,7 @@ impl IndexedPairs<'_, '_> {
     fn put(&mut self, a: TableRow, b: TableRow, similarity: f64) {
         check_for_interrupts();
         if a == b {
-            let index = self.tables[a.table().index()].index;
+            let index = self.tables[a.table().index()].index();
             raise(&index.unsound("it has a row of the table twice"));
         }
         let (keys, relations) = (&mut self.keys, self.relations);

@@ -14,16 +14,16 @@ use crate::sigfile::SigfileIndex;
 use crate::types::Varlena;
 
 /// Fetches rows of one table.
-struct Fetcher {
+struct Fetcher<'a> {
     scan: *mut pg_sys::IndexFetchTableData,
     slots: [*mut pg_sys::TupleTableSlot; 2],
     key: pg_sys::AttrNumber,
     heap: pg_sys::Relation,
     /// The index that tids come from, for messages.
-    index: SigfileIndex,
+    index: SigfileIndex<'a>,
 }
 
-impl Drop for Fetcher {
+impl Drop for Fetcher<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: scan and slots were made on construction, and the table is still open: `Keys` goes before its tables.
@@ -37,8 +37,8 @@ impl Drop for Fetcher {
     }
 }
 
-impl Fetcher {
-    fn new(table: &IndexedTable) -> Fetcher {
+impl<'a> Fetcher<'a> {
+    fn new(table: &'a IndexedTable) -> Fetcher<'a> {
         // SAFETY: the table is open.
         unsafe {
             let slot = || pg_sys::table_slot_create(table.heap.pointer(), std::ptr::null_mut());
@@ -47,7 +47,7 @@ impl Fetcher {
                 slots: [slot(), slot()],
                 key: table.key,
                 heap: table.heap.pointer(),
-                index: table.index,
+                index: table.index(),
             }
         }
     }
@@ -150,8 +150,8 @@ pub fn is_behind(a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> bool {
 }
 
 /// The keys of pairs of rows.
-pub struct Keys {
-    fetchers: Vec<Fetcher>,
+pub struct Keys<'a> {
+    fetchers: Vec<Fetcher<'a>>,
     /// The tables of the last pair. No others hold pages, of which there could be more than buffers.
     last: (usize, usize),
     outputs: [OutputFunction; 2],
@@ -161,13 +161,13 @@ pub struct Keys {
     one_relation: bool,
 }
 
-impl Keys {
+impl<'a> Keys<'a> {
     /// The keys are in these columns. Without a second one both keys are of one relation.
     pub fn new(
-        tables: &[IndexedTable],
+        tables: &'a [IndexedTable],
         columns: (&RecordColumn, Option<&RecordColumn>),
         snapshot: pg_sys::Snapshot,
-    ) -> Keys {
+    ) -> Keys<'a> {
         let (first, second) = (columns.0, columns.1.unwrap_or(columns.0));
         Keys {
             fetchers: tables.iter().map(Fetcher::new).collect(),

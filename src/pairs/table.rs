@@ -15,9 +15,7 @@ pub const LOCK: u32 = pg_sys::AccessShareLock;
 
 /// A table and its index, open, and locked until the end of the transaction.
 pub struct IndexedTable {
-    /// Keeps `index` open.
-    _index: OpenRelation,
-    pub index: SigfileIndex,
+    index: OpenRelation,
     pub heap: OpenRelation,
     /// The number of the key's column; 0 in a parallel worker.
     pub key: pg_sys::AttrNumber,
@@ -67,14 +65,14 @@ impl IndexedTable {
         // SAFETY: the index is one of sigfile, and a function runs with an active snapshot.
         unsafe {
             let snapshot = pg_sys::GetActiveSnapshot();
-            let index = SigfileIndex::new(open.pointer());
+            let index = SigfileIndex::of(&open);
             index.count_scan();
+            let meta = Meta::read_for(index, snapshot);
             Some(IndexedTable {
-                _index: open.keep_lock(),
-                index,
+                index: open.keep_lock(),
                 heap,
                 key,
-                meta: Meta::read_for(index, snapshot),
+                meta,
                 snapshot,
             })
         }
@@ -89,16 +87,21 @@ impl IndexedTable {
         let open = OpenRelation::index(index, LOCK).keep_lock();
         // SAFETY: the index is one of sigfile, and the server has restored the leader's snapshot.
         unsafe {
-            let index = SigfileIndex::new(open.pointer());
+            let meta = Meta::of_words(SigfileIndex::of(&open), words);
             IndexedTable {
-                _index: open,
-                index,
+                index: open,
                 heap,
                 key: 0,
-                meta: Meta::of_words(index, words),
+                meta,
                 snapshot: pg_sys::GetActiveSnapshot(),
             }
         }
+    }
+
+    /// The index, as long as the table is borrowed.
+    pub fn index(&self) -> SigfileIndex<'_> {
+        // SAFETY: it was found to be an index of sigfile, here or by the leader.
+        unsafe { SigfileIndex::of(&self.index) }
     }
 
     /// Whether other processes cannot read the table.

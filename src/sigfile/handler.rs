@@ -11,7 +11,9 @@ use crate::types::NewValue;
 
 /// Whether a relation is a sigfile index.
 ///
-/// SAFETY: `index` is an open index.
+///
+/// # Safety
+/// `index` is an open index.
 pub unsafe fn is_sigfile(index: pg_sys::Relation) -> bool {
     // SAFETY: as promised by the caller.
     let method = unsafe { &*(*index).rd_indam };

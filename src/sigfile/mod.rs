@@ -1,6 +1,9 @@
 //! The index access method `sigfile`: exact similarity search over signatures.
 //!
-//! ARCHITECTURE.md explains the structure; what is computed is in the core.
+//! ARCHITECTURE.md explains the structure; what is computed is in the core. The floors, from below: `page` (how pages are
+//! held and changed), `class` (operators and options), `meta` (the metapage), `read` (segments, tails, free lists), `sort`
+//! (the external sort), `write` (build, insert, merge, VACUUM), `scan` (searches, and what they cost) and `inspect` (functions
+//! for the DBA). What other rooms use is named here, and nothing else of it.
 
 mod class;
 mod handler;
@@ -12,13 +15,17 @@ mod scan;
 mod sort;
 mod write;
 
+// The planner and the guard ask which indexes are ours, and what they are on.
 pub use class::options::define;
 pub use class::{operators, queried_signature, signature_column};
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
 
-// what jobs over a whole table read
+// Jobs over whole tables read an index as it is: its metapage, its segments by the segment reader, its tails by the walk
+// over tail pages.
 pub use meta::{Meta, Part, SegmentEntry};
-pub use page::{PageKind, SigfileIndex, PAGE_WORDS};
+pub use page::{SigfileIndex, PAGE_WORDS};
 pub use read::cache::segment;
-pub use read::{check_places, SegmentDescription, SegmentReader};
-pub use sort::{merge, ExternalSort, RowRun, RowsInMemory};
+pub use read::{check_tids, SegmentDescription, SegmentReader, TailPages};
+
+// They sort rows as an index does.
+pub use sort::{join_tid, split_tid, ExternalSort, RowsInMemory, SortedRuns};

@@ -50,7 +50,7 @@ pub struct Bands<'a> {
     pub tables: [TableNumber; 2],
     pub linkage: bool,
     /// Pieces that are joined with the rows of the other side, too. Without linkage they are of side 1.
-    pub segments: &'a [JoinPiece],
+    pub segments: &'a [JoinPiece<'a>],
     pub threshold: f64,
     /// Bytes.
     pub memory: usize,

@@ -13,7 +13,7 @@ use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::file::TemporaryFile;
-use crate::sigfile::{check_places, ExternalSort, PageKind, Part, SegmentReader};
+use crate::sigfile::{check_tids, ExternalSort, Part, SegmentReader, TailPages};
 
 /// The tables and tids of loose rows by their numbers from 1. They are in memory or, if they are many, in a temporary file.
 pub struct Origins {
@@ -70,7 +70,7 @@ impl Collector {
     /// Errors: a damaged page; out of memory.
     fn add(&mut self, table: TableNumber, page: &RowPage<'_>) -> Result<()> {
         page.check()?;
-        check_places(page)?;
+        check_tids(page)?;
         for i in (0..page.len()).filter(|&i| page.tid(i) != 0) {
             let row = page.row(i);
             if row.popcount > page.geometry().bits {
@@ -101,10 +101,10 @@ pub fn loose<'a>(
     let mut all: Option<(Geometry, Collector)> = None;
     // The indexes can be of both operator classes, whose pages are laid out differently. The thresholds of rows are left out.
     for (number, table) in tables {
-        let tail = &table.meta.tails[Part::Signatures as usize];
+        let tail = table.meta.tail(Part::Signatures);
         let small = || {
-            let entries = table.meta.segments.iter();
-            entries.filter(|e| e.part == Part::Signatures && !has_postings(e))
+            let entries = table.meta.segments_of(Part::Signatures);
+            entries.filter(|e| !has_postings(e))
         };
         if tail.is_empty() && small().next().is_none() {
             continue;
@@ -122,8 +122,10 @@ pub fn loose<'a>(
         // Temporary files may be written while the rows of a page are taken, so the page is copied and released first.
         let mut words = Vec::new();
         for entry in small() {
-            let loaded = crate::sigfile::segment(table.index, &table.meta, entry).or_raise();
-            let mut reader = SegmentReader::new(table.index, &loaded).with_snapshot(table.snapshot);
+            let loaded = crate::sigfile::segment(table.index(), &table.meta, entry).or_raise();
+            let reader = SegmentReader::new(table.index(), &loaded);
+            // SAFETY: the snapshot stays active until the table is closed.
+            let mut reader = unsafe { reader.with_snapshot(table.snapshot) };
             for page in 0..loaded.segment.row_pages() {
                 words.clear();
                 reader.checked(page).or_raise();
@@ -135,18 +137,17 @@ pub fn loose<'a>(
                 check_for_interrupts();
             }
         }
-        for &block in tail {
-            let buffer = table.index.share(block);
-            buffer.test_old_snapshot(table.index, table.snapshot);
-            let buffer = buffer.expect(table.index, PageKind::Tail, 0).or_raise();
+        let tail = TailPages::new(table.index(), &table.meta, Part::Signatures);
+        // SAFETY: the snapshot stays active until the table is closed.
+        for page in unsafe { tail.with_snapshot(table.snapshot) } {
+            let page = page.or_raise();
             words.clear();
-            words.extend_from_slice(buffer.words());
-            drop(buffer);
+            words.extend_from_slice(page.words());
+            let block = page.release();
             let rows = RowPage::growing(here, &words);
             let added = rows.and_then(|rows| collector.add(number, &rows));
-            let located = |e: Error| table.index.locate(e.on_page(0), &[block]);
+            let located = |e: Error| table.index().locate(e.on_page(0), &[block]);
             added.map_err(located).or_raise();
-            check_for_interrupts();
         }
     }
     let (geometry, collector) = all?;

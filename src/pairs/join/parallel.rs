@@ -120,7 +120,7 @@ pub struct Job<'a> {
 const WORTH_IT: u64 = 16;
 
 /// The segments of the tables that have posting lists. The first `left` tables are side 0, if so many are joined with the others.
-pub fn pieces(tables: &[IndexedTable], left: Option<usize>) -> Vec<JoinPiece> {
+pub fn pieces(tables: &[IndexedTable], left: Option<usize>) -> Vec<JoinPiece<'_>> {
     let side = |n: usize| u8::from(left.is_some_and(|left| n >= left));
     let numbered = tables.iter().enumerate();
     numbered
@@ -235,7 +235,7 @@ impl Team {
             for (i, table) in job.tables.iter().enumerate() {
                 let to = tables.add(i);
                 (*to).heap = table.heap.rd_id;
-                (*to).index = (*table.index.relation).rd_id;
+                (*to).index = (*table.index().relation()).rd_id;
                 table.meta.encode(&mut (*to).meta);
             }
             let workers = (*context).nworkers as usize;

@@ -18,12 +18,12 @@ use crate::sigfile::{
 };
 
 /// Rows of one table, sorted by popcount, with posting lists.
-pub enum JoinPiece {
+pub enum JoinPiece<'a> {
     /// A segment of an index.
     Indexed {
         table: TableNumber,
         side: u8,
-        index: SigfileIndex,
+        index: SigfileIndex<'a>,
         loaded: Rc<SegmentDescription>,
         snapshot: pg_sys::Snapshot,
     },
@@ -36,7 +36,7 @@ pub enum JoinPiece {
     },
 }
 
-impl JoinPiece {
+impl<'a> JoinPiece<'a> {
     pub fn segment(&self) -> &Segment {
         match self {
             JoinPiece::Indexed { loaded, .. } => &loaded.segment,
@@ -64,7 +64,11 @@ impl JoinPiece {
                 loaded,
                 snapshot,
                 ..
-            } => PieceReader::Indexed(SegmentReader::new(*index, loaded).with_snapshot(*snapshot)),
+            } => {
+                let reader = SegmentReader::new(*index, loaded);
+                // SAFETY: the snapshot stays active until the tables of the join are closed.
+                PieceReader::Indexed(unsafe { reader.with_snapshot(*snapshot) })
+            }
             JoinPiece::Memory { pages, .. } => PieceReader::Memory(pages),
         }
     }
@@ -77,7 +81,7 @@ impl JoinPiece {
         geometry: Geometry,
         memory: usize,
         rows: impl FnOnce(&mut dyn FnMut(SignatureRow<'_>)),
-    ) -> JoinPiece {
+    ) -> JoinPiece<'a> {
         let mut writer = Writer::new(geometry, Memory::default());
         rows(&mut |row| writer.push(row).or_raise());
         let (segment, pages) = writer.finish(None, memory).or_raise();
@@ -100,13 +104,13 @@ pub fn segments(
     number: TableNumber,
     side: u8,
     table: &IndexedTable,
-) -> impl Iterator<Item = JoinPiece> + '_ {
+) -> impl Iterator<Item = JoinPiece<'_>> + '_ {
     let entries = table.meta.segments.iter().filter(|e| has_postings(e));
     entries.map(move |entry| JoinPiece::Indexed {
         table: number,
         side,
-        index: table.index,
-        loaded: crate::sigfile::segment(table.index, &table.meta, entry).or_raise(),
+        index: table.index(),
+        loaded: crate::sigfile::segment(table.index(), &table.meta, entry).or_raise(),
         snapshot: table.snapshot,
     })
 }

@@ -10,7 +10,7 @@ use crate::pairs::join::TableNumber;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;
-use crate::sigfile::{merge, RowRun, RowsInMemory};
+use crate::sigfile::{join_tid, split_tid, RowsInMemory, SortedRuns};
 
 /// Rows in the order of their popcounts, numbered from 0.
 pub struct Sorted {
@@ -27,24 +27,21 @@ enum SortedStore {
 
 impl Sorted {
     /// Errors: more rows than can be numbered.
-    pub fn new(geometry: Geometry, mut runs: Vec<RowRun<'static>>) -> Sorted {
-        if let [RowRun::RowsInMemory(_)] = runs[..] {
-            let Some(RowRun::RowsInMemory(collected)) = runs.pop() else {
-                unreachable!("just seen");
-            };
-            return Sorted {
-                geometry,
-                rows: collected.len() as u32,
-                store: SortedStore::Memory(collected),
-            };
-        }
-        let (mut file, mut rows, mut bytes) = (TemporaryFile::new(), 0u32, Vec::new());
-        merge(&geometry, &mut runs, |row| {
-            bytes.clear();
-            let last = row.tid | u64::from(row.popcount) << 48;
-            let words = row.words.iter().chain([&last]);
-            bytes.extend(words.flat_map(|word| word.to_le_bytes()));
-            file.append(&bytes);
+    pub fn new(geometry: Geometry, runs: SortedRuns<'static>) -> Sorted {
+        let mut runs = match runs.into_memory() {
+            Ok(collected) => {
+                return Sorted {
+                    geometry,
+                    rows: collected.len() as u32,
+                    store: SortedStore::Memory(collected),
+                };
+            }
+            Err(runs) => runs,
+        };
+        let (mut file, mut rows) = (TemporaryFile::new(), 0u32);
+        runs.each(|row| {
+            file.append_words(row.words);
+            file.append_words(&[join_tid(row.tid, row.popcount)]);
             rows = rows.checked_add(1).unwrap_or_else(|| {
                 let message = format!("more than {} records to compare", u32::MAX);
                 raise(&Error::new(ErrorKind::LimitExceeded, message))
@@ -80,19 +77,16 @@ impl Sorted {
             SortedStore::File(file) => file,
         };
         let stride = self.geometry.stride;
-        let mut bytes = vec![0; 8 * (stride + 1)];
-        let mut row = Vec::new();
-        file.seek(u64::from(rows.start) * bytes.len() as u64);
+        let mut row = vec![0; stride + 1];
+        file.seek(u64::from(rows.start) * size_of_val(&row[..]) as u64);
         for _ in rows {
-            file.read(&mut bytes);
-            let (words, _) = bytes.as_chunks();
-            row.clear();
-            row.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
+            file.read_words(&mut row);
+            let (tid, popcount) = split_tid(row[stride]);
             to(SignatureRow {
                 words: &row[..stride],
-                popcount: (row[stride] >> 48) as u32,
+                popcount,
                 threshold: 0.0,
-                tid: row[stride] & ((1 << 48) - 1),
+                tid,
             });
         }
     }
@@ -115,7 +109,7 @@ impl Sorted {
         table: (TableNumber, u8),
         rows: Range<u32>,
         memory: usize,
-    ) -> JoinPiece {
+    ) -> JoinPiece<'static> {
         let geometry = self.geometry;
         JoinPiece::of_rows(table, geometry, memory, |to| self.each(rows, to))
     }

@@ -34,7 +34,7 @@ struct Task {
 /// pieces, not with that of their pairs, since there can be thousands of partitions.
 pub struct JoinPlan<'a> {
     /// Those with more rows come first, so that the fewer rows are searched for among the more.
-    pieces: Vec<&'a JoinPiece>,
+    pieces: Vec<&'a JoinPiece<'a>>,
     pairing: Pairing,
     threshold: f64,
     tasks: Vec<Task>,
@@ -56,12 +56,12 @@ pub enum Pairing {
 impl<'a> JoinPlan<'a> {
     /// `memory` bytes are used for folded rows.
     pub fn new(
-        pieces: impl IntoIterator<Item = &'a JoinPiece>,
+        pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
         pairing: Pairing,
         threshold: f64,
         memory: usize,
     ) -> JoinPlan<'a> {
-        let mut pieces: Vec<&JoinPiece> = pieces.into_iter().collect();
+        let mut pieces: Vec<&JoinPiece<'_>> = pieces.into_iter().collect();
         pieces.sort_by_key(|piece| std::cmp::Reverse(piece.segment().rows));
         let mut work = JoinPlan {
             pieces,

@@ -6,10 +6,10 @@ use super::strategy;
 use crate::sigfile::page::SigfileIndex;
 
 /// Rows of the index have thresholds: its class is one for `bloom_query`.
-pub fn has_thresholds(index: SigfileIndex) -> bool {
+pub fn has_thresholds(index: SigfileIndex<'_>) -> bool {
     // SAFETY: the relation is open and has one key column.
     unsafe {
-        let relation = &*index.relation;
+        let relation = &*index.relation();
         let (family, input) = (*relation.rd_opfamily, *relation.rd_opcintype);
         let operator = pg_sys::get_opfamily_member(family, input, input, strategy::MATCH as i16);
         operator != pg_sys::InvalidOid
@@ -18,7 +18,8 @@ pub fn has_thresholds(index: SigfileIndex) -> bool {
 
 /// The operators of a family.
 ///
-/// SAFETY: in a transaction.
+/// # Safety
+/// In a transaction.
 pub unsafe fn operators(family: pg_sys::Oid) -> Vec<pg_sys::FormData_pg_amop> {
     // SAFETY: a list of the cache by its first key, released before its rows are used.
     unsafe {

@@ -60,10 +60,10 @@ pub fn define() {
 const TAIL_BYTES: u32 = 160 * 1024;
 
 impl SigfileOptions {
-    pub fn of(index: SigfileIndex) -> SigfileOptions {
+    pub fn of(index: SigfileIndex<'_>) -> SigfileOptions {
         // SAFETY: the relation is open; its options were made by `amoptions`.
         let stored = unsafe {
-            (*index.relation)
+            (*index.relation())
                 .rd_options
                 .cast::<StoredOptions>()
                 .as_ref()

@@ -8,30 +8,19 @@ use std::ffi::CStr;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::pg::catalog::privileges::{self, current_user, is_owner};
+use crate::pg::entry;
 use crate::pg::error::{raise_as, OrRaise};
-use crate::pg::{entry, ffi};
+use crate::pg::relation::OpenRelation;
 use crate::sigfile::is_sigfile;
 use crate::sigfile::meta::Meta;
-use crate::sigfile::page::SigfileIndex;
+use crate::sigfile::page::{SigfileIndex, SigfileTable};
 use crate::sigfile::write::{compact, MergeLock};
 
-/// A sigfile index and its table, open and locked until the end of the transaction.
+/// A sigfile index and its table, open and locked. Both are closed, and their locks released, when this is dropped.
 struct OpenedSigfile {
-    index: SigfileIndex,
-    heap: pg_sys::Relation,
-    lock: pg_sys::LOCKMODE,
-}
-
-impl Drop for OpenedSigfile {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // SAFETY: open since construction.
-            unsafe {
-                pg_sys::index_close(self.index.relation, self.lock);
-                pg_sys::table_close(self.heap, self.lock);
-            }
-        }
-    }
+    index: OpenRelation,
+    table: OpenRelation,
 }
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
@@ -41,8 +30,7 @@ fn fail(code: PgSqlErrorCode, message: String) -> ! {
 impl OpenedSigfile {
     /// Opens the table first, as everybody does.
     fn new(oid: pg_sys::Oid, lock: u32, owner_only: bool) -> OpenedSigfile {
-        let lock = lock as pg_sys::LOCKMODE;
-        // SAFETY: catalog look-ups, and relations opened with a lock.
+        // SAFETY: look-ups in the catalogs by OID; relations are looked at while they are open.
         unsafe {
             let is_index = pg_sys::get_rel_relkind(oid) as u8 == pg_sys::RELKIND_INDEX;
             let table = if is_index {
@@ -59,7 +47,7 @@ impl OpenedSigfile {
                 }
             };
             if pg_sys::get_rel_relkind(oid) == 0 || (is_index && table == pg_sys::InvalidOid) {
-                // dropped meanwhile
+                // It has been dropped meanwhile.
                 fail(
                     PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
                     format!("could not open relation with OID {}", oid.to_u32()),
@@ -81,17 +69,14 @@ impl OpenedSigfile {
                     },
                 )
             };
-            // before anybody has to wait for a lock
+            // Before anybody has to wait for a lock.
             if !may(oid, table, owner_only) {
                 denied();
             }
-            let heap = ffi::table_open(table, lock);
-            let relation = ffi::index_open(oid, lock);
-            let opened = OpenedSigfile {
-                index: SigfileIndex::new(relation),
-                heap,
-                lock,
-            };
+            let table_oid = table;
+            let table = OpenRelation::table(table, lock);
+            let index = OpenRelation::index(oid, lock);
+            let relation = index.pointer();
             if !is_sigfile(relation) {
                 fail(
                     PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
@@ -107,47 +92,34 @@ impl OpenedSigfile {
                     "cannot access temporary indexes of other sessions".into(),
                 );
             }
-            if !may(oid, table, owner_only) {
+            if !may(oid, table_oid, owner_only) {
                 denied();
             }
-            opened
+            OpenedSigfile { index, table }
         }
     }
-}
 
-/// Owners may do all; who may read the table may look.
-///
-/// SAFETY: in a transaction.
-unsafe fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let select = pg_sys::AclMode::from(pg_sys::ACL_SELECT);
-        owns(index)
-            || (!owner_only
-                && pg_sys::pg_class_aclcheck(table, pg_sys::GetUserId(), select)
-                    == pg_sys::AclResult::ACLCHECK_OK)
+    fn index(&self) -> SigfileIndex<'_> {
+        // SAFETY: new() has found it to be a sigfile index.
+        unsafe { SigfileIndex::of(&self.index) }
+    }
+
+    fn table(&self) -> SigfileTable<'_> {
+        // SAFETY: the table is open as long as it is borrowed.
+        unsafe { SigfileTable::new(self.table.pointer()) }
     }
 }
 
-/// SAFETY: in a transaction.
-unsafe fn owns(relation: pg_sys::Oid) -> bool {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        return pg_sys::pg_class_ownercheck(relation, pg_sys::GetUserId());
-        #[cfg(not(feature = "pg15"))]
-        return pg_sys::object_ownercheck(
-            pg_sys::RelationRelationId,
-            relation,
-            pg_sys::GetUserId(),
-        );
-    }
+/// Owners may do all; users who may read the table may look.
+fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
+    let user = current_user();
+    is_owner(index, user) || (!owner_only && privileges::may(table, pg_sys::ACL_SELECT, user))
 }
 
 /// Seals the tail and merges all segments. Returns how many are left.
 #[entry]
 fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
-    // SAFETY: asks for a state of the server.
+    // SAFETY: a state of the server is asked for.
     if unsafe { pg_sys::RecoveryInProgress() } {
         fail(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -155,10 +127,11 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
         );
     }
     let opened = OpenedSigfile::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
-    let lock = MergeLock::wait(opened.index, opened.heap);
+    let (index, table) = (opened.index(), opened.table());
+    let lock = MergeLock::wait(index, table);
     compact(&lock, true).or_raise();
     lock.sweep().or_raise();
-    let left = Meta::read(opened.index).segments.len();
+    let left = Meta::read(index).segments.len();
     drop(lock);
     left as i32
 }

@@ -2,7 +2,7 @@
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::chunk::Frequencies;
-use bloom_ident_core::sigfile::{Pages, RowPage};
+use bloom_ident_core::sigfile::Pages;
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
 
@@ -11,30 +11,24 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::record::record;
 use crate::sigfile::meta::{Meta, Part, SegmentEntry};
-use crate::sigfile::page::{PageKind, SigfileIndex};
-use crate::sigfile::read::{cache, read_list, SegmentDescription, SegmentReader};
+use crate::sigfile::page::SigfileIndex;
+use crate::sigfile::read::{cache, read_list, SegmentDescription, SegmentReader, TailPages};
 use crate::types::NewValue;
 
 /// `(segments integer, rows, dead_rows, tail_rows, null_rows, bytes, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
 #[entry]
 fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let opened = OpenedSigfile::new(oid, pg_sys::AccessShareLock, false);
-    let index = opened.index;
+    let index = opened.index();
     let meta = Meta::read(index);
     let sum = |part: Part, of: &dyn Fn(&SegmentEntry) -> u32| -> i64 {
-        let of_part = meta.segments.iter().filter(|s| s.part == part);
-        of_part.map(|s| i64::from(of(s))).sum()
+        meta.segments_of(part).map(|s| i64::from(of(s))).sum()
     };
     let mut tail_rows = [0i64; 2];
     for part in Part::ALL {
-        for &block in &meta.tails[part as usize] {
-            let buffer = index.share(block).expect(index, PageKind::Tail, 0);
-            let buffer = buffer.or_raise();
-            let rows = RowPage::growing(meta.geometry(part), buffer.words())
-                .map_err(|e| index.damaged(block, e.message()))
-                .or_raise();
-            let live = (0..rows.len()).filter(|&i| rows.tid(i) != 0);
-            tail_rows[part as usize] += live.count() as i64;
+        for page in TailPages::new(index, &meta, part) {
+            let live = page.and_then(|page| page.live_rows()).or_raise();
+            tail_rows[part as usize] += live as i64;
         }
     }
     let free: u32 = meta
@@ -46,11 +40,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
         })
         .sum();
     let block_size = i64::from(pg_sys::BLCKSZ);
-    let largest = meta
-        .segments
-        .iter()
-        .filter(|s| s.part == Part::Signatures)
-        .max_by_key(|s| s.rows);
+    let largest = meta.segments_of(Part::Signatures).max_by_key(|s| s.rows);
     let (widths, entropy) = match largest {
         Some(entry) => {
             let loaded = cache::segment(index, &meta, entry).or_raise();
@@ -84,7 +74,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
 }
 
 /// Shannon entropy of a signature, as if its bits were independent, from a sample of the rows.
-fn entropy(index: SigfileIndex, loaded: &SegmentDescription) -> f64 {
+fn entropy(index: SigfileIndex<'_>, loaded: &SegmentDescription) -> f64 {
     const PAGES: u32 = 256;
     let segment = &loaded.segment;
     let mut frequencies = Frequencies::new(segment.geometry.bits);

@@ -7,6 +7,7 @@ use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::Geometry;
 
 use super::{FreeList, Meta, Part, SegmentEntry};
+use crate::sigfile::page::words::{join, pack, split, unpack};
 use crate::sigfile::page::{SigfileIndex, META, PAGE_WORDS};
 
 const MAGIC: u32 = 0x4653_4942;
@@ -27,22 +28,14 @@ pub const NULLS_WORDS: usize = 128;
 
 pub const NULLS_AT: usize = PAGE_WORDS - NULLS_WORDS;
 
-fn pair(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high) << 32
-}
-
-fn parts(word: u64) -> (u32, u32) {
-    (word as u32, (word >> 32) as u32)
-}
-
-fn read_blocks(words: &[u64], n: usize) -> Vec<u32> {
-    let pairs = words.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]);
-    pairs.take(n).collect()
-}
+const _: () = {
+    assert!(FREE_AT == 200 && TAIL_AT == 264 && NULLS_AT == 891);
+    assert!(TAIL_AT < NULLS_AT);
+};
 
 fn write_blocks(blocks: &[u32], words: &mut [u64]) {
-    for (word, two) in words.iter_mut().zip(blocks.chunks(2)) {
-        *word = pair(two[0], two.get(1).copied().unwrap_or(0));
+    for (word, two) in words.iter_mut().zip(pack(blocks)) {
+        *word = two;
     }
 }
 
@@ -80,20 +73,20 @@ impl Meta {
         words[1] = self.identity;
         words[2] = self.shape;
         words[3] = self.next_generation;
-        words[4] = pair(self.segments.len() as u32, self.free.len() as u32);
-        words[5] = pair(self.tails[0].len() as u32, self.tails[1].len() as u32);
+        words[4] = join(self.segments.len() as u32, self.free.len() as u32);
+        words[5] = join(self.tails[0].len() as u32, self.tails[1].len() as u32);
         words[6..].fill(0);
         let segments = words[SEGMENTS_AT..FREE_AT].chunks_exact_mut(4);
         for (to, s) in segments.zip(&self.segments) {
             to[0] = s.generation;
-            to[1] = pair(s.rows, s.dead);
-            to[2] = pair(s.map, s.pages);
+            to[1] = join(s.rows, s.dead);
+            to[2] = join(s.map, s.pages);
             to[3] = s.part as u64;
         }
         let lists = words[FREE_AT..TAIL_AT].chunks_exact_mut(2);
         for (to, list) in lists.zip(&self.free) {
             to[0] = list.horizon;
-            to[1] = pair(list.first, list.blocks);
+            to[1] = join(list.first, list.blocks);
         }
         write_blocks(&self.tails[0], &mut words[TAIL_AT..NULLS_AT]);
         write_blocks(&self.tails[1], &mut words[NULLS_AT..]);
@@ -132,9 +125,9 @@ impl Meta {
     }
 
     /// Reads what [`Meta::encode`] has written for the same index.
-    pub fn of_words(index: SigfileIndex, words: &[u64]) -> Meta {
-        let (segments, free) = parts(words[4]);
-        let (tail, nulls) = parts(words[5]);
+    pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Meta {
+        let (segments, free) = split(words[4]);
+        let (tail, nulls) = split(words[5]);
         let (segments, free) = (segments as usize, free as usize);
         let (tail, nulls) = (tail as usize, nulls as usize);
         let version = (words[0] >> 32) as u16;
@@ -165,29 +158,35 @@ impl Meta {
             shape: words[2],
             next_generation: words[3],
             segments: entries
-                .map(|w| SegmentEntry {
-                    generation: w[0],
-                    rows: w[1] as u32,
-                    dead: (w[1] >> 32) as u32,
-                    map: w[2] as u32,
-                    pages: (w[2] >> 32) as u32,
-                    part: if w[3] & 1 == 1 {
-                        Part::Nulls
-                    } else {
-                        Part::Signatures
-                    },
+                .map(|w| {
+                    let ((rows, dead), (map, pages)) = (split(w[1]), split(w[2]));
+                    SegmentEntry {
+                        generation: w[0],
+                        rows,
+                        dead,
+                        map,
+                        pages,
+                        part: if w[3] & 1 == 1 {
+                            Part::Nulls
+                        } else {
+                            Part::Signatures
+                        },
+                    }
                 })
                 .collect(),
             free: lists
-                .map(|w| FreeList {
-                    horizon: w[0],
-                    first: w[1] as u32,
-                    blocks: (w[1] >> 32) as u32,
+                .map(|w| {
+                    let (first, blocks) = split(w[1]);
+                    FreeList {
+                        horizon: w[0],
+                        first,
+                        blocks,
+                    }
                 })
                 .collect(),
             tails: [
-                read_blocks(&words[TAIL_AT..NULLS_AT], tail),
-                read_blocks(&words[NULLS_AT..], nulls),
+                unpack(&words[TAIL_AT..NULLS_AT], tail).collect(),
+                unpack(&words[NULLS_AT..], nulls).collect(),
             ],
         };
         if let Some(what) = meta.wrong() {

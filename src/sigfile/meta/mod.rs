@@ -13,8 +13,9 @@
 //! | 264 | blocks of the tail with signatures (u32) |
 //! | 891 | blocks of the tail without |
 //!
-//! Whoever holds the page lock on block 0 (a heavyweight lock) may publish segments; whoever holds
-//! the buffer lock for writing may lengthen a tail.
+//! A process that holds the merge lock (the heavyweight lock on block 0) may publish segments, and take blocks from the free
+//! lists. A process that holds the metapage's buffer locked exclusively may lengthen a tail, and needs no merge lock: that is
+//! why a tail page never comes from a free list.
 
 mod layout;
 
@@ -23,7 +24,9 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
-use crate::sigfile::page::{self, Buffer, PageKind, SigfileIndex, META, PAGE_WORDS};
+use crate::sigfile::page::{
+    Exclusive, PageGuard, PageKind, PageLock, SigfileIndex, META, PAGE_WORDS,
+};
 use layout::{bits_of, NULLS_AT, NULLS_WORDS, TAIL_AT};
 pub use layout::{MAX_FREE, MAX_SEGMENTS};
 
@@ -114,12 +117,15 @@ impl Meta {
         }
     }
 
-    /// Reads the metapage behind `buffer`, which is locked.
-    pub fn decode(index: SigfileIndex, buffer: &Buffer) -> Meta {
-        if !buffer.is(PageKind::Meta, 0) {
+    /// Reads the metapage.
+    ///
+    /// Errors: a damaged one.
+    pub fn decode<L: PageLock>(page: &PageGuard<'_, L>) -> Meta {
+        let index = page.index();
+        if !page.is(PageKind::Meta, 0) {
             crate::pg::error::raise(&index.damaged(META, "the page is no metapage"));
         }
-        Meta::of_words(index, buffer.words())
+        Meta::of_words(index, page.words())
     }
 
     /// No page has been replaced until `later` was read.
@@ -131,15 +137,23 @@ impl Meta {
     }
 
     /// As it is now, for a scan.
-    pub fn read_for(index: SigfileIndex, snapshot: pg_sys::Snapshot) -> Meta {
-        let buffer = index.share(META);
-        buffer.test_old_snapshot(index, snapshot);
-        Meta::decode(index, &buffer)
+    ///
+    /// Errors: a damaged metapage; a snapshot that is too old.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan.
+    pub unsafe fn read_for(index: SigfileIndex<'_>, snapshot: pg_sys::Snapshot) -> Meta {
+        let page = index.share(META);
+        // SAFETY: the caller knows that the snapshot is there.
+        unsafe { page.test_old_snapshot(snapshot) };
+        Meta::decode(&page)
     }
 
     /// As it is now.
-    pub fn read(index: SigfileIndex) -> Meta {
-        Meta::decode(index, &index.share(META))
+    ///
+    /// Errors: a damaged metapage.
+    pub fn read(index: SigfileIndex<'_>) -> Meta {
+        Meta::decode(&index.share(META))
     }
 
     /// How rows of a part lie on pages.
@@ -152,9 +166,21 @@ impl Meta {
         }
     }
 
-    /// Changes the metapage, whose buffer is locked for writing.
-    pub fn store(&self, index: SigfileIndex, buffer: &Buffer) {
+    /// The segments of a part.
+    pub fn segments_of(&self, part: Part) -> impl Iterator<Item = &SegmentEntry> {
+        self.segments.iter().filter(move |s| s.part == part)
+    }
+
+    /// The blocks of the tail of a part.
+    pub fn tail(&self, part: Part) -> &[u32] {
+        &self.tails[part as usize]
+    }
+
+    /// Changes the metapage.
+    ///
+    /// Errors: more than it holds.
+    pub fn store(&self, page: &mut PageGuard<'_, Exclusive>) {
         self.check_size();
-        page::change(index, [buffer], |[words]| self.encode(words));
+        page.change(|words| self.encode(words));
     }
 }

@@ -1,10 +1,10 @@
-//! Errors over damaged pages, and what is asked of a relation's length.
+//! Errors over damaged pages.
 
 use bloom_ident_core::{Error, ErrorKind};
 
 use super::SigfileIndex;
 
-impl SigfileIndex {
+impl SigfileIndex<'_> {
     /// The error over a page that nobody of ours can have left so; `what` is half a sentence.
     #[cold]
     pub fn damaged(self, block: u32, what: &str) -> Error {

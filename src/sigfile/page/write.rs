@@ -3,7 +3,8 @@
 use pgrx::pg_sys;
 
 use super::{
-    Buffer, PageKind, PageStamp, SigfileIndex, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE,
+    BlankPage, Exclusive, PageGuard, PageKind, PageStamp, CONTENT, HEADER, LAYOUT, PAGE_WORDS,
+    SIGNATURE,
 };
 use crate::pg::ffi;
 
@@ -16,14 +17,18 @@ pub enum PageLog {
     Later,
 }
 
+/// The whole page goes to the log.
+const FULL_IMAGE: i32 = pg_sys::GENERIC_XLOG_FULL_IMAGE as i32;
+
 /// Makes `page` an empty one.
 ///
-/// SAFETY: `page` has BLCKSZ bytes and may be written.
+/// # Safety
+/// `page` has BLCKSZ bytes, is aligned as a word is, and may be written.
 unsafe fn initialize(page: pg_sys::Page, kind: PageKind, generation: u64) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller has a page that may be written; header and stamp are within it, and aligned as it is.
     unsafe {
         pg_sys::PageInit(page, pg_sys::BLCKSZ as usize, 0);
-        // all of it is content: there is no hole for the log to leave out
+        // All of it is content: there is no hole for the log to leave out.
         let header = page.cast::<pg_sys::PageHeaderData>();
         (*header).pd_lower = (*header).pd_upper;
         page.add(HEADER).cast::<PageStamp>().write(PageStamp {
@@ -35,88 +40,90 @@ unsafe fn initialize(page: pg_sys::Page, kind: PageKind, generation: u64) {
     }
 }
 
-/// SAFETY: `page` has BLCKSZ bytes, is aligned and may be written.
+/// # Safety
+/// `page` has BLCKSZ bytes, is aligned as a word is, and nobody else reads or writes it for `'a`.
 unsafe fn content<'a>(page: pg_sys::Page) -> &'a mut [u64] {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the content ends where the page does; the caller has it alone.
     unsafe { std::slice::from_raw_parts_mut(page.add(CONTENT).cast(), PAGE_WORDS) }
 }
 
-/// Writes a page anew. The buffer is locked for writing.
-pub fn write(
-    index: SigfileIndex,
-    buffer: &Buffer,
-    log: PageLog,
-    kind: PageKind,
-    generation: u64,
-    fill: impl FnOnce(&mut [u64]),
-) {
-    // SAFETY: the buffer is pinned and locked; generic WAL hands out a copy of the page that it
-    // makes the page when it is finished.
-    unsafe {
-        if log == PageLog::Later {
-            initialize(buffer.page(), kind, generation);
-            fill(content(buffer.page()));
-            pg_sys::MarkBufferDirty(buffer.buffer);
-            return;
+impl BlankPage<'_> {
+    /// Writes the page, and lets go of it. Returns its block. `fill` finds content that is undefined, and has to write all
+    /// of it.
+    pub fn write(
+        mut self,
+        log: PageLog,
+        kind: PageKind,
+        generation: u64,
+        fill: impl FnOnce(&mut [u64]),
+    ) -> u32 {
+        let page = &mut self.0;
+        // SAFETY: the buffer is pinned and locked exclusively. Generic WAL hands out a copy of the page, which becomes
+        // the page when it is finished; if `fill` fails, the page is as it was.
+        unsafe {
+            if log == PageLog::Later {
+                let to = page.page_mut();
+                initialize(to, kind, generation);
+                fill(content(to));
+                pg_sys::MarkBufferDirty(page.buffer());
+            } else {
+                let state = pg_sys::GenericXLogStart(page.index().relation());
+                let copy = pg_sys::GenericXLogRegisterBuffer(state, page.buffer(), FULL_IMAGE);
+                initialize(copy, kind, generation);
+                fill(content(copy));
+                pg_sys::GenericXLogFinish(state);
+            }
         }
-        let state = pg_sys::GenericXLogStart(index.relation);
-        let page = pg_sys::GenericXLogRegisterBuffer(
-            state,
-            buffer.buffer,
-            pg_sys::GENERIC_XLOG_FULL_IMAGE as i32,
-        );
-        initialize(page, kind, generation);
-        fill(content(page));
-        pg_sys::GenericXLogFinish(state);
+        page.block()
     }
 }
 
-/// Changes pages together, in one record of the log: all or none. Each buffer is locked for writing;
-/// at most four.
-pub fn change<const N: usize>(
-    index: SigfileIndex,
-    buffers: [&Buffer; N],
-    change: impl FnOnce([&mut [u64]; N]),
-) {
-    // SAFETY: as above.
-    unsafe {
-        let state = pg_sys::GenericXLogStart(index.relation);
-        let pages = buffers.map(|b| content(pg_sys::GenericXLogRegisterBuffer(state, b.buffer, 0)));
-        change(pages);
-        pg_sys::GenericXLogFinish(state);
+impl PageGuard<'_, Exclusive> {
+    /// Changes the content of the page, and logs the change.
+    pub fn change(&mut self, change: impl FnOnce(&mut [u64])) {
+        // SAFETY: the buffer is pinned and locked exclusively. Generic WAL hands out a copy of the page, which becomes
+        // the page when it is finished.
+        unsafe {
+            let state = pg_sys::GenericXLogStart(self.index().relation());
+            change(content(pg_sys::GenericXLogRegisterBuffer(
+                state,
+                self.buffer(),
+                0,
+            )));
+            pg_sys::GenericXLogFinish(state);
+        }
     }
-}
 
-/// [`change`] of one page, and a new one of the given kind.
-pub fn change_and_start(
-    index: SigfileIndex,
-    old: &Buffer,
-    new: &Buffer,
-    kind: PageKind,
-    change: impl FnOnce(&mut [u64], &mut [u64]),
-) {
-    // SAFETY: as above.
-    unsafe {
-        let state = pg_sys::GenericXLogStart(index.relation);
-        let old = pg_sys::GenericXLogRegisterBuffer(state, old.buffer, 0);
-        let new = pg_sys::GenericXLogRegisterBuffer(
-            state,
-            new.buffer,
-            pg_sys::GENERIC_XLOG_FULL_IMAGE as i32,
-        );
-        initialize(new, kind, 0);
-        content(new).fill(0);
-        change(content(old), content(new));
-        pg_sys::GenericXLogFinish(state);
+    /// [`PageGuard::change`] of this page, and beginning a new one of the given kind, in one record of the log: both or
+    /// none. The content of the new page is all zero.
+    pub fn change_and_start(
+        &mut self,
+        new: BlankPage<'_>,
+        kind: PageKind,
+        change: impl FnOnce(&mut [u64], &mut [u64]),
+    ) {
+        // SAFETY: both buffers are pinned and locked exclusively, and they are two: no process locks a buffer twice.
+        // Generic WAL hands out a copy of each, which become the pages when it is finished.
+        unsafe {
+            let state = pg_sys::GenericXLogStart(self.index().relation());
+            let old = pg_sys::GenericXLogRegisterBuffer(state, self.buffer(), 0);
+            let new = pg_sys::GenericXLogRegisterBuffer(state, new.0.buffer(), FULL_IMAGE);
+            initialize(new, kind, 0);
+            content(new).fill(0);
+            change(content(old), content(new));
+            pg_sys::GenericXLogFinish(state);
+        }
     }
 }
 
 /// Writes the first page of an unlogged index's initial fork, to the log too.
 ///
-/// SAFETY: `relation` is an unlogged index being created.
+/// # Safety
+/// `relation` is an unlogged index that is being created, and open.
 pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [u64])) {
-    // SAFETY: as promised by the caller; the new buffer is pinned and locked. The critical
-    // section holds nothing that could fail but the log.
+    // SAFETY: the new buffer is pinned and locked exclusively until it is released. The page is logged after that, as a
+    // whole, when it is marked dirty: nobody else can see the relation, so nothing has to happen between the two, and no
+    // critical section is needed.
     unsafe {
         let init = pg_sys::ForkNumber::INIT_FORKNUM;
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;

@@ -1,14 +1,16 @@
-//! What each block of an index is used for. Lists of blocks come from pages: before any of them is written to, they are held against
-//! each other, so that a damaged list does not cost more than itself.
+//! What each block of an index is used for. Lists of blocks come from pages: before any of them is written to, they are
+//! compared with each other, so that a damaged list does not cost more than itself.
 
 use bloom_ident_core::{Error, Result};
 
-use super::{cache, MAP_HEADER};
+use super::cache;
 use crate::pg::check_for_interrupts;
 use crate::sigfile::meta::{FreeList, Meta};
-use crate::sigfile::page::{PageKind, SigfileIndex, META, PAGE_WORDS};
+use crate::sigfile::page::chain::{ChainPage, CHAIN_ROOM};
+use crate::sigfile::page::words::unpack;
+use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
-/// Blocks that something has laid claim to.
+/// A set of blocks: those that are known to be used for something.
 pub struct BlockSet {
     words: Vec<u64>,
     /// How many there are.
@@ -16,6 +18,8 @@ pub struct BlockSet {
 }
 
 impl BlockSet {
+    /// None of `total` blocks.
+    ///
     /// Errors: out of memory.
     pub fn new(total: u32) -> Result<BlockSet> {
         let n = total.div_ceil(64) as usize;
@@ -27,7 +31,7 @@ impl BlockSet {
         Ok(BlockSet { words, total })
     }
 
-    /// False if there is no such block, or somebody has it.
+    /// Adds a block. False if there is no such block, or it was in the set before.
     pub fn claim(&mut self, block: u32) -> bool {
         let free = block < self.total && !self.has(block);
         if free {
@@ -36,12 +40,13 @@ impl BlockSet {
         free
     }
 
+    /// Whether a block is in the set.
     pub fn has(&self, block: u32) -> bool {
         let word = self.words.get(block as usize / 64);
         word.is_some_and(|word| word >> (block % 64) & 1 == 1)
     }
 
-    /// Those that nobody has laid claim to.
+    /// The blocks that are not in the set.
     pub fn unclaimed(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.total).filter(|&block| !self.has(block))
     }
@@ -50,7 +55,7 @@ impl BlockSet {
 /// The blocks in use, of `total`: all but those that lists of free blocks name.
 ///
 /// Errors: one that is used twice, or that there is not; damaged descriptions; out of memory.
-pub fn in_use(index: SigfileIndex, meta: &Meta, total: u32) -> Result<BlockSet> {
+pub fn in_use(index: SigfileIndex<'_>, meta: &Meta, total: u32) -> Result<BlockSet> {
     let mut used = BlockSet::new(total)?;
     let mut claim = |block: u32| match used.claim(block) {
         true => Ok(()),
@@ -76,31 +81,27 @@ pub fn in_use(index: SigfileIndex, meta: &Meta, total: u32) -> Result<BlockSet> 
 /// The blocks of a list, and those it is written on.
 ///
 /// Errors: pages that do not make up the list; out of memory.
-pub fn read_list(index: SigfileIndex, list: &FreeList) -> Result<(Vec<u32>, Vec<u32>)> {
-    const ROOM: usize = PAGE_WORDS - MAP_HEADER;
+pub fn read_list(index: SigfileIndex<'_>, list: &FreeList) -> Result<(Vec<u32>, Vec<u32>)> {
     let (mut blocks, mut pages) = (Vec::new(), Vec::new());
     let (mut block, mut left) = (list.first, list.blocks as usize);
     while left > 0 {
-        let buffer = index.share(block).expect(index, PageKind::Free, 0)?;
-        let words = buffer.words();
-        let (next, n) = (words[0] as u32, (words[0] >> 32) as usize);
-        let here = left.min(2 * ROOM);
-        if n != here.div_ceil(2) || (next == META) != (here == left) {
-            return Err(index.damaged(
-                block,
-                "the list of free blocks is not as long as it ought to be",
-            ));
-        }
+        let page = index.share(block).expect(PageKind::Free, 0)?;
+        let here = left.min(2 * CHAIN_ROOM);
+        let link = ChainPage::of(page.words())
+            .filter(|l| l.words.len() == here.div_ceil(2) && l.is_last() == (here == left))
+            .ok_or_else(|| {
+                let what = "the list of free blocks is not as long as it ought to be";
+                index.damaged(block, what)
+            })?;
         blocks
             .try_reserve(here)
             .map_err(|_| Error::out_of_memory(4 * here))?;
-        let pairs = words[MAP_HEADER..MAP_HEADER + n].iter();
-        let named = pairs.flat_map(|&w| [w as u32, (w >> 32) as u32]).take(here);
-        blocks.extend(named);
+        blocks.extend(unpack(link.words, here));
+        let next = link.next;
         pages.push(block);
         left -= here;
         block = next;
-        drop(buffer);
+        drop(page);
         check_for_interrupts();
     }
     if blocks.contains(&META) {

@@ -27,7 +27,7 @@ thread_local! {
 /// Errors: a damaged one; out of memory.
 #[inline]
 pub fn segment(
-    index: SigfileIndex,
+    index: SigfileIndex<'_>,
     meta: &Meta,
     entry: &SegmentEntry,
 ) -> Result<Rc<SegmentDescription>> {

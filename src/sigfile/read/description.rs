@@ -1,4 +1,4 @@
-//! Descriptions of segments.
+//! Descriptions of segments: which pages they have, and what the search plans with. They never change.
 
 use std::cell::Cell;
 
@@ -9,10 +9,13 @@ use super::BlockSet;
 use crate::pg::check_for_interrupts;
 use crate::sigfile::class::has_thresholds;
 use crate::sigfile::meta::{Meta, SegmentEntry};
-use crate::sigfile::page::{PageKind, SigfileIndex, META, PAGE_WORDS};
+use crate::sigfile::page::chain::{ChainPage, CHAIN_ROOM};
+use crate::sigfile::page::words::{pack, unpack};
+use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
 /// A segment, and where its pages are.
 pub struct SegmentDescription {
+    /// The number that the stamps of its pages have.
     pub generation: u64,
     pub segment: Segment,
     /// Row pages, then posting pages.
@@ -30,14 +33,14 @@ impl SegmentDescription {
     }
 }
 
-/// Map pages: the next one's block (u32, 0 at the end) and the words on this one (u32), then the words: the
-/// number of blocks, the blocks, the segment.
-pub const MAP_HEADER: usize = 1;
-
 /// Reads a description from its map pages.
 ///
 /// Errors: a damaged one; out of memory.
-pub fn load(index: SigfileIndex, meta: &Meta, entry: &SegmentEntry) -> Result<SegmentDescription> {
+pub fn load(
+    index: SigfileIndex<'_>,
+    meta: &Meta,
+    entry: &SegmentEntry,
+) -> Result<SegmentDescription> {
     let total = index.blocks();
     let wrong = |block: u32| index.damaged(block, "the description of a segment is impossible");
     if entry.pages > total || meta.thresholds != has_thresholds(index) {
@@ -56,8 +59,7 @@ pub fn load(index: SigfileIndex, meta: &Meta, entry: &SegmentEntry) -> Result<Se
     blocks
         .try_reserve_exact(count)
         .map_err(|_| Error::out_of_memory(4 * count))?;
-    let pairs = listed.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]);
-    blocks.extend(pairs.take(count));
+    blocks.extend(unpack(listed, count));
     let mut used = BlockSet::new(total)?;
     used.claim(META);
     if !blocks.iter().chain(&map).all(|&block| used.claim(block)) {
@@ -83,40 +85,35 @@ pub fn load(index: SigfileIndex, meta: &Meta, entry: &SegmentEntry) -> Result<Se
 }
 
 /// The words of a chain of map pages, and the blocks of these. All but the last are full, so that there is no circle.
-fn read_map(index: SigfileIndex, entry: &SegmentEntry) -> Result<(Vec<u64>, Vec<u32>)> {
+///
+/// Errors: pages that do not make up the chain; out of memory.
+fn read_map(index: SigfileIndex<'_>, entry: &SegmentEntry) -> Result<(Vec<u64>, Vec<u32>)> {
     let (mut words, mut map) = (Vec::new(), Vec::new());
     let mut block = entry.map;
     while block != META {
-        let buffer = index
-            .share(block)
-            .expect(index, PageKind::Map, entry.generation)?;
-        let content = buffer.words();
-        let (next, n) = (content[0] as u32, (content[0] >> 32) as usize);
-        let room = PAGE_WORDS - MAP_HEADER;
-        let fits = if next == META { n <= room } else { n == room };
+        let page = index.share(block).expect(PageKind::Map, entry.generation)?;
         map.push(block);
-        if !fits || n == 0 || map.len() >= entry.pages as usize {
-            return Err(index.damaged(block, "the description of a segment is impossible"));
-        }
+        let link = ChainPage::of(page.words())
+            .filter(|l| !l.words.is_empty() && (l.is_last() || l.words.len() == CHAIN_ROOM))
+            .filter(|_| map.len() < entry.pages as usize)
+            .ok_or_else(|| index.damaged(block, "the description of a segment is impossible"))?;
+        let n = link.words.len();
         words
             .try_reserve(n)
             .map_err(|_| Error::out_of_memory(8 * n))?;
-        words.extend_from_slice(&content[MAP_HEADER..MAP_HEADER + n]);
-        block = next;
-        drop(buffer);
+        words.extend_from_slice(link.words);
+        block = link.next;
+        drop(page);
         check_for_interrupts();
     }
     Ok((words, map))
 }
 
-/// The words of a description.
+/// The words of a description, as [`load`] reads them: the number of blocks (row pages, then posting pages), the blocks
+/// (u32), the segment.
 pub fn describe(segment: &Segment, blocks: &[u32]) -> Vec<u64> {
     let mut words = vec![blocks.len() as u64];
-    words.extend(
-        blocks
-            .chunks(2)
-            .map(|two| u64::from(two[0]) | u64::from(two.get(1).copied().unwrap_or(0)) << 32),
-    );
+    words.extend(pack(blocks));
     segment.encode(&mut words);
     words
 }

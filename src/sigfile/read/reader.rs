@@ -1,26 +1,26 @@
-//! The core's view of a segment's pages.
+//! The segment reader: the core's view of the pages of a segment.
 
 use bloom_ident_core::sigfile::{Pages, RowPage};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
 use super::SegmentDescription;
-use crate::pg::tid;
+use crate::pg::tid::Tid;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
-use crate::sigfile::page::{self, Buffer, PageKind, SigfileIndex};
+use crate::sigfile::page::{self, PageGuard, PageKind, Shared, SigfileIndex};
 
 /// Reads pages of a segment, holding the last one.
 pub struct SegmentReader<'a> {
-    index: SigfileIndex,
+    index: SigfileIndex<'a>,
     loaded: &'a SegmentDescription,
     /// NULL for none.
     snapshot: pg_sys::Snapshot,
     row_pages: u32,
-    current: Option<(u32, Buffer)>,
+    current: Option<(u32, PageGuard<'a, Shared>)>,
 }
 
 impl<'a> SegmentReader<'a> {
-    pub fn new(index: SigfileIndex, loaded: &'a SegmentDescription) -> Self {
+    pub fn new(index: SigfileIndex<'a>, loaded: &'a SegmentDescription) -> Self {
         SegmentReader {
             index,
             loaded,
@@ -30,8 +30,11 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// For who reads with this snapshot, which lives as long as the reader.
-    pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Self {
+    /// For a reader with this snapshot.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan, which lasts longer than the reader.
+    pub unsafe fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Self {
         self.snapshot = snapshot;
         self
     }
@@ -62,16 +65,18 @@ impl<'a> SegmentReader<'a> {
         let words = self.page(number)?;
         let checked = loaded.segment.check_row_page(number, words);
         let page = checked.map_err(|e| index.locate(e, &loaded.blocks))?;
-        check_places(&page).map_err(|e| index.locate(e.on_page(number), &loaded.blocks))?;
+        check_tids(&page).map_err(|e| index.locate(e.on_page(number), &loaded.blocks))?;
         Ok(page)
     }
 }
 
-/// Errors: a place where no row can be.
-pub fn check_places(page: &RowPage<'_>) -> Result<()> {
-    let mut places = (0..page.len()).map(|i| page.tid(i));
-    match places.find(|&place| place != 0 && !tid::is_possible(place)) {
-        Some(place) => Err(Error::damaged(tid::describe(place))),
+/// Looks at the tids of all rows that are not dead.
+///
+/// Errors: a tid that no row can have.
+pub fn check_tids(page: &RowPage<'_>) -> Result<()> {
+    let mut tids = (0..page.len()).map(|i| Tid::of_stored(page.tid(i)));
+    match tids.find(|&tid| tid.stored() != 0 && !tid.is_possible()) {
+        Some(tid) => Err(Error::damaged(tid.describe_impossible())),
         None => Ok(()),
     }
 }
@@ -88,11 +93,12 @@ impl Pages for SegmentReader<'_> {
             };
             let block = self.loaded.blocks[number as usize];
             let recent = &self.loaded.recent[number as usize];
-            let buffer = self.index.share_recent(block, recent);
-            // before its kind: a page that was too old to be kept may be another one's
-            buffer.test_old_snapshot(self.index, self.snapshot);
-            let buffer = buffer.expect(self.index, kind, self.loaded.generation)?;
-            self.current = Some((number, buffer));
+            let page = self.index.share_recent(block, recent);
+            // The snapshot comes before the kind: a page that was too old to be kept may be used for something else.
+            // SAFETY: with_snapshot() was promised that the snapshot is there.
+            unsafe { page.test_old_snapshot(self.snapshot) };
+            let page = page.expect(kind, self.loaded.generation)?;
+            self.current = Some((number, page));
         }
         Ok(self.current.as_ref().expect("just read").1.words())
     }

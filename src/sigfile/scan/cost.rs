@@ -86,7 +86,7 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
 }
 
 /// Nanoseconds for one search of all segments and the tail, and pages of the index that it reads.
-fn search(index: SigfileIndex, meta: &Meta, clause: Option<&CostClause>) -> (f64, f64) {
+fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> (f64, f64) {
     let mut time = SCAN;
     for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
         let loaded = cache::segment(index, meta, entry).or_raise();

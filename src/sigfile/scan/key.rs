@@ -1,18 +1,18 @@
-//! The keys of a scan.
+//! Scan keys: what a scan asks for.
 
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::Query;
 use pgrx::pg_sys;
 
+use super::index_scan::Condition;
 use super::nearest::MAX_KEYS;
-use super::walk::Condition;
 use crate::settings;
 use crate::sigfile::class::strategy;
 use crate::sigfile::meta::{Meta, Part};
 use crate::types::{Bloom, BloomQuery};
 
-/// Reads the keys of a scan.
+/// What the keys of a scan ask for.
 pub struct ScanKeys<'a> {
     pub meta: &'a Meta,
     pub conditions: Vec<Condition>,
@@ -35,7 +35,10 @@ impl ScanKeys<'_> {
         }
     }
 
-    /// SAFETY: `key` is one of the scan's.
+    /// Takes in one key.
+    ///
+    /// # Safety
+    /// `key` is one of a scan: its argument is of the operator's right-hand type, unless it is NULL.
     pub unsafe fn read(&mut self, key: &pg_sys::ScanKeyData) {
         let flags = key.sk_flags as u32;
         if flags & pg_sys::SK_SEARCHNULL != 0 || flags & pg_sys::SK_SEARCHNOTNULL != 0 {
@@ -44,7 +47,7 @@ impl ScanKeys<'_> {
             self.nulls = Some(wanted);
             return;
         }
-        // operators are strict
+        // The operators are strict.
         self.nothing |= self.nulls == Some(true) || flags & pg_sys::SK_ISNULL != 0;
         self.nulls = Some(false);
         if self.nothing || self.meta.shape == 0 {
@@ -52,7 +55,7 @@ impl ScanKeys<'_> {
             return;
         }
         let argument = key.sk_argument;
-        // SAFETY: the right-hand type of each strategy, not NULL.
+        // SAFETY: the argument is not NULL here, and of the right-hand type of its strategy.
         unsafe {
             match key.sk_strategy {
                 strategy::SIMILAR | strategy::SIMILAR_COMMUTED => {
@@ -90,7 +93,7 @@ impl ScanKeys<'_> {
 /// Chooses the condition that the search goes by, and takes it from the others.
 pub fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
     let geometry = meta.geometry(Part::Signatures);
-    // equal signatures, if not empty, are those of similarity 1
+    // Equal signatures, if they are not empty, are those of similarity 1.
     let equal = conditions.iter().find_map(|c| match c {
         Condition::Equal(words) if words.iter().any(|&w| w != 0) => Some(words),
         _ => None,
@@ -111,12 +114,15 @@ pub fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
     }
 }
 
-/// SAFETY: `n` keys at `keys`.
+/// Keys of a scan.
+///
+/// # Safety
+/// There are `n` keys at `keys`, which stay as they are for `'a`.
 pub unsafe fn slice<'a>(keys: pg_sys::ScanKey, n: i32) -> &'a [pg_sys::ScanKeyData] {
     if keys.is_null() || n <= 0 {
         return &[];
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller has so many keys there.
     unsafe { std::slice::from_raw_parts(keys, n as usize) }
 }
 
@@ -130,7 +136,12 @@ pub enum NearKeys {
     To(Vec<Query>, Vec<usize>),
 }
 
-/// SAFETY: the keys are those of the scan.
+/// Reads the order-by keys.
+///
+/// Errors: more than are supported.
+///
+/// # Safety
+/// `keys` are those of a scan: their arguments are signatures, unless they are NULL.
 pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
     if keys.len() > MAX_KEYS {
         crate::pg::error::internal!("sigfile index cannot order by more than {MAX_KEYS} distances");
@@ -143,7 +154,7 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
         if key.sk_flags as u32 & pg_sys::SK_ISNULL != 0 {
             continue;
         }
-        // SAFETY: the right-hand type of the distance operator.
+        // SAFETY: the argument is not NULL here, and of the right-hand type of the distance operator.
         let signature = unsafe { Bloom::from_raw(key.sk_argument) };
         let Some(words) = query_words(meta, signature.view()) else {
             return NearKeys::OtherShape;
@@ -160,7 +171,7 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
 
 /// A signature to compare with, in the words of the index.
 ///
-/// Errors: none; `None` when its shape is another than the index's.
+/// `None` when its shape is another than the index's.
 pub fn query_words(meta: &Meta, view: View<'_>) -> Option<Vec<u64>> {
     (view.tag() == meta.shape).then(|| {
         let mut words = Vec::new();

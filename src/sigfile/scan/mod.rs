@@ -1,26 +1,27 @@
-//! The server's side of a scan: keys in, table places out.
+//! The server's side of a scan: keys in, tids out.
 
 pub mod cost;
+mod index_scan;
 mod key;
 mod nearest;
 mod state;
 mod tuple;
 mod visibility;
-mod walk;
 
 use pgrx::pg_sys;
 
 use crate::pg::entry;
-use crate::sigfile::write::item_pointer;
+use crate::sigfile::page::SigfileTable;
+pub use index_scan::IndexScan;
 use state::{start, ScanPhase, ScanState};
-pub use walk::IndexScan;
 
-/// What belongs to a scan. An exclusion check begins one for each row, in memory that is freed when the statement ends. So a
+/// What belongs to a scan, behind its `opaque`. An exclusion check begins one for each row, in memory that is freed when the statement ends. So a
 /// scan has a memory context of its own, which amendscan deletes: that drops this. After an ERROR the server deletes
 /// it together with what it is in.
 struct ScanMemory {
     context: pg_sys::MemoryContext,
-    state: Option<ScanState>,
+    /// Its relations are open as long as the scan: the state is dropped when the scan ends, at the latest.
+    state: Option<ScanState<'static>>,
 }
 
 #[entry]
@@ -29,7 +30,8 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: called by the server, which frees what RelationGetIndexScan() makes when the scan ends.
+    // SAFETY: the server passes an open index, and frees what RelationGetIndexScan() makes when the scan ends. The callback
+    // and its argument stay until the context is deleted.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(relation, keys, order_bys);
         let context = pg_sys::AllocSetContextCreateInternal(
@@ -51,7 +53,7 @@ pub unsafe extern "C-unwind" fn ambeginscan(
         (*callback).arg = (*scan).opaque;
         pg_sys::MemoryContextRegisterResetCallback(context, callback);
         (*scan).xs_itupdesc = (*relation).rd_att;
-        // the server does not set these, and asks for them
+        // The server does not set these, and asks for them.
         (*scan).xs_recheck = false;
         (*scan).xs_recheckorderby = false;
         if order_bys > 0 {
@@ -64,16 +66,17 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     }
 }
 
-/// When the context of a scan is deleted.
+/// Drops what belongs to a scan, when its context is deleted.
 #[entry]
 unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
-    // SAFETY: registered with what ambeginscan has made, and called once.
+    // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once.
     drop(unsafe { Box::from_raw(own.cast::<ScanMemory>()) });
 }
 
-/// SAFETY: `scan` was begun by [`ambeginscan`] and not ended.
+/// # Safety
+/// `scan` was begun by [`ambeginscan`], and neither is it ended for `'a`, nor is this called again.
 unsafe fn own<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanMemory {
-    // SAFETY: as promised by the caller.
+    // SAFETY: ambeginscan has put it there, and amendscan takes it away.
     unsafe { &mut *(*scan).opaque.cast::<ScanMemory>() }
 }
 
@@ -85,7 +88,7 @@ pub unsafe extern "C-unwind" fn amrescan(
     order_bys: pg_sys::ScanKey,
     order_by_count: i32,
 ) {
-    // SAFETY: called by the server with as many keys as it says; keys may be left as they were.
+    // SAFETY: the server passes a scan of ours, with as many keys as it says; keys may be left as they were.
     unsafe {
         if !keys.is_null() && key_count > 0 {
             std::ptr::copy(keys, (*scan).keyData, key_count as usize);
@@ -93,7 +96,7 @@ pub unsafe extern "C-unwind" fn amrescan(
         if !order_bys.is_null() && order_by_count > 0 {
             std::ptr::copy(order_bys, (*scan).orderByData, order_by_count as usize);
         }
-        // what the scan asks for is read when the first row is: keys may live shorter than the scan
+        // What the scan asks for is read when the first row is: the values of keys may live shorter than the scan.
         own(scan).state = None;
     }
 }
@@ -103,15 +106,15 @@ pub unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,
     direction: pg_sys::ScanDirection::Type,
 ) -> bool {
-    // SAFETY: called by the server on a scan of ours. What is kept between two calls lives as long as
-    // the scan does.
+    // SAFETY: the server passes a scan of ours. What is kept between two calls is dropped when the scan ends, and its
+    // relations are open until then.
     unsafe {
         if direction != pg_sys::ScanDirection::ForwardScanDirection {
             crate::pg::error::internal!("sigfile supports only forward scans");
         }
         let state = &mut own(scan).state;
         if state.is_none() {
-            *state = Some(start(scan, (*scan).heapRelation));
+            *state = Some(start(scan, SigfileTable::new((*scan).heapRelation)));
         }
         let state = state.as_mut().expect("just started");
         state.next(scan)
@@ -123,12 +126,13 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
-    // SAFETY: as above.
+    // SAFETY: the server passes a scan of ours, whose index is open; the table is locked as long, and is closed again.
     unsafe {
-        // the scan of a bitmap index has no table, which only the scan of its heap knows: read ahead, places beyond its end would fail there
+        // The scan of a bitmap index has no table, which only the scan of its heap knows. That one reads ahead, and tids
+        // beyond the end of the table would fail there.
         let index = (*scan).indexRelation;
         let table = pg_sys::RelationIdGetRelation((*(*index).rd_index).indrelid);
-        let count = collect(scan, table, bitmap);
+        let count = collect(scan, SigfileTable::new(table), bitmap);
         if !table.is_null() {
             pg_sys::RelationClose(table);
         }
@@ -136,25 +140,28 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
     }
 }
 
-/// SAFETY: as for [`start`]; `bitmap` takes places.
+/// Adds all tids to a bitmap. Returns how many.
+///
+/// # Safety
+/// `scan` was begun by [`ambeginscan`], has its keys, and is not ended; `bitmap` is one of the server's.
 unsafe fn collect(
     scan: pg_sys::IndexScanDesc,
-    table: pg_sys::Relation,
+    table: SigfileTable<'_>,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the scan is one of ours that is not ended; the bitmap is given as many tids as there are.
     unsafe {
         let mut state = start(scan, table);
         let ScanPhase::Rows { recheck } = state.found else {
             return 0;
         };
-        let mut places = Vec::new();
+        let mut tids = Vec::new();
         let mut count = 0;
         while state.next_page(scan) {
-            places.clear();
-            places.extend(state.hits.iter().map(|hit| item_pointer(hit.place)));
-            pg_sys::tbm_add_tuples(bitmap, places.as_mut_ptr(), places.len() as i32, recheck);
-            count += places.len() as i64;
+            tids.clear();
+            tids.extend(state.hits.iter().map(|hit| hit.tid.pointer()));
+            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, recheck);
+            count += tids.len() as i64;
         }
         count
     }
@@ -162,7 +169,8 @@ unsafe fn collect(
 
 #[entry]
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: as above. What an index-only scan has returned last is in the context, and not used any more.
+    // SAFETY: the server passes a scan of ours, for the last time. What an index-only scan has returned last is in the
+    // context, and not used any more.
     unsafe {
         let context = own(scan).context;
         (*scan).opaque = std::ptr::null_mut();

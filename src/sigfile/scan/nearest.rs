@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use bloom_ident_core::sigfile::{Query, SignatureRow};
 use pgrx::pg_sys;
 
-use super::walk::{Hit, IndexScan};
+use super::index_scan::{Hit, IndexScan};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
@@ -21,12 +21,12 @@ struct Neighbour {
 }
 
 impl Neighbour {
-    /// The nearest first; places make the order total.
+    /// The nearest first; tids make the order total.
     fn order(&self, other: &Neighbour) -> Ordering {
         let pairs = other.similarities.iter().zip(&self.similarities);
         let by_keys = pairs.map(|(a, b)| a.total_cmp(b));
         let by_keys = by_keys.fold(Ordering::Equal, Ordering::then);
-        by_keys.then(self.hit.place.cmp(&other.hit.place))
+        by_keys.then(self.hit.tid.cmp(&other.hit.tid))
     }
 }
 
@@ -74,15 +74,15 @@ impl NearestScan {
     }
 
     fn most() -> usize {
-        // SAFETY: a setting.
+        // SAFETY: a setting of this process.
         let bytes = unsafe { pg_sys::work_mem } as usize * 1024;
         (bytes / size_of::<Neighbour>() / 2).max(FIRST_CAP)
     }
 
     /// The next row, with its distances.
-    pub fn next(&mut self, walk: &mut IndexScan) -> Option<(Hit, [f64; MAX_KEYS])> {
+    pub fn next(&mut self, scan: &mut IndexScan<'_>) -> Option<(Hit, [f64; MAX_KEYS])> {
         while self.ready.is_empty() {
-            if !self.fill(walk) {
+            if !self.fill(scan) {
                 return None;
             }
         }
@@ -92,12 +92,12 @@ impl NearestScan {
     }
 
     /// One pass: keeps the nearest rows behind the last one returned. False at the end.
-    fn fill(&mut self, walk: &mut IndexScan) -> bool {
+    fn fill(&mut self, scan: &mut IndexScan<'_>) -> bool {
         let threshold = match self.step {
             NearestStep::Done => return false,
             NearestStep::Scan => 0.0,
             NearestStep::Search(done, spent) => {
-                let next = self.next_threshold(walk, done, spent);
+                let next = self.next_threshold(scan, done, spent);
                 match next {
                     Some((t, cost)) => {
                         self.step = NearestStep::Search(t, cost);
@@ -110,10 +110,10 @@ impl NearestScan {
                 }
             }
         };
-        let overflow = self.pass(walk, threshold);
+        let overflow = self.pass(scan, threshold);
         if overflow {
             self.cap = (8 * self.cap).min(Self::most());
-            // the same threshold again for what did not fit
+            // The same threshold is searched again for what did not fit.
             if let NearestStep::Search(_, cost) = self.step {
                 self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
             }
@@ -124,18 +124,18 @@ impl NearestScan {
     }
 
     /// The lowest similarity below `done` that costs little more than was spent.
-    fn next_threshold(&self, walk: &IndexScan, done: f64, spent: f64) -> Option<(f64, f64)> {
+    fn next_threshold(&self, scan: &IndexScan<'_>, done: f64, spent: f64) -> Option<(f64, f64)> {
         let cost = |t: f64| {
             let mut query = self.keys[0].clone();
             query.raise(t);
-            walk.cost(&query)
+            scan.cost(&query)
         };
-        let scan = cost(0.0);
+        let everything = cost(0.0);
         let mut found = None;
         for t in GRID.into_iter().filter(|&t| t < done) {
             let c = cost(t);
-            // near to what a scan costs it is better to scan at once
-            if c > scan / 4.0 || (found.is_some() && c > GROWTH * spent.max(FIRST / GROWTH)) {
+            // Near to what a scan costs it is better to scan at once.
+            if c > everything / 4.0 || (found.is_some() && c > GROWTH * spent.max(FIRST / GROWTH)) {
                 break;
             }
             found = Some((t, c));
@@ -144,16 +144,16 @@ impl NearestScan {
     }
 
     /// True if rows were left out for lack of room.
-    fn pass(&mut self, walk: &mut IndexScan, threshold: f64) -> bool {
+    fn pass(&mut self, scan: &mut IndexScan<'_>, threshold: f64) -> bool {
         let mut query = self.keys[0].clone();
         query.raise(threshold);
-        walk.restart(Some(query));
+        scan.restart(Some(query));
         let mut kept: Vec<Neighbour> = Vec::new();
         let mut overflow = false;
         let (keys, last, cap) = (&self.keys, &self.last, self.cap);
         let mut bound: Option<Neighbour> = None;
         loop {
-            let more = walk.next(|page, i, hit| {
+            let more = scan.next(|page, i, hit| {
                 let row = page.row(i);
                 let entry = Neighbour {
                     similarities: similarities(keys, &row),
@@ -185,7 +185,7 @@ impl NearestScan {
                 overflow = true;
                 let farthest = kept[cap - 1];
                 bound = Some(farthest);
-                walk.raise(farthest.similarities[0].max(threshold));
+                scan.raise(farthest.similarities[0].max(threshold));
             }
             if !more {
                 break;

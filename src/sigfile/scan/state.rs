@@ -2,16 +2,16 @@
 
 use pgrx::pg_sys;
 
+use super::index_scan::{Hit, IndexScan};
 use super::key::{leading, near_to, slice, NearKeys, ScanKeys};
 use super::nearest::NearestScan;
 use super::tuple::{set_tuple, TupleValues};
 use super::visibility::VisibilityMap;
-use super::walk::{Hit, IndexScan};
 use crate::pg::check_for_interrupts;
+use crate::pg::tid::Tid;
 use crate::sigfile::class::strategy;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::SigfileIndex;
-use crate::sigfile::write::item_pointer;
+use crate::sigfile::page::{SigfileIndex, SigfileTable};
 
 /// What a scan finds.
 pub enum ScanPhase {
@@ -25,10 +25,10 @@ pub enum ScanPhase {
 }
 
 /// State of a scan. Nothing in it is pinned between two calls.
-pub struct ScanState {
-    index: SigfileIndex,
+pub struct ScanState<'r> {
+    index: SigfileIndex<'r>,
     meta: Meta,
-    walk: Option<IndexScan>,
+    index_scan: Option<IndexScan<'r>>,
     pub found: ScanPhase,
     /// Of one page.
     pub hits: Vec<Hit>,
@@ -44,13 +44,19 @@ pub struct ScanState {
     positions: Vec<usize>,
 }
 
-/// SAFETY: `scan` was begun and has its keys; `table` is open as long as the result is used.
-pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> ScanState {
-    // SAFETY: as promised by the caller.
+/// Begins to read: the keys, the metapage, and which segments there are.
+///
+/// Errors: a damaged index; a snapshot that is too old; more order-by keys than are supported.
+///
+/// # Safety
+/// `scan` was begun by [`ambeginscan`](super::ambeginscan), has its keys, and is not ended for `'r`.
+pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) -> ScanState<'r> {
+    // SAFETY: the server keeps the index open and the snapshot registered until the scan ends; it fills in as many keys as
+    // it says, with values of the operators' types.
     unsafe {
         let index = SigfileIndex::new((*scan).indexRelation);
         index.count_scan();
-        // what EXPLAIN shows as index searches
+        // What EXPLAIN shows as index searches.
         #[cfg(feature = "pg18")]
         if let Some(instrument) = (*scan).instrument.as_mut() {
             instrument.nsearches += 1;
@@ -80,7 +86,7 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sca
         };
         let mut state = ScanState {
             index,
-            walk: None,
+            index_scan: None,
             found: ScanPhase::Nothing,
             hits: Vec::new(),
             returned: 0,
@@ -93,15 +99,15 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sca
         if nothing {
             return state;
         }
-        // A dirty snapshot may see what has taken a found row's place in the table.
+        // A dirty snapshot may see another row that has got the tid of one that was found.
         let mvcc =
             !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
         if other_shape {
-            // all rows, for the operator to raise its error on
+            // All rows are returned, for the operator to raise its error on.
             conditions = Vec::new();
         }
         let near = near_to(&state.meta, order_bys);
-        // the operator itself raises the error, for the first row that it sees
+        // The operator itself raises the error, for the first row that it sees.
         (*scan).xs_recheckorderby = matches!(near, NearKeys::OtherShape);
         if let NearKeys::To(near, positions) = near {
             state.positions = positions;
@@ -111,8 +117,8 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sca
             } else {
                 vec![Part::Signatures]
             };
-            let walk = IndexScan::new(index, &state.meta, conditions, None, parts);
-            state.walk = Some(walk.with_snapshot(snapshot).with_table(table));
+            let index_scan = IndexScan::new(index, &state.meta, conditions, None, parts);
+            state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
             state.found = ScanPhase::Nearest(NearestScan::new(near));
             (*scan).xs_recheck = !mvcc || other_shape;
             return state;
@@ -122,9 +128,9 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sca
         } else {
             leading(&state.meta, &mut conditions)
         };
-        let walk = IndexScan::new(index, &state.meta, conditions, leading, parts);
-        let walk = walk.with_thresholds(keyed);
-        state.walk = Some(walk.with_snapshot(snapshot).with_table(table));
+        let index_scan = IndexScan::new(index, &state.meta, conditions, leading, parts);
+        let index_scan = index_scan.with_thresholds(keyed);
+        state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
         state.found = ScanPhase::Rows {
             recheck: !mvcc || other_shape,
         };
@@ -132,28 +138,29 @@ pub unsafe fn start(scan: pg_sys::IndexScanDesc, table: pg_sys::Relation) -> Sca
     }
 }
 
-impl ScanState {
+impl ScanState<'_> {
     /// Fills `hits` with those of the next page. False at the end.
     ///
-    /// SAFETY: `scan` is the scan of this state.
+    /// # Safety
+    /// `scan` is the scan of this state, and not ended.
     pub unsafe fn next_page(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the scan is not ended.
         let want_tuples = unsafe { (*scan).xs_want_itup };
         let (hits, rows, visible) = (&mut self.hits, &mut self.rows, &mut self.visible);
         hits.clear();
         rows.clear();
         visible.clear();
         self.returned = 0;
-        let Some(walk) = &mut self.walk else {
+        let Some(index_scan) = &mut self.index_scan else {
             return false;
         };
-        // SAFETY: an index-only scan has a table.
+        // SAFETY: an index-only scan has a table, which is open; no other asks the map.
         let mut map = unsafe { VisibilityMap::new((*scan).heapRelation) };
-        let found = walk.next(|page, i, hit| {
+        let found = index_scan.next(|page, i, hit| {
             hits.push(hit);
             if want_tuples {
                 rows.push(page, i);
-                visible.push(map.all_see(hit.place));
+                visible.push(map.all_see(hit.tid));
             }
         });
         drop(map);
@@ -166,11 +173,12 @@ impl ScanState {
     /// Whether an index-only scan may return a row. The server would look at the visibility map only
     /// now, when VACUUM may have removed the row from the table, and have marked its page as visible to all.
     ///
-    /// SAFETY: as above.
-    unsafe fn is_visible(scan: pg_sys::IndexScanDesc, place: u64) -> bool {
+    /// # Safety
+    /// `scan` is an index-only scan, and not ended.
+    unsafe fn is_visible(scan: pg_sys::IndexScanDesc, tid: Tid) -> bool {
         check_for_interrupts();
-        let mut tid = item_pointer(place);
-        // SAFETY: the table is open, and the snapshot is that of the scan.
+        let mut tid = tid.pointer();
+        // SAFETY: the table of an index-only scan is open, and the snapshot is that of the scan.
         unsafe {
             pg_sys::table_index_fetch_tuple_check(
                 (*scan).heapRelation,
@@ -181,15 +189,21 @@ impl ScanState {
         }
     }
 
-    /// SAFETY: as above.
+    /// Finds the next row, and says to the server which it is. False at the end.
+    ///
+    /// # Safety
+    /// `scan` is the scan of this state, and not ended.
     pub unsafe fn next(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
-        // SAFETY: as promised by the caller; the scan has room for as many distances as it has
-        // order-by keys.
+        // SAFETY: the scan is not ended, so its relations are open and its snapshot is there; it has room for as many
+        // distances as it has order-by keys.
         unsafe {
             if let ScanPhase::Nearest(nearest) = &mut self.found {
-                let walk = self.walk.as_mut().expect("made with it");
-                while let Some((hit, distances)) = nearest.next(walk) {
-                    if (*scan).xs_want_itup && !Self::is_visible(scan, hit.place) {
+                let index_scan = self
+                    .index_scan
+                    .as_mut()
+                    .expect("a search for the nearest has one");
+                while let Some((hit, distances)) = nearest.next(index_scan) {
+                    if (*scan).xs_want_itup && !Self::is_visible(scan, hit.tid) {
                         continue;
                     }
                     for i in 0..(*scan).numberOfOrderBys as usize {
@@ -200,13 +214,13 @@ impl ScanState {
                     }
                     if (*scan).xs_want_itup {
                         self.rows.clear();
-                        walk.read(&hit, |page, i| self.rows.push(page, i));
+                        index_scan.read(&hit, |page, i| self.rows.push(page, i));
                         set_tuple(scan, self.rows.value(&self.meta, 0));
                     }
-                    (*scan).xs_heaptid = item_pointer(hit.place);
+                    (*scan).xs_heaptid = hit.tid.pointer();
                     return true;
                 }
-                // those without a distance come last
+                // Rows without a distance come last.
                 self.found = ScanPhase::Rows {
                     recheck: (*scan).xs_recheck,
                 };
@@ -215,9 +229,10 @@ impl ScanState {
                 } else {
                     Vec::new()
                 };
-                let walk = IndexScan::new(self.index, &self.meta, Vec::new(), None, parts);
-                let walk = walk.with_snapshot((*scan).xs_snapshot);
-                self.walk = Some(walk.with_table((*scan).heapRelation));
+                let index_scan = IndexScan::new(self.index, &self.meta, Vec::new(), None, parts);
+                let index_scan = index_scan.with_snapshot((*scan).xs_snapshot);
+                let table = SigfileTable::new((*scan).heapRelation);
+                self.index_scan = Some(index_scan.with_table(table));
             }
             let ScanPhase::Rows { recheck } = self.found else {
                 return false;
@@ -231,12 +246,12 @@ impl ScanState {
                 self.returned += 1;
                 let wanted = !(*scan).xs_want_itup
                     || self.visible[number]
-                    || Self::is_visible(scan, hit.place);
+                    || Self::is_visible(scan, hit.tid);
                 if wanted {
                     break (number, hit);
                 }
             };
-            (*scan).xs_heaptid = item_pointer(hit.place);
+            (*scan).xs_heaptid = hit.tid.pointer();
             (*scan).xs_recheck = recheck;
             for i in 0..(*scan).numberOfOrderBys as usize {
                 *(*scan).xs_orderbyvals.add(i) = pg_sys::Datum::null();

@@ -20,17 +20,19 @@ pub struct TupleValues {
 }
 
 impl TupleValues {
+    /// Forgets all rows.
     pub fn clear(&mut self) {
         self.words.clear();
     }
 
+    /// Copies a row of a page.
     pub fn push(&mut self, page: &RowPage<'_>, i: usize) {
         let row = page.row(i);
         self.stride = row.words.len();
-        let nulls = row.popcount == page.geometry().null_popcount();
+        let is_null = row.popcount == page.geometry().null_popcount();
         self.words.extend_from_slice(row.words);
         self.words
-            .extend([row.threshold.to_bits(), u64::from(nulls)]);
+            .extend([row.threshold.to_bits(), u64::from(is_null)]);
     }
 
     /// The value as the server wants it, in the memory of the current context; NULL is a null pointer.
@@ -41,14 +43,14 @@ impl TupleValues {
         if rest[1] == 1 {
             return pg_sys::Datum::null();
         }
-        let count: u32 = words.iter().map(|w| w.count_ones()).sum();
+        let popcount: u32 = words.iter().map(|w| w.count_ones()).sum();
         let shape = Shape::of_tag(meta.shape);
         let bits = shape.m().div_ceil(8) as usize;
         let header = bloom_ident_core::filter::HEADER;
         let size = header + bits + if meta.thresholds { 8 } else { 0 };
         let made = build(size, |to| {
             to[..8].copy_from_slice(&meta.shape.to_le_bytes());
-            to[8..12].copy_from_slice(&count.to_le_bytes());
+            to[8..12].copy_from_slice(&popcount.to_le_bytes());
             to_bytes(words, &mut to[header..header + bits]);
             if meta.thresholds {
                 to[header + bits..].copy_from_slice(&rest[0].to_le_bytes());
@@ -61,9 +63,10 @@ impl TupleValues {
 
 /// Returns a value from an index-only scan.
 ///
-/// SAFETY: `scan` is a scan of ours, `value` of the index's type.
+/// # Safety
+/// `scan` is an index-only scan of ours that is not ended, and `value` is of the index's type, or NULL.
 pub unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
-    // SAFETY: as promised by the caller; the index has one column.
+    // SAFETY: the index has one column. The tuple before belongs to the scan, and the value is not used any more.
     unsafe {
         if !(*scan).xs_itup.is_null() {
             pg_sys::pfree((*scan).xs_itup.cast());
@@ -71,7 +74,7 @@ pub unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
         }
         let mut values = [value];
         let mut nulls = [value.is_null()];
-        // read by itself: the caller holds the state beside it
+        // The field is read by itself, since the caller holds the state beside it.
         let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
         let before = pg_sys::MemoryContextSwitchTo(context);
         (*scan).xs_itup =

@@ -1,6 +1,8 @@
-//! Which rows the snapshot sees.
+//! Which rows all snapshots see, so that an index-only scan need not look at the table.
 
 use pgrx::pg_sys;
+
+use crate::pg::tid::Tid;
 
 /// The table's visibility map, a page of it pinned.
 pub struct VisibilityMap {
@@ -9,19 +11,20 @@ pub struct VisibilityMap {
 }
 
 impl VisibilityMap {
-    /// SAFETY: `table` is open as long as the map is asked.
+    /// # Safety
+    /// If the map is asked, `table` is open as long.
     pub unsafe fn new(table: pg_sys::Relation) -> VisibilityMap {
         let buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
         VisibilityMap { table, buffer }
     }
 
-    /// All snapshots see all rows of the page that has this place.
+    /// Whether all snapshots see all rows of the table's page that the tid is in.
     ///
-    /// To be asked while the page with the index's row is locked, and that being one that VACUUM would
+    /// To be asked while the page with the index's row is locked, which must be one that VACUUM would
     /// clean: VACUUM takes the row from the index first and sets the map afterwards. So the row is there.
-    pub fn all_see(&mut self, place: u64) -> bool {
-        let block = (place >> 16) as u32;
-        // SAFETY: as promised to new().
+    pub fn all_see(&mut self, tid: Tid) -> bool {
+        let block = tid.block();
+        // SAFETY: the table is open, as new() was promised; the server pins a page of the map, and lets go of the one before.
         let status =
             unsafe { pg_sys::visibilitymap_get_status(self.table, block, &raw mut self.buffer) };
         u32::from(status) & pg_sys::VISIBILITYMAP_ALL_VISIBLE != 0
@@ -31,7 +34,7 @@ impl VisibilityMap {
 impl Drop for VisibilityMap {
     fn drop(&mut self) {
         if self.buffer != pg_sys::InvalidBuffer as pg_sys::Buffer && !std::thread::panicking() {
-            // SAFETY: pinned by all_see().
+            // SAFETY: all_see() has pinned it.
             unsafe { pg_sys::ReleaseBuffer(self.buffer) };
         }
     }

@@ -3,22 +3,21 @@
 use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::{Error, Result};
 
+use super::packed::{self, pack, unpack};
 use crate::pg::check_for_interrupts;
-use crate::sigfile::page::PAGE_WORDS;
 
-/// A bit count stands above the place of a row.
-const _: () = assert!(Geometry::most_bits(PAGE_WORDS) + 1 < 1 << 16);
-
-/// Rows in memory, of a number of words each: the bits, the threshold, and place + count · 2^48.
+/// Rows in memory, packed one behind the other.
 pub struct RowsInMemory {
-    pub geometry: Geometry,
-    pub words: Vec<u64>,
-    /// Rows by bit count, once sorted.
-    pub order: Vec<u32>,
+    geometry: Geometry,
+    words: Vec<u64>,
+    /// Numbers of the rows by popcount, once they are sorted.
+    order: Vec<u32>,
+    /// Where in `order` each popcount begins, once they are sorted.
     first: Vec<u32>,
 }
 
 impl RowsInMemory {
+    /// No rows.
     pub fn new(geometry: Geometry) -> Self {
         RowsInMemory {
             geometry,
@@ -30,9 +29,10 @@ impl RowsInMemory {
 
     /// Words of a row.
     pub fn width(&self) -> usize {
-        self.geometry.stride + 2
+        packed::width(&self.geometry)
     }
 
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.words.len() / self.width()
     }
@@ -47,12 +47,14 @@ impl RowsInMemory {
         self.geometry.null_popcount() as usize + 3
     }
 
+    /// Adds a row.
+    ///
     /// Errors: out of memory; a row that cannot be.
     pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
         let width = self.width();
         row.check(&self.geometry)?;
         if self.words.capacity() - self.words.len() < width {
-            // by an eighth at a time: doubling would waste half of what is allowed
+            // It grows by an eighth at a time: doubling would waste half of what is allowed
             let more = (self.words.len() / 8).max(1 << 12) + width;
             self.words
                 .try_reserve_exact(more)
@@ -63,15 +65,15 @@ impl RowsInMemory {
         Ok(())
     }
 
-    pub fn row(&self, i: usize) -> SignatureRow<'_> {
+    fn row(&self, i: usize) -> SignatureRow<'_> {
         let words = &self.words[i * self.width()..(i + 1) * self.width()];
         unpack(&self.geometry, words)
     }
 
-    /// Puts the rows in the order of their bit counts.
+    /// Puts the rows in the order of their popcounts.
     ///
     /// Errors: out of memory.
-    pub fn sort(&mut self) -> Result<()> {
+    fn sort(&mut self) -> Result<()> {
         let (n, counts) = (self.len(), self.counts());
         let mut first = Vec::new();
         let mut order = Vec::new();
@@ -88,7 +90,7 @@ impl RowsInMemory {
         for c in 1..counts {
             first[c] += first[c - 1];
         }
-        // where count c begins is at c + 1 as yet, and comes to be where it ends
+        // Where popcount c begins is at c + 1 as yet. It moves on with each row, and so comes to be where c ends.
         for i in 0..n {
             let slot = &mut first[self.row(i).popcount as usize + 1];
             order[*slot as usize] = i as u32;
@@ -99,28 +101,30 @@ impl RowsInMemory {
         Ok(())
     }
 
-    /// A row by its number among the sorted ones.
+    /// The same rows in the order of their popcounts.
+    ///
+    /// Errors: out of memory.
+    pub fn sorted(mut self) -> Result<RowsInMemory> {
+        self.sort()?;
+        Ok(self)
+    }
+
+    /// A row by its number in the order of popcounts; the rows are sorted.
     pub fn nth(&self, n: usize) -> SignatureRow<'_> {
         self.row(self.order[n] as usize)
     }
 
-    pub fn of_count(&self, count: u32) -> &[u32] {
-        &self.order[self.first[count as usize] as usize..self.first[count as usize + 1] as usize]
+    /// The packed words of all rows, in the order of popcounts; the rows are sorted.
+    pub fn packed(&self) -> impl Iterator<Item = &[u64]> {
+        let width = self.width();
+        let rows = self.order.iter().map(|&i| i as usize);
+        rows.map(move |i| &self.words[i * width..(i + 1) * width])
     }
-}
 
-/// What follows the bits of a row.
-pub fn pack(row: SignatureRow<'_>) -> [u64; 2] {
-    let place = row.tid | u64::from(row.popcount) << 48;
-    [row.threshold.to_bits(), place]
-}
-
-pub fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> SignatureRow<'a> {
-    let stride = geometry.stride;
-    SignatureRow {
-        words: &words[..stride],
-        threshold: f64::from_bits(words[stride]),
-        tid: words[stride + 1] & ((1 << 48) - 1),
-        popcount: (words[stride + 1] >> 48) as u32,
+    /// The rows of a popcount; the rows are sorted.
+    pub fn of_popcount(&self, popcount: u32) -> impl Iterator<Item = SignatureRow<'_>> {
+        let at = popcount as usize;
+        let range = self.first[at] as usize..self.first[at + 1] as usize;
+        self.order[range].iter().map(|&i| self.row(i as usize))
     }
 }

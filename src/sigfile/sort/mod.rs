@@ -1,7 +1,8 @@
-//! Rows on their way into a segment: collected in memory, from there to temporary files if they are many,
-//! and from segments that are merged; then all of them by bit count.
+//! The external sort: rows on their way into a segment. They are collected in memory, from there in temporary files if they
+//! are many, and in segments that are merged; then all of them are read by popcount.
 
 mod memory;
+mod packed;
 mod run;
 mod spill;
 
@@ -9,22 +10,18 @@ use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
-use crate::pg::error::OrRaise;
 pub use memory::RowsInMemory;
-pub use run::{merge, RowRun, SegmentRows};
+pub use packed::{join_tid, split_tid};
+pub use run::{RowRun, SegmentRows, SortedRuns};
 use spill::SpilledRows;
-
-/// Sorts what was collected.
-pub fn sorted(mut rows: RowsInMemory) -> RowsInMemory {
-    rows.sort().or_raise();
-    rows
-}
 
 /// Collects rows in bounded memory: those that do not fit go to temporary files, sorted.
 pub struct ExternalSort {
+    geometry: Geometry,
     collected: RowsInMemory,
     /// Files of rows; each of a level has been made of many of the level below.
     levels: Vec<Vec<SpilledRows>>,
+    /// Bytes.
     memory: usize,
 }
 
@@ -32,16 +29,19 @@ pub struct ExternalSort {
 const LEAST_ROWS: usize = 64;
 
 impl ExternalSort {
-    /// `memory` bytes are used, but for what [`LEAST_ROWS`] take.
+    /// Rows of one geometry. `memory` bytes are used, and more only if [`LEAST_ROWS`] rows take more.
     pub fn new(geometry: Geometry, memory: usize) -> ExternalSort {
         ExternalSort {
+            geometry,
             collected: RowsInMemory::new(geometry),
             levels: Vec::new(),
             memory,
         }
     }
 
-    /// Errors: out of memory.
+    /// Adds a row.
+    ///
+    /// Errors: out of memory; a row that cannot be.
     pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
         let n = self.collected.len();
         if n >= LEAST_ROWS && self.collected.bytes(n + 1) > self.memory {
@@ -56,12 +56,13 @@ impl ExternalSort {
         (self.memory / 4 / file).clamp(8, 64)
     }
 
+    /// Moves what is in memory to a file.
+    ///
     /// Errors: out of memory.
     fn spill(&mut self) -> Result<()> {
-        let geometry = self.collected.geometry;
-        let mut rows = std::mem::replace(&mut self.collected, RowsInMemory::new(geometry));
-        rows.sort()?;
-        let mut file = SpilledRows::write(&rows)?;
+        let geometry = self.geometry;
+        let rows = std::mem::replace(&mut self.collected, RowsInMemory::new(geometry)).sorted()?;
+        let mut file = SpilledRows::write(geometry, &rows)?;
         drop(rows);
         let most = self.most_files();
         for level in &mut self.levels {
@@ -75,16 +76,17 @@ impl ExternalSort {
         Ok(())
     }
 
-    /// All of it in files, or in memory: what comes next needs the memory.
+    /// All rows, either all in memory or all in files: what comes next needs the memory.
     ///
     /// Errors: out of memory.
-    pub fn finish(mut self) -> Result<Vec<RowRun<'static>>> {
+    pub fn finish(mut self) -> Result<SortedRuns<'static>> {
         if self.levels.is_empty() {
-            self.collected.sort()?;
-            return Ok(vec![RowRun::RowsInMemory(self.collected)]);
+            let rows = self.collected.sorted()?;
+            return Ok(SortedRuns::of(self.geometry, vec![RowRun::Memory(rows)]));
         }
         self.spill()?;
         let files = self.levels.into_iter().flatten();
-        Ok(files.map(RowRun::SpilledRows).collect())
+        let runs = files.map(RowRun::Spilled).collect();
+        Ok(SortedRuns::of(self.geometry, runs))
     }
 }

@@ -1,6 +1,5 @@
 //! Building the index over a table.
 
-use bloom_ident_core::sigfile::Geometry;
 use pgrx::{pg_sys, PgBox};
 
 use super::publish::needs_wal;
@@ -10,7 +9,7 @@ use crate::pg::{entry, ffi};
 use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, PageKind, PageLog, SigfileIndex, META};
+use crate::sigfile::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
 use crate::sigfile::sort::ExternalSort;
 
 /// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
@@ -37,8 +36,8 @@ pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c
     name.as_ptr().cast_mut()
 }
 
-struct BuildState {
-    index: SigfileIndex,
+struct BuildState<'r> {
+    index: SigfileIndex<'r>,
     meta: Meta,
     rows: [Option<ExternalSort>; 2],
     count: u64,
@@ -50,7 +49,7 @@ struct BuildState {
     memory: usize,
 }
 
-impl BuildState {
+impl BuildState<'_> {
     fn add(&mut self, new: &IndexRow, alive: bool) {
         let part = new.part();
         if part == Part::Signatures {
@@ -89,9 +88,9 @@ unsafe extern "C-unwind" fn add_row(
     alive: bool,
     state: *mut std::ffi::c_void,
 ) {
-    // SAFETY: `state` is what ambuild passed; one column.
+    // SAFETY: the server passes `state` on from ambuild, and the values of one column.
     unsafe {
-        let build = &mut *state.cast::<BuildState>();
+        let build = &mut *state.cast::<BuildState<'_>>();
         let new = IndexRow::of(build.meta.thresholds, *values, *nulls, tid);
         build.add(&new, alive);
     }
@@ -103,7 +102,7 @@ pub unsafe extern "C-unwind" fn ambuild(
     relation: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
 ) -> *mut pg_sys::IndexBuildResult {
-    // SAFETY: called by the server with open relations.
+    // SAFETY: the server passes relations that it keeps open. `build` is borrowed by nobody else while rows are added to it.
     unsafe {
         let index = SigfileIndex::new(relation);
         if index.blocks() != 0 {
@@ -119,12 +118,13 @@ pub unsafe extern "C-unwind" fn ambuild(
             left_out: false,
             memory: memory / 2,
         };
-        // its block is the first
-        let buffer = index.extended();
-        page::write(index, &buffer, PageLog::Later, PageKind::Meta, 0, |words| {
-            build.meta.encode(words)
-        });
-        drop(buffer);
+        // The block of the metapage is the first.
+        let encode = |meta: &Meta, page: BlankPage<'_>| {
+            page.write(PageLog::Later, PageKind::Meta, 0, |words| {
+                meta.encode(words)
+            });
+        };
+        encode(&build.meta, index.extended());
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::SCAN);
         let heap_tuples = ffi::table_index_build_scan(
             heap,
@@ -142,38 +142,22 @@ pub unsafe extern "C-unwind" fn ambuild(
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
         let options = SigfileOptions::of(index);
-        let mut pool = BlockPool {
-            index,
-            log: PageLog::Later,
-            free: Vec::new(),
-        };
+        let mut pool = BlockPool::of_new_pages(index, PageLog::Later);
         let mut meta = build.meta;
         for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
             let Some(rows) = rows else { continue };
             let mut runs = rows.finish().or_raise();
-            let geometry: Geometry = meta.geometry(part);
-            let (new, rest) = write_segments(
-                geometry,
-                part,
-                &mut runs,
-                pool,
-                meta.next_generation,
-                &options,
-                memory / 2,
-            )
-            .or_raise();
+            let first = meta.next_generation;
+            let written = write_segments(part, &mut runs, pool, first, &options, memory / 2);
+            let (new, rest) = written.or_raise();
             pool = rest;
             meta.next_generation += new.len() as u64;
             meta.segments.extend(new);
         }
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.count as i64);
         meta.check_size();
-        let buffer = index.exclusive(META);
-        page::write(index, &buffer, PageLog::Later, PageKind::Meta, 0, |words| {
-            meta.encode(words)
-        });
-        drop(buffer);
-        if needs_wal(relation) {
+        encode(&meta, index.exclusive(META).blank());
+        if needs_wal(index) {
             progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::LOG);
             pg_sys::log_newpage_range(
                 relation,
@@ -192,9 +176,9 @@ pub unsafe extern "C-unwind" fn ambuild(
 
 #[entry]
 pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
-    // SAFETY: called by the server for an unlogged index.
+    // SAFETY: the server passes an unlogged index that it has just created.
     unsafe {
         let meta = Meta::new(has_thresholds(SigfileIndex::new(relation)));
-        page::write_initial(relation, |words| meta.encode(words));
+        write_initial(relation, |words| meta.encode(words));
     }
 }

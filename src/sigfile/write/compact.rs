@@ -15,17 +15,17 @@ const SEALED: u32 = 4;
 /// Seals the tail and merges segments. `all`: everything into as few segments as can be.
 ///
 /// Errors: a damaged page; out of memory.
-pub fn compact(lock: &MergeLock, all: bool) -> Result<()> {
+pub fn compact(lock: &MergeLock<'_>, all: bool) -> Result<()> {
     let index = lock.index;
     for part in Part::ALL {
         let meta = Meta::read(index);
-        let of_part: Vec<_> = meta.segments.iter().filter(|s| s.part == part).collect();
-        if of_part.is_empty() && meta.tails[part as usize].is_empty() {
+        let of_part: Vec<_> = meta.segments_of(part).collect();
+        if of_part.is_empty() && meta.tail(part).is_empty() {
             continue;
         }
         let geometry = meta.geometry(part);
         let limit = lock.options.tail_limit(geometry.stride);
-        let pages = meta.tails[part as usize].len() as u32;
+        let pages = meta.tail(part).len() as u32;
         let tail = if pages > 0 && (all || pages * geometry.capacity as u32 >= limit / SEALED) {
             lock.close_tail(part)?
         } else {

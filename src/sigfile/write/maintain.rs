@@ -26,7 +26,7 @@ const NEARLY_ALL: usize = MAX_SEGMENTS - 4;
 
 /// Rows of a tail, if all pages but the last are full.
 pub fn tail_rows(meta: &Meta, part: Part) -> u64 {
-    let pages = meta.tails[part as usize].len();
+    let pages = meta.tail(part).len();
     if pages == 0 {
         return 0;
     }
@@ -37,19 +37,19 @@ pub fn tail_rows(meta: &Meta, part: Part) -> u64 {
 /// damaged.
 ///
 /// Errors: damage that leaves nothing to do; out of memory.
-pub fn maintain(lock: &MergeLock, part: Part) -> Result<()> {
+pub fn maintain(lock: &MergeLock<'_>, part: Part) -> Result<()> {
     let meta = Meta::read(lock.index);
-    if meta.tails[part as usize].is_empty() {
+    if meta.tail(part).is_empty() {
         return Ok(());
     }
     let stride = meta.geometry(part).stride;
     let limit = u64::from(lock.options.tail_limit(stride));
     let rows = tail_rows(&meta, part);
-    let half_full = 2 * meta.tails[part as usize].len() > part.most_pages();
+    let half_full = 2 * meta.tail(part).len() > part.most_pages();
     if rows < limit && !half_full {
         return Ok(());
     }
-    let of_part: Vec<_> = meta.segments.iter().filter(|s| s.part == part).collect();
+    let of_part: Vec<_> = meta.segments_of(part).collect();
     let mut sizes: Vec<u64> = of_part.iter().map(|s| u64::from(s.rows - s.dead)).collect();
     sizes.push(rows);
     // a tail of that length: earlier merges have been canceled, by statement_timeout for example
@@ -69,7 +69,7 @@ pub fn maintain(lock: &MergeLock, part: Part) -> Result<()> {
     let mut sources = MergeSources {
         part,
         segments: segments.map(|&i| of_part[i].generation).collect(),
-        tail: meta.tails[part as usize].len() - 1,
+        tail: meta.tail(part).len() - 1,
     };
     match lock.rewrite(&sources) {
         Err(e)

@@ -20,4 +20,3 @@ use publish::{MergeSources, UsedUpLists};
 use row::check_shape;
 pub use row::IndexRow;
 use segment::write_segments;
-pub use vacuum::item_pointer;

@@ -1,41 +1,47 @@
 //! Where new pages come from.
 
 use crate::pg::check_for_interrupts;
-use crate::sigfile::page::{self, Buffer, PageKind, PageLog, SigfileIndex, PAGE_WORDS};
-use crate::sigfile::read::MAP_HEADER;
+use crate::sigfile::page::chain::{fill, CHAIN_ROOM};
+use crate::sigfile::page::{BlankPage, PageKind, PageLog, SigfileIndex, META};
 
-/// Where new pages come from: blocks free to be used again, then the end of the index.
-pub struct BlockPool {
-    pub index: SigfileIndex,
+/// Where new pages come from: blocks that are free to be used again, then the end of the index. It is used by a process that
+/// holds the merge lock, or that builds the index, and never for tail pages.
+pub struct BlockPool<'r> {
+    pub index: SigfileIndex<'r>,
     pub log: PageLog,
+    /// Blocks that nobody can be reading any more; the last is taken first.
     pub free: Vec<u32>,
 }
 
-impl BlockPool {
-    pub fn take(&mut self) -> Buffer {
+impl<'r> BlockPool<'r> {
+    /// Only pages at the end of the index.
+    pub fn of_new_pages(index: SigfileIndex<'r>, log: PageLog) -> BlockPool<'r> {
+        BlockPool {
+            index,
+            log,
+            free: Vec::new(),
+        }
+    }
+
+    /// A page to be written.
+    pub fn take(&mut self) -> BlankPage<'r> {
         match self.free.pop() {
             Some(block) => self.index.reused(block),
             None => self.index.extended(),
         }
     }
 
-    /// Writes a list of words over as many pages as it takes, each of them with the next one's
-    /// block and the number of its words (u32 each) in front. Returns the blocks.
+    /// Writes words as a [chain](crate::sigfile::page::chain) of as many pages as it takes. Returns their blocks.
     pub fn write_chain(&mut self, kind: PageKind, generation: u64, words: &[u64]) -> Vec<u32> {
-        let room = PAGE_WORDS - MAP_HEADER;
-        // from the end, so that each page knows the next
-        let (mut blocks, mut next) = (Vec::new(), 0u32);
-        let pages: Vec<&[u64]> = words.chunks(room).collect();
+        // The last page is written first, so that each page knows the next.
+        let (mut blocks, mut next) = (Vec::new(), META);
+        let pages: Vec<&[u64]> = words.chunks(CHAIN_ROOM).collect();
         for some in pages.into_iter().rev() {
-            let buffer = self.take();
-            page::write(self.index, &buffer, self.log, kind, generation, |content| {
-                content.fill(0);
-                content[0] = u64::from(next) | (some.len() as u64) << 32;
-                content[MAP_HEADER..MAP_HEADER + some.len()].copy_from_slice(some);
+            let page = self.take();
+            next = page.write(self.log, kind, generation, |content| {
+                fill(content, next, some)
             });
-            next = buffer.block();
             blocks.push(next);
-            drop(buffer);
             check_for_interrupts();
         }
         blocks.reverse();

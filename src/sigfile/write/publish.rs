@@ -1,4 +1,4 @@
-//! Publishing.
+//! Publishing: new segments take the place of old ones by one change of the metapage, under the merge lock.
 
 use pgrx::pg_sys;
 
@@ -6,24 +6,24 @@ use super::BlockPool;
 use crate::pg::ffi;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta::{FreeList, Meta, Part, SegmentEntry};
-use crate::sigfile::page::{PageKind, SigfileIndex, META};
+use crate::sigfile::page::words::pack;
+use crate::sigfile::page::{PageKind, SigfileIndex, SigfileTable, META};
 
-/// The right to publish segments: the heavyweight lock on the metapage's block. VACUUM holds it from
-/// the first page to the last, so that no row moves past it.
-pub struct MergeLock {
-    pub index: SigfileIndex,
-    /// NULL if not known.
-    pub heap: pg_sys::Relation,
+/// The merge lock: the heavyweight lock on the metapage's block. A process that holds it may publish segments and use free
+/// blocks again. VACUUM holds it from the first page to the last, so that no row moves past it.
+pub struct MergeLock<'r> {
+    pub index: SigfileIndex<'r>,
+    pub table: SigfileTable<'r>,
     pub options: SigfileOptions,
 }
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
 
-impl Drop for MergeLock {
+impl Drop for MergeLock<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: locked since construction.
-            unsafe { pg_sys::UnlockPage(self.index.relation, META, LOCK) };
+            // SAFETY: the relation is open, and this process has had the lock since construction.
+            unsafe { pg_sys::UnlockPage(self.index.relation(), META, LOCK) };
         }
     }
 }
@@ -37,38 +37,43 @@ pub struct MergeSources {
     pub tail: usize,
 }
 
-impl MergeLock {
-    /// Waits for the lock.
-    pub fn wait(index: SigfileIndex, heap: pg_sys::Relation) -> MergeLock {
-        // SAFETY: the relation is open.
-        unsafe { ffi::LockPage(index.relation, META, LOCK) };
+impl<'r> MergeLock<'r> {
+    fn held(index: SigfileIndex<'r>, table: SigfileTable<'r>) -> MergeLock<'r> {
         MergeLock {
             index,
-            heap,
+            table,
             options: SigfileOptions::of(index),
         }
     }
 
-    /// `None` while somebody else has the lock.
-    pub fn now(index: SigfileIndex, heap: pg_sys::Relation) -> Option<MergeLock> {
+    /// Waits for the lock.
+    pub fn wait(index: SigfileIndex<'r>, table: SigfileTable<'r>) -> MergeLock<'r> {
         // SAFETY: the relation is open.
-        unsafe { pg_sys::ConditionalLockPage(index.relation, META, LOCK) }.then(|| MergeLock {
-            index,
-            heap,
-            options: SigfileOptions::of(index),
-        })
+        unsafe { ffi::LockPage(index.relation(), META, LOCK) };
+        MergeLock::held(index, table)
+    }
+
+    /// `None` while somebody else has the lock.
+    pub fn now(index: SigfileIndex<'r>, table: SigfileTable<'r>) -> Option<MergeLock<'r>> {
+        // SAFETY: the relation is open.
+        let locked = unsafe { pg_sys::ConditionalLockPage(index.relation(), META, LOCK) };
+        locked.then(|| MergeLock::held(index, table))
     }
 
     /// Bytes of memory for sorting.
     pub fn memory() -> usize {
-        // SAFETY: a setting.
+        // SAFETY: a setting of this process.
         unsafe { pg_sys::maintenance_work_mem as usize * 1024 }
     }
 
-    /// Puts the new segments in the place of the sources, and lists the blocks that are free now.
+    /// Puts the new segments in the place of the sources, and lists the blocks that are free now: those that are left in the
+    /// pool, and the retired ones.
+    ///
+    /// The list names all of them before it is written, so it stands on none of them but on new pages at the end: the pool
+    /// is empty by then. A page that was named by the list that it stands on would be free and in use.
     pub fn publish(
         &self,
-        mut pool: BlockPool,
+        mut pool: BlockPool<'_>,
         new: &[SegmentEntry],
         sources: &MergeSources,
         consumed: &UsedUpLists,
@@ -76,24 +81,19 @@ impl MergeLock {
     ) {
         let index = self.index;
         retired.append(&mut pool.free);
-        let mut words = Vec::new();
-        words.extend(
-            retired
-                .chunks(2)
-                .map(|two| u64::from(two[0]) | u64::from(two.get(1).copied().unwrap_or(0)) << 32),
-        );
+        let words: Vec<u64> = pack(&retired).collect();
         let list = pool.write_chain(PageKind::Free, 0, &words);
-        let buffer = index.exclusive(META);
-        let mut meta = Meta::decode(index, &buffer);
+        let mut metapage = index.exclusive(META);
+        let mut meta = Meta::decode(&metapage);
         meta.segments
             .retain(|s| !sources.segments.contains(&s.generation));
         meta.segments.extend_from_slice(new);
         meta.tails[sources.part as usize].drain(..sources.tail);
         meta.free.retain(|f| !consumed.lists.contains(&f.first));
         if let Some(&first) = list.first() {
-            // Whoever has read the metapage before has a snapshot that is no younger: asked for while
-            // nobody else can read it.
-            // SAFETY: takes a lock for reading only.
+            // A process that has read the metapage before has a snapshot that is no younger, since nobody can read it while
+            // this is asked.
+            // SAFETY: the server takes a lock of its own for reading.
             let horizon = unsafe { pg_sys::ReadNextFullTransactionId() }.value;
             meta.free.push(FreeList {
                 horizon,
@@ -107,18 +107,18 @@ impl MergeLock {
         if meta.tails[signatures as usize].is_empty()
             && meta.segments.iter().all(|s| s.part != signatures)
         {
-            // the next row may have any shape
+            // The next row may have any shape.
             meta.shape = 0;
         }
-        meta.store(index, &buffer);
+        meta.store(&mut metapage);
         // A standby may take a snapshot that knows of transactions begun since, and still find the old
         // metapage: what counts there is the order of the log.
-        // SAFETY: as above.
+        // SAFETY: the server takes a lock of its own for reading.
         let later = unsafe { pg_sys::ReadNextFullTransactionId() }.value;
         if let Some(last) = meta.free.last_mut() {
             if !list.is_empty() && last.horizon != later {
                 last.horizon = later;
-                meta.store(index, &buffer);
+                meta.store(&mut metapage);
             }
         }
     }
@@ -127,17 +127,17 @@ impl MergeLock {
 /// Free lists that a rewriting has used up, and blocks of theirs that are not free yet.
 #[derive(Default)]
 pub struct UsedUpLists {
+    /// First blocks of the lists.
     pub lists: Vec<u32>,
+    /// Blocks that are to be listed again.
     pub blocks: Vec<u32>,
 }
 
 /// RelationNeedsWAL().
-///
-/// SAFETY: the relation is open.
-pub unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
-    // SAFETY: as promised by the caller.
+pub fn needs_wal(index: SigfileIndex<'_>) -> bool {
+    // SAFETY: an open relation has its entry in the relation cache and its row of pg_class; the rest is a setting.
     unsafe {
-        let r = &*relation;
+        let r = &*index.relation();
         let permanent = (*r.rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
         let always = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
         #[cfg(feature = "pg15")]

@@ -4,36 +4,32 @@
 
 use std::rc::Rc;
 
-use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, RowPageMut};
-use bloom_ident_core::{Error, Result};
+use bloom_ident_core::sigfile::{Geometry, Pages, RowPageMut};
+use bloom_ident_core::Result;
 
 use super::{write_segments, MergeLock, MergeSources};
-use crate::pg::check_for_interrupts;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, PageKind, PageLog};
-use crate::sigfile::read::{cache, check_places, SegmentDescription, SegmentReader};
-use crate::sigfile::sort::{sorted, RowRun, RowsInMemory, SegmentRows};
+use crate::sigfile::page::{Exclusive, PageLog, Shared};
+use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailPages};
+use crate::sigfile::sort::{RowRun, RowsInMemory, SegmentRows, SortedRuns};
 
-impl MergeLock {
+impl MergeLock<'_> {
     /// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.
     ///
     /// Errors: a damaged page.
     pub fn close_tail(&self, part: Part) -> Result<usize> {
         let meta = Meta::read(self.index);
-        let tail = &meta.tails[part as usize];
-        if let Some(&last) = tail.last() {
-            let buffer = self.index.exclusive(last);
-            let buffer = buffer.expect(self.index, PageKind::Tail, 0)?;
-            let geometry = meta.geometry(part);
-            let page = RowPage::growing(geometry, buffer.words())
-                .map_err(|e| self.index.locate(e.on_page(0), &[last]))?;
-            if !page.is_full() {
-                page::change(self.index, [&buffer], |[words]| {
+        let (tail, geometry) = (meta.tail(part), meta.geometry(part));
+        let last = tail.len().saturating_sub(1);
+        for page in TailPages::<Exclusive>::of_blocks(self.index, geometry, &tail[last..]) {
+            let page = page?;
+            if !page.rows()?.is_full() {
+                page.into_page().change(|words| {
                     RowPageMut::new(geometry, words).close();
                 });
             }
         }
-        // a page that was added meanwhile is not closed
+        // A page that was added meanwhile is not closed.
         Ok(tail.len())
     }
 
@@ -44,8 +40,7 @@ impl MergeLock {
         let index = self.index;
         let meta = Meta::read(index);
         let part = sources.part;
-        let log = PageLog::Each;
-        let tail = &meta.tails[part as usize][..sources.tail];
+        let tail = &meta.tail(part)[..sources.tail];
         if tail.is_empty() && sources.segments.is_empty() {
             return Ok(());
         }
@@ -56,71 +51,56 @@ impl MergeLock {
             .map(|s| cache::segment(index, &meta, s))
             .collect();
         let old = old?;
-        for loaded in &old {
-            self.look_through(loaded)?;
+        for description in &old {
+            self.look_through(description)?;
         }
         let rows = self.read_tail(geometry, tail)?;
-        let (pool, consumed) = self.reusable(&meta, log)?;
-        let mut retired = consumed.blocks.clone();
-        let mut runs: Vec<RowRun> = old
-            .iter()
-            .map(|loaded| RowRun::SegmentRows(SegmentRows::new(index, loaded)))
-            .collect();
-        runs.push(RowRun::RowsInMemory(sorted(rows)));
+        let (pool, used_up) = self.reusable(&meta, PageLog::Each)?;
+        let mut retired = used_up.blocks.clone();
         retired.extend_from_slice(tail);
-        for loaded in &old {
-            retired.extend_from_slice(&loaded.blocks);
-            retired.extend_from_slice(&loaded.map);
+        for description in &old {
+            retired.extend_from_slice(&description.blocks);
+            retired.extend_from_slice(&description.map);
         }
-        let (new, pool) = write_segments(
-            geometry,
-            part,
-            &mut runs,
-            pool,
-            meta.next_generation,
-            &self.options,
-            Self::memory(),
-        )?;
+        let segments = old.iter().map(|d| SegmentRows::new(index, d));
+        let mut runs: Vec<RowRun<'_>> = segments.map(RowRun::Segment).collect();
+        runs.push(RowRun::Memory(rows.sorted()?));
+        let mut runs = SortedRuns::of(geometry, runs);
+        let first = meta.next_generation;
+        let memory = Self::memory();
+        let (new, pool) = write_segments(part, &mut runs, pool, first, &self.options, memory)?;
         drop(runs);
-        self.publish(pool, &new, sources, &consumed, retired);
+        self.publish(pool, &new, sources, &used_up, retired);
         Ok(())
     }
 
-    /// What a merge would stop at half-way is found before it begins: it would leave pages that nobody needs, and be tried again.
+    /// What a merge would stop at half-way is found before it begins. Otherwise it would leave pages that nobody needs,
+    /// and be tried again.
     ///
     /// Errors: a damaged page.
-    fn look_through(&self, loaded: &SegmentDescription) -> Result<()> {
-        let mut reader = SegmentReader::new(self.index, loaded);
-        for number in 0..loaded.segment.row_pages() {
+    fn look_through(&self, description: &SegmentDescription) -> Result<()> {
+        let mut reader = SegmentReader::new(self.index, description);
+        for number in 0..description.segment.row_pages() {
             reader.checked(number)?;
             reader.tick();
         }
         Ok(())
     }
 
-    /// The rows of tail pages.
+    /// The live rows of tail pages.
     ///
     /// Errors: a damaged page; out of memory.
     fn read_tail(&self, geometry: Geometry, tail: &[u32]) -> Result<RowsInMemory> {
-        let mut rows = RowsInMemory::new(geometry);
-        for &block in tail {
-            let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
-            let buffer = self
-                .index
-                .share(block)
-                .expect(self.index, PageKind::Tail, 0)?;
-            let page = RowPage::growing(geometry, buffer.words()).map_err(here)?;
-            page.check().map_err(here)?;
-            check_places(&page).map_err(here)?;
-            for i in 0..page.len() {
-                let row = page.row(i);
+        let mut collected = RowsInMemory::new(geometry);
+        for page in TailPages::<Shared>::of_blocks(self.index, geometry, tail) {
+            let page = page?;
+            let rows = page.checked_rows()?;
+            for row in (0..rows.len()).map(|i| rows.row(i)) {
                 if row.tid != 0 {
-                    rows.push(row)?;
+                    collected.push(row)?;
                 }
             }
-            drop(buffer);
-            check_for_interrupts();
         }
-        Ok(rows)
+        Ok(collected)
     }
 }

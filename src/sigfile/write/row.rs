@@ -6,6 +6,7 @@ use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
+use crate::pg::tid::Tid;
 use crate::sigfile::meta::Part;
 use crate::sigfile::page::{self, SigfileIndex};
 use crate::types::{Bloom, BloomQuery};
@@ -14,41 +15,36 @@ use crate::types::{Bloom, BloomQuery};
 pub struct IndexRow {
     /// The first eight bytes of the signature, 0 for NULL.
     pub shape: u64,
+    /// The bits.
     pub words: Vec<u64>,
-    pub count: u32,
+    pub popcount: u32,
+    /// 0 where rows have none.
     pub threshold: f64,
-    pub place: u64,
-}
-
-/// Block · 2^16 + offset.
-///
-/// SAFETY: `tid` is valid.
-pub unsafe fn place(tid: pg_sys::ItemPointer) -> u64 {
-    // SAFETY: as promised by the caller.
-    let tid = unsafe { &*tid };
-    let block = u64::from(tid.ip_blkid.bi_hi) << 16 | u64::from(tid.ip_blkid.bi_lo);
-    block << 16 | u64::from(tid.ip_posid)
+    pub tid: Tid,
 }
 
 impl IndexRow {
-    /// SAFETY: `value` is of the index's type, and `tid` valid.
+    /// A value of the index, as the server passes it. `thresholds`: the values are queries.
+    ///
+    /// # Safety
+    /// `value` is of the index's type unless it is NULL, and `tid` points to a tid.
     pub unsafe fn of(
         thresholds: bool,
         value: pg_sys::Datum,
         is_null: bool,
         tid: pg_sys::ItemPointer,
     ) -> IndexRow {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the caller passes a tid, and a value of the type that the class is for.
         unsafe {
-            let place = place(tid);
+            let tid = Tid::from(*tid);
             if is_null {
                 let geometry = Geometry::new(page::PAGE_WORDS, 1, false).or_raise();
                 return IndexRow {
                     shape: 0,
                     words: vec![0; geometry.stride],
-                    count: geometry.null_popcount(),
+                    popcount: geometry.null_popcount(),
                     threshold: 0.0,
-                    place,
+                    tid,
                 };
             }
             let mut words = Vec::new();
@@ -57,7 +53,7 @@ impl IndexRow {
                 to_words(view.bits(), stride, &mut words);
                 (view.tag(), words.iter().map(|w| w.count_ones()).sum())
             };
-            let ((shape, count), threshold) = if thresholds {
+            let ((shape, popcount), threshold) = if thresholds {
                 let query = BloomQuery::from_raw(value);
                 (fill(query.view().signature), query.view().threshold)
             } else {
@@ -67,13 +63,14 @@ impl IndexRow {
             IndexRow {
                 shape,
                 words,
-                count,
+                popcount,
                 threshold,
-                place,
+                tid,
             }
         }
     }
 
+    /// Which rows it belongs to.
     pub fn part(&self) -> Part {
         if self.shape == 0 {
             Part::Nulls
@@ -82,18 +79,21 @@ impl IndexRow {
         }
     }
 
+    /// The row as it stands on a page.
     pub fn row(&self) -> SignatureRow<'_> {
         SignatureRow {
             words: &self.words,
-            popcount: self.count,
+            popcount: self.popcount,
             threshold: self.threshold,
-            tid: self.place,
+            tid: self.tid.stored(),
         }
     }
 }
 
-/// Errors: a signature of another shape than those in the index.
-pub fn check_shape(index: SigfileIndex, expected: u64, row: &IndexRow) {
+/// Compares the shape with that of the index, 0 if it has none yet.
+///
+/// Errors: a signature of another shape.
+pub fn check_shape(index: SigfileIndex<'_>, expected: u64, row: &IndexRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
         let (new, old) = (Shape::of_tag(row.shape), Shape::of_tag(expected));
         raise(&Shape::mismatch(new, old).hint(format!(

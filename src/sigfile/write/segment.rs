@@ -1,29 +1,31 @@
-//! Writing segments.
+//! The segment writer: rows in the order of their popcounts become segments on new pages.
 
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, SignatureRow};
+use bloom_ident_core::sigfile::{Pages, Segment};
 use bloom_ident_core::Result;
 
 use super::BlockPool;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta::{Part, SegmentEntry};
-use crate::sigfile::page::{self, Buffer, PageKind};
+use crate::sigfile::page::{PageGuard, PageKind, Shared};
 use crate::sigfile::read::describe;
-use crate::sigfile::sort::{merge, RowRun};
+use crate::sigfile::sort::SortedRuns;
 
-/// Writes a segment's pages.
-pub struct SegmentPages {
-    pub pool: BlockPool,
-    pub generation: u64,
+/// The pages of a segment that is being written.
+struct SegmentPages<'r> {
+    pool: BlockPool<'r>,
+    generation: u64,
+    /// Row pages, then posting pages.
     blocks: Vec<u32>,
     row_pages: u32,
-    current: Option<(u32, Buffer)>,
+    /// The page that was read last.
+    current: Option<(u32, PageGuard<'r, Shared>)>,
 }
 
-impl SegmentPages {
-    pub fn new(pool: BlockPool, generation: u64) -> Self {
+impl<'r> SegmentPages<'r> {
+    fn new(pool: BlockPool<'r>, generation: u64) -> Self {
         SegmentPages {
             pool,
             generation,
@@ -33,8 +35,8 @@ impl SegmentPages {
         }
     }
 
-    /// Writes the description behind the pages; the blocks of both.
-    pub fn finish(mut self, segment: &bloom_ident_core::sigfile::Segment) -> (BlockPool, u32, u32) {
+    /// Writes the description. Returns the pool, the description's first block, and how many pages there are of both.
+    fn finish(mut self, segment: &Segment) -> (BlockPool<'r>, u32, u32) {
         self.current = None;
         let words = describe(segment, &self.blocks);
         let map = self
@@ -44,7 +46,7 @@ impl SegmentPages {
     }
 }
 
-impl Pages for SegmentPages {
+impl Pages for SegmentPages<'_> {
     fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
@@ -54,9 +56,8 @@ impl Pages for SegmentPages {
                 PageKind::Postings
             };
             let index = self.pool.index;
-            let buffer = index.share(self.blocks[number as usize]);
-            let buffer = buffer.expect(index, kind, self.generation)?;
-            self.current = Some((number, buffer));
+            let page = index.share(self.blocks[number as usize]);
+            self.current = Some((number, page.expect(kind, self.generation)?));
         }
         Ok(self.current.as_ref().expect("just read").1.words())
     }
@@ -70,7 +71,7 @@ impl Pages for SegmentPages {
     }
 }
 
-impl PageStore for SegmentPages {
+impl PageStore for SegmentPages<'_> {
     fn append(&mut self, content: Content, words: &[u64]) {
         self.current = None;
         let kind = match content {
@@ -80,53 +81,53 @@ impl PageStore for SegmentPages {
             }
             Content::Postings => PageKind::Postings,
         };
-        let buffer = self.pool.take();
-        let (index, log) = (self.pool.index, self.pool.log);
-        page::write(index, &buffer, log, kind, self.generation, |to| {
+        let page = self.pool.take();
+        let block = page.write(self.pool.log, kind, self.generation, |to| {
             to.copy_from_slice(words)
         });
-        self.blocks.push(buffer.block());
+        self.blocks.push(block);
     }
 }
 
-/// Writes all live rows of `runs` into segments, several if they are too many for one.
+/// Writes all live rows of `runs` into segments, several if they are too many for one. `memory` bytes are used to sort
+/// postings. Returns the segments, and what is left of the pool.
 ///
 /// Errors: a damaged page; out of memory.
-pub fn write_segments(
-    geometry: Geometry,
+pub fn write_segments<'r>(
     part: Part,
-    runs: &mut [RowRun<'_>],
-    pool: BlockPool,
+    runs: &mut SortedRuns<'_>,
+    pool: BlockPool<'r>,
     first_generation: u64,
     options: &SigfileOptions,
     memory: usize,
-) -> Result<(Vec<SegmentEntry>, BlockPool)> {
-    let index = pool.index;
+) -> Result<(Vec<SegmentEntry>, BlockPool<'r>)> {
+    let (index, geometry) = (pool.index, runs.geometry());
     let mut new: Vec<SegmentEntry> = Vec::new();
     let mut generation = first_generation;
     let mut pool = Some(pool);
-    let mut writer: Option<Writer<SegmentPages>> = None;
+    let mut writer: Option<Writer<SegmentPages<'r>>> = None;
     let chunks = match part {
         Part::Signatures => options.chunks,
         Part::Nulls => None,
     };
-    let finish = |writer: Writer<SegmentPages>, new: &mut Vec<SegmentEntry>| -> Result<BlockPool> {
-        let (segment, pages) = writer
-            .finish(chunks, memory)
-            .map_err(|e| index.locate(e, &[]))?;
-        let generation = pages.generation;
-        let (pool, map, pages) = pages.finish(&segment);
-        new.push(SegmentEntry {
-            generation,
-            rows: segment.rows,
-            dead: 0,
-            map,
-            pages,
-            part,
-        });
-        Ok(pool)
-    };
-    merge(&geometry, runs, |row: SignatureRow<'_>| {
+    let finish =
+        |writer: Writer<SegmentPages<'r>>, new: &mut Vec<SegmentEntry>| -> Result<BlockPool<'r>> {
+            let (segment, pages) = writer
+                .finish(chunks, memory)
+                .map_err(|e| index.locate(e, &[]))?;
+            let generation = pages.generation;
+            let (pool, map, pages) = pages.finish(&segment);
+            new.push(SegmentEntry {
+                generation,
+                rows: segment.rows,
+                dead: 0,
+                map,
+                pages,
+                part,
+            });
+            Ok(pool)
+        };
+    runs.each(|row| {
         if writer.as_ref().is_some_and(|w| w.rows() == MAX_ROWS) {
             pool = Some(finish(writer.take().expect("there is one"), &mut new)?);
         }

@@ -7,10 +7,11 @@ use pgrx::{pg_sys, PgBox};
 
 use super::{compact, MergeLock};
 use crate::pg::error::OrRaise;
-use crate::pg::{boundary, check_for_interrupts, entry, ffi};
+use crate::pg::tid::Tid;
+use crate::pg::{boundary, entry, ffi};
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{self, PageKind, SigfileIndex, META};
-use crate::sigfile::read::{cache, check_places, read_list, SegmentDescription};
+use crate::sigfile::page::{Exclusive, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
+use crate::sigfile::read::{cache, check_tids, read_list, SegmentDescription, TailPage, TailPages};
 
 /// What a pass over the index counts.
 #[derive(Default)]
@@ -19,57 +20,57 @@ struct VacuumCounts {
     removed: u64,
 }
 
-struct BulkDelete {
-    index: SigfileIndex,
+/// VACUUM's pass over the index.
+struct BulkDelete<'r> {
+    index: SigfileIndex<'r>,
     callback: pg_sys::IndexBulkDeleteCallback,
+    /// What the callback is called with.
     state: *mut std::ffi::c_void,
     counted: VacuumCounts,
 }
 
-impl BulkDelete {
-    /// A page of a segment.
+impl BulkDelete<'_> {
+    /// A page of a segment. Returns its dead rows, old and new.
     ///
-    /// Errors: a damaged one.
-    fn page_of(&mut self, loaded: &SegmentDescription, number: u32) -> Result<u32> {
-        let (segment, block) = (&loaded.segment, loaded.blocks[number as usize]);
-        self.page(block, PageKind::Rows, loaded.generation, |words| {
-            segment.row_page(number, words)
-        })
-    }
-
     /// Errors: a damaged page.
-    fn page_of_tail(&mut self, geometry: Geometry, block: u32) -> Result<u32> {
-        self.page(block, PageKind::Tail, 0, |words| {
-            RowPage::growing(geometry, words)
-        })
+    fn segment_page(&mut self, description: &SegmentDescription, number: u32) -> Result<u32> {
+        let (segment, block) = (&description.segment, description.blocks[number as usize]);
+        let page = self.index.exclusive(block);
+        let page = page.expect(PageKind::Rows, description.generation)?;
+        self.page(page, |words| segment.row_page(number, words))
     }
 
-    /// Buries rows that the callback calls dead. Returns the page's dead rows, old and new.
+    /// A page of a tail. Returns its dead rows, old and new.
+    ///
+    /// Errors: a damaged page.
+    fn tail_page(&mut self, page: TailPage<'_, Exclusive>, geometry: Geometry) -> Result<u32> {
+        self.page(page.into_page(), |words| RowPage::growing(geometry, words))
+    }
+
+    /// Marks rows dead that the callback calls dead. Returns the page's dead rows, old and new.
+    ///
+    /// Errors: a damaged page.
     fn page(
         &mut self,
-        block: u32,
-        kind: PageKind,
-        generation: u64,
+        mut page: PageGuard<'_, Exclusive>,
         view: impl for<'a> FnOnce(&'a [u64]) -> Result<RowPage<'a>>,
     ) -> Result<u32> {
-        let callback = self.callback.expect("VACUUM passes one");
-        let index = self.index;
-        let buffer = index.exclusive(block).expect(index, kind, generation)?;
+        let (callback, state) = (self.callback.expect("VACUUM passes one"), self.state);
+        let (index, block) = (self.index, page.block());
         let here = |e: Error| index.damaged(block, e.message());
-        let page = view(buffer.words()).map_err(here)?;
-        check_places(&page).map_err(here)?;
-        let geometry = *page.geometry();
+        let rows = view(page.words()).map_err(here)?;
+        check_tids(&rows).map_err(here)?;
+        let geometry = *rows.geometry();
         let (mut dead, mut found) = (0, Vec::new());
-        found.reserve(page.len());
-        let state = self.state;
-        for i in 0..page.len() {
-            let place = page.tid(i);
-            if place == 0 {
+        found.reserve(rows.len());
+        for i in 0..rows.len() {
+            let tid = rows.tid(i);
+            if tid == 0 {
                 dead += 1;
                 continue;
             }
-            let mut tid = item_pointer(place);
-            // SAFETY: the server's callback with its own state. That of CREATE INDEX CONCURRENTLY sorts places, and
+            let mut tid = Tid::of_stored(tid).pointer();
+            // SAFETY: the server's callback with its own state. That of CREATE INDEX CONCURRENTLY sorts tids, and
             // can fail.
             if unsafe { boundary::call(|| callback(&raw mut tid, state)) } {
                 found.push(i);
@@ -78,14 +79,14 @@ impl BulkDelete {
             }
         }
         if !found.is_empty() {
-            page::change(self.index, [&buffer], |[words]| {
-                let mut page = RowPageMut::new(geometry, words);
-                found.iter().for_each(|&i| page.mark_dead(i));
+            page.change(|words| {
+                let mut rows = RowPageMut::new(geometry, words);
+                found.iter().for_each(|&i| rows.mark_dead(i));
             });
         }
-        drop(buffer);
+        drop(page);
         self.counted.removed += found.len() as u64;
-        // SAFETY: looks for interrupts, and sleeps as VACUUM is told to.
+        // SAFETY: no page is locked. The server looks for interrupts, and sleeps as VACUUM is told to.
         unsafe {
             #[cfg(not(feature = "pg18"))]
             ffi::vacuum_delay_point();
@@ -96,34 +97,21 @@ impl BulkDelete {
     }
 }
 
-/// Block and offset from block · 2^16 + offset.
-pub fn item_pointer(place: u64) -> pg_sys::ItemPointerData {
-    let block = (place >> 16) as u32;
-    pg_sys::ItemPointerData {
-        ip_blkid: pg_sys::BlockIdData {
-            bi_hi: (block >> 16) as u16,
-            bi_lo: block as u16,
-        },
-        ip_posid: place as u16,
-    }
-}
-
 #[cfg(feature = "pg15")]
-fn heap_of(_info: &pg_sys::IndexVacuumInfo) -> pg_sys::Relation {
-    std::ptr::null_mut()
+fn table_of(_info: &pg_sys::IndexVacuumInfo) -> SigfileTable<'_> {
+    SigfileTable::UNKNOWN
 }
 
 #[cfg(not(feature = "pg15"))]
-fn heap_of(info: &pg_sys::IndexVacuumInfo) -> pg_sys::Relation {
-    info.heaprel
+fn table_of(info: &pg_sys::IndexVacuumInfo) -> SigfileTable<'_> {
+    // SAFETY: VACUUM keeps the table open, and the description of its work as long.
+    unsafe { SigfileTable::new(info.heaprel) }
 }
 
-/// SAFETY: `stats` is NULL or of this VACUUM.
-unsafe fn statistics(
-    stats: *mut pg_sys::IndexBulkDeleteResult,
-) -> *mut pg_sys::IndexBulkDeleteResult {
+/// What VACUUM counts with: new zeroes, if there is nothing yet.
+fn statistics(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
     if stats.is_null() {
-        // SAFETY: zeroed, as VACUUM expects it.
+        // SAFETY: all zero is a value of that type.
         unsafe { PgBox::<pg_sys::IndexBulkDeleteResult>::alloc0().into_pg() }
     } else {
         stats
@@ -137,13 +125,14 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     callback: pg_sys::IndexBulkDeleteCallback,
     state: *mut std::ffi::c_void,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: called by VACUUM, or by CREATE INDEX CONCURRENTLY, which collects all places.
+    // SAFETY: VACUUM, or CREATE INDEX CONCURRENTLY, which collects all tids, passes a description of its work that is
+    // there until this returns, with an open index and a strategy; `statistics` returns what may be written.
     unsafe {
         let info = &*info;
-        let mut index = SigfileIndex::new(info.index);
-        let lock = MergeLock::wait(index, heap_of(info));
+        let index = SigfileIndex::new(info.index);
+        let lock = MergeLock::wait(index, table_of(info));
         let meta = Meta::read(index);
-        index.strategy = info.strategy;
+        let index = index.with_strategy(info.strategy);
         let mut pass = BulkDelete {
             index,
             callback,
@@ -152,30 +141,27 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         };
         let mut dead = Vec::new();
         for entry in &meta.segments {
-            let loaded = cache::segment(index, &meta, entry).or_raise();
-            let pages = loaded.segment.row_pages();
-            let sum = (0..pages).map(|number| pass.page_of(&loaded, number).or_raise());
+            let description = cache::segment(index, &meta, entry).or_raise();
+            let pages = 0..description.segment.row_pages();
+            let sum = pages.map(|number| pass.segment_page(&description, number).or_raise());
             dead.push((entry.generation, sum.sum::<u32>()));
         }
-        // rows that come from now on have places that this VACUUM does not remove
+        // Rows that come from now on have tids that this VACUUM does not remove.
         for part in Part::ALL {
-            if meta.tails[part as usize].is_empty() {
-                continue;
-            }
-            let geometry = meta.geometry(part);
-            for &block in &meta.tails[part as usize] {
-                pass.page_of_tail(geometry, block).or_raise();
+            for page in TailPages::exclusive(index, &meta, part) {
+                let geometry = meta.geometry(part);
+                pass.tail_page(page.or_raise(), geometry).or_raise();
             }
         }
         if dead.iter().zip(&meta.segments).any(|(d, s)| d.1 != s.dead) {
-            let buffer = index.exclusive(META);
-            let mut meta = Meta::decode(index, &buffer);
+            let mut metapage = index.exclusive(META);
+            let mut meta = Meta::decode(&metapage);
             for entry in &mut meta.segments {
                 if let Some((_, sum)) = dead.iter().find(|(g, _)| *g == entry.generation) {
                     entry.dead = *sum;
                 }
             }
-            meta.store(index, &buffer);
+            meta.store(&mut metapage);
         }
         drop(lock);
         let stats = statistics(stats);
@@ -189,17 +175,12 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
 /// Rows of these parts that are not dead.
 ///
 /// Errors: a damaged page.
-fn live_rows(index: SigfileIndex, meta: &Meta, parts: &[Part]) -> Result<u64> {
+fn live_rows(index: SigfileIndex<'_>, meta: &Meta, parts: &[Part]) -> Result<u64> {
     let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
     let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
     for &part in parts {
-        for &block in &meta.tails[part as usize] {
-            let buffer = index.share(block).expect(index, PageKind::Tail, 0)?;
-            let page = RowPage::growing(meta.geometry(part), buffer.words())
-                .map_err(|e| index.damaged(block, e.message()))?;
-            live += (0..page.len()).filter(|&i| page.tid(i) != 0).count() as u64;
-            drop(buffer);
-            check_for_interrupts();
+        for page in TailPages::new(index, meta, part) {
+            live += page?.live_rows()?;
         }
     }
     Ok(live)
@@ -210,22 +191,23 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: called by VACUUM or ANALYZE.
+    // SAFETY: VACUUM or ANALYZE passes a description of its work that is there until this returns, with an open index;
+    // `statistics` returns what may be written.
     unsafe {
         let info = &*info;
         if info.analyze_only {
             return stats;
         }
         let index = SigfileIndex::new(info.index);
-        let lock = MergeLock::wait(index, heap_of(info));
+        let lock = MergeLock::wait(index, table_of(info));
         let signatures = live_rows(index, &Meta::read(index), &[Part::Signatures]).or_raise();
-        // without any, the tail goes too, and with it the shape
+        // Without any, the tail goes, too, and with it the shape.
         compact(&lock, signatures == 0).or_raise();
         lock.sweep().or_raise();
         let meta = Meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
-            // nothing was to be deleted; the table may have rows that a partial index has not
+            // Nothing was to be deleted; the table may have rows that a partial index has not.
             (*stats).num_index_tuples = live_rows(index, &meta, &Part::ALL).or_raise() as f64;
             (*stats).estimated_count = false;
         }

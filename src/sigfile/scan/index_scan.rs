@@ -13,10 +13,10 @@ use pgrx::pg_sys;
 
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-use crate::pg::tid;
+use crate::pg::tid::Tid;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{Buffer, PageKind, SigfileIndex};
-use crate::sigfile::read::{cache, SegmentDescription, SegmentReader};
+use crate::sigfile::page::{Shared, SigfileIndex, SigfileTable};
+use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailPage};
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
@@ -28,21 +28,21 @@ pub enum Condition {
 }
 
 /// A row that was found.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy)]
 pub struct Hit {
-    pub place: u64,
+    pub tid: Tid,
     /// Where it is: segment (or the number of segments, for the tail), and row there.
     pub source: u32,
     pub row: u32,
 }
 
-/// Rows of both parts that fulfil all conditions.
-pub struct IndexScan {
-    index: SigfileIndex,
+/// An index scan: rows that fulfil all conditions, page by page.
+pub struct IndexScan<'r> {
+    index: SigfileIndex<'r>,
     /// Of the scan, NULL for none.
     snapshot: pg_sys::Snapshot,
-    /// The table, NULL where its rows are not read by the places that are found.
-    table: pg_sys::Relation,
+    /// The table, not known where its rows are not read by the tids that are found.
+    table: SigfileTable<'r>,
     conditions: Vec<Condition>,
     /// The condition that the search goes by.
     leading: Option<Query>,
@@ -59,14 +59,17 @@ pub struct IndexScan {
     here: Option<Query>,
 }
 
-impl IndexScan {
+impl<'r> IndexScan<'r> {
+    /// The rows of some parts that fulfil all conditions; the search goes by the leading one.
+    ///
+    /// Errors: a damaged description; out of memory.
     pub fn new(
-        index: SigfileIndex,
+        index: SigfileIndex<'r>,
         meta: &Meta,
         conditions: Vec<Condition>,
         leading: Option<Query>,
         parts: Vec<Part>,
-    ) -> IndexScan {
+    ) -> Self {
         let geometry = |part: Part| {
             let known = part == Part::Nulls || meta.shape != 0;
             known.then(|| meta.geometry(part))
@@ -75,7 +78,7 @@ impl IndexScan {
         IndexScan {
             index,
             snapshot: std::ptr::null_mut(),
-            table: std::ptr::null_mut(),
+            table: SigfileTable::UNKNOWN,
             conditions,
             leading,
             segments: of_parts
@@ -91,20 +94,23 @@ impl IndexScan {
         }
     }
 
-    /// For a scan with this snapshot, which lives as long as the walk is used.
-    pub fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> IndexScan {
+    /// For a scan with this snapshot.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan, which lasts longer than this one.
+    pub unsafe fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Self {
         self.snapshot = snapshot;
         self
     }
 
-    /// Places have to be in this table, which is open as long as the walk is used; NULL for none.
-    pub fn with_table(mut self, table: pg_sys::Relation) -> IndexScan {
+    /// Tids have to be in this table.
+    pub fn with_table(mut self, table: SigfileTable<'r>) -> Self {
         self.table = table;
         self
     }
 
     /// A row is a hit only where its own threshold is reached, too.
-    pub fn with_thresholds(mut self, thresholds: bool) -> IndexScan {
+    pub fn with_thresholds(mut self, thresholds: bool) -> Self {
         self.thresholds = thresholds;
         self
     }
@@ -149,6 +155,39 @@ impl IndexScan {
         }
     }
 
+    /// The reader of a segment, as the scan's snapshot wants it.
+    fn reader<'a>(&self, description: &'a SegmentDescription) -> SegmentReader<'a>
+    where
+        'r: 'a,
+    {
+        // SAFETY: with_snapshot() was promised that the snapshot is there.
+        unsafe { SegmentReader::new(self.index, description).with_snapshot(self.snapshot) }
+    }
+
+    /// A tail page by its number in all the tails that are scanned.
+    ///
+    /// Errors: a damaged page.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of the scan.
+    unsafe fn tail_page(
+        &self,
+        number: usize,
+        snapshot: pg_sys::Snapshot,
+    ) -> Option<TailPage<'r, Shared>> {
+        let mut left = number;
+        let (part, block) = self.parts.iter().find_map(|&part| {
+            let tail = &self.tails[part as usize];
+            let block = tail.get(left).map(|&b| (part, b));
+            left = left.saturating_sub(tail.len());
+            block
+        })?;
+        let geometry = self.geometries[part as usize].expect("a tail has rows");
+        // SAFETY: the caller knows that the snapshot is there.
+        let page = unsafe { TailPage::read(self.index, geometry, block, snapshot) };
+        Some(page.or_raise())
+    }
+
     /// Some(whether there were hits), None when the segments are through.
     fn next_of_segments(
         &mut self,
@@ -172,8 +211,7 @@ impl IndexScan {
         let mut search = match (started, query) {
             (Some(search), _) => search,
             (None, Some(query)) => {
-                let mut reader =
-                    SegmentReader::new(self.index, &loaded).with_snapshot(self.snapshot);
+                let mut reader = self.reader(&loaded);
                 let search = Search::start(segment, query, &COSTS, &mut reader);
                 search.map_err(|e| reader.locate(e)).or_raise()
             }
@@ -183,15 +221,14 @@ impl IndexScan {
         search.prefetch(segment, &mut SegmentReader::new(self.index, &loaded));
         match search.next(segment) {
             Some((page, work)) => {
-                let mut reader =
-                    SegmentReader::new(self.index, &loaded).with_snapshot(self.snapshot);
+                let mut reader = self.reader(&loaded);
                 let page_rows = reader.rows(page).or_raise();
                 let first = page * segment.geometry.capacity as u32;
                 let of = Some((segment, page));
                 let visited = self.visit(&page_rows, of, work, query, &mut |i| {
                     found = true;
                     let hit = Hit {
-                        place: page_rows.tid(i),
+                        tid: Tid::of_stored(page_rows.tid(i)),
                         source: number as u32,
                         row: first + i as u32,
                     };
@@ -205,36 +242,26 @@ impl IndexScan {
         Some(found)
     }
 
+    /// Some(whether there were hits), None when the tails are through.
     fn next_of_tails(&mut self, each: &mut impl FnMut(&RowPage<'_>, usize, Hit)) -> Option<bool> {
-        let mut number = self.at.1;
-        let (part, block) = self.parts.iter().find_map(|&part| {
-            let tail = &self.tails[part as usize];
-            let block = tail.get(number).map(|&b| (part, b));
-            number = number.saturating_sub(tail.len());
-            block
-        })?;
-        let number = self.at.1 as u32;
+        let number = self.at.1;
+        // SAFETY: with_snapshot() was promised that the snapshot is there.
+        let page = unsafe { self.tail_page(number, self.snapshot) }?;
         self.at.1 += 1;
-        let geometry = self.geometries[part as usize].expect("a tail has rows");
-        let buffer = self.index.share(block);
-        buffer.test_old_snapshot(self.index, self.snapshot);
-        let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
-        let buffer = buffer.expect(self.index, PageKind::Tail, 0).or_raise();
-        let page = RowPage::growing(geometry, buffer.words());
-        let page = page.map_err(here).or_raise();
-        let work = PageWork::Range(0, page.len());
+        let rows = page.rows().or_raise();
+        let work = PageWork::Range(0, rows.len());
         let mut found = false;
         let leading = self.leading.as_ref();
-        let visited = self.visit(&page, None, work, leading, &mut |i| {
+        let visited = self.visit(&rows, None, work, leading, &mut |i| {
             found = true;
             let hit = Hit {
-                place: page.tid(i),
-                source: self.segments.len() as u32 + number,
+                tid: Tid::of_stored(rows.tid(i)),
+                source: (self.segments.len() + number) as u32,
                 row: i as u32,
             };
-            each(&page, i, hit);
+            each(&rows, i, hit);
         });
-        visited.map_err(here).or_raise();
+        visited.map_err(|e| page.locate(e)).or_raise();
         Some(found)
     }
 
@@ -251,15 +278,15 @@ impl IndexScan {
     ) -> Result<()> {
         let mut wrong = None;
         let mut check = |i: usize, common: u32| {
-            let place = page.tid(i);
-            if place == 0 || !self.fulfils(page, i, common) {
+            let tid = page.tid(i);
+            if tid == 0 || !self.fulfils(page, i, common) {
                 return;
             }
-            // SAFETY: as promised to with_table().
-            if tid::is_possible(place) && unsafe { tid::is_within(self.table, place) } {
+            let tid = Tid::of_stored(tid);
+            if self.table.can_have(tid) {
                 hit(i);
             } else {
-                wrong = Some(place);
+                wrong = Some(tid);
             }
         };
         match query {
@@ -280,8 +307,8 @@ impl IndexScan {
         }
         match (wrong, of) {
             (None, _) => Ok(()),
-            (Some(place), of) => {
-                let error = Error::damaged(tid::describe(place));
+            (Some(tid), of) => {
+                let error = Error::damaged(tid.describe_impossible());
                 Err(error.on_page(of.map_or(0, |(_, number)| number)))
             }
         }
@@ -308,45 +335,30 @@ impl IndexScan {
     }
 
     /// Reads the row of a hit again.
+    ///
+    /// Errors: a damaged page or row.
     pub fn read<T>(&self, hit: &Hit, read: impl FnOnce(&RowPage<'_>, usize) -> T) -> T {
         match self.segments.get(hit.source as usize) {
-            Some(loaded) => {
-                let geometry = loaded.segment.geometry;
-                let capacity = geometry.capacity as u32;
+            Some(description) => {
+                let capacity = description.segment.geometry.capacity as u32;
                 let number = hit.row / capacity;
                 let i = (hit.row % capacity) as usize;
-                let mut reader = SegmentReader::new(self.index, loaded);
-                let page = reader.rows(number).or_raise();
-                let checked = page.checked(i).map_err(|e| e.on_page(number));
-                checked
-                    .map_err(|e| self.index.locate(e, &loaded.blocks))
-                    .or_raise();
-                read(&page, i)
+                let mut reader = SegmentReader::new(self.index, description);
+                let rows = reader.rows(number).or_raise();
+                let checked = rows.checked(i).map_err(|e| e.on_page(number));
+                let located = checked.map_err(|e| self.index.locate(e, &description.blocks));
+                located.or_raise();
+                read(&rows, i)
             }
             None => {
-                let mut number = hit.source as usize - self.segments.len();
-                let (part, block) = self
-                    .parts
-                    .iter()
-                    .find_map(|&part| {
-                        let tail = &self.tails[part as usize];
-                        let block = tail.get(number).map(|&b| (part, b));
-                        number = number.saturating_sub(tail.len());
-                        block
-                    })
-                    .expect("where the hit was");
-                let geometry = self.geometries[part as usize].expect("a tail has rows");
-                let here = |e: Error| self.index.locate(e.on_page(0), &[block]);
-                let buffer = self
-                    .index
-                    .share(block)
-                    .expect(self.index, PageKind::Tail, 0);
-                let buffer: Buffer = buffer.or_raise();
-                let page = RowPage::growing(geometry, buffer.words());
-                let page = page.map_err(here).or_raise();
+                let number = hit.source as usize - self.segments.len();
+                // SAFETY: there is no snapshot.
+                let page = unsafe { self.tail_page(number, std::ptr::null_mut()) };
+                let page = page.expect("the hit was on this page");
+                let rows = page.rows().or_raise();
                 let i = hit.row as usize;
-                page.checked(i).map_err(here).or_raise();
-                read(&page, i)
+                rows.checked(i).map_err(|e| page.locate(e)).or_raise();
+                read(&rows, i)
             }
         }
     }
