@@ -170,16 +170,16 @@ CREATE FUNCTION ident_normalize(text text, filler boolean DEFAULT false) RETURNS
 COMMENT ON FUNCTION ident_normalize(text, boolean) IS
     'normal form of a text: a to z and 0 to 9; with filler, _ between words';
 CREATE FUNCTION ident_ngrams(
-    text text, q integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS text[]
+    text text, ngram integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngrams_wrapper';
 COMMENT ON FUNCTION ident_ngrams(text, integer, boolean) IS
     'n-grams of a text, after normalising it';
-CREATE FUNCTION ident_ngram_index(word text) RETURNS bigint
+CREATE FUNCTION ident_ngram_index(ngram text) RETURNS bigint
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_index_wrapper';
 COMMENT ON FUNCTION ident_ngram_index(text) IS
     'index of an n-gram: its symbols as digits of a number in bijective base 37';
 CREATE FUNCTION ident_ngram_sim(
-    a text, b text, q integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS float8
+    a text, b text, ngram integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS float8
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_sim_wrapper';
 COMMENT ON FUNCTION ident_ngram_sim(text, text, integer, boolean) IS
     'exact Jaccard similarity of the n-gram sets of two texts';
@@ -261,9 +261,9 @@ CREATE FUNCTION bloom_fill(signature bloom) RETURNS float8
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_fill_wrapper';
 COMMENT ON FUNCTION bloom_fill(bloom) IS
     'share of set bits';
-CREATE FUNCTION bloom_words(signature bloom) RETURNS float8
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_words_wrapper';
-COMMENT ON FUNCTION bloom_words(bloom) IS
+CREATE FUNCTION bloom_ngram_count(signature bloom) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_ngram_count_wrapper';
+COMMENT ON FUNCTION bloom_ngram_count(bloom) IS
     'estimated number of distinct n-grams';
 CREATE FUNCTION bloom_fpr(signature bloom) RETURNS float8
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_fpr_wrapper';

@@ -5,11 +5,15 @@
 
 ::pgrx::pg_module_magic!(name, version);
 
+mod clusters;
 mod functions;
 mod gist;
-mod jobs;
+mod guard;
+mod objects;
+mod pairs;
 mod pg;
 mod planner;
+mod report;
 mod settings;
 mod sigfile;
 mod types;

@@ -1,4 +1,6 @@
-//! Every value of golden.json, which an independent program computed.
+//! Every value of golden.json, which an independent program computes: tests/data/golden.py.
+
+use std::process::Command;
 
 use bloom_ident_core::filter::{self, rates, Builder, Shape, View};
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
@@ -56,6 +58,23 @@ fn all_sections_are_tested() {
             this.contains(&format!("golden(\"{key}\")")) || key == "idx",
             "{key}"
         );
+    }
+}
+
+/// Where there is no Python the file is taken as it is.
+#[test]
+fn golden_json_is_what_its_generator_gives() {
+    let generator = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/golden.py");
+    match Command::new("python3")
+        .args([generator, "--check"])
+        .output()
+    {
+        Ok(run) => assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stderr)
+        ),
+        Err(error) => eprintln!("not checked: python3: {error}"),
     }
 }
 

@@ -4,9 +4,9 @@ use bloom_ident_core::{text, Error, ErrorKind};
 use pgrx::datum::{Date, IntoDatum};
 use pgrx::pg_sys;
 
-use super::record::record;
 use crate::pg::entry;
 use crate::pg::error::{shown, OrRaise};
+use crate::pg::function::record::record;
 use crate::types::{NewValue, Text};
 
 /// Of a `date`: immutable, unlike its text form.

@@ -16,7 +16,7 @@ fn bloom_fill(signature: Bloom<'_>) -> f64 {
 }
 
 #[entry]
-fn bloom_words(signature: Bloom<'_>) -> f64 {
+fn bloom_ngram_count(signature: Bloom<'_>) -> f64 {
     let view = signature.view();
     rates::ngrams(view.shape().p().into(), view.fill())
 }

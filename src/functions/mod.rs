@@ -9,9 +9,6 @@ mod ngram;
 mod normalize;
 mod plan;
 mod profile;
-mod record;
 mod signature;
 mod superimpose;
 mod threshold;
-
-pub use record::record;

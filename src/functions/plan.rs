@@ -7,9 +7,9 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
 
-use super::record::record;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
+use crate::pg::function::record::record;
 use crate::types::{NewValue, Text};
 
 /// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`

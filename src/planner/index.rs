@@ -3,9 +3,9 @@
 use bloom_ident_core::similarity::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
-use super::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
-use super::ours::{beside, function, is_match, Purpose};
 use super::selectivity::{estimate, semi, Question};
+use crate::objects::{beside, function, is_match, Purpose};
+use crate::pg::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
 use crate::pg::{entry, ffi};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.

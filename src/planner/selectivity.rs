@@ -8,9 +8,9 @@ use bloom_ident_core::selectivity::{expected, matching};
 use bloom_ident_core::similarity::Popcounts;
 use pgrx::pg_sys;
 
-use super::node::{cast, nodes, Node};
-use super::ours::{is_query, is_signature};
 use super::sample::KIND;
+use crate::objects::{is_query, is_signature};
+use crate::pg::node::{cast, nodes, Node};
 use crate::pg::{boundary, entry, ffi};
 use crate::settings;
 use crate::types::{Bloom, Varlena};

@@ -11,8 +11,8 @@ use super::nearest::MAX_KEYS;
 use super::page::Index;
 use super::scan::query_words;
 use crate::pg::error::OrRaise;
+use crate::pg::node::{cast, nodes};
 use crate::pg::{entry, ffi};
-use crate::planner::node::{cast, nodes};
 use crate::settings;
 use crate::types::{Bloom, BloomQuery};
 

@@ -1,7 +1,6 @@
 //! Errors over damaged pages, and what is asked of a relation's length.
 
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::pg_sys;
 
 use super::page::Index;
 
@@ -40,23 +39,4 @@ fn broken(message: String, what: &str) -> Error {
     Error::new(ErrorKind::Corrupted, message)
         .detail(detail)
         .hint("Rebuild the index with REINDEX.")
-}
-
-/// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use only grow.
-///
-/// SAFETY: the relation is open.
-#[inline]
-pub unsafe fn has_block(relation: pg_sys::Relation, block: u32) -> bool {
-    let main = pg_sys::ForkNumber::MAIN_FORKNUM;
-    // SAFETY: as promised by the caller; the storage manager keeps the length it saw last.
-    unsafe {
-        let storage = (*relation).rd_smgr;
-        if !storage.is_null() {
-            let known = (*storage).smgr_cached_nblocks[main as usize];
-            if known != pg_sys::InvalidBlockNumber && block < known {
-                return true;
-            }
-        }
-        block < pg_sys::RelationGetNumberOfBlocksInFork(relation, main)
-    }
 }

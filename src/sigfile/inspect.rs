@@ -19,8 +19,8 @@ use super::rewrite::Publisher;
 use super::scan::Walk;
 use super::store::{check_places, Reader};
 use super::vacuum::{compact, item_pointer};
-use crate::functions::record;
 use crate::pg::error::{raise_as, OrRaise};
+use crate::pg::function::record::record;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use crate::types::NewValue;
 

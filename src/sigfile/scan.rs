@@ -17,10 +17,10 @@ use pgrx::pg_sys;
 use super::cache::{self, Loaded};
 use super::meta::{Meta, Part};
 use super::page::{Buffer, Index, Kind};
-use super::place;
 use super::store::Reader;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
+use crate::pg::tid;
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
@@ -270,7 +270,7 @@ impl Walk {
                 return;
             }
             // SAFETY: as promised to with_table().
-            if place::is_possible(place) && unsafe { place::is_within(self.table, place) } {
+            if tid::is_possible(place) && unsafe { tid::is_within(self.table, place) } {
                 hit(i);
             } else {
                 wrong = Some(place);
@@ -295,7 +295,7 @@ impl Walk {
         match (wrong, of) {
             (None, _) => Ok(()),
             (Some(place), of) => {
-                let error = Error::damaged(place::describe(place));
+                let error = Error::damaged(tid::describe(place));
                 Err(error.on_page(of.map_or(0, |(_, number)| number)))
             }
         }

@@ -8,7 +8,7 @@ use pgrx::pg_sys;
 
 use super::cache::{describe, Loaded, MAP_HEADER};
 use super::page::{self, Buffer, Index, Kind, Log, PAGE_WORDS};
-use super::place;
+use crate::pg::tid;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 
 /// Reads pages of a segment, holding the last one.
@@ -71,9 +71,9 @@ impl<'a> Reader<'a> {
 
 /// Errors: a place where no row can be.
 pub fn check_places(page: &RowPage<'_>) -> Result<()> {
-    let mut places = (0..page.len()).map(|i| page.tid(i));
-    match places.find(|&place| place != 0 && !place::is_possible(place)) {
-        Some(place) => Err(Error::damaged(place::describe(place))),
+    let mut tids = (0..page.len()).map(|i| page.tid(i));
+    match tids.find(|&tid| tid != 0 && !tid::is_possible(tid)) {
+        Some(tid) => Err(Error::damaged(tid::describe(tid))),
         None => Ok(()),
     }
 }

@@ -7,8 +7,8 @@ use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use super::tick;
-use super::varlena::{NewValue, Varlena};
 use crate::pg::error::OrRaise;
+use crate::pg::values::varlena::{NewValue, Varlena};
 
 /// The server's limit of an ordinary allocation (MaxAllocSize in memutils.h).
 const MAX_ALLOC: usize = 0x3fff_ffff;

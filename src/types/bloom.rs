@@ -6,13 +6,13 @@ use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
 
-use super::varlena::{build, Varlena};
 use crate::pg::error::{raise_as, OrRaise};
+use crate::pg::values::varlena::{build, Varlena};
 
 /// A signature argument.
 pub struct Bloom<'a>(Varlena<'a>);
 
-super::argument!(Bloom, "bloom");
+crate::pg::values::argument!(Bloom, "bloom");
 
 impl<'a> Bloom<'a> {
     /// SAFETY: `datum` is a non-null `bloom` that lives as long as `'a`.
@@ -74,7 +74,7 @@ impl FromDatum for Bloom<'_> {
 /// A signature result, in the memory of the current context.
 pub struct NewBloom(*mut pg_sys::varlena);
 
-super::stands_for!(NewBloom, "bloom");
+crate::pg::values::stands_for!(NewBloom, "bloom");
 
 impl NewBloom {
     /// An empty signature of `shape`, with what `fill` puts in.

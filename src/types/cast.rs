@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bloom::{Bloom, NewBloom};
 use super::typmod;
-use super::varlena::{build, NewValue, Varlena};
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
+use crate::pg::values::varlena::{build, NewValue, Varlena};
 
 /// Bytes of a `bit varying` in front of its bits: the number of bits.
 const LENGTH: usize = size_of::<i32>();

@@ -13,14 +13,14 @@ use pgrx::{pg_sys, FromDatum, Internal};
 
 use super::bloom::{corrupt, Bloom};
 use super::io::message_bytes;
-use super::varlena::{build, Varlena};
 use crate::pg::entry;
 use crate::pg::error::{save_or_raise, OrRaise};
+use crate::pg::values::varlena::{build, Varlena};
 
 /// A query argument.
 pub struct BloomQuery<'a>(Varlena<'a>);
 
-super::argument!(BloomQuery, "bloom_query");
+crate::pg::values::argument!(BloomQuery, "bloom_query");
 
 impl<'a> BloomQuery<'a> {
     /// SAFETY: `datum` is a non-null `bloom_query` that lives as long as `'a`.
@@ -55,7 +55,7 @@ impl FromDatum for BloomQuery<'_> {
 /// A query result, in the memory of the current context.
 pub struct NewQuery(*mut pg_sys::varlena);
 
-super::stands_for!(NewQuery, "bloom_query");
+crate::pg::values::stands_for!(NewQuery, "bloom_query");
 
 impl NewQuery {
     /// `threshold` is in [0,1].

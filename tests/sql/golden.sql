@@ -25,7 +25,7 @@ SELECT count(*), bool_and(bloom_sim(a, b) = (e->>'jaccard')::float8) AS jaccard,
        bool_and(bloom_containment(a, b) = (e->>'containment')::float8) AS containment, bool_and(bloom_hamming(a, b) = (e->>'hamming')::int) AS hamming
 FROM v, bloom_signature(e->>'a') AS a, bloom_signature(e->>'b') AS b WHERE key = 'measures';
 SELECT count(*), bool_and(bloom_fill(s) = (e->>'fill')::float8) AS fill, bool_and(abs(bloom_fpr(s) - (e->>'fpr')::float8) <= 1e-15) AS fpr,
-       bool_and(abs(bloom_words(s) - (e->>'words')::float8) <= 1e-12) AS words
+       bool_and(abs(bloom_ngram_count(s) - (e->>'words')::float8) <= 1e-12) AS words
 FROM v, bloom_signature(e->>'s') AS s WHERE key = 'estimates';
 SELECT count(*), bool_and(p.k = (e->>'k')::int AND p.p = (e->>'p')::int AND p.m = (e->>'m')::int AND p.n = (e->>'n')::int) AS shape,
        bool_and(abs(actual_fpr - (e->>'actual_fpr')::float8) < 1e-15) AS fpr, bool_and(abs(pattern_floor - (e->>'pattern_floor')::float8) < 1e-15) AS floor

@@ -42,8 +42,8 @@ SELECT bloom_add(bloom_signature('Erika'), 'Mustermann') = bloom_signature_of_fi
 -- A word has one of p(p-2) patterns of bits only: these two share theirs, so that one answers for the other.
 SELECT ident_ngram_index('aab') % (5 * 3) AS aab, ident_ngram_index('apb') % (5 * 3) AS apb;
 
-SELECT name, bloom_bits(s), bloom_fill(s), bloom_fpr(s), bloom_words(s) FROM unnest('{"",a,li,erika,mustermann}'::text[]) AS name, bloom_signature(name) AS s;
-SELECT bloom_words(bloom_signature(repeat('0123456789abcdefghijklmnopqrstuvwxyz', 100), 8)), bloom_words(B'1111111111'::bloom(2,5,3));
+SELECT name, bloom_bits(s), bloom_fill(s), bloom_fpr(s), bloom_ngram_count(s) FROM unnest('{"",a,li,erika,mustermann}'::text[]) AS name, bloom_signature(name) AS s;
+SELECT bloom_ngram_count(bloom_signature(repeat('0123456789abcdefghijklmnopqrstuvwxyz', 100), 8)), bloom_ngram_count(B'1111111111'::bloom(2,5,3));
 
 SELECT model, bloom_collision_rate(model, 48, 30, 3) FROM unnest('{fpr,birthday,coll}'::text[]) AS model;
 SELECT bloom_collision_rate('birthday', 5, 6, 1), bloom_collision_rate('birthday', 2147483647, 2147483647, 1);

@@ -1,0 +1,97 @@
+//! Relations that hold pairs, or records with their clusters, and are known by their columns.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pairs::relation::{lock, Column};
+use crate::pg::cursor::{Cursor, Sql};
+use crate::pg::error::raise_as;
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Columns a and b.
+    Pairs,
+    /// Columns key and cluster.
+    Labels,
+}
+
+/// A relation, locked until the end of the transaction.
+pub struct Source {
+    oid: pg_sys::Oid,
+    /// For messages.
+    pub name: String,
+    pub form: Form,
+}
+
+fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
+    let mut columns = columns.iter();
+    columns.all(|&column| Column::find(oid, CString::from(column)).is_ok())
+}
+
+fn no_columns(name: &str, expected: &str) -> ! {
+    raise_as(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+        &Error::new(
+            ErrorKind::InvalidParameter,
+            format!("relation \"{name}\" does not have the columns {expected}"),
+        )
+        .hint("Give a table or view with columns of these names, such as CREATE VIEW ... AS SELECT x AS a, y AS b, ... FROM ..."),
+    )
+}
+
+impl Source {
+    /// Errors: a relation without columns a, b and similarity.
+    pub fn of_similar_pairs(oid: pg_sys::Oid) -> Source {
+        let name = lock(oid);
+        if !has(oid, &[c"a", c"b", c"similarity"]) {
+            no_columns(&name, "a, b and similarity");
+        }
+        Source {
+            oid,
+            name,
+            form: Form::Pairs,
+        }
+    }
+
+    /// Errors: a relation with neither columns a and b nor key and cluster, or with all of them.
+    pub fn of_pairs_or_labels(oid: pg_sys::Oid) -> Source {
+        let name = lock(oid);
+        let form = match (has(oid, &[c"a", c"b"]), has(oid, &[c"key", c"cluster"])) {
+            (true, false) => Form::Pairs,
+            (false, true) => Form::Labels,
+            (false, false) => no_columns(&name, "a and b, or key and cluster"),
+            (true, true) => raise_as(
+                PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!(
+                        "relation \"{name}\" has the columns a and b, and key and cluster, too"
+                    ),
+                )
+                .detail("Either are expected: a and b of pairs, or key and cluster of records.")
+                .hint("Give a view with the columns that are meant."),
+            ),
+        };
+        Source { oid, name, form }
+    }
+
+    /// Its rows: a and b, or key and cluster.
+    pub fn rows(&self) -> Cursor {
+        let sql = match self.form {
+            Form::Pairs => Sql::new("SELECT a, b FROM "),
+            Form::Labels => Sql::new("SELECT key, cluster FROM "),
+        };
+        Cursor::open(sql.relation(self.oid), &[], BATCH)
+    }
+
+    /// Its rows: a, b and similarity, a float8.
+    pub fn similar_rows(&self) -> Cursor {
+        let sql = Sql::new("SELECT a, b, CAST(similarity AS pg_catalog.float8) FROM ");
+        Cursor::open(sql.relation(self.oid), &[], BATCH)
+    }
+}

@@ -1,0 +1,99 @@
+//! `bloom_threshold_sweep`: what every threshold would have found.
+
+use bloom_ident_core::dedup::{Links, Sweep};
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, IntoDatum};
+
+use crate::clusters::numbers::Numbers;
+use crate::clusters::pairs::{Besides, Collected};
+use crate::clusters::side::{tell_unknown, Side, Truth};
+use crate::clusters::source::Source;
+use crate::pg::error::{raise, OrRaise};
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::Rows;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{tick, NewValue};
+
+/// The least step between two thresholds.
+const LEAST_STEP: f64 = 1e-6;
+
+/// Thresholds from 0 to 1; as quotients where the step divides 1, else as decimals, so that a similarity of 4/5 reaches 0.8.
+///
+/// Errors: a step outside its range.
+fn thresholds(step: f64) -> Sweep {
+    if !(LEAST_STEP..=1.0).contains(&step) {
+        raise(
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                format!("step {} is out of range", step),
+            )
+            .detail("A step is from 0.000001 to 1."),
+        );
+    }
+    let n = (1.0 / step).round();
+    let sweep = if (n * step - 1.0).abs() < 1e-9 {
+        Sweep::grid(n as u32)
+    } else {
+        let steps = (1.0 / step).floor() as u32;
+        // as decimals: in float8 0.07 * 10 is more than 0.7
+        let decimal = |x: f64| (x * 1e12).round() / 1e12;
+        let multiples = (0..=steps).map(|i| decimal(f64::from(i) * step));
+        let multiples: Vec<f64> = multiples.collect();
+        Sweep::new(&multiples)
+    };
+    sweep.or_raise()
+}
+
+/// `(pairs regclass, truth regclass, step float8)`
+#[entry]
+fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared so, returning a set.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let mut sweep = thresholds(arguments.float8(2));
+    let found_in = Source::of_similar_pairs(arguments.oid(0));
+    let true_in = Source::of_pairs_or_labels(arguments.oid(1));
+    // SAFETY: as above.
+    let mut rows = unsafe { Rows::new(fcinfo) };
+    let mut numbers = Numbers::new();
+    let side = Side::read(&true_in, &mut numbers, 0);
+    let truth = Truth::new(side);
+    let besides = Besides {
+        a_pair: 32,
+        a_record: 8,
+        held: truth.memory(),
+    };
+    let mut found = Collected::with(numbers, besides);
+    found.read(found_in.similar_rows(), &found_in.name, 0.0);
+    let (pairs, numbers) = found.finish();
+    // each pair once
+    let links = Links::new(numbers.len() as u32, &pairs, tick).or_raise();
+    drop(pairs);
+    let (mut least, mut unknown) = (1.0f64, 0);
+    for i in 0..links.records() {
+        for link in links.of(i).iter().take_while(|link| link.to < i) {
+            check_for_interrupts();
+            match truth.knows(i, link.to) {
+                Some(is_true) => sweep.add(link.similarity, is_true),
+                None => unknown += 1,
+            }
+            least = least.min(link.similarity);
+        }
+    }
+    tell_unknown(unknown, links.pairs() as u64, "pairs", &true_in);
+    let steps = sweep.steps(truth.pairs()).or_raise();
+    // below the first threshold that all pairs reach, nobody knows what else there is
+    let first = steps.iter().rposition(|step| step.threshold <= least);
+    for step in &steps[first.unwrap_or(0)..] {
+        check_for_interrupts();
+        let rates = step.counts.rates();
+        rows.put([
+            step.threshold.into_datum(),
+            (step.counts.found as i64).into_datum(),
+            (step.counts.both as i64).into_datum(),
+            rates.precision.into_datum(),
+            rates.recall.into_datum(),
+            rates.f1.into_datum(),
+        ]);
+    }
+    NewValue(pg_sys::Datum::null())
+}

@@ -1,0 +1,107 @@
+//! Where the rows of a table are: in its own storage, or where only a query finds them.
+//!
+//! A table of another access method, and one that is distributed over servers by an extension, looks like any other in the
+//! catalogs; its own storage is read in another way, or empty. The truth is what a query would read: the plan of the plainest
+//! one scans the tables themselves, or does something else.
+
+use std::collections::BTreeSet;
+
+use pgrx::pg_sys::NodeTag;
+use pgrx::{pg_sys, PgBox};
+
+use crate::pg::ffi;
+use crate::pg::node::{self, Node};
+pub use crate::pg::relation::is_heap;
+
+/// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
+/// Policies do not matter.
+///
+/// SAFETY: `table` is a table, partitioned or not, or a materialised view, with this column, and locked; a snapshot is active.
+pub unsafe fn is_read_from(
+    tables: impl IntoIterator<Item = pg_sys::Oid>,
+    table: pg_sys::Oid,
+    column: pg_sys::AttrNumber,
+    inherit: bool,
+) -> bool {
+    let mut read = BTreeSet::new();
+    let numbers = tables.into_iter().map(pg_sys::Oid::to_u32);
+    // SAFETY: as promised by the caller; the plan is a new one.
+    unsafe {
+        let plan = &*plan(table, column, inherit);
+        let entries = node::nodes(plan.rtable);
+        scans(plan.planTree.cast(), &entries, &mut read) && read == numbers.collect()
+    }
+}
+
+/// The plan of `SELECT column FROM table`, or of `ONLY table`, without its policies.
+///
+/// SAFETY: as for [`is_read_from`].
+unsafe fn plan(
+    table: pg_sys::Oid,
+    column: pg_sys::AttrNumber,
+    inherit: bool,
+) -> *mut pg_sys::PlannedStmt {
+    let (mut of_type, mut typmod, mut collation) = (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
+    // SAFETY: as promised by the caller; nodes are made as the parser makes them, in the current memory context.
+    unsafe {
+        pg_sys::get_atttypetypmodcoll(table, column, &mut of_type, &mut typmod, &mut collation);
+        let lock = pg_sys::AccessShareLock as i32;
+        let state = pg_sys::make_parsestate(std::ptr::null_mut());
+        let open = ffi::table_open(table, pg_sys::NoLock as i32);
+        let alias = std::ptr::null_mut();
+        pg_sys::addRangeTableEntryForRelation(state, open, lock, alias, inherit, true);
+        pg_sys::table_close(open, pg_sys::NoLock as i32);
+        let mut from = PgBox::<pg_sys::RangeTblRef>::alloc_node(NodeTag::T_RangeTblRef);
+        from.rtindex = 1;
+        let value = pg_sys::makeVar(1, column, of_type, typmod, collation, 0);
+        let name = pg_sys::get_attname(table, column, false);
+        let target = pg_sys::makeTargetEntry(value.cast(), 1, name, false);
+        let mut query = PgBox::<pg_sys::Query>::alloc_node(NodeTag::T_Query);
+        query.commandType = pg_sys::CmdType::CMD_SELECT;
+        query.canSetTag = true;
+        query.rtable = (*state).p_rtable;
+        #[cfg(not(feature = "pg15"))]
+        {
+            query.rteperminfos = (*state).p_rteperminfos;
+        }
+        let from = node::list(&[from.into_pg().cast()]);
+        query.jointree = pg_sys::makeFromExpr(from, std::ptr::null_mut());
+        query.targetList = node::list(&[target.cast()]);
+        pg_sys::free_parsestate(state);
+        // for messages only
+        let text = c"SELECT FROM a table of bloom_ident";
+        ffi::pg_plan_query(query.into_pg(), text.as_ptr(), 0, std::ptr::null_mut())
+    }
+}
+
+/// Collects the tables that a plan scans; `false` if it does anything else.
+///
+/// SAFETY: `plan` is NULL or of a planned statement with these entries.
+unsafe fn scans(plan: *mut Node, entries: &[*mut Node], to: &mut BTreeSet<u32>) -> bool {
+    if plan.is_null() {
+        return true;
+    }
+    // SAFETY: as promised by the caller; every plan node begins with a Plan, those of scans with a Scan.
+    unsafe {
+        let mut all = |plans| {
+            let mut plans = node::nodes(plans).into_iter();
+            plans.all(|plan| scans(plan, entries, to))
+        };
+        match (*plan).type_ {
+            NodeTag::T_SeqScan
+            | NodeTag::T_IndexScan
+            | NodeTag::T_IndexOnlyScan
+            | NodeTag::T_BitmapHeapScan => {
+                let number = (*plan.cast::<pg_sys::Scan>()).scanrelid as usize;
+                let entry = entries[number - 1].cast::<pg_sys::RangeTblEntry>();
+                to.insert((*entry).relid.to_u32());
+                true
+            }
+            NodeTag::T_Append => all((*plan.cast::<pg_sys::Append>()).appendplans),
+            NodeTag::T_MergeAppend => all((*plan.cast::<pg_sys::MergeAppend>()).mergeplans),
+            // of a table without partitions
+            NodeTag::T_Result => scans((*plan.cast::<pg_sys::Plan>()).lefttree.cast(), entries, to),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Queries that run as the caller, by a cursor, so that memory is needed for some rows at a time only.
+
+use pgrx::pg_sys;
+
+use crate::pg::error::internal;
+use crate::pg::output::OutputFunction;
+pub use crate::pg::output::OutputFunction as Output;
+pub use crate::pg::sql::Sql;
+use crate::pg::{check_for_interrupts, ffi};
+
+/// An open cursor, and the SPI connection that it has to itself.
+pub struct Cursor {
+    portal: pg_sys::Portal,
+    batch: i64,
+    outside: pg_sys::MemoryContext,
+}
+
+/// A row of a cursor.
+#[derive(Clone, Copy)]
+pub struct QueryRow {
+    tuple: pg_sys::HeapTuple,
+    columns: pg_sys::TupleDesc,
+}
+
+pub use QueryRow as Row;
+
+impl QueryRow {
+    /// The row as a whole. It lives as long as the call that got the row.
+    pub fn tuple(self) -> pg_sys::HeapTuple {
+        self.tuple
+    }
+
+    /// The value of column `i`, from 0; `None` for NULL. It lives as long as the call that got the row.
+    pub fn datum(self, i: usize) -> Option<pg_sys::Datum> {
+        let mut is_null = false;
+        // SAFETY: the row is there until the next batch; the server checks the number.
+        let datum =
+            unsafe { pg_sys::SPI_getbinval(self.tuple, self.columns, i as i32 + 1, &mut is_null) };
+        (!is_null).then_some(datum)
+    }
+}
+
+impl Cursor {
+    /// Runs a query, reading only, with the caller's privileges and snapshot. `batch` rows are fetched at a time.
+    ///
+    /// Errors: as the query.
+    pub fn open(sql: Sql, arguments: &[(pg_sys::Oid, pg_sys::Datum)], batch: i64) -> Cursor {
+        let sql = sql.into_c();
+        let (mut types, mut values): (Vec<_>, Vec<_>) = arguments.iter().copied().unzip();
+        // SAFETY: the protocol of the SPI; as many values as types, none of them NULL.
+        unsafe {
+            let outside = pg_sys::CurrentMemoryContext;
+            ffi::SPI_connect();
+            let portal = ffi::SPI_cursor_open_with_args(
+                std::ptr::null(),
+                sql.as_ptr(),
+                arguments.len() as i32,
+                types.as_mut_ptr(),
+                values.as_mut_ptr(),
+                std::ptr::null(),
+                true,
+                0,
+            );
+            Cursor {
+                portal,
+                batch,
+                outside,
+            }
+        }
+    }
+
+    /// The output of column `i`, from 0. It lives as long as the cursor.
+    pub fn output(&self, i: usize) -> OutputFunction {
+        // SAFETY: an open cursor has a descriptor; the server gives no type for a column that is not there.
+        let type_oid = unsafe { pg_sys::SPI_gettypeid((*self.portal).tupDesc, i as i32 + 1) };
+        assert_ne!(type_oid, pg_sys::InvalidOid, "columns as queried");
+        OutputFunction::new(type_oid)
+    }
+
+    /// Gives every row to `each`, and closes the cursor. `each` allocates in the memory context in which the cursor was
+    /// opened, so files that it opens outlive the connection.
+    pub fn each(self, mut each: impl FnMut(QueryRow)) {
+        // SAFETY: the protocol of the SPI. Rows are freed batch by batch.
+        unsafe {
+            loop {
+                ffi::SPI_cursor_fetch(self.portal, true, self.batch);
+                let fetched = pg_sys::SPI_processed as usize;
+                if fetched == 0 {
+                    break;
+                }
+                let table = &*pg_sys::SPI_tuptable;
+                let before = pg_sys::MemoryContextSwitchTo(self.outside);
+                for i in 0..fetched {
+                    check_for_interrupts();
+                    each(QueryRow {
+                        tuple: *table.vals.add(i),
+                        columns: table.tupdesc,
+                    });
+                }
+                pg_sys::MemoryContextSwitchTo(before);
+                pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
+            }
+            ffi::SPI_cursor_close(self.portal);
+            ffi::SPI_finish();
+        }
+    }
+}
+
+/// Runs a statement that returns no rows, such as CREATE, with the caller's privileges.
+///
+/// Errors: as the statement.
+pub fn execute(sql: Sql) {
+    let sql = sql.into_c();
+    // SAFETY: the protocol of the SPI: connected, and finished by the end of the subtransaction if there is an error.
+    unsafe {
+        ffi::SPI_connect();
+        let code = ffi::SPI_execute(sql.as_ptr(), false, 0);
+        if code != pg_sys::SPI_OK_UTILITY as i32 {
+            internal!("SPI_execute returned {code}");
+        }
+        ffi::SPI_finish();
+    }
+}

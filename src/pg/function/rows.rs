@@ -1,0 +1,104 @@
+//! Results of many rows: a tuplestore, which goes to disk above work_mem.
+
+use pgrx::pg_sys;
+
+use crate::pg::cursor::QueryRow;
+use crate::pg::error::OrRaise;
+pub use crate::pg::memory::Scratch;
+use crate::pg::values::varlena::build;
+
+/// The rows that the running set-returning function returns.
+pub struct ResultRows {
+    store: *mut pg_sys::Tuplestorestate,
+    columns: pg_sys::TupleDesc,
+    /// Memory for the values of a row.
+    scratch: Scratch,
+}
+
+pub use ResultRows as Rows;
+
+impl ResultRows {
+    /// SAFETY: `fcinfo` is that of a running function that returns a set of rows with OUT columns.
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> ResultRows {
+        // SAFETY: as promised by the caller; the server fills in the result's fields, or raises an error where no
+        // set can be returned.
+        unsafe {
+            pg_sys::InitMaterializedSRF(fcinfo, 0);
+            let info: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
+            ResultRows {
+                store: (*info).setResult,
+                columns: (*info).setDesc,
+                scratch: Scratch::new(c"row of a result"),
+            }
+        }
+    }
+
+    /// Adds what `make` gives, if it gives a row; the memory that it takes is freed.
+    pub fn make<const N: usize>(
+        &mut self,
+        make: impl FnOnce() -> Option<[Option<pg_sys::Datum>; N]>,
+    ) -> bool {
+        let (store, columns) = (self.store, self.columns);
+        self.scratch.with(|| {
+            let row = make();
+            let made = row.is_some();
+            if let Some(row) = row {
+                put(store, columns, row);
+            }
+            made
+        })
+    }
+
+    /// Adds a row of a query that has the columns of the result.
+    pub fn copy(&mut self, row: QueryRow) {
+        // SAFETY: the row is there as long as the cursor gives no further ones; it is copied.
+        unsafe { pg_sys::tuplestore_puttuple(self.store, row.tuple()) };
+    }
+
+    /// Adds a row; `None` is NULL.
+    pub fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
+        put(self.store, self.columns, values);
+    }
+}
+
+/// Adds a row to the result that is being made.
+fn put<const N: usize>(
+    store: *mut pg_sys::Tuplestorestate,
+    columns: pg_sys::TupleDesc,
+    values: [Option<pg_sys::Datum>; N],
+) {
+    // SAFETY: the result's descriptor.
+    let natts = unsafe { (*columns).natts };
+    assert_eq!(natts as usize, N, "result columns as declared");
+    let mut datums = values.map(|v| v.unwrap_or(pg_sys::Datum::null()));
+    let mut nulls = values.map(|v| v.is_none());
+    // SAFETY: as many values as columns; they are copied.
+    unsafe {
+        pg_sys::tuplestore_putvalues(store, columns, datums.as_mut_ptr(), nulls.as_mut_ptr());
+    }
+}
+
+/// A text, in the database's encoding.
+pub fn text_datum(text: &[u8]) -> pg_sys::Datum {
+    // SAFETY: so many bytes are readable.
+    pg_sys::Datum::from(unsafe {
+        pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32)
+    })
+}
+
+/// What is in a text.
+///
+/// SAFETY: `text` is one that is not compressed or stored elsewhere, and stays as long as the result is used.
+pub unsafe fn text_bytes<'a>(text: pg_sys::Datum) -> &'a [u8] {
+    // SAFETY: as promised by the caller.
+    unsafe { pgrx::varlena_to_byte_slice(text.cast_mut_ptr()) }
+}
+
+/// A new text of so many bytes, in the database's encoding, which `fill` writes.
+pub fn new_text(len: usize, fill: impl FnOnce(&mut [u8])) -> pg_sys::Datum {
+    let text = build(len, |bytes| {
+        fill(bytes);
+        Ok(())
+    });
+    pg_sys::Datum::from(text.or_raise())
+}

@@ -1,0 +1,137 @@
+//! The type `text` as argument, in UTF-8 whatever the database's encoding.
+
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::pg_sys::pg_enc::{PG_SQL_ASCII, PG_UTF8};
+use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
+
+use crate::pg::error::raise_as;
+use crate::pg::values::varlena::Varlena;
+
+/// A text argument.
+pub struct Text<'a> {
+    value: Varlena<'a>,
+    converted: Option<Vec<u8>>,
+}
+
+crate::pg::values::argument!(Text, "text");
+
+impl<'a> Text<'a> {
+    /// SAFETY: `datum` is a non-null `text` that lives as long as `'a`.
+    pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a text is a varlena.
+        let value = unsafe { Varlena::of(datum) };
+        let converted = match to_utf8(value.bytes()) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(bytes) => Some(bytes),
+        };
+        let text = Text { value, converted };
+        if std::str::from_utf8(text.bytes()).is_err() {
+            raise_as(
+                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                &Error::new(ErrorKind::InvalidText, "text is not valid UTF-8"),
+            );
+        }
+        text
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.converted
+            .as_deref()
+            .unwrap_or_else(|| self.value.bytes())
+    }
+
+    pub fn as_str(&self) -> &str {
+        // SAFETY: checked on arrival.
+        unsafe { std::str::from_utf8_unchecked(self.bytes()) }
+    }
+}
+
+impl FromDatum for Text<'_> {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        // SAFETY: a non-null argument declared as text.
+        (!is_null).then(|| unsafe { Text::from_raw(datum) })
+    }
+}
+
+/// Whether strings go to and from the server unchanged.
+pub fn is_utf8_database() -> bool {
+    // SAFETY: looks at a variable of the server.
+    unsafe { pg_sys::GetDatabaseEncoding() == PG_UTF8 as i32 }
+}
+
+/// Text of the database's encoding, with U+FFFD for what is none.
+pub fn readable(bytes: &[u8]) -> String {
+    // SAFETY: looks at a variable of the server.
+    let unknown = unsafe { pg_sys::GetDatabaseEncoding() } == PG_SQL_ASCII as i32;
+    let text = if unknown {
+        Cow::Borrowed(bytes)
+    } else {
+        to_utf8(bytes)
+    };
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// A text in the database's encoding.
+///
+/// Errors: a character that it does not have.
+pub fn to_database(text: &str) -> Vec<u8> {
+    // SAFETY: looks at a variable of the server.
+    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    if encoding == PG_UTF8 as i32 || encoding == PG_SQL_ASCII as i32 || text.is_ascii() {
+        return text.as_bytes().to_vec();
+    }
+    // SAFETY: source and length are those of a slice; the result is a new C string.
+    unsafe {
+        let source: *mut u8 = text.as_ptr().cast_mut();
+        let result =
+            pg_sys::pg_do_encoding_conversion(source, text.len() as i32, PG_UTF8 as i32, encoding);
+        let converted = CStr::from_ptr(result.cast()).to_bytes().to_vec();
+        pg_sys::pfree(result.cast());
+        converted
+    }
+}
+
+/// Text of the database's encoding in UTF-8: as it is, or converted by the server.
+fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+    // SAFETY: looks at a variable of the server.
+    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    if encoding == PG_UTF8 as i32 || bytes.is_ascii() {
+        return Cow::Borrowed(bytes);
+    }
+    if encoding == PG_SQL_ASCII as i32 {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            &Error::new(
+                ErrorKind::InvalidText,
+                "cannot normalise non-ASCII text in a database with encoding SQL_ASCII",
+            )
+            .detail("SQL_ASCII does not say which characters the bytes stand for.")
+            .hint("Use a database with encoding UTF8."),
+        );
+    }
+    // SAFETY: source and length are those of a slice; the result is a new C string, or the
+    // source itself where nothing had to be converted (which the encodings above exclude).
+    unsafe {
+        let source: *mut u8 = bytes.as_ptr().cast_mut();
+        let result =
+            pg_sys::pg_do_encoding_conversion(source, bytes.len() as i32, encoding, PG_UTF8 as i32);
+        if result == source {
+            return Cow::Borrowed(bytes);
+        }
+        let converted = CStr::from_ptr(result.cast()).to_bytes();
+        let mut owned = Vec::new();
+        if owned.try_reserve_exact(converted.len()).is_err() {
+            crate::pg::error::raise(&Error::out_of_memory(converted.len()));
+        }
+        owned.extend_from_slice(converted);
+        pg_sys::pfree(result.cast());
+        Cow::Owned(owned)
+    }
+}

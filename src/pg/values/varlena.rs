@@ -1,0 +1,129 @@
+//! Variable-length values, read without a copy wherever the server has them in plain form.
+
+use std::marker::PhantomData;
+
+use bloom_ident_core::Error;
+use pgrx::{pg_sys, varatt_is_1b, varatt_is_1b_e, varatt_is_4b_u, varlena_to_byte_slice};
+
+/// The payload of a varlena: in place where it is stored plain, else a detoasted copy that is
+/// freed with this.
+pub struct Varlena<'a> {
+    plain: *mut pg_sys::varlena,
+    copied: bool,
+    of: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Varlena<'a> {
+    /// SAFETY: `datum` is a valid varlena that lives as long as `'a`.
+    #[inline]
+    pub unsafe fn of(datum: pg_sys::Datum) -> Varlena<'a> {
+        let given: *mut pg_sys::varlena = datum.cast_mut_ptr();
+        // Asking here spares the call, and the jump buffer around it, for every plain value.
+        // SAFETY: a valid varlena has a header.
+        let plain = if unsafe { is_plain(given) } {
+            given
+        } else {
+            // SAFETY: as promised by the caller.
+            unsafe { pg_sys::pg_detoast_datum_packed(given) }
+        };
+        Varlena {
+            plain,
+            copied: plain != given,
+            of: PhantomData,
+        }
+    }
+
+    /// The same, aligned and with a four-byte header, as arrays need it.
+    ///
+    /// SAFETY: as for [`Varlena::of`].
+    pub unsafe fn aligned(datum: pg_sys::Datum) -> Varlena<'a> {
+        let given: *mut pg_sys::varlena = datum.cast_mut_ptr();
+        // SAFETY: a valid varlena has a header.
+        let plain = if unsafe { varatt_is_4b_u(given) } {
+            given
+        } else {
+            // SAFETY: as promised by the caller.
+            unsafe { pg_sys::pg_detoast_datum(given) }
+        };
+        Varlena {
+            plain,
+            copied: plain != given,
+            of: PhantomData,
+        }
+    }
+
+    /// The payload, header excluded.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: plain since construction, and alive as long as self.
+        unsafe { varlena_to_byte_slice(self.plain) }
+    }
+
+    /// The value with its header.
+    pub fn pointer(&self) -> *mut pg_sys::varlena {
+        self.plain
+    }
+
+    /// Keeps a copy until its memory context goes.
+    pub fn keep(mut self) -> *mut pg_sys::varlena {
+        self.copied = false;
+        self.plain
+    }
+}
+
+impl Drop for Varlena<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.copied {
+            // SAFETY: detoasting allocated it, and nobody else has it.
+            unsafe { pg_sys::pfree(self.plain.cast()) };
+        }
+    }
+}
+
+/// Neither compressed nor out of line.
+///
+/// SAFETY: `value` points to a varlena.
+#[inline]
+pub unsafe fn is_plain(value: *const pg_sys::varlena) -> bool {
+    // SAFETY: only the header is read.
+    unsafe { varatt_is_4b_u(value) || (varatt_is_1b(value) && !varatt_is_1b_e(value)) }
+}
+
+/// A new varlena of `payload` bytes, filled by `fill`; what it fails with leaves nothing behind.
+pub fn build(
+    payload: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+) -> Result<*mut pg_sys::varlena, Error> {
+    let size = payload + pg_sys::VARHDRSZ;
+    // SAFETY: palloc gives `size` bytes or raises an error (above 1 GB, too); all of them are
+    // written before anyone sees them.
+    unsafe {
+        let value: *mut pg_sys::varlena = pg_sys::palloc0(size).cast();
+        pgrx::set_varsize_4b(value, size as i32);
+        let data = value.cast::<u8>().add(pg_sys::VARHDRSZ);
+        match fill(std::slice::from_raw_parts_mut(data, payload)) {
+            Ok(()) => Ok(value),
+            Err(e) => {
+                pg_sys::pfree(value.cast());
+                Err(e)
+            }
+        }
+    }
+}
+
+/// A result that is already a datum of the declared type.
+pub struct NewValue(pub pg_sys::Datum);
+
+crate::pg::values::stands_for!(NewValue, "any");
+
+// SAFETY: whoever makes one hands over a datum of the declared result type.
+unsafe impl pgrx::callconv::BoxRet for NewValue {
+    unsafe fn box_into<'fcx>(
+        self,
+        fcinfo: &mut pgrx::callconv::FcInfo<'fcx>,
+    ) -> pgrx::datum::Datum<'fcx> {
+        // SAFETY: as above.
+        unsafe { fcinfo.return_raw_datum(self.0) }
+    }
+}

@@ -1,0 +1,236 @@
+//! `bloom_report`: duplicates of a table on one page.
+
+mod charts;
+mod diff;
+mod facts;
+mod histogram;
+mod page;
+mod plain;
+mod value;
+
+use std::ffi::CStr;
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::pg_sys;
+
+use crate::clusters::Method;
+use crate::clusters::Source;
+use crate::pairs::relation::{qualified, Records};
+use crate::pg::entry;
+use crate::pg::error::raise;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::text_datum;
+use crate::types::{readable, to_database, NewValue, Varlena};
+
+/// On which side of the threshold something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The threshold is reached.
+    Above,
+    Below,
+}
+
+/// How much of everything is shown.
+pub struct Limits {
+    clusters: usize,
+    /// Of a cluster.
+    records: usize,
+    /// Pairs on either side of the threshold.
+    near: usize,
+    columns: usize,
+}
+
+const LIMITS: Limits = Limits {
+    clusters: 20,
+    records: 10,
+    near: 5,
+    columns: 16,
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Html,
+    Text,
+}
+
+impl Format {
+    /// Errors: no such format.
+    fn of_name(name: &str) -> Format {
+        match name {
+            "html" => Format::Html,
+            "text" => Format::Text,
+            _ => raise(
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("unrecognized report format \"{name}\""),
+                )
+                .detail("The formats are \"html\" and \"text\"."),
+            ),
+        }
+    }
+}
+
+/// Where a report comes from.
+pub struct Origin {
+    pub title: String,
+    pub given_title: Option<String>,
+    /// With its schema, as SQL has it.
+    pub relation: String,
+    pub key: String,
+    pub signature: String,
+    pub method: String,
+    /// The columns that were asked for.
+    pub columns: Option<Vec<String>>,
+    /// With its schema, as SQL has it.
+    pub truth: Option<String>,
+    pub database: String,
+    pub date: String,
+    pub server: String,
+}
+
+impl Origin {
+    /// The statement that makes this page, in its format.
+    pub fn statement(&self, threshold: f64, format: Option<&str>) -> String {
+        let mut sql = format!("SELECT bloom_report({}", self.subject(threshold));
+        if let Some(columns) = &self.columns {
+            let names: Vec<String> = columns.iter().map(|name| literal(name)).collect();
+            let names = names.join(", ");
+            sql.push_str(&format!(",\n    columns => ARRAY[{names}]::name[]"));
+        }
+        if let Some(truth) = &self.truth {
+            sql.push_str(&format!(",\n    truth => {}", literal(truth)));
+        }
+        sql.push_str(&format!(",\n    method => {}", literal(&self.method)));
+        if let Some(title) = &self.given_title {
+            sql.push_str(&format!(",\n    title => {}", literal(title)));
+        }
+        if let Some(format) = format {
+            sql.push_str(&format!(",\n    format => {}", literal(format)));
+        }
+        sql.push_str(");");
+        sql
+    }
+
+    /// The statements whose results have all of it.
+    pub fn tables(&self, threshold: f64) -> String {
+        let subject = self.subject(threshold);
+        let mut sql = format!(
+            "CREATE TABLE duplicate_pair AS\n    SELECT * FROM bloom_duplicates({subject});\n\
+             CREATE TABLE duplicate_cluster AS\n    SELECT * FROM bloom_clusters('duplicate_pair', {threshold}, {});",
+            literal(&self.method)
+        );
+        if let Some(truth) = &self.truth {
+            let truth = literal(truth);
+            sql.push_str(&format!(
+                "\nSELECT * FROM bloom_quality('duplicate_cluster', {truth});\n\
+                 SELECT * FROM bloom_threshold_sweep('duplicate_pair', {truth});"
+            ));
+        }
+        sql
+    }
+
+    fn subject(&self, threshold: f64) -> String {
+        let [relation, key, signature] =
+            [&self.relation, &self.key, &self.signature].map(|text| literal(text));
+        format!("{relation}, {key}, {signature}, {threshold}")
+    }
+}
+
+/// A string constant of SQL, on one line and without characters that move others.
+fn literal(text: &str) -> String {
+    let text = text.replace('\'', "''");
+    if !text.contains(value::is_unfit) {
+        return format!("'{text}'");
+    }
+    let mut escaped = String::from("U&'");
+    for c in text.chars() {
+        match c {
+            '\\' => escaped.push_str("\\\\"),
+            c if value::is_unfit(c) => escaped.push_str(&format!("\\+{:06X}", u32::from(c))),
+            c => escaped.push(c),
+        }
+    }
+    escaped.push('\'');
+    escaped
+}
+
+/// SAFETY: a zero-terminated string in the database's encoding.
+unsafe fn known(text: *const std::ffi::c_char) -> String {
+    // SAFETY: as promised by the caller.
+    readable(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text)`
+#[entry]
+fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared so.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let threshold = arguments.threshold(3);
+    let (method_name, format) = (arguments.text(6), Format::of_name(&arguments.text(8)));
+    let method = Method::of_name(&method_name);
+    let given = arguments.datum(4).map(|_| arguments.names(4));
+    let truth = arguments.datum(5).map(|_| {
+        (
+            arguments.oid(5),
+            Source::of_pairs_or_labels(arguments.oid(5)),
+        )
+    });
+    let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
+    let name = |name: &CStr| readable(name.to_bytes());
+    let relation = name(&qualified(records.oid));
+    // SAFETY: a text that lives as long as the call.
+    let title = arguments
+        .datum(7)
+        .map(|title| readable(unsafe { Varlena::of(title) }.bytes()));
+    // SAFETY: variables and catalogs of the server.
+    let (database, date, server) = unsafe {
+        let date = known(pg_sys::timestamptz_to_str(
+            pg_sys::GetCurrentTransactionStartTimestamp(),
+        ));
+        (
+            known(pg_sys::get_database_name(pg_sys::MyDatabaseId)),
+            without_fraction(&date),
+            known(pg_sys::GetConfigOption(
+                c"server_version".as_ptr(),
+                true,
+                false,
+            )),
+        )
+    };
+    let origin = Origin {
+        title: title
+            .clone()
+            .unwrap_or_else(|| format!("Duplicates in {relation}")),
+        given_title: title,
+        relation,
+        key: name(&records.key.name),
+        signature: name(&records.signatures[0].name),
+        method: method_name,
+        columns: given
+            .as_ref()
+            .map(|given| given.iter().map(|column| name(column)).collect()),
+        truth: truth.as_ref().map(|(oid, _)| name(&qualified(*oid))),
+        database,
+        date,
+        server,
+    };
+    let columns = facts::columns(&records, given);
+    let truth = truth.as_ref().map(|(_, source)| source);
+    let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
+    let report = match format {
+        Format::Html => page::html(&facts, &origin),
+        Format::Text => plain::text(&facts, &origin),
+    };
+    NewValue(text_datum(&to_database(&report)))
+}
+
+/// 2026-01-31 12:00:00.123+01 as 2026-01-31 12:00:00+01.
+fn without_fraction(date: &str) -> String {
+    match date.split_once('.') {
+        Some((seconds, rest)) => {
+            let zone = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            format!("{seconds}{zone}")
+        }
+        None => date.to_owned(),
+    }
+}
