@@ -6,8 +6,8 @@ use bloom_ident_core::filter::rates::unit;
 use bloom_ident_core::Kind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::key::Key;
-use super::relation;
+use super::tables::column as relation;
+use super::tables::key::Key;
 use crate::pg::error::OrRaise;
 use crate::pg::message::{words, Message, Result};
 use crate::pg::{check_for_interrupts, entry, ffi};

@@ -4,12 +4,12 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::list;
 use super::options::Options;
-use super::prepare::{Guard, Own};
-use super::relation;
-use super::rights;
-use super::target::Tree;
+use super::prepared::{Guard, Own};
+use super::read_rights;
+use super::review::write_rights as rights;
+use super::tables::column as relation;
+use super::tables::target::Tree;
 use crate::pg::error::{internal, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::message::{words, Message, Result};
@@ -177,7 +177,7 @@ fn check(table: pg_sys::Oid, tree: &Tree, options: Options, trigger: &CStr) -> R
         of_table(leaf)?.need_key(leaf, &options)?;
     }
     let guard = Guard::of(options, table, own, table, trigger)?;
-    list::check_owner(&guard, || trigger.to_owned())?;
+    read_rights::check_owner(&guard, || trigger.to_owned())?;
     if let Some(review) = &guard.review {
         tell_who_writes(review.table, guard.owner, table)?;
     }

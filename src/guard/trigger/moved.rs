@@ -10,9 +10,9 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use super::call::Call;
-use super::prepare::Guard;
-use super::search::Place;
-use super::since::updater;
+use crate::guard::prepared::Guard;
+use crate::guard::search::since::updater;
+use crate::guard::search::Place;
 use crate::pg::ffi;
 use crate::types::Bloom;
 

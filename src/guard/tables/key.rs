@@ -2,7 +2,7 @@
 
 use pgrx::{pg_sys, PgMemoryContexts};
 
-use super::relation;
+use super::column as relation;
 use crate::pg::ffi;
 use crate::pg::node;
 

@@ -3,15 +3,21 @@
 //! As PostgreSQL's exclusion constraints do it: the row and its index entry are there before the search begins, so
 //! of two sessions that enter similar rows the one that searches later sees the other's row, and waits for its end.
 
+pub mod found;
+mod scan;
+pub mod since;
+mod wait;
+
 use bloom_ident_core::similarity::Counts;
 use pgrx::pg_sys;
 
-use super::found::Found;
-use super::prepare::Guard;
-use super::scan::{InProgress, Row, Scan};
-use super::since::Since;
-use super::target::Target;
-use super::wait::{wait_for, Waited};
+use found::Found;
+use scan::{InProgress, Row, Scan};
+use since::Since;
+use wait::{wait_for, Waited};
+
+use super::prepared::Guard;
+use super::tables::target::Target;
 use crate::pg::error::OrRaise;
 use crate::types::Bloom;
 

@@ -4,8 +4,8 @@ use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::prepare::Guard;
-use super::relation;
+use super::prepared::Guard;
+use super::tables::column as relation;
 use crate::pg::message::{words, Message, Result};
 
 /// Whether a row is refused tells of the list, so the owner of the guarded table must be allowed to read it. Nothing runs as

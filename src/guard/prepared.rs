@@ -6,13 +6,13 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::call::Call;
-use super::key::Key;
-use super::list;
 use super::options::{Action, Options, TableName};
-use super::relation;
+use super::read_rights;
 use super::review::Review;
-use super::target::{self, Target, Tree};
+use super::tables::column as relation;
+use super::tables::key::Key;
+use super::tables::target::{self, Target, Tree};
+use super::trigger::call::Call;
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, Result};
 
@@ -150,7 +150,7 @@ impl Guard {
             locked,
             valid: Cell::new(true),
         };
-        guard.read = list::columns_told(searched, &guard);
+        guard.read = read_rights::columns_told(searched, &guard);
         guard.warn_of_missing_indexes(trigger);
         Ok(guard)
     }

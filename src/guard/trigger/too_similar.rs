@@ -5,11 +5,11 @@ use std::ffi::c_int;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::call::Call;
-use super::found::{Found, Match};
-use super::options::Action;
-use super::prepare::Guard;
-use super::relation;
-use super::review::Review;
+use crate::guard::options::Action;
+use crate::guard::prepared::Guard;
+use crate::guard::review::Review;
+use crate::guard::search::found::{Found, Match};
+use crate::guard::tables::column as relation;
 use crate::pg::message::{sqlstate, words, Message, Result};
 
 /// In class 23, integrity constraint violation; none of PostgreSQL's.

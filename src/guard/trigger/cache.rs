@@ -7,8 +7,8 @@ use std::rc::Rc;
 use pgrx::pg_sys;
 
 use super::call::Call;
-use super::prepare::Guard;
-use super::target;
+use crate::guard::prepared::Guard;
+use crate::guard::tables::target;
 use crate::pg::message::Result;
 use crate::pg::{entry, ffi};
 

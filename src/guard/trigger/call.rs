@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::options::Options;
+use crate::guard::options::Options;
 use crate::pg::message::{words, Message, Result};
 
 /// A call of the trigger function.

@@ -3,7 +3,7 @@
 use pgrx::{direct_function_call, pg_sys, IntoDatum};
 
 use super::scan::InProgress;
-use super::search::Place;
+use super::Place;
 use crate::pg::{check_for_interrupts, ffi};
 
 pub enum Waited {

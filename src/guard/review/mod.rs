@@ -1,13 +1,17 @@
 //! The table that suspected pairs go to.
 
+mod builtin;
+pub mod write_rights;
+
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use super::found::Found;
-use super::relation;
-use super::rights::{self, Acting};
+use write_rights::{self as rights, Acting};
+
+use super::search::found::Found;
+use super::tables::column as relation;
 use crate::pg::error::internal;
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, Result};

@@ -2,9 +2,9 @@
 
 use pgrx::pg_sys;
 
-use super::key::attribute;
 use super::since::Since;
-use super::target::Target;
+use crate::guard::tables::key::attribute;
+use crate::guard::tables::target::Target;
 use crate::pg::{check_for_interrupts, ffi};
 use crate::types::{Bloom, NewQuery};
 

@@ -2,8 +2,8 @@
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::column as relation;
 use super::key::Key;
-use super::relation;
 use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::message::{words, Message, Result};
 use crate::pg::node;
