@@ -7,7 +7,7 @@ use bloom_ident_core::Kind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::tables::column as relation;
-use super::tables::key::Key;
+use super::tables::key::PrimaryKey;
 use crate::pg::error::OrRaise;
 use crate::pg::message::{words, Message, Result};
 use crate::pg::{check_for_interrupts, entry, ffi};
@@ -123,7 +123,7 @@ fn statement(
     // SAFETY: a table, locked while it is looked at.
     let key = unsafe {
         let open = ffi::table_open(list, pg_sys::AccessShareLock as i32);
-        let key = Key::of(open);
+        let key = PrimaryKey::of(open);
         pg_sys::table_close(open, pg_sys::AccessShareLock as i32);
         key.ok_or_else(no_key)?
     };

@@ -4,12 +4,12 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::options::Options;
-use super::prepared::{Guard, Own};
+use super::options::GuardOptions;
+use super::prepared::{GuardedTable, PreparedGuard};
 use super::read_rights;
 use super::review::write_rights as rights;
 use super::tables::column as relation;
-use super::tables::target::Tree;
+use super::tables::target::PartitionTree;
 use crate::pg::error::{internal, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::message::{words, Message, Result};
@@ -35,7 +35,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         let table = pg_sys::Oid::from(datum(given, 0, "rel")?.value() as u32);
         (table, of_trigger(given)?, (*(*fcinfo).flinfo).fn_oid)
     };
-    let options = Options::parse(&arguments)?;
+    let options = GuardOptions::parse(&arguments)?;
     may_create(table)?;
     // SAFETY: a lock by OID, the one that CREATE TRIGGER takes; what is checked stays true until it is done.
     unsafe { ffi::LockRelationOid(table, pg_sys::ShareRowExclusiveLock as i32) };
@@ -119,11 +119,11 @@ fn may_create(table: pg_sys::Oid) -> Result<()> {
 /// The tables that the trigger will fire for.
 ///
 /// Errors: a relation that can have no such triggers (42809).
-fn rows_of(table: pg_sys::Oid) -> Result<Tree> {
+fn rows_of(table: pg_sys::Oid) -> Result<PartitionTree> {
     match relation::kind(table) {
         pg_sys::RELKIND_RELATION
         | pg_sys::RELKIND_PARTITIONED_TABLE
-        | pg_sys::RELKIND_FOREIGN_TABLE => Tree::with_foreign(table),
+        | pg_sys::RELKIND_FOREIGN_TABLE => PartitionTree::with_foreign(table),
         _ => Err(Message::of(
             PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
             words!(
@@ -137,7 +137,7 @@ fn rows_of(table: pg_sys::Oid) -> Result<Tree> {
 }
 
 /// `table_column_guard`, cut to the length of a name, with a number if a table of the tree has a trigger of this name.
-fn free_name(tree: &Tree, column: &CStr) -> CString {
+fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
     let top = relation::name(tree.all[0]);
     let mut number = 0_u32;
     loop {
@@ -162,12 +162,17 @@ fn free_name(tree: &Tree, column: &CStr) -> CString {
 }
 
 /// Errors: whatever the trigger would say at the first row.
-fn check(table: pg_sys::Oid, tree: &Tree, options: Options, trigger: &CStr) -> Result<()> {
+fn check(
+    table: pg_sys::Oid,
+    tree: &PartitionTree,
+    options: GuardOptions,
+    trigger: &CStr,
+) -> Result<()> {
     let of_table = |table| {
         // SAFETY: a table, locked.
         unsafe {
             let open = ffi::table_open(table, pg_sys::NoLock as i32);
-            let own = Own::of(open, &options);
+            let own = GuardedTable::of(open, &options);
             pg_sys::table_close(open, pg_sys::NoLock as i32);
             own
         }
@@ -176,7 +181,7 @@ fn check(table: pg_sys::Oid, tree: &Tree, options: Options, trigger: &CStr) -> R
     for &leaf in &tree.leaves {
         of_table(leaf)?.need_key(leaf, &options)?;
     }
-    let guard = Guard::of(options, table, own, table, trigger)?;
+    let guard = PreparedGuard::of(options, table, own, table, trigger)?;
     read_rights::check_owner(&guard, || trigger.to_owned())?;
     if let Some(review) = &guard.review {
         tell_who_writes(review.table, guard.owner, table)?;

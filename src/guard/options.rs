@@ -8,20 +8,20 @@ use crate::pg::message::{words, Message, Result};
 use crate::pg::node;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum GuardAction {
     Reject,
     Warn,
     Skip,
     Flag,
 }
 
-impl Action {
+impl GuardAction {
     pub fn name(self) -> &'static str {
         match self {
-            Action::Reject => "reject",
-            Action::Warn => "warn",
-            Action::Skip => "skip",
-            Action::Flag => "flag",
+            GuardAction::Reject => "reject",
+            GuardAction::Warn => "warn",
+            GuardAction::Skip => "skip",
+            GuardAction::Flag => "flag",
         }
     }
 }
@@ -33,11 +33,11 @@ pub struct TableName {
     pub name: CString,
 }
 
-pub struct Options {
+pub struct GuardOptions {
     pub column: CString,
     /// In [0,1], inclusive.
     pub threshold: f64,
-    pub action: Action,
+    pub action: GuardAction,
     /// Where pairs go; with `Action::Flag`, and only then.
     pub review: Option<TableName>,
     /// The table to look in, instead of the own one.
@@ -53,14 +53,14 @@ fn invalid(message: Vec<u8>) -> Box<Message> {
     Message::of(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
 }
 
-impl Options {
+impl GuardOptions {
     /// Whether the trigger must fire BEFORE the event; others AFTER it.
     pub fn is_before(&self) -> bool {
-        self.action == Action::Skip
+        self.action == GuardAction::Skip
     }
 
     /// Errors: 22023 for what is not understood, 42602 for a malformed table name.
-    pub fn parse(args: &[CString]) -> Result<Options> {
+    pub fn parse(args: &[CString]) -> Result<GuardOptions> {
         let [column, threshold, action, options @ ..] = args else {
             return Err(invalid(words!(
                 "trigger function bloom_guard needs three arguments or more, not ",
@@ -68,7 +68,7 @@ impl Options {
             ))
             .hint(words!(USAGE)));
         };
-        let mut parsed = Options {
+        let mut parsed = GuardOptions {
             column: column.clone(),
             threshold: parse_threshold(threshold)?,
             action: parse_action(action)?,
@@ -116,7 +116,7 @@ impl Options {
     }
 
     fn check(&self) -> Result<()> {
-        let flags = self.action == Action::Flag;
+        let flags = self.action == GuardAction::Flag;
         if flags && self.review.is_none() {
             return Err(invalid(words!("action flag needs option \"review\""))
                 .hint(words!("Add 'review', 'schema.table' to the arguments.")));
@@ -168,8 +168,13 @@ fn parse_threshold(text: &CStr) -> Result<f64> {
     }
 }
 
-fn parse_action(text: &CStr) -> Result<Action> {
-    let all = [Action::Reject, Action::Warn, Action::Skip, Action::Flag];
+fn parse_action(text: &CStr) -> Result<GuardAction> {
+    let all = [
+        GuardAction::Reject,
+        GuardAction::Warn,
+        GuardAction::Skip,
+        GuardAction::Flag,
+    ];
     let known = all.iter().find(|a| a.name().as_bytes() == text.to_bytes());
     known.copied().ok_or_else(|| {
         invalid(words!("unrecognized action \"", text, "\" of bloom_guard"))

@@ -6,19 +6,19 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::options::{Action, Options, TableName};
+use super::options::{GuardAction, GuardOptions, TableName};
 use super::read_rights;
-use super::review::Review;
+use super::review::ReviewTable;
 use super::tables::column as relation;
-use super::tables::key::Key;
-use super::tables::target::{self, Target, Tree};
-use super::trigger::call::Call;
+use super::tables::key::PrimaryKey;
+use super::tables::target::{self, PartitionTree, SearchTarget};
+use super::trigger::call::TriggerCall;
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, Result};
 
 /// A trigger of one table, ready to check rows.
-pub struct Guard {
-    pub options: Options,
+pub struct PreparedGuard {
+    pub options: GuardOptions,
     /// The signature in the table that the trigger has fired for.
     pub column: i16,
     /// PostgreSQL computes it after BEFORE triggers have run.
@@ -30,10 +30,10 @@ pub struct Guard {
     pub searched: pg_sys::Oid,
     /// Its columns whose content the guard tells of.
     pub read: Vec<i16>,
-    pub targets: Vec<Target>,
+    pub targets: Vec<SearchTarget>,
     /// Of the table that the trigger has fired for.
-    pub key: Option<Key>,
-    pub review: Option<Review>,
+    pub key: Option<PrimaryKey>,
+    pub review: Option<ReviewTable>,
     /// Relations on which all of this depends.
     pub watched: HashSet<pg_sys::Oid>,
     /// To be locked before this is used.
@@ -42,32 +42,32 @@ pub struct Guard {
 }
 
 /// What the table must have that the trigger fires for.
-pub struct Own {
+pub struct GuardedTable {
     column: i16,
     generated: bool,
-    key: Option<Key>,
+    key: Option<PrimaryKey>,
 }
 
-impl Own {
+impl GuardedTable {
     /// Errors: no signature of this name (42703, 42804), or a virtual one (0A000).
     ///
     /// SAFETY: `table` is open and locked.
-    pub unsafe fn of(table: pg_sys::Relation, options: &Options) -> Result<Own> {
+    pub unsafe fn of(table: pg_sys::Relation, options: &GuardOptions) -> Result<GuardedTable> {
         // SAFETY: as promised by the caller.
         unsafe {
             let oid = (*table).rd_id;
             let column = relation::signature_column(oid, &options.column)?;
-            Ok(Own {
+            Ok(GuardedTable {
                 column,
                 generated: generated(oid, column)?,
-                key: Key::of(table),
+                key: PrimaryKey::of(table),
             })
         }
     }
 
     /// Errors: action flag, and no primary key (42704).
-    pub fn need_key(&self, table: pg_sys::Oid, options: &Options) -> Result<()> {
-        if options.action == Action::Flag && self.key.is_none() {
+    pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> Result<()> {
+        if options.action == GuardAction::Flag && self.key.is_none() {
             return Err(no_key(table));
         }
         Ok(())
@@ -79,43 +79,43 @@ thread_local! {
     static WARNED: RefCell<HashSet<pg_sys::Oid>> = RefCell::default();
 }
 
-impl Guard {
+impl PreparedGuard {
     pub fn is_list(&self) -> bool {
         self.options.list.is_some()
     }
 
-    /// Errors: as for [`Guard::of`]; BEFORE or AFTER where the action needs the other (39P01).
-    pub fn prepare(call: &Call) -> Result<Guard> {
-        let options = Options::parse(&call.args())?;
+    /// Errors: as for [`PreparedGuard::of`]; BEFORE or AFTER where the action needs the other (39P01).
+    pub fn prepare(call: &TriggerCall) -> Result<PreparedGuard> {
+        let options = GuardOptions::parse(&call.args())?;
         call.check_timing(&options)?;
         // SAFETY: the trigger's table is open and locked.
-        let own = unsafe { Own::of(call.relation(), &options)? };
+        let own = unsafe { GuardedTable::of(call.relation(), &options)? };
         own.need_key(call.table(), &options)?;
         let trigger = call.trigger_name();
-        Guard::of(options, call.table(), own, topmost(call), &trigger)
+        PreparedGuard::of(options, call.table(), own, topmost(call), &trigger)
     }
 
     /// `own` is of `table`, for which the trigger fires; `top` has the trigger.
     ///
     /// Errors: whatever the arguments name and is not there, or is not as it must be.
     pub fn of(
-        options: Options,
+        options: GuardOptions,
         table: pg_sys::Oid,
-        own: Own,
+        own: GuardedTable,
         top: pg_sys::Oid,
         trigger: &CStr,
-    ) -> Result<Guard> {
+    ) -> Result<PreparedGuard> {
         let searched = match &options.list {
             Some(list) => lock_table(list, top, "blocklist")?,
             None => top,
         };
         target::lock(top);
         let wanted = options.list_column.as_ref().unwrap_or(&options.column);
-        let tree = Tree::below(searched, wanted)?;
+        let tree = PartitionTree::below(searched, wanted)?;
         let targets = tree
             .leaves
             .iter()
-            .map(|&leaf| Target::new(leaf, wanted))
+            .map(|&leaf| SearchTarget::new(leaf, wanted))
             .collect::<Result<Vec<_>>>()?;
         let review = match &options.review {
             Some(name) => {
@@ -123,7 +123,7 @@ impl Guard {
                 if let Some(keyless) = targets.iter().find(|t| t.key.is_none()) {
                     return Err(no_key(keyless.table));
                 }
-                Some(Review::new(review, options.list.is_some())?)
+                Some(ReviewTable::new(review, options.list.is_some())?)
             }
             None => None,
         };
@@ -135,7 +135,7 @@ impl Guard {
         if !locked.contains(&top) {
             locked.insert(0, top);
         }
-        let mut guard = Guard {
+        let mut guard = PreparedGuard {
             options,
             column: own.column,
             generated: own.generated,
@@ -216,7 +216,7 @@ fn owner(table: pg_sys::Oid) -> pg_sys::Oid {
 }
 
 /// The table whose trigger the partitions' triggers were made from.
-fn topmost(call: &Call) -> pg_sys::Oid {
+fn topmost(call: &TriggerCall) -> pg_sys::Oid {
     let mut table = call.table();
     if !call.trigger().tgisclone {
         return table;
@@ -318,7 +318,7 @@ fn no_key(table: pg_sys::Oid) -> Box<Message> {
     )
     .detail(words!(
         "Action ",
-        Action::Flag.name(),
+        GuardAction::Flag.name(),
         " of bloom_guard names rows by their primary keys."
     ))
     .hint(words!(

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::prepared::Guard;
+use super::prepared::PreparedGuard;
 use super::tables::column as relation;
 use crate::pg::message::{words, Message, Result};
 
@@ -13,7 +13,7 @@ use crate::pg::message::{words, Message, Result};
 /// functions, and casts as far as `Key::text` trusts them.
 ///
 /// Errors: 42501.
-pub fn check_owner(guard: &Guard, trigger: impl FnOnce() -> CString) -> Result<()> {
+pub fn check_owner(guard: &PreparedGuard, trigger: impl FnOnce() -> CString) -> Result<()> {
     if !guard.is_list() || relation::is_owner(guard.searched, guard.owner) {
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub fn check_owner(guard: &Guard, trigger: impl FnOnce() -> CString) -> Result<(
 }
 
 /// The columns of `searched` that a guard tells of: the signature, and with a review table each key.
-pub fn columns_told(searched: pg_sys::Oid, guard: &Guard) -> Vec<i16> {
+pub fn columns_told(searched: pg_sys::Oid, guard: &PreparedGuard) -> Vec<i16> {
     let wanted = guard.options.list_column.as_ref();
     let wanted = wanted.unwrap_or(&guard.options.column);
     let mut columns: Vec<i16> = relation::column(searched, wanted).into_iter().collect();

@@ -8,9 +8,9 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use write_rights::{self as rights, Acting};
+use write_rights::{self as rights, SwitchedUser};
 
-use super::search::found::Found;
+use super::search::found::SimilarRows;
 use super::tables::column as relation;
 use crate::pg::error::internal;
 use crate::pg::ffi;
@@ -18,16 +18,16 @@ use crate::pg::message::{words, Message, Result};
 use crate::pg::node;
 
 /// A review table and the plans that insert into it.
-pub struct Review {
+pub struct ReviewTable {
     pub table: pg_sys::Oid,
     /// For the invoking user.
-    insert: Plan,
+    insert: SavedPlan,
     /// The same, that can be looked at between planning and running.
-    insert_returning: Plan,
+    insert_returning: SavedPlan,
 }
 
 /// A statement and its plan, once it was needed.
-struct Plan {
+struct SavedPlan {
     statement: CString,
     plan: Cell<pg_sys::SPIPlanPtr>,
 }
@@ -47,11 +47,11 @@ const COLUMNS: [(&std::ffi::CStr, &str, pg_sys::Oid); 4] = [
     ),
 ];
 
-impl Review {
+impl ReviewTable {
     /// Pairs of a table are not entered the other way round again; those with a list are of two kinds of keys.
     ///
     /// Errors: it is no table (42809), lacks columns (42703), or has them of other types (42804).
-    pub fn new(table: pg_sys::Oid, with_list: bool) -> Result<Review> {
+    pub fn new(table: pg_sys::Oid, with_list: bool) -> Result<ReviewTable> {
         check(table)?;
         let name = relation::quoted(table);
         let mut statement = words!(
@@ -72,17 +72,17 @@ impl Review {
             ));
         }
         statement.extend(words!(" ON CONFLICT DO NOTHING"));
-        Ok(Review {
+        Ok(ReviewTable {
             table,
-            insert: Plan::of(words!(statement)),
-            insert_returning: Plan::of(words!(statement, " RETURNING 1")),
+            insert: SavedPlan::of(words!(statement)),
+            insert_returning: SavedPlan::of(words!(statement, " RETURNING 1")),
         })
     }
 
     /// As the owner of the guarded table, if that runs nothing of others, else as the invoking user.
     ///
     /// Errors: the table has become another one meanwhile, or has got partitions (40001); those of the write.
-    pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &Found) -> Result<()> {
+    pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &SimilarRows) -> Result<()> {
         // SAFETY: in a transaction; what is connected is finished, by its end if there is an error.
         unsafe {
             let tables = if pg_sys::GetUserId() == owner {
@@ -91,7 +91,7 @@ impl Review {
                 rights::owned_throughout(self.table, owner)
             };
             ffi::SPI_connect();
-            let acting = tables.as_ref().map(|_| Acting::begin(owner));
+            let acting = tables.as_ref().map(|_| SwitchedUser::begin(owner));
             let mut result = Ok(());
             for m in &found.best {
                 let text = |s: &[u8]| {
@@ -118,7 +118,7 @@ impl Review {
         }
     }
 
-    /// Errors: as for [`Review::enter`].
+    /// Errors: as for [`ReviewTable::enter`].
     ///
     /// SAFETY: connected to SPI.
     unsafe fn run_within(
@@ -158,9 +158,9 @@ impl Review {
     }
 }
 
-impl Plan {
-    fn of(statement: Vec<u8>) -> Plan {
-        Plan {
+impl SavedPlan {
+    fn of(statement: Vec<u8>) -> SavedPlan {
+        SavedPlan {
             statement: CString::new(statement).expect("names have no zero bytes"),
             plan: Cell::new(std::ptr::null_mut()),
         }
@@ -196,7 +196,7 @@ impl Plan {
     }
 }
 
-impl Drop for Plan {
+impl Drop for SavedPlan {
     fn drop(&mut self) {
         let plan = self.plan.get();
         // SAFETY: a flag of this process. At its end nobody is left to catch an error, and nothing is left to free.

@@ -130,17 +130,17 @@ pub unsafe fn stays_within(cursor: pg_sys::Portal, tables: &[pg_sys::Oid]) -> bo
 }
 
 /// The session while it acts as another user. If there is an error, the server changes it back.
-pub struct Acting {
+pub struct SwitchedUser {
     user: pg_sys::Oid,
     context: i32,
     settings: i32,
 }
 
-impl Acting {
+impl SwitchedUser {
     /// As a function of SECURITY DEFINER with a search_path of its own. SECURITY_RESTRICTED_OPERATION is not for this: it would
     /// refuse to queue the checks of the table's deferred constraints. What it protects, the session of the invoking user, is
     /// open to the owner of the guarded table anyway, who may put a trigger there.
-    pub fn begin(owner: pg_sys::Oid) -> Acting {
+    pub fn begin(owner: pg_sys::Oid) -> SwitchedUser {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
         // SAFETY: what is changed is changed back by end(), or by the end of the subtransaction.
         unsafe {
@@ -159,7 +159,7 @@ impl Acting {
                 0,
                 false,
             );
-            Acting {
+            SwitchedUser {
                 user,
                 context,
                 settings,

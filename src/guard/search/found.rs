@@ -5,16 +5,16 @@ use pgrx::pg_sys;
 /// As many as a message shows, and a review table gets.
 pub const SHOWN: usize = 5;
 
-pub struct Match {
+pub struct SimilarRow {
     pub similarity: f64,
     pub table: pg_sys::Oid,
     /// Primary key as text, or the row's place.
     pub key: Vec<u8>,
 }
 
-impl Match {
+impl SimilarRow {
     /// More similar first, then by key.
-    fn before(&self, other: &Match) -> bool {
+    fn before(&self, other: &SimilarRow) -> bool {
         match self.similarity.total_cmp(&other.similarity) {
             std::cmp::Ordering::Equal => {
                 (&self.key, self.table.to_u32()) < (&other.key, other.table.to_u32())
@@ -25,25 +25,25 @@ impl Match {
 }
 
 #[derive(Default)]
-pub struct Found {
-    pub best: Vec<Match>,
+pub struct SimilarRows {
+    pub best: Vec<SimilarRow>,
     pub count: u64,
 }
 
-impl Found {
+impl SimilarRows {
     /// `key` is asked only if the row may be among the best.
     pub fn add(&mut self, similarity: f64, table: pg_sys::Oid, key: impl FnOnce() -> Vec<u8>) {
         self.count += 1;
         if self.best.len() == SHOWN && self.best[SHOWN - 1].similarity > similarity {
             return;
         }
-        let new = Match {
+        let new = SimilarRow {
             similarity,
             table,
             key: key(),
         };
         // Of a row that another transaction is changing there are two versions.
-        let twin = |m: &Match| m.table == new.table && m.key == new.key;
+        let twin = |m: &SimilarRow| m.table == new.table && m.key == new.key;
         if let Some(at) = self.best.iter().position(twin) {
             self.count -= 1;
             if !new.before(&self.best[at]) {
@@ -61,8 +61,8 @@ impl Found {
 mod tests {
     use super::*;
 
-    fn keys(found: &Found) -> Vec<&str> {
-        let text = |m: &Match| std::str::from_utf8(&m.key).unwrap().to_owned();
+    fn keys(found: &SimilarRows) -> Vec<&str> {
+        let text = |m: &SimilarRow| std::str::from_utf8(&m.key).unwrap().to_owned();
         let all: Vec<String> = found.best.iter().map(text).collect();
         all.iter()
             .map(|s| &*s.clone().leak())
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_best_stay_in_order() {
-        let mut found = Found::default();
+        let mut found = SimilarRows::default();
         let table = pg_sys::Oid::from(1);
         for (similarity, key) in [
             (0.8, "c"),

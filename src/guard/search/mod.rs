@@ -11,34 +11,34 @@ mod wait;
 use bloom_ident_core::similarity::Counts;
 use pgrx::pg_sys;
 
-use found::Found;
-use scan::{InProgress, Row, Scan};
-use since::Since;
-use wait::{wait_for, Waited};
+use found::SimilarRows;
+use scan::{DirtyScan, PendingTransaction, RowState};
+use since::SearchStart;
+use wait::{wait_for, WaitOutcome};
 
-use super::prepared::Guard;
-use super::tables::target::Target;
+use super::prepared::PreparedGuard;
+use super::tables::target::SearchTarget;
 use crate::pg::error::OrRaise;
 use crate::types::Bloom;
 
 /// Where a row of a table is.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct RowTid {
     pub table: pg_sys::Oid,
     pub tid: pg_sys::ItemPointerData,
 }
 
 /// What the caller does with rows of other transactions that have not ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Undecided {
+pub enum PendingRows {
     /// Waits, unless other rows decide.
     WaitFor,
     /// Takes them for rows that are there, as those that are gone since the search began.
     Count,
 }
 
-pub enum Outcome {
-    Rows(Found),
+pub enum SearchOutcome {
+    Rows(SimilarRows),
     /// A transaction that has a similar row waits for this one.
     Deadlock,
 }
@@ -52,55 +52,55 @@ fn same_place(a: pg_sys::ItemPointerData, b: pg_sys::ItemPointerData) -> bool {
 ///
 /// Errors: a row of another shape.
 pub fn search(
-    guard: &Guard,
+    guard: &PreparedGuard,
     signature: &Bloom<'_>,
-    own: Option<Place>,
-    undecided: Undecided,
-) -> Outcome {
+    own: Option<RowTid>,
+    undecided: PendingRows,
+) -> SearchOutcome {
     loop {
-        let mut seen = Seen::default();
-        let since = Since::now();
+        let mut seen = SearchPass::default();
+        let since = SearchStart::now();
         for target in &guard.targets {
             let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
             search_one(guard, target, signature, own, undecided, &since, &mut seen);
         }
         drop(since);
         match seen {
-            Seen { found, .. } if found.count > 0 => return Outcome::Rows(found),
-            Seen {
+            SearchPass { found, .. } if found.count > 0 => return SearchOutcome::Rows(found),
+            SearchPass {
                 blocker: Some((blocker, place)),
                 ..
             } => match wait_for(blocker, place) {
-                Waited::Ended => (),
-                Waited::Deadlock => return Outcome::Deadlock,
+                WaitOutcome::Ended => (),
+                WaitOutcome::Deadlock => return SearchOutcome::Deadlock,
             },
-            Seen { gone: true, .. } => (),
-            Seen { found, .. } => return Outcome::Rows(found),
+            SearchPass { gone: true, .. } => (),
+            SearchPass { found, .. } => return SearchOutcome::Rows(found),
         }
     }
 }
 
 /// What one look at all targets has come upon.
 #[derive(Default)]
-struct Seen {
-    found: Found,
+struct SearchPass {
+    found: SimilarRows,
     /// Who has not decided about a similar row.
-    blocker: Option<(InProgress, Place)>,
+    blocker: Option<(PendingTransaction, RowTid)>,
     /// A similar row has been deleted, or is now elsewhere.
     gone: bool,
 }
 
 fn search_one(
-    guard: &Guard,
-    target: &Target,
+    guard: &PreparedGuard,
+    target: &SearchTarget,
     signature: &Bloom<'_>,
     own: Option<pg_sys::ItemPointerData>,
-    undecided: Undecided,
-    since: &Since,
-    seen: &mut Seen,
+    undecided: PendingRows,
+    since: &SearchStart,
+    seen: &mut SearchPass,
 ) {
     let view = signature.view();
-    let mut scan = Scan::begin(target, signature, guard.options.threshold, since);
+    let mut scan = DirtyScan::begin(target, signature, guard.options.threshold, since);
     let slot = scan.slot;
     while let Some(row) = scan.advance() {
         let similarity = Counts::of(&view, &scan.signature().view())
@@ -113,13 +113,13 @@ fn search_one(
         if own.is_some_and(|own| same_place(own, scan.place())) {
             continue;
         }
-        if undecided == Undecided::WaitFor {
-            if row == Row::Gone {
+        if undecided == PendingRows::WaitFor {
+            if row == RowState::Gone {
                 seen.gone = true;
                 continue;
             }
             if let Some(other) = scan.in_progress() {
-                let place = Place {
+                let place = RowTid {
                     table: target.table,
                     tid: scan.place(),
                 };

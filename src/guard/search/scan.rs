@@ -2,21 +2,21 @@
 
 use pgrx::pg_sys;
 
-use super::since::Since;
+use super::since::SearchStart;
 use crate::guard::tables::key::attribute;
-use crate::guard::tables::target::Target;
+use crate::guard::tables::target::SearchTarget;
 use crate::pg::{check_for_interrupts, ffi};
 use crate::types::{Bloom, NewQuery};
 
 /// A transaction that must end before it is known whether a row is there.
 #[derive(Clone, Copy)]
-pub struct InProgress {
+pub struct PendingTransaction {
     pub transaction: pg_sys::TransactionId,
     /// 0, or that of an INSERT … ON CONFLICT that has not decided yet.
     pub speculative: u32,
 }
 
-enum Rows {
+enum ScanSource {
     Index(pg_sys::Relation, pg_sys::IndexScanDesc),
     /// Of all versions of all rows.
     Table(pg_sys::TableScanDesc),
@@ -24,20 +24,20 @@ enum Rows {
 
 /// What a scan has come to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Row {
-    /// It is there, or may be: see [`Scan::in_progress`].
-    There,
+pub enum RowState {
+    /// It is there, or may be: see [`DirtyScan::in_progress`].
+    Present,
     /// A version that was there when the search began, and was deleted or updated meanwhile. The scan may have
     /// passed by the place of the new one before that was written.
     Gone,
 }
 
 /// The snapshot is written by the scan, for each row: who inserts or deletes it, if still in progress.
-pub struct Scan<'a> {
-    target: &'a Target,
-    since: &'a Since,
+pub struct DirtyScan<'a> {
+    target: &'a SearchTarget,
+    since: &'a SearchStart,
     table: pg_sys::Relation,
-    rows: Rows,
+    source: ScanSource,
     /// The place that the index has given last had a row.
     found: bool,
     pub slot: *mut pg_sys::TupleTableSlot,
@@ -46,14 +46,14 @@ pub struct Scan<'a> {
 
 const FORWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::ForwardScanDirection;
 
-impl<'a> Scan<'a> {
+impl<'a> DirtyScan<'a> {
     /// The target's table is locked.
     pub fn begin(
-        target: &'a Target,
+        target: &'a SearchTarget,
         signature: &Bloom<'_>,
         threshold: f64,
-        since: &'a Since,
-    ) -> Scan<'a> {
+        since: &'a SearchStart,
+    ) -> DirtyScan<'a> {
         // SAFETY: the table is locked, and has the index as long as it is; the snapshot lives as long as the
         // scan, in the memory of the current context.
         unsafe {
@@ -63,10 +63,10 @@ impl<'a> Scan<'a> {
             let snapshot: *mut pg_sys::SnapshotData =
                 pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
             (*snapshot).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
-            let rows = match &target.index {
+            let source = match &target.index {
                 None => {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
-                    Rows::Table(ffi::table_beginscan(table, all, 0, keys))
+                    ScanSource::Table(ffi::table_beginscan(table, all, 0, keys))
                 }
                 Some(index) => {
                     let open = ffi::index_open(index.oid, pg_sys::AccessShareLock as i32);
@@ -87,14 +87,14 @@ impl<'a> Scan<'a> {
                     let scan =
                         ffi::index_beginscan(table, open, snapshot, std::ptr::null_mut(), 1, 0);
                     ffi::index_rescan(scan, &mut key, 1, std::ptr::null_mut(), 0);
-                    Rows::Index(open, scan)
+                    ScanSource::Index(open, scan)
                 }
             };
-            Scan {
+            DirtyScan {
                 target,
                 since,
                 table,
-                rows,
+                source,
                 found: false,
                 slot,
                 snapshot,
@@ -103,14 +103,14 @@ impl<'a> Scan<'a> {
     }
 
     /// Goes to the next row that may be similar; `None` at the end.
-    pub fn advance(&mut self) -> Option<Row> {
+    pub fn advance(&mut self) -> Option<RowState> {
         loop {
             check_for_interrupts();
             // SAFETY: begun, and not ended.
             let row = unsafe {
-                match self.rows {
-                    Rows::Index(_, scan) => self.next_of_index(scan)?,
-                    Rows::Table(scan) => {
+                match self.source {
+                    ScanSource::Index(_, scan) => self.next_of_index(scan)?,
+                    ScanSource::Table(scan) => {
                         if !ffi::table_scan_getnextslot(scan, FORWARD, self.slot) {
                             return None;
                         }
@@ -130,7 +130,7 @@ impl<'a> Scan<'a> {
     /// interest.
     ///
     /// SAFETY: `scan` is begun, and not ended.
-    unsafe fn next_of_index(&mut self, scan: pg_sys::IndexScanDesc) -> Option<Option<Row>> {
+    unsafe fn next_of_index(&mut self, scan: pg_sys::IndexScanDesc) -> Option<Option<RowState>> {
         // SAFETY: as promised by the caller.
         unsafe {
             if !(*scan).xs_heap_continue {
@@ -141,7 +141,7 @@ impl<'a> Scan<'a> {
             }
             if ffi::index_fetch_heap(scan, self.slot) {
                 self.found = true;
-                return Some(Some(Row::There));
+                return Some(Some(RowState::Present));
             }
             // what is dead to everybody has been so for longer
             if self.found || (*scan).kill_prior_tuple {
@@ -166,18 +166,18 @@ impl<'a> Scan<'a> {
     /// What the version in the slot is.
     ///
     /// SAFETY: the slot holds a version of a row of the table.
-    unsafe fn version(&mut self) -> Option<Row> {
+    unsafe fn version(&mut self) -> Option<RowState> {
         // SAFETY: as promised by the caller.
         unsafe {
             if pg_sys::table_tuple_satisfies_snapshot(self.table, self.slot, self.snapshot) {
-                Some(Row::There)
+                Some(RowState::Present)
             } else {
-                self.since.ended(self.slot).then_some(Row::Gone)
+                self.since.ended(self.slot).then_some(RowState::Gone)
             }
         }
     }
 
-    /// Of the row that [`Scan::advance`] went to.
+    /// Of the row that [`DirtyScan::advance`] went to.
     pub fn signature(&self) -> Bloom<'_> {
         // SAFETY: the slot holds a row with a signature.
         unsafe {
@@ -192,7 +192,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Who has not decided yet about the row last returned, if it is there.
-    pub fn in_progress(&self) -> Option<InProgress> {
+    pub fn in_progress(&self) -> Option<PendingTransaction> {
         // SAFETY: written by the scan.
         let snapshot = unsafe { &*self.snapshot };
         let transaction = if snapshot.xmin != pg_sys::InvalidTransactionId {
@@ -200,14 +200,14 @@ impl<'a> Scan<'a> {
         } else {
             snapshot.xmax
         };
-        (transaction != pg_sys::InvalidTransactionId).then_some(InProgress {
+        (transaction != pg_sys::InvalidTransactionId).then_some(PendingTransaction {
             transaction,
             speculative: snapshot.speculativeToken,
         })
     }
 }
 
-impl Drop for Scan<'_> {
+impl Drop for DirtyScan<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             // the end of the transaction does it
@@ -215,12 +215,12 @@ impl Drop for Scan<'_> {
         }
         // SAFETY: begun by begin(); locks stay until the end of the transaction.
         unsafe {
-            match self.rows {
-                Rows::Index(index, scan) => {
+            match self.source {
+                ScanSource::Index(index, scan) => {
                     ffi::index_endscan(scan);
                     pg_sys::index_close(index, pg_sys::NoLock as i32);
                 }
-                Rows::Table(scan) => ffi::table_endscan(scan),
+                ScanSource::Table(scan) => ffi::table_endscan(scan),
             }
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
             pg_sys::table_close(self.table, pg_sys::NoLock as i32);

@@ -6,12 +6,12 @@
 use pgrx::pg_sys;
 
 /// The moment when a search began.
-pub struct Since(pg_sys::Snapshot);
+pub struct SearchStart(pg_sys::Snapshot);
 
-impl Since {
-    pub fn now() -> Since {
+impl SearchStart {
+    pub fn now() -> SearchStart {
         // SAFETY: in a transaction; the registered copy stays until it is dropped.
-        Since(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) })
+        SearchStart(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) })
     }
 
     /// Whether another transaction has deleted or updated this version of a row since then, and has been committed.
@@ -34,7 +34,7 @@ impl Since {
     }
 }
 
-impl Drop for Since {
+impl Drop for SearchStart {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: registered by now(), under the same resource owner.

@@ -2,11 +2,11 @@
 
 use pgrx::{direct_function_call, pg_sys, IntoDatum};
 
-use super::scan::InProgress;
-use super::Place;
+use super::scan::PendingTransaction;
+use super::RowTid;
 use crate::pg::{check_for_interrupts, ffi};
 
-pub enum Waited {
+pub enum WaitOutcome {
     Ended,
     /// It waits for this transaction.
     Deadlock,
@@ -20,16 +20,16 @@ const GRACE: i64 = 5;
 /// Two sessions that have entered similar rows before either searches would wait for each other until
 /// deadlock_timeout has passed. So whoever finds that the other waits already gives up at once. In case both are about
 /// to, the younger one lets the older go first.
-pub fn wait_for(other: InProgress, place: Place) -> Waited {
+pub fn wait_for(other: PendingTransaction, place: RowTid) -> WaitOutcome {
     if other.speculative != 0 {
         // SAFETY: waits for a lock; interrupts end it.
         unsafe { ffi::SpeculativeInsertionWait(other.transaction, other.speculative) };
-        return Waited::Ended;
+        return WaitOutcome::Ended;
     }
     // SAFETY: the transaction was in progress when a snapshot of this one saw its row, so its parents are known.
     let top = unsafe { pg_sys::SubTransGetTopmostTransaction(other.transaction) };
     if waits_for_this(top) {
-        return Waited::Deadlock;
+        return WaitOutcome::Deadlock;
     }
     // SAFETY: looks at this transaction's state.
     let own = unsafe { pg_sys::GetTopTransactionIdIfAny() };
@@ -39,7 +39,7 @@ pub fn wait_for(other: InProgress, place: Place) -> Waited {
     if younger && has_backend(top) {
         pause();
         if waits_for_this(top) {
-            return Waited::Deadlock;
+            return WaitOutcome::Deadlock;
         }
     }
     let mut tid = place.tid;
@@ -54,7 +54,7 @@ pub fn wait_for(other: InProgress, place: Place) -> Waited {
         );
         pg_sys::table_close(table, pg_sys::NoLock as i32);
     }
-    Waited::Ended
+    WaitOutcome::Ended
 }
 
 /// Not of a prepared transaction.

@@ -8,15 +8,15 @@ use crate::pg::node;
 
 /// Columns of a primary key, in its order.
 #[derive(Clone)]
-pub struct Key {
+pub struct PrimaryKey {
     pub columns: Vec<i16>,
 }
 
-impl Key {
+impl PrimaryKey {
     /// `None` for a table without primary key.
     ///
     /// SAFETY: `table` is open and locked.
-    pub unsafe fn of(table: pg_sys::Relation) -> Option<Key> {
+    pub unsafe fn of(table: pg_sys::Relation) -> Option<PrimaryKey> {
         // SAFETY: as promised by the caller; the lock keeps the table's indexes.
         unsafe {
             let list = pg_sys::RelationGetIndexList(table);
@@ -26,7 +26,7 @@ impl Key {
                 let form = &*(*index).rd_index;
                 if form.indisprimary {
                     let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
-                    found = Some(Key {
+                    found = Some(PrimaryKey {
                         columns: columns.to_vec(),
                     });
                 }
@@ -83,7 +83,7 @@ impl Key {
         }
     }
 
-    /// SAFETY: as for [`Key::text`].
+    /// SAFETY: as for [`PrimaryKey::text`].
     unsafe fn row_text(&self, slot: *mut pg_sys::TupleTableSlot) -> Vec<u8> {
         // SAFETY: the new descriptor has as many columns as values.
         unsafe {

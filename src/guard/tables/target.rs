@@ -3,7 +3,7 @@
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::column as relation;
-use super::key::Key;
+use super::key::PrimaryKey;
 use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::message::{words, Message, Result};
 use crate::pg::node;
@@ -13,7 +13,7 @@ use crate::sigfile;
 use crate::types::ours;
 
 /// An index, and how to ask it.
-pub struct Index {
+pub struct SearchIndex {
     pub oid: pg_sys::Oid,
     /// Number of the column in the index.
     pub column: i16,
@@ -22,39 +22,39 @@ pub struct Index {
 }
 
 /// A table with rows, and what is asked of it.
-pub struct Target {
+pub struct SearchTarget {
     pub table: pg_sys::Oid,
     /// The signature.
     pub column: i16,
-    pub index: Option<Index>,
-    pub key: Option<Key>,
+    pub index: Option<SearchIndex>,
+    pub key: Option<PrimaryKey>,
 }
 
 /// All tables of a partition tree, or the one table.
-pub struct Tree {
+pub struct PartitionTree {
     /// Those with rows.
     pub leaves: Vec<pg_sys::Oid>,
     /// All of them, locked by this transaction.
     pub all: Vec<pg_sys::Oid>,
 }
 
-impl Tree {
+impl PartitionTree {
     /// To be searched in this column.
     ///
     /// Errors: something that is no table of this server (42809), or rows that are not in the tables (0A000).
-    pub fn below(top: pg_sys::Oid, column: &std::ffi::CStr) -> Result<Tree> {
-        let tree = Tree::of(top, false)?;
+    pub fn below(top: pg_sys::Oid, column: &std::ffi::CStr) -> Result<PartitionTree> {
+        let tree = PartitionTree::of(top, false)?;
         tree.check_storage(top, column)?;
         Ok(tree)
     }
 
     /// With foreign tables among those with rows, and not to be searched.
-    pub fn with_foreign(top: pg_sys::Oid) -> Result<Tree> {
-        Tree::of(top, true)
+    pub fn with_foreign(top: pg_sys::Oid) -> Result<PartitionTree> {
+        PartitionTree::of(top, true)
     }
 
-    fn of(top: pg_sys::Oid, foreign: bool) -> Result<Tree> {
-        let mut tree = Tree {
+    fn of(top: pg_sys::Oid, foreign: bool) -> Result<PartitionTree> {
+        let mut tree = PartitionTree {
             leaves: Vec::new(),
             all: Vec::new(),
         };
@@ -167,20 +167,20 @@ fn partitions(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     }
 }
 
-impl Target {
+impl SearchTarget {
     /// `table` is locked, and has rows.
     ///
     /// Errors: as for [`relation::signature_column`].
-    pub fn new(table: pg_sys::Oid, column: &std::ffi::CStr) -> Result<Target> {
+    pub fn new(table: pg_sys::Oid, column: &std::ffi::CStr) -> Result<SearchTarget> {
         let column = relation::signature_column(table, column)?;
         // SAFETY: a table, locked.
         unsafe {
             let open = ffi::table_open(table, pg_sys::NoLock as i32);
-            let target = Target {
+            let target = SearchTarget {
                 table,
                 column,
                 index: best_index(open, column),
-                key: Key::of(open),
+                key: PrimaryKey::of(open),
             };
             pg_sys::table_close(open, pg_sys::NoLock as i32);
             Ok(target)
@@ -191,8 +191,8 @@ impl Target {
 /// sigfile before others, an index on the signature alone before one on more.
 ///
 /// SAFETY: `table` is open and locked.
-unsafe fn best_index(table: pg_sys::Relation, column: i16) -> Option<Index> {
-    let mut best: Option<((bool, bool, u32), Index)> = None;
+unsafe fn best_index(table: pg_sys::Relation, column: i16) -> Option<SearchIndex> {
+    let mut best: Option<((bool, bool, u32), SearchIndex)> = None;
     // SAFETY: as promised by the caller.
     unsafe {
         let list = pg_sys::RelationGetIndexList(table);
@@ -218,7 +218,7 @@ unsafe fn best_index(table: pg_sys::Relation, column: i16) -> Option<Index> {
 /// the newest version of a row only.
 ///
 /// SAFETY: `index` is open.
-unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<Index> {
+unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<SearchIndex> {
     // SAFETY: as promised by the caller; as many classes and columns as the index says.
     unsafe {
         let form = &*(*index).rd_index;
@@ -235,7 +235,7 @@ unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<Index> {
             let family = *(*index).rd_opfamily.add(i);
             let mut operators = sigfile::operators(family).into_iter();
             if let Some(operator) = operators.find(|o| ours::is_match(o.amopopr)) {
-                return Some(Index {
+                return Some(SearchIndex {
                     oid: form.indexrelid,
                     column: i as i16 + 1,
                     strategy: operator.amopstrategy as u16,

@@ -6,21 +6,21 @@ use std::rc::Rc;
 
 use pgrx::pg_sys;
 
-use super::call::Call;
-use crate::guard::prepared::Guard;
+use super::call::TriggerCall;
+use crate::guard::prepared::PreparedGuard;
 use crate::guard::tables::target;
 use crate::pg::message::Result;
 use crate::pg::{entry, ffi};
 
 thread_local! {
-    static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<Guard>>> = RefCell::default();
+    static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<PreparedGuard>>> = RefCell::default();
     /// Counts invalidations.
     static CHANGES: Cell<u64> = const { Cell::new(0) };
     static LISTENING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The guard of the trigger that has fired; all that it reads is locked.
-pub fn guard(call: &Call) -> Result<Rc<Guard>> {
+pub fn guard(call: &TriggerCall) -> Result<Rc<PreparedGuard>> {
     listen();
     // A partition can be attached while tables are locked, and even while the statement runs.
     // SAFETY: in a transaction; what locking a table does, too.
@@ -36,12 +36,13 @@ pub fn guard(call: &Call) -> Result<Rc<Guard>> {
         }
     }
     let before = CHANGES.get();
-    let guard = Rc::new(Guard::prepare(call)?);
+    let guard = Rc::new(PreparedGuard::prepare(call)?);
     // what changed while this was prepared may have come too late: used once, then prepared again
     guard.valid.set(CHANGES.get() == before);
-    let gone: Vec<Rc<Guard>> = GUARDS.with_borrow_mut(|guards| {
-        let stale =
-            |(&t, g): (&pg_sys::Oid, &mut Rc<Guard>)| (t == trigger || !g.valid.get()).then_some(t);
+    let gone: Vec<Rc<PreparedGuard>> = GUARDS.with_borrow_mut(|guards| {
+        let stale = |(&t, g): (&pg_sys::Oid, &mut Rc<PreparedGuard>)| {
+            (t == trigger || !g.valid.get()).then_some(t)
+        };
         let stale: Vec<_> = guards.iter_mut().filter_map(stale).collect();
         let gone = stale.iter().filter_map(|t| guards.remove(t)).collect();
         guards.insert(trigger, guard.clone());

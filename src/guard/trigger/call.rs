@@ -4,11 +4,11 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::guard::options::Options;
+use crate::guard::options::GuardOptions;
 use crate::pg::message::{words, Message, Result};
 
 /// A call of the trigger function.
-pub struct Call {
+pub struct TriggerCall {
     pub data: *mut pg_sys::TriggerData,
     pub function: *mut pg_sys::FmgrInfo,
 }
@@ -20,11 +20,11 @@ fn protocol(message: Vec<u8>) -> Box<Message> {
     )
 }
 
-impl Call {
+impl TriggerCall {
     /// Errors: not called for rows, or for other events than INSERT and UPDATE (39P01).
     ///
     /// SAFETY: `fcinfo` is that of the running call.
-    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Result<Call> {
+    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Result<TriggerCall> {
         // SAFETY: as promised by the caller; what is a TriggerData is complete.
         unsafe {
             let data: *mut pg_sys::TriggerData = (*fcinfo).context.cast();
@@ -33,7 +33,7 @@ impl Call {
                     "function \"bloom_guard\" was not called by trigger manager"
                 )));
             }
-            let call = Call {
+            let call = TriggerCall {
                 data,
                 function: (*fcinfo).flinfo,
             };
@@ -138,7 +138,7 @@ impl Call {
     }
 
     /// Errors: BEFORE, AFTER or INSTEAD OF where the action needs another (39P01).
-    pub fn check_timing(&self, options: &Options) -> Result<()> {
+    pub fn check_timing(&self, options: &GuardOptions) -> Result<()> {
         let action = options.action;
         let timing = self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK;
         let (wanted, name) = if options.is_before() {

@@ -4,7 +4,7 @@ use crate::pg::ffi;
 use pgrx::{pg_sys, PgMemoryContexts};
 
 /// The expression, ready to run; kept with the trigger's call, so as long as the statement.
-struct Prepared {
+struct PreparedExpression {
     table: pg_sys::Oid,
     expression: *mut pg_sys::ExprState,
     context: *mut pg_sys::ExprContext,
@@ -22,7 +22,7 @@ pub unsafe fn value(
 ) -> Option<pg_sys::Datum> {
     // SAFETY: as promised by the caller; what is kept is in the memory of the call's function.
     unsafe {
-        let mut prepared: *mut Prepared = (*function).fn_extra.cast();
+        let mut prepared: *mut PreparedExpression = (*function).fn_extra.cast();
         if prepared.is_null() || (*prepared).table != (*table).rd_id {
             prepared = prepare(table, column, function);
             (*function).fn_extra = prepared.cast();
@@ -42,14 +42,15 @@ unsafe fn prepare(
     table: pg_sys::Relation,
     column: i16,
     function: *mut pg_sys::FmgrInfo,
-) -> *mut Prepared {
+) -> *mut PreparedExpression {
     // SAFETY: as promised by the caller; the executor state is a child of the function's memory.
     unsafe {
         PgMemoryContexts::For((*function).fn_mcxt).switch_to(|_| {
             let state = pg_sys::CreateExecutorState();
             let expression = ffi::build_column_default(table, column.into());
-            let prepared: *mut Prepared = pg_sys::palloc(size_of::<Prepared>()).cast();
-            prepared.write(Prepared {
+            let prepared: *mut PreparedExpression =
+                pg_sys::palloc(size_of::<PreparedExpression>()).cast();
+            prepared.write(PreparedExpression {
                 table: (*table).rd_id,
                 expression: ffi::ExecPrepareExpr(expression.cast(), state),
                 context: pg_sys::MakePerTupleExprContext(state),

@@ -9,14 +9,14 @@ mod version;
 
 use pgrx::{pg_sys, PgLogLevel};
 
-use call::Call;
-use version::Newest;
+use call::TriggerCall;
+use version::NewestVersion;
 
-use super::options::Action;
-use super::prepared::Guard;
+use super::options::GuardAction;
+use super::prepared::PreparedGuard;
 use super::read_rights;
-use super::search::found::Found;
-use super::search::{search, Outcome, Place, Undecided};
+use super::search::found::SimilarRows;
+use super::search::{search, PendingRows, RowTid, SearchOutcome};
 use super::tables::key::attribute;
 use crate::pg::entry;
 use crate::pg::message::{Message, Result};
@@ -36,7 +36,7 @@ fn bloom_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: as promised by the caller.
     unsafe {
-        let call = Call::of(fcinfo)?;
+        let call = TriggerCall::of(fcinfo)?;
         let guard = cache::guard(&call)?;
         if guard.options.is_before() {
             before(&call, &guard)
@@ -47,7 +47,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
 }
 
 /// SAFETY: the call is running.
-unsafe fn after(call: &Call, guard: &Guard) -> Result<()> {
+unsafe fn after(call: &TriggerCall, guard: &PreparedGuard) -> Result<()> {
     let slot = call.new_row();
     // SAFETY: as promised by the caller; the slots are of the table, and hold rows read from it.
     unsafe {
@@ -71,7 +71,7 @@ unsafe fn after(call: &Call, guard: &Guard) -> Result<()> {
         if call.fires_for_every_update() {
             return Ok(());
         }
-        match Newest::of(call.relation(), slot) {
+        match NewestVersion::of(call.relation(), slot) {
             Some(newest) if is_same(newest.slot) => check(call, guard, &signature, newest.slot),
             _ => Ok(()),
         }
@@ -80,34 +80,34 @@ unsafe fn after(call: &Call, guard: &Guard) -> Result<()> {
 
 /// SAFETY: `slot` holds the row to be checked, which has this signature.
 unsafe fn check(
-    call: &Call,
-    guard: &Guard,
+    call: &TriggerCall,
+    guard: &PreparedGuard,
     signature: &Bloom<'_>,
     slot: *mut pg_sys::TupleTableSlot,
 ) -> Result<()> {
     read_rights::check_owner(guard, || call.trigger_name())?;
-    let own = Place {
+    let own = RowTid {
         table: call.table(),
         // SAFETY: as promised by the caller.
         tid: unsafe { (*slot).tts_tid },
     };
     let undecided = match guard.options.action {
-        Action::Reject => Undecided::WaitFor,
-        _ => Undecided::Count,
+        GuardAction::Reject => PendingRows::WaitFor,
+        _ => PendingRows::Count,
     };
     match search(guard, signature, Some(own), undecided) {
-        Outcome::Rows(found) if found.count == 0 => Ok(()),
+        SearchOutcome::Rows(found) if found.count == 0 => Ok(()),
         // SAFETY: as promised by the caller.
-        Outcome::Rows(found) => unsafe { act(call, guard, &found, slot) },
-        Outcome::Deadlock => Err(too_similar::too_similar_to_waiting(guard, call)),
+        SearchOutcome::Rows(found) => unsafe { act(call, guard, &found, slot) },
+        SearchOutcome::Deadlock => Err(too_similar::too_similar_to_waiting(guard, call)),
     }
 }
 
 /// SAFETY: `slot` holds the new row.
 unsafe fn act(
-    call: &Call,
-    guard: &Guard,
-    found: &Found,
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    found: &SimilarRows,
     slot: *mut pg_sys::TupleTableSlot,
 ) -> Result<()> {
     if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
@@ -117,7 +117,7 @@ unsafe fn act(
         return review.enter(guard.owner, &key, found);
     }
     let message = too_similar::too_similar(guard, call, found);
-    if guard.options.action == Action::Warn {
+    if guard.options.action == GuardAction::Warn {
         message.send(PgLogLevel::WARNING);
         return Ok(());
     }
@@ -125,7 +125,7 @@ unsafe fn act(
 }
 
 /// SAFETY: the call is running.
-unsafe fn before(call: &Call, guard: &Guard) -> Result<pg_sys::Datum> {
+unsafe fn before(call: &TriggerCall, guard: &PreparedGuard) -> Result<pg_sys::Datum> {
     let slot = call.new_row();
     // SAFETY: as promised by the caller.
     unsafe {
@@ -144,7 +144,7 @@ unsafe fn before(call: &Call, guard: &Guard) -> Result<pg_sys::Datum> {
             }
             return skip_or_go_on(call, guard, &signature, None);
         };
-        let own = Place {
+        let own = RowTid {
             table: call.table(),
             tid: (*(*call.data).tg_trigtuple).t_self,
         };
@@ -162,19 +162,19 @@ unsafe fn before(call: &Call, guard: &Guard) -> Result<pg_sys::Datum> {
 
 /// SAFETY: the call is running.
 unsafe fn skip_or_go_on(
-    call: &Call,
-    guard: &Guard,
+    call: &TriggerCall,
+    guard: &PreparedGuard,
     signature: &Bloom<'_>,
-    own: Option<Place>,
+    own: Option<RowTid>,
 ) -> Result<pg_sys::Datum> {
     if signature.view().count() == 0 {
         return Ok(call.go_on());
     }
     read_rights::check_owner(guard, || call.trigger_name())?;
-    let message: Box<Message> = match search(guard, signature, own, Undecided::WaitFor) {
-        Outcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
-        Outcome::Rows(found) => too_similar::too_similar(guard, call, &found),
-        Outcome::Deadlock => too_similar::too_similar_to_waiting(guard, call),
+    let message: Box<Message> = match search(guard, signature, own, PendingRows::WaitFor) {
+        SearchOutcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
+        SearchOutcome::Rows(found) => too_similar::too_similar(guard, call, &found),
+        SearchOutcome::Deadlock => too_similar::too_similar_to_waiting(guard, call),
     };
     message.send(PgLogLevel::NOTICE);
     Ok(NOTHING)

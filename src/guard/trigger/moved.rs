@@ -9,30 +9,30 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use super::call::Call;
-use crate::guard::prepared::Guard;
+use super::call::TriggerCall;
+use crate::guard::prepared::PreparedGuard;
 use crate::guard::search::since::updater;
-use crate::guard::search::Place;
+use crate::guard::search::RowTid;
 use crate::pg::ffi;
 use crate::types::Bloom;
 
 /// A row of a partition that has passed the check of an UPDATE.
-struct Passed {
+struct CheckedUpdate {
     /// Of the old version.
-    from: Place,
+    from: RowTid,
     signature: Vec<u8>,
 }
 
 /// The partitioned table, and the name that a trigger has in all partitions.
-type Trigger = (pg_sys::Oid, CString);
+type TriggerId = (pg_sys::Oid, CString);
 
 thread_local! {
     /// The last row of each trigger.
-    static PASSED: RefCell<HashMap<Trigger, Passed>> = RefCell::default();
+    static PASSED: RefCell<HashMap<TriggerId, CheckedUpdate>> = RefCell::default();
 }
 
 /// SAFETY: the call is running.
-unsafe fn is_partition(call: &Call) -> bool {
+unsafe fn is_partition(call: &TriggerCall) -> bool {
     // SAFETY: as promised by the caller.
     unsafe { (*(*call.relation()).rd_rel).relispartition }
 }
@@ -40,11 +40,16 @@ unsafe fn is_partition(call: &Call) -> bool {
 /// An UPDATE of the row at `from` will be made, and gives it this signature.
 ///
 /// SAFETY: the call is running.
-pub unsafe fn passed(call: &Call, guard: &Guard, from: Place, signature: &Bloom<'_>) {
+pub unsafe fn passed(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    from: RowTid,
+    signature: &Bloom<'_>,
+) {
     // SAFETY: as promised by the caller.
     if unsafe { is_partition(call) } {
         let signature = signature.view().bytes().to_vec();
-        let passed = Passed { from, signature };
+        let passed = CheckedUpdate { from, signature };
         PASSED.with_borrow_mut(|all| all.insert((guard.top, call.trigger_name()), passed));
     }
 }
@@ -52,7 +57,7 @@ pub unsafe fn passed(call: &Call, guard: &Guard, from: Place, signature: &Bloom<
 /// Whether the row of an INSERT is the one that has passed, and has just left its partition.
 ///
 /// SAFETY: the call is running.
-pub unsafe fn arrives(call: &Call, guard: &Guard, signature: &Bloom<'_>) -> bool {
+pub unsafe fn arrives(call: &TriggerCall, guard: &PreparedGuard, signature: &Bloom<'_>) -> bool {
     // SAFETY: as promised by the caller.
     if !unsafe { is_partition(call) } {
         return false;
@@ -70,7 +75,7 @@ pub unsafe fn arrives(call: &Call, guard: &Guard, signature: &Bloom<'_>) -> bool
 }
 
 /// Whether this transaction has moved the row at this place to another partition.
-fn has_left(place: Place) -> bool {
+fn has_left(place: RowTid) -> bool {
     let mut tid = place.tid;
     let lock = pg_sys::AccessShareLock as i32;
     // SAFETY: the table may be gone meanwhile; if it is there, it has versions of rows, and the slot is one of it.

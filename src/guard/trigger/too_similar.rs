@@ -4,11 +4,11 @@ use std::ffi::c_int;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::call::Call;
-use crate::guard::options::Action;
-use crate::guard::prepared::Guard;
-use crate::guard::review::Review;
-use crate::guard::search::found::{Found, Match};
+use super::call::TriggerCall;
+use crate::guard::options::GuardAction;
+use crate::guard::prepared::PreparedGuard;
+use crate::guard::review::ReviewTable;
+use crate::guard::search::found::{SimilarRow, SimilarRows};
 use crate::guard::tables::column as relation;
 use crate::pg::message::{sqlstate, words, Message, Result};
 
@@ -16,18 +16,18 @@ use crate::pg::message::{sqlstate, words, Message, Result};
 pub const TOO_SIMILAR: c_int = sqlstate(b"23P85");
 
 /// "row … is too similar to …" with the best matches, as far as the user may read them.
-pub fn too_similar(guard: &Guard, call: &Call, found: &Found) -> Box<Message> {
+pub fn too_similar(guard: &PreparedGuard, call: &TriggerCall, found: &SimilarRows) -> Box<Message> {
     message(guard, call).detail(detail(guard, found))
 }
 
 /// The same, where the similar row is not committed and its transaction waits for this one.
-pub fn too_similar_to_waiting(guard: &Guard, call: &Call) -> Box<Message> {
+pub fn too_similar_to_waiting(guard: &PreparedGuard, call: &TriggerCall) -> Box<Message> {
     message(guard, call).detail(words!(
         "A transaction in progress has entered a similar row, and waits for this one."
     ))
 }
 
-fn message(guard: &Guard, call: &Call) -> Box<Message> {
+fn message(guard: &PreparedGuard, call: &TriggerCall) -> Box<Message> {
     let table = relation::name(guard.top);
     let trigger = call.trigger_name();
     let similar_to = if guard.is_list() {
@@ -42,7 +42,7 @@ fn message(guard: &Guard, call: &Call) -> Box<Message> {
             "new row for relation \"",
             table,
             "\" is ",
-            if guard.options.action == Action::Skip {
+            if guard.options.action == GuardAction::Skip {
                 "skipped: "
             } else {
                 ""
@@ -66,7 +66,7 @@ fn message(guard: &Guard, call: &Call) -> Box<Message> {
     )
 }
 
-fn detail(guard: &Guard, found: &Found) -> Vec<u8> {
+fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
     // SAFETY: in a transaction.
     let user = unsafe { pg_sys::GetUserId() };
     let mut detail = Vec::new();
@@ -93,7 +93,7 @@ fn detail(guard: &Guard, found: &Found) -> Vec<u8> {
     detail
 }
 
-fn shown(guard: &Guard, m: &Match) -> Vec<u8> {
+fn shown(guard: &PreparedGuard, m: &SimilarRow) -> Vec<u8> {
     let target = guard.targets.iter().find(|t| t.table == m.table);
     match target.and_then(|t| t.key.as_ref()) {
         Some(key) => words!("key ", key.shown(m.table, &m.key)),
@@ -104,11 +104,16 @@ fn shown(guard: &Guard, m: &Match) -> Vec<u8> {
 /// Who has TRIGGER on a table can name a review table of their own, enter rows, and read there what is like them.
 ///
 /// Errors: the invoking user owns the review table, but not the guarded one, and may not read a row that was found (42501).
-pub fn check_told(guard: &Guard, call: &Call, found: &Found, review: &Review) -> Result<()> {
+pub fn check_told(
+    guard: &PreparedGuard,
+    call: &TriggerCall,
+    found: &SimilarRows,
+    review: &ReviewTable,
+) -> Result<()> {
     // SAFETY: in a transaction.
     let user = unsafe { pg_sys::GetUserId() };
     let to_itself = !relation::is_owner(guard.top, user) && relation::is_owner(review.table, user);
-    let hidden = |m: &&Match| !may_read(guard, m, user);
+    let hidden = |m: &&SimilarRow| !may_read(guard, m, user);
     let Some(hidden) = found.best.iter().find(hidden).filter(|_| to_itself) else {
         return Ok(());
     };
@@ -129,7 +134,7 @@ pub fn check_told(guard: &Guard, call: &Call, found: &Found, review: &Review) ->
 }
 
 /// Key and similarity are for those who could SELECT them: from the partition, or the table that was asked for.
-fn may_read(guard: &Guard, m: &Match, user: pg_sys::Oid) -> bool {
+fn may_read(guard: &PreparedGuard, m: &SimilarRow, user: pg_sys::Oid) -> bool {
     let Some(target) = guard.targets.iter().find(|t| t.table == m.table) else {
         return false;
     };

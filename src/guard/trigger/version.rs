@@ -41,15 +41,18 @@ pub unsafe fn is_live(table: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot
 }
 
 /// The newest version of a row.
-pub struct Newest {
+pub struct NewestVersion {
     pub slot: *mut pg_sys::TupleTableSlot,
 }
 
-impl Newest {
+impl NewestVersion {
     /// `None` if the row is deleted, or now in another partition.
     ///
     /// SAFETY: `slot` holds a row read from `table`, which stays open as long as this lives.
-    pub unsafe fn of(table: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot) -> Option<Newest> {
+    pub unsafe fn of(
+        table: pg_sys::Relation,
+        slot: *mut pg_sys::TupleTableSlot,
+    ) -> Option<NewestVersion> {
         // SAFETY: as promised by the caller.
         unsafe {
             let snapshot = &raw mut pg_sys::SnapshotSelfData;
@@ -57,7 +60,7 @@ impl Newest {
             let scan = ffi::table_beginscan_tid(table, snapshot);
             ffi::table_tuple_get_latest_tid(scan, &mut tid);
             ffi::table_endscan(scan);
-            let newest = Newest {
+            let newest = NewestVersion {
                 slot: pg_sys::table_slot_create(table, std::ptr::null_mut()),
             };
             ffi::table_tuple_fetch_row_version(table, &mut tid, snapshot, newest.slot)
@@ -66,7 +69,7 @@ impl Newest {
     }
 }
 
-impl Drop for Newest {
+impl Drop for NewestVersion {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: made by of().
