@@ -9,6 +9,7 @@ mod clusters;
 mod functions;
 mod gist;
 mod guard;
+mod objects;
 mod pairs;
 mod pg;
 mod planner;

@@ -8,10 +8,10 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::tables::column as relation;
 use super::tables::key::PrimaryKey;
+use crate::objects::{self, Purpose};
 use crate::pg::error::OrRaise;
 use crate::pg::message::{words, Message, Result};
 use crate::pg::{check_for_interrupts, entry, ffi};
-use crate::types::ours::{self, Purpose};
 use crate::types::{Bloom, NewQuery, NewValue};
 
 /// Rows fetched at a time.
@@ -185,10 +185,10 @@ fn objects(
         (pg_sys::getBaseType(of_column), own)
     };
     let query = || {
-        ours::beside(function, Purpose::Sim, bloom)?;
-        let constructor = ours::beside(function, Purpose::Query, bloom)?;
-        let query = ours::function(constructor)?.result;
-        ours::match_beside(function, bloom, query).then_some(query)
+        objects::beside(function, Purpose::Sim, bloom)?;
+        let constructor = objects::beside(function, Purpose::Query, bloom)?;
+        let query = objects::function(constructor)?.result;
+        objects::match_beside(function, bloom, query).then_some(query)
     };
     match query() {
         Some(query) => Ok((own, bloom, query)),

@@ -5,14 +5,13 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, Kind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
+use crate::objects::is_signature;
+pub use crate::pg::catalog::quoted as qualified;
 use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::catalog::{may_select, may_use_schema};
-pub use crate::pg::catalog::{quoted as qualified, quoted_column as quoted};
 use crate::pg::error::{raise_as, shown};
 use crate::pg::ffi;
-use crate::planner::signature_column;
-use crate::sigfile::{is_sigfile, Index, Meta};
-use crate::types::ours::is_signature;
+use crate::sigfile::{is_sigfile, signature_column, Index, Meta};
 use crate::types::readable;
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;

@@ -4,7 +4,7 @@ use bloom_ident_core::{Error, Kind, Result};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::message::{words, Message};
-use crate::types::is_utf8_database;
+use crate::pg::values::text::is_utf8_database;
 
 fn sqlstate(kind: Kind) -> PgSqlErrorCode {
     match kind {
@@ -42,7 +42,7 @@ pub fn warn(error: &Error) {
 
 /// Fails the statement over something that cannot be; its arguments are those of `format!`.
 macro_rules! internal {
-    ($($message:tt)+) => { $crate::pg::error::fail(&format!($($message)+)) };
+    ($($message:tt)+) => { $crate::pg::error::fail_internal(&format!($($message)+)) };
 }
 pub(crate) use internal;
 
@@ -52,11 +52,16 @@ macro_rules! notice {
 }
 pub(crate) use notice;
 
-/// As XX000.
+/// Fails the statement with a message and nothing else.
 #[cold]
-pub fn fail(message: &str) -> ! {
-    let code = PgSqlErrorCode::ERRCODE_INTERNAL_ERROR;
+pub fn fail(code: PgSqlErrorCode, message: &str) -> ! {
     Message::of(code, words!(shown(message))).raise()
+}
+
+/// Fails the statement as XX000.
+#[cold]
+pub fn fail_internal(message: &str) -> ! {
+    fail(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
 }
 
 /// A message below an error.

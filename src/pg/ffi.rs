@@ -209,6 +209,68 @@ pub fn interrupts_are_pending() -> bool {
     unsafe { std::ptr::read_volatile(&raw const InterruptPending) != 0 }
 }
 
+/// What raises no errors, and so needs no jump buffer.
+mod plain {
+    use std::ffi::{c_char, c_int, c_void};
+
+    /// BUFFERDESC_PAD_TO_SIZE bytes, of which only the address is used.
+    #[repr(C, align(64))]
+    pub struct DescriptorPadded([u8; 64]);
+
+    /// Dl_info of dlfcn.h.
+    #[repr(C)]
+    pub struct DlInfo {
+        pub file: *const c_char,
+        pub base: *mut c_void,
+        pub symbol: *const c_char,
+        pub address: *mut c_void,
+    }
+
+    unsafe extern "C" {
+        /// storage/buf_internals.h
+        pub static BufferDescriptors: *const DescriptorPadded;
+        /// common/hashfn.h
+        pub fn hash_bytes(key: *const u8, length: c_int) -> u32;
+        /// common/hashfn.h
+        pub fn hash_bytes_extended(key: *const u8, length: c_int, seed: u64) -> u64;
+        /// dlfcn.h, of the C library
+        pub fn dladdr(address: *const c_void, to: *mut DlInfo) -> c_int;
+    }
+}
+
+/// The server's own hash function, which is stable over versions, as hash partitioning needs.
+pub fn hash(bytes: &[u8]) -> u32 {
+    // SAFETY: pointer and length of a slice; a value of the server's has less than 1 GB.
+    unsafe { plain::hash_bytes(bytes.as_ptr(), bytes.len() as c_int) }
+}
+
+/// The same, of 64 bits and with a seed.
+pub fn hash_extended(bytes: &[u8], seed: u64) -> u64 {
+    // SAFETY: pointer and length of a slice; a value of the server's has less than 1 GB.
+    unsafe { plain::hash_bytes_extended(bytes.as_ptr(), bytes.len() as c_int, seed) }
+}
+
+/// The address of a shared buffer's descriptor; `number` is from 0. It is for prefetching only: nothing is read.
+#[inline]
+pub fn buffer_descriptor(number: usize) -> *const c_void {
+    // SAFETY: the variable is set as long as a session runs; an address may be computed without being one of anything.
+    unsafe { plain::BufferDescriptors }
+        .wrapping_add(number)
+        .cast()
+}
+
+/// Where the library begins that an address is in; `None` if it is in none.
+pub fn library_of(address: *const c_void) -> Option<*mut c_void> {
+    let mut found = plain::DlInfo {
+        file: std::ptr::null(),
+        base: std::ptr::null_mut(),
+        symbol: std::ptr::null(),
+        address: std::ptr::null_mut(),
+    };
+    // SAFETY: the function looks an address up, whatever it is, and writes to the struct only.
+    (unsafe { plain::dladdr(address, &mut found) } != 0).then_some(found.base)
+}
+
 /// What does not return where it was called. Only for `boundary`.
 pub mod raise {
     use pgrx::pg_sys::ErrorData;

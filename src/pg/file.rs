@@ -1,111 +1,90 @@
-//! Temporary files that are read at random.
+//! Temporary files, which are read from the beginning or at random.
 
 use pgrx::pg_sys;
 
 use crate::pg::check_for_interrupts;
-use crate::pg::function::rows::new_text;
+use crate::pg::error::internal;
+pub use crate::pg::texts::Texts;
 
 /// Bytes that are read or written between two looks for interrupts.
 const AT_ONCE: usize = 1 << 16;
 
-/// A temporary file that goes with the transaction at the latest.
+/// A temporary file that goes with the transaction at the latest. It has a buffer of a page in memory.
 pub struct TemporaryFile {
     file: *mut pg_sys::BufFile,
     /// Bytes written.
-    pub len: u64,
+    len: u64,
 }
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: open since construction.
+            // SAFETY: the file has been open since construction. After an error the server closes it.
             unsafe { pg_sys::BufFileClose(self.file) };
         }
     }
 }
 
 impl TemporaryFile {
+    /// An empty file, in one of the temporary tablespaces.
     pub fn new() -> TemporaryFile {
         // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction.
         let file = unsafe {
-            // chooses where
             pg_sys::PrepareTempTablespaces();
             pg_sys::BufFileCreateTemp(false)
         };
         TemporaryFile { file, len: 0 }
     }
 
-    /// Writes at the end, where the file is as long as nothing has been read.
+    /// Bytes written.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Writes at the end. All is written before anything is read: reading moves the position at which is written.
     pub fn append(&mut self, bytes: &[u8]) {
         for some in bytes.chunks(AT_ONCE) {
             check_for_interrupts();
-            // SAFETY: so many bytes are readable.
+            // SAFETY: pointer and length of a slice, which the server only reads.
             unsafe { pg_sys::BufFileWrite(self.file, some.as_ptr().cast_mut().cast(), some.len()) };
         }
         self.len += bytes.len() as u64;
     }
 
-    /// The next [`TemporaryFile::read`] begins here.
+    /// [`TemporaryFile::append`] of numbers, in the byte order of the machine.
+    pub fn append_words(&mut self, words: &[u64]) {
+        // SAFETY: numbers have no bytes that are not initialised, and bytes need no alignment.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) };
+        self.append(bytes);
+    }
+
+    /// The next [`TemporaryFile::read`] begins at this byte.
     pub fn seek(&mut self, at: u64) {
         // SAFETY: the file is open; 0 is SEEK_SET.
         if unsafe { pg_sys::BufFileSeek(self.file, 0, at as pg_sys::off_t, 0) } != 0 {
-            crate::pg::error::internal!("could not seek in a temporary file to byte {at}");
+            internal!("could not seek in a temporary file to byte {at}");
         }
     }
 
+    /// Reads so many bytes, which have been written.
     pub fn read(&mut self, to: &mut [u8]) {
         for some in to.chunks_mut(AT_ONCE) {
             check_for_interrupts();
             let len = some.len();
-            // SAFETY: so many bytes may be written.
+            // SAFETY: pointer and length of a slice that may be written.
             let got = unsafe { pg_sys::BufFileRead(self.file, some.as_mut_ptr().cast(), len) };
             if got != len {
-                crate::pg::error::internal!(
-                    "could not read a temporary file: read {got} of {len} bytes"
-                );
+                internal!("could not read a temporary file: read {got} of {len} bytes");
             }
         }
     }
-}
 
-/// Texts by number, in temporary files.
-pub struct Texts {
-    texts: TemporaryFile,
-    /// Where each begins (u64), and its length (u32, `u32::MAX` for NULL).
-    entries: TemporaryFile,
-}
-
-const ENTRY: u64 = 12;
-
-impl Texts {
-    pub fn new() -> Texts {
-        Texts {
-            texts: TemporaryFile::new(),
-            entries: TemporaryFile::new(),
-        }
-    }
-
-    pub fn push(&mut self, text: Option<&[u8]>) {
-        let mut entry = [0; ENTRY as usize];
-        entry[..8].copy_from_slice(&self.texts.len.to_le_bytes());
-        let len = text.map_or(u32::MAX, |t| t.len() as u32);
-        entry[8..].copy_from_slice(&len.to_le_bytes());
-        self.entries.append(&entry);
-        self.texts.append(text.unwrap_or(&[]));
-    }
-
-    /// A text as a value, in the current memory context; `None` for NULL.
-    pub fn get(&mut self, number: u64) -> Option<pg_sys::Datum> {
-        let mut entry = [0; ENTRY as usize];
-        self.entries.seek(ENTRY * number);
-        self.entries.read(&mut entry);
-        let (at, len) = entry.split_at(8);
-        let len = u32::from_le_bytes(len.try_into().expect("four bytes"));
-        if len == u32::MAX {
-            return None;
-        }
-        self.texts
-            .seek(u64::from_le_bytes(at.try_into().expect("eight bytes")));
-        Some(new_text(len as usize, |text| self.texts.read(text)))
+    /// [`TemporaryFile::read`] of numbers that [`TemporaryFile::append_words`] has written.
+    pub fn read_words(&mut self, to: &mut [u64]) {
+        // SAFETY: any bytes are a number, and bytes need no alignment; the numbers are borrowed as long as the bytes.
+        let bytes =
+            unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast(), size_of_val(to)) };
+        self.read(bytes);
     }
 }

@@ -8,7 +8,10 @@ use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 use super::boundary::Raised;
 use super::ffi;
 
-pub type Result<T> = std::result::Result<T, Box<Message>>;
+/// A value, or what the statement fails with.
+pub type OrMessage<T> = std::result::Result<T, Box<Message>>;
+
+pub use OrMessage as Result;
 
 /// Encodes five characters as MAKE_SQLSTATE of elog.h does.
 pub const fn sqlstate(code: &[u8; 5]) -> c_int {

@@ -1,5 +1,7 @@
 //! The floor under everything: how the server is called, how it calls us, and what errors are.
 
+#![allow(dead_code)] // until the other rooms use it
+
 pub mod boundary;
 pub mod budget;
 pub mod catalog;
@@ -8,9 +10,15 @@ pub mod error;
 pub mod ffi;
 pub mod file;
 pub mod function;
+pub mod list;
+pub mod memory;
 pub mod message;
 pub mod node;
+pub mod output;
 pub mod progress;
+pub mod relation;
+pub mod sql;
+pub mod texts;
 pub mod tid;
 pub mod values;
 

@@ -1,6 +1,7 @@
 //! Small steps over the planner's nodes.
 
 use crate::pg::ffi;
+pub use crate::pg::list::{nodes, of as list, oids};
 use pgrx::{pg_sys, Internal};
 
 pub type Node = pg_sys::Node;
@@ -26,25 +27,6 @@ pub unsafe fn request<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'
 pub unsafe fn cast<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a T> {
     // SAFETY: as promised by the caller.
     unsafe { (!node.is_null() && (*node).type_ == tag).then(|| &*node.cast::<T>()) }
-}
-
-/// SAFETY: `list` is a list of nodes, or NULL.
-pub unsafe fn nodes(list: *mut pg_sys::List) -> Vec<*mut Node> {
-    if list.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: as promised by the caller; the cells of a node list are pointers.
-    unsafe {
-        let cells = std::slice::from_raw_parts((*list).elements, (*list).length as usize);
-        cells.iter().map(|cell| cell.ptr_value.cast()).collect()
-    }
-}
-
-pub fn list(nodes: &[*mut Node]) -> *mut pg_sys::List {
-    nodes.iter().fold(std::ptr::null_mut(), |list, node| {
-        // SAFETY: appends to a list that is NULL or of this making.
-        unsafe { pg_sys::lappend(list, node.cast()) }
-    })
 }
 
 /// `function(args)`
@@ -92,14 +74,18 @@ pub unsafe fn fold(root: *mut pg_sys::PlannerInfo, node: *mut Node) -> *mut Node
     unsafe { ffi::eval_const_expressions(root, node) }
 }
 
-/// SAFETY: `list` is a list of OIDs, or NULL.
-pub unsafe fn oids(list: *mut pg_sys::List) -> Vec<pg_sys::Oid> {
-    if list.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: as promised by the caller.
+/// The expression without the relabelling that makes it one of another type of the same bytes, as of a domain.
+///
+/// # Safety
+/// `node` is an expression, or NULL.
+pub unsafe fn bare(mut node: *mut Node) -> *mut Node {
+    // SAFETY: a node with the tag of a RelabelType is one, and its argument is an expression.
     unsafe {
-        let cells = std::slice::from_raw_parts((*list).elements, (*list).length as usize);
-        cells.iter().map(|cell| cell.oid_value).collect()
+        while let Some(relabelled) =
+            cast::<pg_sys::RelabelType>(node, pg_sys::NodeTag::T_RelabelType)
+        {
+            node = relabelled.arg.cast();
+        }
     }
+    node
 }

@@ -9,9 +9,9 @@ use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
 use super::constraint;
-use crate::pg::node::{answer, call, cast, fold, nodes, Node};
+use crate::objects::{beside, function, Purpose};
+use crate::pg::node::{answer, bare, call, cast, fold, nodes, Node};
 use crate::pg::{boundary, entry, ffi};
-use crate::types::ours::{beside, function, Purpose};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
 const GT: [u32; 2] = [674, 1133];
@@ -357,19 +357,6 @@ impl Conditions<'_> {
             fold(self.root, call(cast, pg_sys::FLOAT8OID, &[number]))
         }
     }
-}
-
-/// Without the change from a domain to its base type.
-///
-/// SAFETY: `node` is an expression.
-pub unsafe fn bare(mut node: *mut Node) -> *mut Node {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        while let Some(relabelled) = cast::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
-            node = relabelled.arg.cast();
-        }
-    }
-    node
 }
 
 /// The type of signatures, and what `>` and `>=` become, if the call is one of a measure of ours.

@@ -6,11 +6,8 @@
 
 use pgrx::pg_sys::{self, NodeTag};
 
-use super::compare::bare;
-use crate::pg::ffi;
-use crate::pg::node::{cast, list, nodes, Node};
-use crate::sigfile::is_estimated_by_sigfile;
-use crate::types::ours::{function, Purpose};
+use crate::pg::node::{bare, cast, list, nodes};
+use crate::sigfile::{is_estimated_by_sigfile, queried_signature};
 
 /// Offers the indexes of a table for what they hold.
 ///
@@ -27,23 +24,6 @@ pub unsafe fn offer(rel: &mut pg_sys::RelOptInfo) {
     }
 }
 
-/// The column of signatures that a sigfile index has: its own, or that in its expression.
-///
-/// SAFETY: `index` is an open sigfile index.
-pub unsafe fn signature_column(index: pg_sys::Relation) -> Option<pg_sys::AttrNumber> {
-    // SAFETY: as promised by the caller; it has one column.
-    unsafe {
-        let column = (*(*index).rd_index).indkey.values.as_slice(1)[0];
-        if column != 0 {
-            return Some(column);
-        }
-        let expressions = nodes(ffi::RelationGetIndexExpressions(index));
-        let signature = signature(*expressions.first()?)?;
-        let column = cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var)?;
-        Some(column.varattno)
-    }
-}
-
 /// The index as one on the signatures, if it is one on `bloom_query(signature, constant)`.
 ///
 /// SAFETY: `index` is of the planner's list.
@@ -56,7 +36,7 @@ unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexO
         if *index.indexkeys != 0 {
             return None;
         }
-        let signature = signature(*nodes(index.indexprs).first()?)?;
+        let signature = queried_signature(*nodes(index.indexprs).first()?)?;
         let mut more = *index;
         more.indexkeys = in_planner(0);
         more.opcintype = in_planner(signature.bloom);
@@ -80,28 +60,5 @@ unsafe fn in_planner<T>(value: T) -> *mut T {
         let to = pg_sys::palloc(size_of::<T>()).cast::<T>();
         to.write(value);
         to
-    }
-}
-
-/// The signature in a call of `bloom_query`.
-struct Signature {
-    of: *mut Node,
-    bloom: pg_sys::Oid,
-}
-
-/// `None` for another expression, or a threshold that may be NULL: then the query is, too.
-///
-/// SAFETY: `expression` is that of an index.
-unsafe fn signature(expression: *mut Node) -> Option<Signature> {
-    // SAFETY: as promised by the caller; the function has two arguments.
-    unsafe {
-        let query = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
-        let called = function(query.funcid).filter(|f| f.purpose == Purpose::Query)?;
-        let args = nodes(query.args);
-        let threshold = cast::<pg_sys::Const>(args[1], NodeTag::T_Const)?;
-        (!threshold.constisnull).then_some(Signature {
-            of: args[0],
-            bloom: called.first,
-        })
     }
 }

@@ -4,9 +4,9 @@ use bloom_ident_core::filter::query::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
 use super::selectivity::{estimate, semi, Question};
+use crate::objects::{beside, function, is_match, Purpose};
 use crate::pg::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
 use crate::pg::{entry, ffi};
-use crate::types::ours::{beside, function, is_match, Purpose};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.
 const MATCHES: i16 = 2;

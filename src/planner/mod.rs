@@ -3,7 +3,7 @@
 //! The comparison is rewritten to a function that holds both signatures and the threshold
 //! (`compare`); that function's support function offers an operator of the index's class (`index`)
 //! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps). Indexes of constraints
-//! are offered for searches, too (`constraint`). All of them ask `ours` which functions and types are the extension's.
+//! are offered for searches, too (`constraint`). All of them ask the room `objects` which functions and types are the extension's.
 
 mod compare;
 mod constraint;
@@ -12,4 +12,3 @@ mod sample;
 mod selectivity;
 
 pub use compare::define;
-pub use constraint::signature_column;

@@ -3,7 +3,7 @@
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use pgrx::pg_sys;
 
-use crate::types::ours::is_signature;
+use crate::objects::is_signature;
 
 /// Kind of the statistics slot that holds the sample; the range is free for private use
 /// (pg_statistic.h).

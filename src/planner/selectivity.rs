@@ -9,10 +9,10 @@ use bloom_ident_core::similarity::Counts;
 use pgrx::pg_sys;
 
 use super::sample::KIND;
+use crate::objects::{is_query, is_signature};
 use crate::pg::node::{cast, nodes, Node};
 use crate::pg::{boundary, entry, ffi};
 use crate::settings;
-use crate::types::ours::{is_query, is_signature};
 use crate::types::{Bloom, Varlena};
 
 /// Where no statistics tell.

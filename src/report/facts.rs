@@ -16,13 +16,13 @@ use crate::clusters::Numbers;
 use crate::clusters::Source;
 use crate::clusters::{Clustered, Method};
 use crate::clusters::{Side, Truth};
+use crate::objects::{is_query, is_signature};
 use crate::pairs::each_pair;
 use crate::pairs::relation::{Column, Records};
 use crate::pairs::unique::not_unique;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::OrRaise;
-use crate::types::ours::{is_query, is_signature};
 use crate::types::readable;
 
 /// Rows with all columns are wide: fewer are fetched at a time.

@@ -1,7 +1,6 @@
 //! Errors over damaged pages, and what is asked of a relation's length.
 
 use bloom_ident_core::{Error, Kind};
-use pgrx::pg_sys;
 
 use super::page::Index;
 

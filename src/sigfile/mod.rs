@@ -6,6 +6,7 @@ mod access;
 mod blocks;
 mod build;
 mod cache;
+mod column;
 mod cost;
 mod damage;
 mod insert;
@@ -27,6 +28,7 @@ pub use options::define;
 
 // what jobs over a whole table read
 pub use cache::{segment, Loaded};
+pub use column::{queried_signature, signature_column};
 pub use meta::{Entry, Meta, Part};
 pub use page::{Index, Kind as PageKind, PAGE_WORDS};
 pub use runs::{merge, Collected, Run, Sorting};

@@ -437,16 +437,6 @@ pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [
     }
 }
 
-// bindgen leaves out this header
-unsafe extern "C" {
-    /// storage/buf_internals.h
-    static BufferDescriptors: *const DescriptorPadded;
-}
-
-/// BUFFERDESC_PAD_TO_SIZE bytes.
-#[repr(C, align(64))]
-struct DescriptorPadded([u8; 64]);
-
 /// Has the processor fetch a page's descriptor, its header and these words of its content, if it is where it was the last time.
 /// Whatever is there, it is but a hint.
 #[inline]
@@ -458,7 +448,7 @@ pub fn prefetch(recent: &Cell<pg_sys::Buffer>, words: &[usize]) {
         // SAFETY: addresses only; what is prefetched need not be memory of anybody's.
         unsafe {
             let page = pg_sys::BufferBlocks.wrapping_add(number * pg_sys::BLCKSZ as usize);
-            _mm_prefetch::<_MM_HINT_T0>(BufferDescriptors.wrapping_add(number).cast());
+            _mm_prefetch::<_MM_HINT_T0>(ffi::buffer_descriptor(number).cast());
             _mm_prefetch::<_MM_HINT_T0>(page.cast());
             for &word in words {
                 let at = page.wrapping_add(HEADER + size_of::<Stamp>() + 8 * word);

@@ -4,12 +4,11 @@ mod array;
 mod bloom;
 mod cast;
 mod io;
-pub mod ours;
 mod query;
 mod typmod;
 
 pub use crate::pg::check_for_interrupts as tick;
-pub use crate::pg::values::text::{is_utf8_database, readable, to_database, Text};
+pub use crate::pg::values::text::{readable, to_database, Text};
 pub use crate::pg::values::varlena::{build, is_plain, NewValue, Varlena};
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};

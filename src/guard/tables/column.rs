@@ -4,9 +4,9 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::objects::is_signature;
 pub use crate::pg::catalog::*;
 use crate::pg::message::{words, Message, Result};
-use crate::types::ours::is_signature;
 
 /// Errors: there is no relation of this OID (42P01).
 pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {

@@ -4,13 +4,12 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::column as relation;
 use super::key::PrimaryKey;
+use crate::objects;
 use crate::pg::catalog::storage::{is_heap, is_read_from};
 use crate::pg::message::{words, Message, Result};
 use crate::pg::node;
 use crate::pg::{check_for_interrupts, ffi};
-use crate::planner;
 use crate::sigfile;
-use crate::types::ours;
 
 /// An index, and how to ask it.
 pub struct SearchIndex {
@@ -228,13 +227,13 @@ unsafe fn usable(index: pg_sys::Relation, column: i16) -> Option<SearchIndex> {
         let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
         for (i, &of_table) in columns.iter().enumerate() {
             let in_constraint =
-                || sigfile::is_sigfile(index) && planner::signature_column(index) == Some(column);
+                || sigfile::is_sigfile(index) && sigfile::signature_column(index) == Some(column);
             if of_table != column && !in_constraint() {
                 continue;
             }
             let family = *(*index).rd_opfamily.add(i);
             let mut operators = sigfile::operators(family).into_iter();
-            if let Some(operator) = operators.find(|o| ours::is_match(o.amopopr)) {
+            if let Some(operator) = operators.find(|o| objects::is_match(o.amopopr)) {
                 return Some(SearchIndex {
                     oid: form.indexrelid,
                     column: i as i16 + 1,

@@ -11,14 +11,7 @@ use pgrx::{pg_sys, PgBox};
 
 use crate::pg::ffi;
 use crate::pg::node::{self, Node};
-
-/// Whether the rows are kept, and read, as PostgreSQL itself does it. An access method of another name may have the same routines.
-///
-/// SAFETY: `table` is open.
-pub unsafe fn is_heap(table: pg_sys::Relation) -> bool {
-    // SAFETY: as promised by the caller.
-    unsafe { std::ptr::eq((*table).rd_tableam, pg_sys::GetHeapamTableAmRoutine()) }
-}
+pub use crate::pg::relation::is_heap;
 
 /// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
 /// Policies do not matter.

@@ -7,7 +7,7 @@ use bloom_ident_core::{Error, Kind};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
-use crate::types::{readable, Text};
+use crate::pg::values::text::{readable, Text};
 
 /// The arguments of a running function.
 #[derive(Clone, Copy)]

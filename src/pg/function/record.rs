@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::types::NewValue;
+use crate::pg::values::varlena::NewValue;
 
 /// One row of the calling function's OUT columns.
 pub fn record<const N: usize>(

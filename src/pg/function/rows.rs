@@ -1,59 +1,31 @@
 //! Results of many rows: a tuplestore, which goes to disk above work_mem.
 
-use std::ffi::CStr;
-
 use pgrx::pg_sys;
 
+use crate::pg::cursor::QueryRow;
 use crate::pg::error::OrRaise;
-use crate::types::build;
+pub use crate::pg::memory::Scratch;
+use crate::pg::values::varlena::build;
 
-/// The result of the running set-returning function.
-pub struct Rows {
+/// The rows that the running set-returning function returns.
+pub struct ResultRows {
     store: *mut pg_sys::Tuplestorestate,
     columns: pg_sys::TupleDesc,
     /// Memory for the values of a row.
     scratch: Scratch,
 }
 
-/// Memory that is freed again and again. It goes with the memory context in which it was made.
-pub struct Scratch(pg_sys::MemoryContext);
+pub use ResultRows as Rows;
 
-impl Scratch {
-    pub fn new(name: &'static CStr) -> Scratch {
-        // SAFETY: the name stays for ever.
-        Scratch(unsafe {
-            pg_sys::AllocSetContextCreateInternal(
-                pg_sys::CurrentMemoryContext,
-                name.as_ptr(),
-                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-            )
-        })
-    }
-
-    /// What `run` allocates is freed, so its result must not need it.
-    pub fn with<T>(&mut self, run: impl FnOnce() -> T) -> T {
-        // SAFETY: the context lives as long as this; nothing in it is used afterwards.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(self.0);
-            let result = run();
-            pg_sys::MemoryContextSwitchTo(before);
-            pg_sys::MemoryContextReset(self.0);
-            result
-        }
-    }
-}
-
-impl Rows {
+impl ResultRows {
     /// SAFETY: `fcinfo` is that of a running function that returns a set of rows with OUT columns.
-    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Rows {
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> ResultRows {
         // SAFETY: as promised by the caller; the server fills in the result's fields, or raises an error where no
         // set can be returned.
         unsafe {
             pg_sys::InitMaterializedSRF(fcinfo, 0);
             let info: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
-            Rows {
+            ResultRows {
                 store: (*info).setResult,
                 columns: (*info).setDesc,
                 scratch: Scratch::new(c"row of a result"),
@@ -75,6 +47,12 @@ impl Rows {
             }
             made
         })
+    }
+
+    /// Adds a row of a query that has the columns of the result.
+    pub fn copy(&mut self, row: QueryRow) {
+        // SAFETY: the row is there as long as the cursor gives no further ones; it is copied.
+        unsafe { pg_sys::tuplestore_puttuple(self.store, row.tuple()) };
     }
 
     /// Adds a row; `None` is NULL.

@@ -6,12 +6,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ffi::{c_int, c_void, CStr, CString};
 
 use pgrx::pg_sys;
 
+use crate::pg::values::varlena::Varlena;
 use crate::pg::{entry, ffi};
-use crate::types::Varlena;
 
 /// What the functions are for that are looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -195,32 +195,10 @@ fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
     }
 }
 
-/// dlfcn.h
-#[repr(C)]
-struct Loaded {
-    file: *const c_char,
-    base: *mut c_void,
-    symbol: *const c_char,
-    address: *mut c_void,
-}
-
-unsafe extern "C" {
-    fn dladdr(address: *const c_void, to: *mut Loaded) -> c_int;
-}
-
 /// Whether code lies where this library is loaded.
 fn is_of_this_library(code: *const c_void) -> bool {
-    let base = |address: *const c_void| {
-        let mut loaded = Loaded {
-            file: std::ptr::null(),
-            base: std::ptr::null_mut(),
-            symbol: std::ptr::null(),
-            address: std::ptr::null_mut(),
-        };
-        // SAFETY: looks an address up, and writes to the struct only.
-        (unsafe { dladdr(address, &mut loaded) } != 0).then_some(loaded.base)
-    };
-    !code.is_null() && base(code).is_some_and(|at| base(identify as *const c_void) == Some(at))
+    let own = ffi::library_of(identify as *const c_void);
+    !code.is_null() && own.is_some() && ffi::library_of(code) == own
 }
 
 /// The function of ours that is in the same schema as `near`, for signatures of a type.

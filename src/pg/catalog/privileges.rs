@@ -1,0 +1,60 @@
+//! Who may do what with a relation.
+
+use pgrx::pg_sys;
+
+/// The user whose privileges count now.
+pub fn current_user() -> pg_sys::Oid {
+    // SAFETY: a variable of the session, which is set in a transaction.
+    unsafe { pg_sys::GetUserId() }
+}
+
+/// Whether the user owns the relation, by a role or as a superuser.
+pub fn is_owner(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return pg_sys::pg_class_ownercheck(relation, user);
+        #[cfg(not(feature = "pg15"))]
+        return pg_sys::object_ownercheck(pg_sys::RelationRelationId, relation, user);
+    }
+}
+
+/// Whether the user has a privilege, such as ACL_SELECT, on the whole relation.
+pub fn may(relation: pg_sys::Oid, privilege: u32, user: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    let result =
+        unsafe { pg_sys::pg_class_aclcheck(relation, user, pg_sys::AclMode::from(privilege)) };
+    result == pg_sys::AclResult::ACLCHECK_OK
+}
+
+/// Whether the user may SELECT the relation, or at least these columns.
+pub fn may_select(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
+    let select = pg_sys::AclMode::from(pg_sys::ACL_SELECT);
+    may(relation, pg_sys::ACL_SELECT, user)
+        || columns.iter().all(|&column| {
+            // SAFETY: a catalog look-up by OID and number.
+            let result = unsafe { pg_sys::pg_attribute_aclcheck(relation, column, user, select) };
+            result == pg_sys::AclResult::ACLCHECK_OK
+        })
+}
+
+/// Whether row-level security hides rows of the table from the user.
+pub fn has_policies_for(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    let state = unsafe { pg_sys::check_enable_rls(relation, user, true) };
+    state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
+/// Whether the user may look up names in the schema of the relation.
+pub fn may_use_schema(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    let usage = pg_sys::AclMode::from(pg_sys::ACL_USAGE);
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        let schema = pg_sys::get_rel_namespace(relation);
+        #[cfg(feature = "pg15")]
+        let result = pg_sys::pg_namespace_aclcheck(schema, user, usage);
+        #[cfg(not(feature = "pg15"))]
+        let result = pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, user, usage);
+        result == pg_sys::AclResult::ACLCHECK_OK
+    }
+}

@@ -1,0 +1,51 @@
+//! What a sigfile index is on: a column of signatures, or `bloom_query(signature, constant)` of a constraint.
+
+use pgrx::pg_sys::{self, NodeTag};
+
+use crate::objects::{function, Purpose};
+use crate::pg::ffi;
+use crate::pg::node::{bare, cast, nodes, Node};
+
+/// The column of signatures that a sigfile index has: its own, or that in its expression.
+///
+/// # Safety
+/// `index` is an open sigfile index.
+pub unsafe fn signature_column(index: pg_sys::Relation) -> Option<pg_sys::AttrNumber> {
+    // SAFETY: the index is open, and one of sigfile has one column.
+    unsafe {
+        let column = (*(*index).rd_index).indkey.values.as_slice(1)[0];
+        if column != 0 {
+            return Some(column);
+        }
+        let expressions = nodes(ffi::RelationGetIndexExpressions(index));
+        let signature = queried_signature(*expressions.first()?)?;
+        let column = cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var)?;
+        Some(column.varattno)
+    }
+}
+
+/// The signature in a call of `bloom_query`.
+pub struct QueriedSignature {
+    /// An expression that gives the signature.
+    pub of: *mut Node,
+    /// Its type.
+    pub bloom: pg_sys::Oid,
+}
+
+/// `None` for another expression, or a threshold that may be NULL: then the query is, too.
+///
+/// # Safety
+/// `expression` is that of an index.
+pub unsafe fn queried_signature(expression: *mut Node) -> Option<QueriedSignature> {
+    // SAFETY: a node of an index; a function of this purpose has two arguments.
+    unsafe {
+        let query = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
+        let called = function(query.funcid).filter(|f| f.purpose == Purpose::Query)?;
+        let args = nodes(query.args);
+        let threshold = cast::<pg_sys::Const>(args[1], NodeTag::T_Const)?;
+        (!threshold.constisnull).then_some(QueriedSignature {
+            of: args[0],
+            bloom: called.first,
+        })
+    }
+}
