@@ -13,6 +13,7 @@ pub mod gist;
 pub mod ngram;
 pub mod selectivity;
 pub mod sigfile;
+pub mod similar_rows;
 pub mod similarity;
 mod sort;
 pub mod text;

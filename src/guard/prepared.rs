@@ -1,72 +1,73 @@
-//! What a trigger needs to know, found out when it first fires in a session.
+//! All that a trigger needs to know before it can check a row.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::options::{GuardAction, GuardOptions, TableName};
-use super::read_rights;
+use super::options::{GuardAction, GuardOptions};
 use super::review::ReviewTable;
-use super::tables::column as relation;
+use super::tables::column::signature_column;
 use super::tables::key::PrimaryKey;
-use super::tables::target::{self, PartitionTree, SearchTarget};
-use super::trigger::call::TriggerCall;
-use crate::pg::ffi;
-use crate::pg::message::{words, Message, Result};
+use super::tables::named::{find_table, lock_table};
+use super::tables::partition_tree::{self, PartitionTree};
+use super::tables::target::SearchTarget;
+use crate::pg::catalog;
+use crate::pg::message::{words, Message, OrMessage};
+use crate::pg::relation::OpenRelation;
+use crate::pg::sql::Sql;
 
 /// A trigger of one table, ready to check rows.
 pub struct PreparedGuard {
     pub options: GuardOptions,
-    /// The signature in the table that the trigger has fired for.
+    /// The signature column of the table that the trigger fires for.
     pub column: i16,
-    /// PostgreSQL computes it after BEFORE triggers have run.
-    pub generated: bool,
+    /// Whether it is a generated column. PostgreSQL computes it after BEFORE triggers have run.
+    pub is_generated: bool,
     /// The topmost partitioned table that has the trigger, or the table itself.
     pub top: pg_sys::Oid,
+    /// The owner of that table.
     pub owner: pg_sys::Oid,
     /// What is searched: `top`, or the block list.
     pub searched: pg_sys::Oid,
-    /// Its columns whose content the guard tells of.
-    pub read: Vec<i16>,
+    /// The columns of `searched` whose content the guard tells of.
+    pub columns_told: Vec<i16>,
+    /// The tables that have the rows of `searched`.
     pub targets: Vec<SearchTarget>,
-    /// Of the table that the trigger has fired for.
+    /// The primary key of the table that the trigger fires for.
     pub key: Option<PrimaryKey>,
     pub review: Option<ReviewTable>,
-    /// Relations on which all of this depends.
+    /// The relations on which all of this depends.
     pub watched: HashSet<pg_sys::Oid>,
-    /// To be locked before this is used.
+    /// The tables that must be locked before this is used.
     pub locked: Vec<pg_sys::Oid>,
+    /// False when one of the watched relations has changed.
     pub valid: Cell<bool>,
 }
 
-/// What the table must have that the trigger fires for.
+/// The table that a trigger fires for.
 pub struct GuardedTable {
     column: i16,
-    generated: bool,
+    is_generated: bool,
     key: Option<PrimaryKey>,
 }
 
 impl GuardedTable {
-    /// Errors: no signature of this name (42703, 42804), or a virtual one (0A000).
+    /// The table is locked.
     ///
-    /// SAFETY: `table` is open and locked.
-    pub unsafe fn of(table: pg_sys::Relation, options: &GuardOptions) -> Result<GuardedTable> {
-        // SAFETY: as promised by the caller.
-        unsafe {
-            let oid = (*table).rd_id;
-            let column = relation::signature_column(oid, &options.column)?;
-            Ok(GuardedTable {
-                column,
-                generated: generated(oid, column)?,
-                key: PrimaryKey::of(table),
-            })
-        }
+    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000).
+    pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<GuardedTable> {
+        let column = signature_column(table, &options.column)?;
+        Ok(GuardedTable {
+            column,
+            is_generated: is_generated(table, column)?,
+            key: PrimaryKey::of(&OpenRelation::locked_table(table)),
+        })
     }
 
-    /// Errors: action flag, and no primary key (42704).
-    pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> Result<()> {
+    /// Errors: the action is `flag`, and the table has no primary key (42704).
+    pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<()> {
         if options.action == GuardAction::Flag && self.key.is_none() {
             return Err(no_key(table));
         }
@@ -75,48 +76,35 @@ impl GuardedTable {
 }
 
 thread_local! {
-    /// Tables of which this session was told that no index serves.
+    /// The tables of which this session has been told that no index serves them.
     static WARNED: RefCell<HashSet<pg_sys::Oid>> = RefCell::default();
 }
 
 impl PreparedGuard {
-    pub fn is_list(&self) -> bool {
-        self.options.list.is_some()
-    }
-
-    /// Errors: as for [`PreparedGuard::of`]; BEFORE or AFTER where the action needs the other (39P01).
-    pub fn prepare(call: &TriggerCall) -> Result<PreparedGuard> {
-        let options = GuardOptions::parse(&call.args())?;
-        call.check_timing(&options)?;
-        // SAFETY: the trigger's table is open and locked.
-        let own = unsafe { GuardedTable::of(call.relation(), &options)? };
-        own.need_key(call.table(), &options)?;
-        let trigger = call.trigger_name();
-        PreparedGuard::of(options, call.table(), own, topmost(call), &trigger)
-    }
-
-    /// `own` is of `table`, for which the trigger fires; `top` has the trigger.
+    /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
     ///
-    /// Errors: whatever the arguments name and is not there, or is not as it must be.
+    /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
+    /// [`PartitionTree::to_search`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
+    /// has no primary key (42704).
     pub fn of(
         options: GuardOptions,
         table: pg_sys::Oid,
         own: GuardedTable,
         top: pg_sys::Oid,
         trigger: &CStr,
-    ) -> Result<PreparedGuard> {
+    ) -> OrMessage<PreparedGuard> {
         let searched = match &options.list {
             Some(list) => lock_table(list, top, "blocklist")?,
             None => top,
         };
-        target::lock(top);
-        let wanted = options.list_column.as_ref().unwrap_or(&options.column);
-        let tree = PartitionTree::below(searched, wanted)?;
+        partition_tree::lock(top);
+        let wanted = options.searched_column();
+        let tree = PartitionTree::to_search(searched, wanted)?;
         let targets = tree
             .leaves
             .iter()
             .map(|&leaf| SearchTarget::new(leaf, wanted))
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<OrMessage<Vec<_>>>()?;
         let review = match &options.review {
             Some(name) => {
                 let review = find_table(name, top, "review")?;
@@ -135,68 +123,98 @@ impl PreparedGuard {
         if !locked.contains(&top) {
             locked.insert(0, top);
         }
-        let mut guard = PreparedGuard {
-            options,
+        warn_of_missing_indexes(&targets, trigger);
+        Ok(PreparedGuard {
+            columns_told: columns_told(searched, wanted, &targets, review.is_some()),
             column: own.column,
-            generated: own.generated,
+            is_generated: own.is_generated,
             top,
-            owner: owner(top),
+            owner: OpenRelation::locked_table(top).form().relowner,
             searched,
-            read: Vec::new(),
             targets,
             key: own.key,
             review,
             watched,
             locked,
             valid: Cell::new(true),
-        };
-        guard.read = read_rights::columns_told(searched, &guard);
-        guard.warn_of_missing_indexes(trigger);
-        Ok(guard)
+            options,
+        })
     }
 
-    fn warn_of_missing_indexes(&self, trigger: &CStr) {
-        for target in self.targets.iter().filter(|t| t.index.is_none()) {
-            if !WARNED.with_borrow_mut(|warned| warned.insert(target.table)) {
-                continue;
-            }
-            let table = relation::name(target.table);
-            let column = relation::column_name(target.table, target.column);
-            Message::of(
-                PgSqlErrorCode::ERRCODE_WARNING,
-                words!(
-                    "no index on column \"",
-                    column,
-                    "\" of table \"",
-                    table,
-                    "\" serves trigger \"",
-                    trigger,
-                    "\""
-                ),
-            )
-            .detail(words!("Every row is compared with the whole table."))
-            .hint(words!(
-                "CREATE INDEX ON ",
-                relation::quoted(target.table),
-                " USING sigfile (",
-                relation::quoted_column(&column),
-                ")"
-            ))
-            .send(PgLogLevel::WARNING);
-        }
+    /// Whether a block list is searched.
+    pub fn is_list(&self) -> bool {
+        self.options.list.is_some()
+    }
+
+    /// The target that is this table.
+    pub fn target(&self, table: pg_sys::Oid) -> Option<&SearchTarget> {
+        self.targets.iter().find(|target| target.table == table)
     }
 }
 
-/// Errors: a virtual column (0A000), which has no stored values that could be compared.
-fn generated(table: pg_sys::Oid, column: i16) -> Result<bool> {
-    // SAFETY: a catalog look-up.
+/// The columns of `searched` that a guard tells of: the signature, and with a review table the keys.
+fn columns_told(
+    searched: pg_sys::Oid,
+    signature: &CStr,
+    targets: &[SearchTarget],
+    with_keys: bool,
+) -> Vec<i16> {
+    let mut columns: Vec<i16> = catalog::column(searched, signature).into_iter().collect();
+    if !with_keys {
+        return columns;
+    }
+    for target in targets {
+        for &column in target.key.iter().flat_map(|key| &key.columns) {
+            let name = catalog::column_name(target.table, column);
+            columns.extend(catalog::column(searched, &name));
+        }
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
+/// Warns once in a session of each table that is searched without an index.
+fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
+    for target in targets.iter().filter(|t| t.index.is_none()) {
+        if !WARNED.with_borrow_mut(|warned| warned.insert(target.table)) {
+            continue;
+        }
+        let create = Sql::new("CREATE INDEX ON ")
+            .relation(target.table)
+            .text(" USING sigfile (")
+            .column(target.table, target.column)
+            .text(")");
+        Message::of(
+            PgSqlErrorCode::ERRCODE_WARNING,
+            words!(
+                "no index on column \"",
+                catalog::column_name(target.table, target.column),
+                "\" of table \"",
+                catalog::name(target.table),
+                "\" serves trigger \"",
+                trigger,
+                "\""
+            ),
+        )
+        .detail(words!("Every row is compared with the whole table."))
+        .hint(create.into_bytes())
+        .send(PgLogLevel::WARNING);
+    }
+}
+
+/// Whether a column is a stored generated column.
+///
+/// Errors: it is virtual (0A000): it has no stored values that could be compared.
+fn is_generated(table: pg_sys::Oid, column: i16) -> OrMessage<bool> {
+    // SAFETY: a look-up in the catalogs by OID and number.
     match unsafe { pg_sys::get_attgenerated(table, column) } as u8 {
         b's' => Ok(true),
         b'v' => Err(Message::of(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             words!(
                 "bloom_guard cannot check virtual generated column \"",
-                relation::column_name(table, column),
+                catalog::column_name(table, column),
                 "\""
             ),
         )
@@ -205,116 +223,11 @@ fn generated(table: pg_sys::Oid, column: i16) -> Result<bool> {
     }
 }
 
-fn owner(table: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: a locked table, so it is there.
-    unsafe {
-        let open = ffi::table_open(table, pg_sys::NoLock as i32);
-        let owner = (*(*open).rd_rel).relowner;
-        pg_sys::table_close(open, pg_sys::NoLock as i32);
-        owner
-    }
-}
-
-/// The table whose trigger the partitions' triggers were made from.
-fn topmost(call: &TriggerCall) -> pg_sys::Oid {
-    let mut table = call.table();
-    if !call.trigger().tgisclone {
-        return table;
-    }
-    let mut trigger = call.trigger().tgoid;
-    // SAFETY: a scan of the catalog by OID; its rows are of the catalog's type.
-    unsafe {
-        let lock = pg_sys::AccessShareLock as i32;
-        let catalog = ffi::table_open(pg_sys::TriggerRelationId, lock);
-        while trigger != pg_sys::InvalidOid {
-            let mut key = pg_sys::ScanKeyData::default();
-            pg_sys::ScanKeyInit(
-                &mut key,
-                pg_sys::Anum_pg_trigger_oid as i16,
-                pg_sys::BTEqualStrategyNumber as u16,
-                pg_sys::F_OIDEQ.into(),
-                pg_sys::Datum::from(trigger),
-            );
-            let scan = pg_sys::systable_beginscan(
-                catalog,
-                pg_sys::TriggerOidIndexId.into(),
-                true,
-                std::ptr::null_mut(),
-                1,
-                &mut key,
-            );
-            let row = pg_sys::systable_getnext(scan);
-            if row.is_null() {
-                trigger = pg_sys::InvalidOid;
-            } else {
-                let form: *const pg_sys::FormData_pg_trigger = pg_sys::GETSTRUCT(row).cast();
-                table = (*form).tgrelid;
-                trigger = (*form).tgparentid;
-            }
-            pg_sys::systable_endscan(scan);
-        }
-        pg_sys::table_close(catalog, lock);
-    }
-    table
-}
-
-/// A table that an option names. Without a schema it is in that of the trigger's table: no search_path decides.
-///
-/// Errors: there is none (42P01, 3F000).
-fn find_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result<pg_sys::Oid> {
-    let undefined = |code, what: &str, schema: Option<&CStr>| {
-        let mut message = words!(what, " \"");
-        if let Some(schema) = schema {
-            message.extend(words!(schema, "."));
-        }
-        message.extend(words!(
-            wanted.name,
-            "\" of option \"",
-            option,
-            "\" does not exist"
-        ));
-        Message::of(code, message)
-    };
-    // SAFETY: catalog look-ups.
-    unsafe {
-        let (schema, space): (CString, pg_sys::Oid) = match &wanted.schema {
-            None => (relation::schema(near), pg_sys::get_rel_namespace(near)),
-            Some(schema) => (
-                schema.clone(),
-                pg_sys::get_namespace_oid(schema.as_ptr(), true),
-            ),
-        };
-        let table = if space == pg_sys::InvalidOid {
-            space
-        } else {
-            pg_sys::get_relname_relid(wanted.name.as_ptr(), space)
-        };
-        if table == pg_sys::InvalidOid {
-            let code = PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE;
-            return Err(undefined(code, "table", Some(&schema)));
-        }
-        Ok(table)
-    }
-}
-
-/// The same, locked: whoever had it locked may have given the name to another one.
-fn lock_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result<pg_sys::Oid> {
-    let mut table = find_table(wanted, near, option)?;
-    loop {
-        target::lock(table);
-        let now = find_table(wanted, near, option)?;
-        if now == table {
-            return Ok(table);
-        }
-        table = now;
-    }
-}
-
 /// 42704 for a table whose rows a review table could not name.
 fn no_key(table: pg_sys::Oid) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-        words!("table \"", relation::name(table), "\" has no primary key"),
+        words!("table \"", catalog::name(table), "\" has no primary key"),
     )
     .detail(words!(
         "Action ",

@@ -1,42 +1,36 @@
-//! Whether a write to a table calls functions of the server's own only.
+//! Whether a write to a table calls no functions but the server's own.
 //!
-//! A function that the table's owner has put into an expression is the owner's code, but what it finds by names without a
-//! schema, the session decides: a temporary view of the invoking user's can stand where the function reads a table, and
-//! no search_path shuts the temporary schema out. So code of anybody's that is no part of the server must not run for a
-//! session in which somebody else works.
+//! A function in an expression is code of the table's owner. But where it names a table without a schema, the session decides
+//! which table it finds: a temporary view of the invoking user's can stand there, and no search_path excludes the schema of
+//! temporary objects. So while the session acts as another user, no code may run that is not part of the server.
 
 use std::ffi::{c_char, c_void};
 
-use pgrx::{pg_sys, PgMemoryContexts};
+use pgrx::pg_sys;
 
-use crate::pg::node;
+use crate::pg::memory::aside;
+use crate::pg::relation::OpenRelation;
 use crate::pg::{entry, ffi};
 
-/// Looks at column types, defaults, generated columns, CHECK constraints, indexes and the partition key as they are stored,
-/// before anything of them is simplified, which would run it.
-///
-/// # Safety
-/// `relation` is a table, open and locked.
-pub unsafe fn calls_builtin_only(relation: pg_sys::Relation) -> bool {
-    // SAFETY: as promised by the caller. Trees are read into memory of their own.
-    unsafe {
-        PgMemoryContexts::new("expressions of a review table").switch_to(|_| {
-            has_plain_types(relation)
-                && constraints(relation).all(|text| is_builtin(text))
-                && indexes(relation).all(|text| is_builtin(text))
-                && partition_key(relation).is_none_or(|text| is_builtin(text))
-        })
-    }
+/// Looks at column types, defaults, generated columns, CHECK constraints, indexes and the partition key. It reads the expressions
+/// as they are stored: simplifying an expression would run it. The table is locked.
+pub fn calls_builtin_only(table: &OpenRelation) -> bool {
+    // The trees are read into memory of their own.
+    aside(c"expressions of a review table", || {
+        // SAFETY: each text is a stored expression, or a list of them.
+        let is_builtin = |text| unsafe { is_builtin(text) };
+        has_plain_types(table)
+            && constraints(table).into_iter().all(is_builtin)
+            && indexes(table).into_iter().all(is_builtin)
+            && partition_key(table).is_none_or(is_builtin)
+    })
 }
 
-/// No column is of a domain, which may have constraints.
-///
-/// # Safety
-/// As for [`calls_builtin_only`].
-unsafe fn has_plain_types(relation: pg_sys::Relation) -> bool {
-    // SAFETY: as promised by the caller; as many columns as are said to be there.
+/// Whether no column is of a domain, which may have constraints.
+fn has_plain_types(table: &OpenRelation) -> bool {
+    // SAFETY: an open relation has a descriptor, with as many columns as it says.
     unsafe {
-        let columns = (*relation).rd_att;
+        let columns = table.rd_att;
         (0..(*columns).natts).all(|i| {
             let column = &*ffi::attribute(columns, i);
             column.attisdropped
@@ -45,68 +39,55 @@ unsafe fn has_plain_types(relation: pg_sys::Relation) -> bool {
     }
 }
 
-/// Defaults, which generated columns are among, and CHECK constraints.
-///
-/// # Safety
-/// As for [`calls_builtin_only`].
-unsafe fn constraints(relation: pg_sys::Relation) -> impl Iterator<Item = *const c_char> {
-    // SAFETY: as promised by the caller; as many as are said to be there.
+/// Defaults, generated columns and CHECK constraints.
+fn constraints(table: &OpenRelation) -> Vec<*const c_char> {
+    // SAFETY: the description of constraints is NULL, or has as many defaults and checks as it says; a generated column is among
+    // the defaults. Each has its expression as a C string.
     unsafe {
-        let all = (*(*relation).rd_att).constr.as_ref();
-        let defaults = all.map_or(0, |all| all.num_defval);
-        let checks = all.map_or(0, |all| all.num_check);
-        let default = move |i| (*all.expect("some").defval.add(i)).adbin.cast_const();
-        let check = move |i| (*all.expect("some").check.add(i)).ccbin.cast_const();
-        (0..defaults.into())
-            .map(default)
-            .chain((0..checks.into()).map(check))
-    }
-}
-
-/// Expressions and predicates.
-///
-/// # Safety
-/// As for [`calls_builtin_only`].
-unsafe fn indexes(relation: pg_sys::Relation) -> impl Iterator<Item = *const c_char> {
-    // SAFETY: as promised by the caller; the lock keeps the table's indexes.
-    unsafe {
-        let list = pg_sys::RelationGetIndexList(relation);
-        let of_index = |index: pg_sys::Oid| {
-            let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
-            [
-                pg_sys::Anum_pg_index_indexprs,
-                pg_sys::Anum_pg_index_indpred,
-            ]
-            .into_iter()
-            .filter_map(move |column| stored(cache, index, column))
+        let Some(all) = (*table.rd_att).constr.as_ref() else {
+            return Vec::new();
         };
-        node::oids(list)
-            .into_iter()
-            .flat_map(of_index)
-            .collect::<Vec<_>>()
-            .into_iter()
+        let default = |i| (*all.defval.add(i)).adbin.cast_const();
+        let check = |i| (*all.check.add(i)).ccbin.cast_const();
+        let defaults = (0..all.num_defval.into()).map(default);
+        defaults
+            .chain((0..all.num_check.into()).map(check))
+            .collect()
     }
 }
 
-/// Column of pg_partitioned_table (its header is not among those that bindgen reads).
+/// Expressions and predicates of indexes.
+fn indexes(table: &OpenRelation) -> Vec<*const c_char> {
+    let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
+    let columns = [
+        pg_sys::Anum_pg_index_indexprs,
+        pg_sys::Anum_pg_index_indpred,
+    ];
+    let of_index = |index| {
+        // SAFETY: the cache INDEXRELID has the OID as its only key, and both columns are of type pg_node_tree.
+        columns.map(|column| unsafe { stored(cache, index, column) })
+    };
+    let all = table.indexes().into_iter().flat_map(of_index);
+    all.flatten().collect()
+}
+
+/// The number of the column partexprs of pg_partitioned_table, whose header bindgen does not read.
 const PARTEXPRS: u32 = 8;
 
-/// Its expressions, if it has any.
-///
-/// # Safety
-/// As for [`calls_builtin_only`].
-unsafe fn partition_key(relation: pg_sys::Relation) -> Option<*const c_char> {
+/// The expressions of the partition key, if there are any.
+fn partition_key(table: &OpenRelation) -> Option<*const c_char> {
     let cache = pg_sys::SysCacheIdentifier::PARTRELID as i32;
-    // SAFETY: as promised by the caller.
-    unsafe { stored(cache, (*relation).rd_id, PARTEXPRS) }
+    // SAFETY: the cache PARTRELID has the OID as its only key, and the column is of type pg_node_tree.
+    unsafe { stored(cache, table.rd_id, PARTEXPRS) }
 }
 
-/// A column of a row of the catalog, as a C string; `None` if there is no such row, or NULL in it.
+/// A column of a row of the catalog, as a C string in the current memory context; `None` if there is no such row, or NULL in it.
 ///
 /// # Safety
-/// The cache's only key is an OID, and the column is a pg_node_tree.
+/// The cache has an OID as its only key, and the column is of type pg_node_tree.
 unsafe fn stored(cache: i32, key: pg_sys::Oid, column: u32) -> Option<*const c_char> {
-    // SAFETY: as promised by the caller; the row is released when its value has been copied.
+    // SAFETY: the key is of the cache's type. The row is valid until it is released, when its value has been copied. A
+    // pg_node_tree has the bytes of a text.
     unsafe {
         let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(key));
         if row.is_null() {
@@ -121,19 +102,23 @@ unsafe fn stored(cache: i32, key: pg_sys::Oid, column: u32) -> Option<*const c_c
 }
 
 /// # Safety
-/// `text` is a stored expression, or a list of them.
+/// `text` is a stored expression, or a list of them, as a C string.
 unsafe fn is_builtin(text: *const c_char) -> bool {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the text is a stored expression, so it becomes a node of an expression, or a list of them.
     unsafe { !calls_others(pg_sys::stringToNode(text).cast(), std::ptr::null_mut()) }
 }
 
-/// Whether an expression calls functions that are no part of the server, or brings constraints of a domain with it.
+/// Whether an expression calls functions that are not part of the server, or checks the constraints of a domain.
+///
+/// # Safety
+/// `node` is of an expression, or a list of expressions, or NULL.
 #[entry]
 unsafe extern "C-unwind" fn calls_others(node: *mut pg_sys::Node, context: *mut c_void) -> bool {
     if node.is_null() {
         return false;
     }
-    // SAFETY: a node of an expression; both functions of ours are called for nodes of it only.
+    // SAFETY: the node is of an expression, so what the server walks to from it is of an expression too. Both functions that
+    // are passed are entries.
     unsafe {
         (*node).type_ == pg_sys::NodeTag::T_CoerceToDomain
             || pg_sys::check_functions_in_node(node, Some(is_of_others), context)
@@ -141,6 +126,10 @@ unsafe extern "C-unwind" fn calls_others(node: *mut pg_sys::Node, context: *mut 
     }
 }
 
+/// Whether a function is not part of the server.
+///
+/// # Safety
+/// None is needed; the server calls it by a pointer.
 #[entry]
 unsafe extern "C-unwind" fn is_of_others(function: pg_sys::Oid, _context: *mut c_void) -> bool {
     function.to_u32() >= pg_sys::FirstNormalObjectId

@@ -1,144 +1,138 @@
-//! Looking for similar rows with a dirty snapshot, and waiting for those who have not decided.
+//! Looking for similar rows with a dirty snapshot, and waiting for transactions that have not ended.
 //!
-//! As PostgreSQL's exclusion constraints do it: the row and its index entry are there before the search begins, so
-//! of two sessions that enter similar rows the one that searches later sees the other's row, and waits for its end.
+//! PostgreSQL's exclusion constraints do the same: the row and its index entry are there before the search begins. So if two
+//! sessions enter similar rows, the one that searches later sees the other's row, and waits for the end of that transaction.
 
-pub mod found;
 mod scan;
-pub mod since;
+pub mod search_start;
 mod wait;
 
+use bloom_ident_core::similar_rows::SimilarRows;
 use bloom_ident_core::similarity::Counts;
 use pgrx::pg_sys;
 
-use found::SimilarRows;
 use scan::{DirtyScan, PendingTransaction, RowState};
-use since::SearchStart;
+use search_start::SearchStart;
 use wait::{wait_for, WaitOutcome};
 
 use super::prepared::PreparedGuard;
 use super::tables::target::SearchTarget;
 use crate::pg::error::OrRaise;
+use crate::pg::tid::Tid;
 use crate::types::Bloom;
 
-/// Where a row of a table is.
+/// A row of a table, by its tid.
 #[derive(Clone, Copy)]
 pub struct RowTid {
     pub table: pg_sys::Oid,
     pub tid: pg_sys::ItemPointerData,
 }
 
-/// What the caller does with rows of other transactions that have not ended.
+/// What a search does with rows of other transactions that have not ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PendingRows {
-    /// Waits, unless other rows decide.
+    /// It waits for the transactions, unless it finds other rows.
     WaitFor,
-    /// Takes them for rows that are there, as those that are gone since the search began.
+    /// It counts them as rows that are there. It also counts rows that were deleted since the search began.
     Count,
 }
 
+/// What a search has come to.
 pub enum SearchOutcome {
     Rows(SimilarRows),
-    /// A transaction that has a similar row waits for this one.
+    /// A transaction that has entered a similar row waits for this one.
     Deadlock,
 }
 
-fn same_place(a: pg_sys::ItemPointerData, b: pg_sys::ItemPointerData) -> bool {
-    let parts = |p: pg_sys::ItemPointerData| (p.ip_blkid.bi_hi, p.ip_blkid.bi_lo, p.ip_posid);
-    parts(a) == parts(b)
-}
-
-/// Rows of all targets that reach the threshold, but for the row at `own`.
+/// The rows of all targets that reach the threshold, without the row at `own`.
 ///
-/// Errors: a row of another shape.
+/// Errors: a row has a signature of another shape.
 pub fn search(
     guard: &PreparedGuard,
     signature: &Bloom<'_>,
     own: Option<RowTid>,
-    undecided: PendingRows,
+    pending: PendingRows,
 ) -> SearchOutcome {
     loop {
-        let mut seen = SearchPass::default();
-        let since = SearchStart::now();
+        let mut pass = SearchPass::default();
+        let start = SearchStart::now();
         for target in &guard.targets {
-            let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
-            search_one(guard, target, signature, own, undecided, &since, &mut seen);
+            let own = own.filter(|o| o.table == target.table);
+            let own = own.map(|o| Tid::from(o.tid));
+            pass.search(guard, target, signature, own, pending, &start);
         }
-        drop(since);
-        match seen {
+        drop(start);
+        match pass {
             SearchPass { found, .. } if found.count > 0 => return SearchOutcome::Rows(found),
             SearchPass {
-                blocker: Some((blocker, place)),
+                blocker: Some((blocker, row)),
                 ..
-            } => match wait_for(blocker, place) {
+            } => match wait_for(blocker, row) {
                 WaitOutcome::Ended => (),
                 WaitOutcome::Deadlock => return SearchOutcome::Deadlock,
             },
-            SearchPass { gone: true, .. } => (),
+            SearchPass { is_gone: true, .. } => (),
             SearchPass { found, .. } => return SearchOutcome::Rows(found),
         }
     }
 }
 
-/// What one look at all targets has come upon.
+/// What one pass over all targets has come upon.
 #[derive(Default)]
 struct SearchPass {
     found: SimilarRows,
-    /// Who has not decided about a similar row.
+    /// A transaction that has not decided about a similar row, and the row.
     blocker: Option<(PendingTransaction, RowTid)>,
-    /// A similar row has been deleted, or is now elsewhere.
-    gone: bool,
+    /// Whether a similar row has been deleted, or moved, since the search began.
+    is_gone: bool,
 }
 
-fn search_one(
-    guard: &PreparedGuard,
-    target: &SearchTarget,
-    signature: &Bloom<'_>,
-    own: Option<pg_sys::ItemPointerData>,
-    undecided: PendingRows,
-    since: &SearchStart,
-    seen: &mut SearchPass,
-) {
-    let view = signature.view();
-    let mut scan = DirtyScan::begin(target, signature, guard.options.threshold, since);
-    let slot = scan.slot;
-    while let Some(row) = scan.advance() {
-        let similarity = Counts::of(&view, &scan.signature().view())
-            .or_raise()
-            .jaccard();
-        // empty signatures are similar to nothing, even at threshold 0
-        if similarity < guard.options.threshold || scan.signature().view().count() == 0 {
-            continue;
-        }
-        if own.is_some_and(|own| same_place(own, scan.place())) {
-            continue;
-        }
-        if undecided == PendingRows::WaitFor {
-            if row == RowState::Gone {
-                seen.gone = true;
+impl SearchPass {
+    /// Searches one target; `own` is the tid of the row that is checked, if it is in this table.
+    fn search(
+        &mut self,
+        guard: &PreparedGuard,
+        target: &SearchTarget,
+        signature: &Bloom<'_>,
+        own: Option<Tid>,
+        pending: PendingRows,
+        start: &SearchStart,
+    ) {
+        let view = signature.view();
+        let threshold = guard.options.threshold;
+        let mut scan = DirtyScan::begin(target, signature, threshold, start);
+        let slot = scan.slot;
+        while let Some(state) = scan.advance() {
+            let similarity = Counts::of(&view, &scan.signature().view())
+                .or_raise()
+                .jaccard();
+            // An empty signature is similar to nothing, even at threshold 0.
+            if similarity < threshold || scan.signature().view().count() == 0 {
                 continue;
             }
-            if let Some(other) = scan.in_progress() {
-                let place = RowTid {
-                    table: target.table,
-                    tid: scan.place(),
-                };
-                seen.blocker = seen.blocker.or(Some((other, place)));
+            if own == Some(scan.tid().into()) {
                 continue;
             }
-        }
-        // SAFETY: the slot holds the row.
-        seen.found.add(similarity, target.table, || unsafe {
-            match &target.key {
-                Some(key) => key.text(target.table, slot, guard.owner),
-                None => shown_place(scan.place()),
+            if pending == PendingRows::WaitFor {
+                if state == RowState::Gone {
+                    self.is_gone = true;
+                    continue;
+                }
+                if let Some(other) = scan.in_progress() {
+                    let row = RowTid {
+                        table: target.table,
+                        tid: scan.tid(),
+                    };
+                    self.blocker = self.blocker.or(Some((other, row)));
+                    continue;
+                }
             }
-        });
+            let key = || match &target.key {
+                // SAFETY: the slot holds a row of the target's table, to which the key belongs.
+                Some(key) => unsafe { key.text(target.table, slot, guard.owner) },
+                None => Tid::from(scan.tid()).to_string().into_bytes(),
+            };
+            self.found.add(similarity, target.table.to_u32(), key);
+        }
     }
-}
-
-/// As `ctid` is shown.
-fn shown_place(tid: pg_sys::ItemPointerData) -> Vec<u8> {
-    let block = u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo);
-    format!("({block},{})", tid.ip_posid).into_bytes()
 }

@@ -1,10 +1,12 @@
-//! A scan of a table for similar rows that sees what is not committed yet.
+//! A scan of a table for similar rows, which also sees rows that are not committed.
 
 use pgrx::pg_sys;
 
-use super::since::SearchStart;
-use crate::guard::tables::key::attribute;
+use super::search_start::SearchStart;
+use crate::guard::tables::column::attribute;
+use crate::guard::tables::index::SearchIndex;
 use crate::guard::tables::target::SearchTarget;
+use crate::pg::relation::OpenRelation;
 use crate::pg::{check_for_interrupts, ffi};
 use crate::types::{Bloom, NewQuery};
 
@@ -12,34 +14,41 @@ use crate::types::{Bloom, NewQuery};
 #[derive(Clone, Copy)]
 pub struct PendingTransaction {
     pub transaction: pg_sys::TransactionId,
-    /// 0, or that of an INSERT … ON CONFLICT that has not decided yet.
+    /// The token of an INSERT … ON CONFLICT that has not decided yet, else 0.
     pub speculative: u32,
 }
 
+/// Where the rows come from.
 enum ScanSource {
-    Index(pg_sys::Relation, pg_sys::IndexScanDesc),
-    /// Of all versions of all rows.
-    Table(pg_sys::TableScanDesc),
+    Index {
+        /// Keeps the index open as long as the scan runs.
+        _index: OpenRelation,
+        scan: pg_sys::IndexScanDesc,
+    },
+    /// All versions of all rows of the table.
+    Table { scan: pg_sys::TableScanDesc },
 }
 
-/// What a scan has come to.
+/// Whether a row is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RowState {
     /// It is there, or may be: see [`DirtyScan::in_progress`].
     Present,
-    /// A version that was there when the search began, and was deleted or updated meanwhile. The scan may have
-    /// passed by the place of the new one before that was written.
+    /// The version was there when the search began, and was deleted or updated since. If it was updated, the scan may have
+    /// read the tid of the new version before that was written.
     Gone,
 }
 
-/// The snapshot is written by the scan, for each row: who inserts or deletes it, if still in progress.
+/// A scan with a dirty snapshot. The scan writes into the snapshot which transaction inserts or deletes a row, if that transaction
+/// is still in progress.
 pub struct DirtyScan<'a> {
     target: &'a SearchTarget,
-    since: &'a SearchStart,
-    table: pg_sys::Relation,
+    start: &'a SearchStart,
+    table: OpenRelation,
     source: ScanSource,
-    /// The place that the index has given last had a row.
-    found: bool,
+    /// Whether the tid that the index gave last has led to a row.
+    is_found: bool,
+    /// It holds the row that [`DirtyScan::advance`] went to.
     pub slot: *mut pg_sys::TupleTableSlot,
     snapshot: *mut pg_sys::SnapshotData,
 }
@@ -52,50 +61,33 @@ impl<'a> DirtyScan<'a> {
         target: &'a SearchTarget,
         signature: &Bloom<'_>,
         threshold: f64,
-        since: &'a SearchStart,
+        start: &'a SearchStart,
     ) -> DirtyScan<'a> {
-        // SAFETY: the table is locked, and has the index as long as it is; the snapshot lives as long as the
-        // scan, in the memory of the current context.
+        let table = OpenRelation::locked_table(target.table);
+        // SAFETY: the table is open, and the slot is made for it. The snapshot is zeroed but for its type, as
+        // InitDirtySnapshot() leaves it, and is freed when the scan has ended.
         unsafe {
-            let no_lock = pg_sys::NoLock as i32;
-            let table = ffi::table_open(target.table, no_lock);
-            let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
+            let slot = pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut());
             let snapshot: *mut pg_sys::SnapshotData =
                 pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
             (*snapshot).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
             let source = match &target.index {
                 None => {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
-                    ScanSource::Table(ffi::table_beginscan(table, all, 0, keys))
+                    let scan = ffi::table_beginscan(table.pointer(), all, 0, keys);
+                    ScanSource::Table { scan }
                 }
                 Some(index) => {
-                    let open = ffi::index_open(index.oid, pg_sys::AccessShareLock as i32);
-                    let mut key = pg_sys::ScanKeyData::default();
-                    pg_sys::ScanKeyEntryInitialize(
-                        &mut key,
-                        0,
-                        index.column,
-                        index.strategy,
-                        pg_sys::InvalidOid,
-                        pg_sys::InvalidOid,
-                        index.function,
-                        NewQuery::new(&signature.view(), threshold).datum(),
-                    );
-                    #[cfg(not(feature = "pg18"))]
-                    let scan = ffi::index_beginscan(table, open, snapshot, 1, 0);
-                    #[cfg(feature = "pg18")]
-                    let scan =
-                        ffi::index_beginscan(table, open, snapshot, std::ptr::null_mut(), 1, 0);
-                    ffi::index_rescan(scan, &mut key, 1, std::ptr::null_mut(), 0);
-                    ScanSource::Index(open, scan)
+                    let query = NewQuery::new(&signature.view(), threshold);
+                    index_source(&table, index, query, snapshot)
                 }
             };
             DirtyScan {
                 target,
-                since,
+                start,
                 table,
                 source,
-                found: false,
+                is_found: false,
                 slot,
                 snapshot,
             }
@@ -106,45 +98,47 @@ impl<'a> DirtyScan<'a> {
     pub fn advance(&mut self) -> Option<RowState> {
         loop {
             check_for_interrupts();
-            // SAFETY: begun, and not ended.
-            let row = unsafe {
+            // SAFETY: the scan has begun, and `drop` ends it. The slot is made for the table.
+            let state = unsafe {
                 match self.source {
-                    ScanSource::Index(_, scan) => self.next_of_index(scan)?,
-                    ScanSource::Table(scan) => {
+                    ScanSource::Index { scan, .. } => self.next_of_index(scan)?,
+                    ScanSource::Table { scan } => {
                         if !ffi::table_scan_getnextslot(scan, FORWARD, self.slot) {
                             return None;
                         }
-                        self.version()
+                        self.state_of_version()
                     }
                 }
             };
-            // The index's answer may be of a row whose place another one without a signature has taken.
-            // SAFETY: the slot holds a version of a row.
-            if row.is_some() && unsafe { attribute(self.slot, self.target.column) }.is_some() {
-                return row;
+            // The index may give the tid of a row that is gone, and another row without a signature may have it now.
+            // SAFETY: if there is a state, the slot holds a version of a row of the target's table.
+            if state.is_some() && unsafe { attribute(self.slot, self.target.column) }.is_some() {
+                return state;
             }
         }
     }
 
-    /// What `index_getnext_slot` does, but for stopping at places whose rows are gone; the inner `None` for one of no
-    /// interest.
+    /// What `index_getnext_slot` does, except that it also stops at tids whose rows are gone. The inner `None` is for a row of
+    /// no interest.
     ///
-    /// SAFETY: `scan` is begun, and not ended.
+    /// # Safety
+    /// `scan` is this scan's, so it has begun and has not ended.
     unsafe fn next_of_index(&mut self, scan: pg_sys::IndexScanDesc) -> Option<Option<RowState>> {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the scan has begun and has not ended. The slot is made for the table, and SnapshotAny is a constant of the
+        // server's.
         unsafe {
             if !(*scan).xs_heap_continue {
-                self.found = false;
+                self.is_found = false;
                 if ffi::index_getnext_tid(scan, FORWARD).is_null() {
                     return None;
                 }
             }
             if ffi::index_fetch_heap(scan, self.slot) {
-                self.found = true;
+                self.is_found = true;
                 return Some(Some(RowState::Present));
             }
-            // what is dead to everybody has been so for longer
-            if self.found || (*scan).kill_prior_tuple {
+            // A row that is dead to all transactions has been dead since before the search began.
+            if self.is_found || (*scan).kill_prior_tuple {
                 return Some(None);
             }
             let (mut more, all) = (false, &raw mut pg_sys::SnapshotAnyData);
@@ -154,46 +148,50 @@ impl<'a> DirtyScan<'a> {
                 if !ffi::table_index_fetch_tuple(fetch, tid, all, self.slot, &mut more, dead) {
                     return Some(None);
                 }
-                // A newer version of the chain may have come since.
-                let row = self.version();
-                if row.is_some() {
-                    return Some(row);
+                // A newer version of the chain may have been written meanwhile.
+                let state = self.state_of_version();
+                if state.is_some() {
+                    return Some(state);
                 }
             }
         }
     }
 
-    /// What the version in the slot is.
+    /// The state of the version in the slot, `None` if it is of no interest.
     ///
-    /// SAFETY: the slot holds a version of a row of the table.
-    unsafe fn version(&mut self) -> Option<RowState> {
-        // SAFETY: as promised by the caller.
+    /// # Safety
+    /// The slot holds a version of a row of the table.
+    unsafe fn state_of_version(&mut self) -> Option<RowState> {
+        let table = self.table.pointer();
+        // SAFETY: the slot holds a version of a row of the table, which is open. The snapshot lives as long as the scan.
         unsafe {
-            if pg_sys::table_tuple_satisfies_snapshot(self.table, self.slot, self.snapshot) {
+            if pg_sys::table_tuple_satisfies_snapshot(table, self.slot, self.snapshot) {
                 Some(RowState::Present)
             } else {
-                self.since.ended(self.slot).then_some(RowState::Gone)
+                let is_gone = self.start.was_ended_since(self.slot);
+                is_gone.then_some(RowState::Gone)
             }
         }
     }
 
-    /// Of the row that [`DirtyScan::advance`] went to.
+    /// The signature of the row that [`DirtyScan::advance`] went to.
     pub fn signature(&self) -> Bloom<'_> {
-        // SAFETY: the slot holds a row with a signature.
+        // SAFETY: `advance` stops only at rows with a signature, and the slot holds the row until the next call of it.
         unsafe {
             let value = attribute(self.slot, self.target.column);
             Bloom::from_raw(value.expect("not NULL"))
         }
     }
 
-    pub fn place(&self) -> pg_sys::ItemPointerData {
-        // SAFETY: the slot holds the row last returned.
+    /// The tid of that row.
+    pub fn tid(&self) -> pg_sys::ItemPointerData {
+        // SAFETY: the slot lives as long as the scan.
         unsafe { (*self.slot).tts_tid }
     }
 
-    /// Who has not decided yet about the row last returned, if it is there.
+    /// The transaction that has not decided yet about that row, if the row is there.
     pub fn in_progress(&self) -> Option<PendingTransaction> {
-        // SAFETY: written by the scan.
+        // SAFETY: the snapshot lives as long as the scan.
         let snapshot = unsafe { &*self.snapshot };
         let transaction = if snapshot.xmin != pg_sys::InvalidTransactionId {
             snapshot.xmin
@@ -207,23 +205,56 @@ impl<'a> DirtyScan<'a> {
     }
 }
 
+/// A scan of an index for the rows that a query finds.
+///
+/// # Safety
+/// The table outlives the scan, and so does the snapshot, which is a dirty one. The index is one of the table's.
+unsafe fn index_source(
+    table: &OpenRelation,
+    index: &SearchIndex,
+    query: NewQuery,
+    snapshot: pg_sys::Snapshot,
+) -> ScanSource {
+    let open = OpenRelation::index(index.oid, pg_sys::AccessShareLock).keep_lock();
+    let (table, relation) = (table.pointer(), open.pointer());
+    // SAFETY: table and index are open. The key is of the operator that the index was chosen for. The server copies the key, and
+    // the query that the key points to lives in the current memory context.
+    let scan = unsafe {
+        let mut key = pg_sys::ScanKeyData::default();
+        pg_sys::ScanKeyEntryInitialize(
+            &mut key,
+            0,
+            index.column,
+            index.strategy,
+            pg_sys::InvalidOid,
+            pg_sys::InvalidOid,
+            index.function,
+            query.datum(),
+        );
+        #[cfg(not(feature = "pg18"))]
+        let scan = ffi::index_beginscan(table, relation, snapshot, 1, 0);
+        #[cfg(feature = "pg18")]
+        let scan = ffi::index_beginscan(table, relation, snapshot, std::ptr::null_mut(), 1, 0);
+        ffi::index_rescan(scan, &mut key, 1, std::ptr::null_mut(), 0);
+        scan
+    };
+    ScanSource::Index { _index: open, scan }
+}
+
 impl Drop for DirtyScan<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // the end of the transaction does it
+            // The server ends the scan at the end of the transaction.
             return;
         }
-        // SAFETY: begun by begin(); locks stay until the end of the transaction.
+        // SAFETY: `begin` has begun the scan and made the slot and the snapshot, and only this ends and frees them. The relations
+        // are closed afterwards.
         unsafe {
             match self.source {
-                ScanSource::Index(index, scan) => {
-                    ffi::index_endscan(scan);
-                    pg_sys::index_close(index, pg_sys::NoLock as i32);
-                }
-                ScanSource::Table(scan) => ffi::table_endscan(scan),
+                ScanSource::Index { scan, .. } => ffi::index_endscan(scan),
+                ScanSource::Table { scan } => ffi::table_endscan(scan),
             }
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
-            pg_sys::table_close(self.table, pg_sys::NoLock as i32);
             pg_sys::pfree(self.snapshot.cast());
         }
     }

@@ -1,70 +1,78 @@
-//! Waiting for another transaction's end.
+//! Waiting for the end of another transaction.
 
 use pgrx::{direct_function_call, pg_sys, IntoDatum};
 
 use super::scan::PendingTransaction;
 use super::RowTid;
+use crate::pg::relation::OpenRelation;
 use crate::pg::{check_for_interrupts, ffi};
 
+/// How a wait has ended.
 pub enum WaitOutcome {
+    /// The other transaction has ended.
     Ended,
-    /// It waits for this transaction.
+    /// The other transaction waits for this one.
     Deadlock,
 }
 
-/// How long the younger of two gives the older to begin waiting, in milliseconds.
+/// How long the younger of two transactions lets the older one begin to wait, in milliseconds.
 const GRACE: i64 = 5;
 
-/// Nothing of the search may be open meanwhile.
+/// Waits until `other` has decided about the row at `row`. The table is locked. Nothing of the search may be open meanwhile.
 ///
-/// Two sessions that have entered similar rows before either searches would wait for each other until
-/// deadlock_timeout has passed. So whoever finds that the other waits already gives up at once. In case both are about
-/// to, the younger one lets the older go first.
-pub fn wait_for(other: PendingTransaction, place: RowTid) -> WaitOutcome {
+/// Two sessions that have both entered similar rows before either of them searches would wait for each other until
+/// deadlock_timeout has passed. So the one that finds the other waiting gives up at once. In case both are about to wait, the
+/// younger transaction lets the older one go first.
+pub fn wait_for(other: PendingTransaction, row: RowTid) -> WaitOutcome {
     if other.speculative != 0 {
-        // SAFETY: waits for a lock; interrupts end it.
+        // SAFETY: it waits for a lock, and an interrupt ends the wait.
         unsafe { ffi::SpeculativeInsertionWait(other.transaction, other.speculative) };
         return WaitOutcome::Ended;
     }
-    // SAFETY: the transaction was in progress when a snapshot of this one saw its row, so its parents are known.
+    // SAFETY: the transaction was in progress when the search saw its row, so the server still knows its parents.
     let top = unsafe { pg_sys::SubTransGetTopmostTransaction(other.transaction) };
     if waits_for_this(top) {
         return WaitOutcome::Deadlock;
     }
-    // SAFETY: looks at this transaction's state.
-    let own = unsafe { pg_sys::GetTopTransactionIdIfAny() };
-    // SAFETY: compares two numbers.
-    let younger =
-        own != pg_sys::InvalidTransactionId && unsafe { pg_sys::TransactionIdPrecedes(top, own) };
-    if younger && has_backend(top) {
+    if is_younger_than(top) && has_backend(top) {
         pause();
         if waits_for_this(top) {
             return WaitOutcome::Deadlock;
         }
     }
-    let mut tid = place.tid;
-    // SAFETY: the table is locked; the place is for the error's context only.
+    let table = OpenRelation::locked_table(row.table);
+    let mut tid = row.tid;
+    // SAFETY: the table is open. The tid is only for the context of an error.
     unsafe {
-        let table = ffi::table_open(place.table, pg_sys::NoLock as i32);
         ffi::XactLockTableWait(
             other.transaction,
-            table,
+            table.pointer(),
             &mut tid,
             pg_sys::XLTW_Oper::XLTW_RecheckExclusionConstr,
         );
-        pg_sys::table_close(table, pg_sys::NoLock as i32);
     }
     WaitOutcome::Ended
 }
 
-/// Not of a prepared transaction.
+/// Whether this transaction has a number, and a later one than `other`.
+fn is_younger_than(other: pg_sys::TransactionId) -> bool {
+    // SAFETY: the first function reads the state of this transaction, the second compares two numbers.
+    unsafe {
+        let own = pg_sys::GetTopTransactionIdIfAny();
+        own != pg_sys::InvalidTransactionId && pg_sys::TransactionIdPrecedes(other, own)
+    }
+}
+
+/// Whether a session runs the transaction. None runs a prepared transaction.
 fn has_backend(transaction: pg_sys::TransactionId) -> bool {
-    // SAFETY: looks at shared state.
+    // SAFETY: it reads shared memory under a lock of its own.
     unsafe { pg_sys::BackendXidGetPid(transaction) != 0 }
 }
 
+/// Whether the session of the transaction waits for this session.
 fn waits_for_this(transaction: pg_sys::TransactionId) -> bool {
-    // SAFETY: looks at shared state; the function takes an integer and returns an array of them.
+    // SAFETY: the first function reads shared memory under a lock of its own. pg_blocking_pids takes an integer and returns an
+    // array of integers.
     unsafe {
         let pid = pg_sys::BackendXidGetPid(transaction);
         if pid == 0 {
@@ -77,9 +85,10 @@ fn waits_for_this(transaction: pg_sys::TransactionId) -> bool {
     }
 }
 
+/// Waits for [`GRACE`], or until the session is woken up.
 fn pause() {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
-    // SAFETY: the process's own latch.
+    // SAFETY: the latch is the session's own.
     unsafe {
         ffi::WaitLatch(
             pg_sys::MyLatch,

@@ -1,91 +1,90 @@
-//! The primary key of a table's rows, as text.
+//! Primary keys, and the keys of rows as text.
 
-use pgrx::{pg_sys, PgMemoryContexts};
+use pgrx::pg_sys;
 
-use super::column as relation;
-use crate::pg::ffi;
-use crate::pg::node;
+use super::column::attribute;
+use crate::pg::memory::aside;
+use crate::pg::output::text_form;
+use crate::pg::relation::OpenRelation;
+use crate::pg::{catalog, ffi};
 
-/// Columns of a primary key, in its order.
+/// The columns of a table's primary key, in its order.
 #[derive(Clone)]
 pub struct PrimaryKey {
     pub columns: Vec<i16>,
 }
 
 impl PrimaryKey {
-    /// `None` for a table without primary key.
-    ///
-    /// SAFETY: `table` is open and locked.
-    pub unsafe fn of(table: pg_sys::Relation) -> Option<PrimaryKey> {
-        // SAFETY: as promised by the caller; the lock keeps the table's indexes.
-        unsafe {
-            let list = pg_sys::RelationGetIndexList(table);
-            let mut found = None;
-            for index in node::oids(list) {
-                let index = ffi::index_open(index, pg_sys::AccessShareLock as i32);
-                let form = &*(*index).rd_index;
-                if form.indisprimary {
-                    let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
-                    found = Some(PrimaryKey {
-                        columns: columns.to_vec(),
-                    });
-                }
-                pg_sys::index_close(index, pg_sys::AccessShareLock as i32);
-            }
-            pg_sys::list_free(list);
-            found
+    /// `None` for a table without primary key. The table is locked.
+    pub fn of(table: &OpenRelation) -> Option<PrimaryKey> {
+        let mut found = None;
+        for oid in table.indexes() {
+            let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+            // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns.
+            let columns = unsafe {
+                let form = &*index.rd_index;
+                let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
+                form.indisprimary.then(|| columns.to_vec())
+            };
+            found = found.or(columns);
         }
+        found.map(|columns| PrimaryKey { columns })
     }
 
-    /// `(id)=(1)`, `(a, b)=(1,x)`
+    /// `(id)=(1)`, `(a, b)=(1,x)`; `text` is what [`PrimaryKey::text`] gives.
     pub fn shown(&self, table: pg_sys::Oid, text: &[u8]) -> Vec<u8> {
         let mut shown = b"(".to_vec();
         for (i, &column) in self.columns.iter().enumerate() {
             if i > 0 {
                 shown.extend_from_slice(b", ");
             }
-            shown.extend_from_slice(relation::column_name(table, column).as_bytes());
+            shown.extend_from_slice(catalog::column_name(table, column).as_bytes());
         }
         shown.extend_from_slice(b")=");
-        let single = self.columns.len() == 1;
-        if single {
+        let is_single = self.columns.len() == 1;
+        if is_single {
             shown.push(b'(');
         }
         shown.extend_from_slice(text);
-        if single {
+        if is_single {
             shown.push(b')');
         }
         shown
     }
 
-    /// What casting the key to text gives; of several columns, the text of the row. Casts of others than superusers and
-    /// `owner`, who has the guarded table, are left alone: the owner of a block list could have whoever enters a row run them.
+    /// The key of a row, in the database's encoding: what its cast to text gives, or if it has several columns, the text of
+    /// a row of them. A cast is used only if a superuser has made it, or `owner`, who owns the guarded table: with any other
+    /// cast, the owner of a block list could run code as each user who enters a row.
     ///
-    /// SAFETY: `slot` holds a row of `table`.
+    /// # Safety
+    /// `slot` holds a row of `table`, to which the key belongs.
     pub unsafe fn text(
         &self,
         table: pg_sys::Oid,
         slot: *mut pg_sys::TupleTableSlot,
         owner: pg_sys::Oid,
     ) -> Vec<u8> {
-        // The functions of the key's types leave memory behind.
-        // SAFETY: as promised by the caller; what is returned is no memory of the server's.
-        unsafe {
-            PgMemoryContexts::new("bloom_ident key").switch_to(|_| {
-                if let [column] = self.columns[..] {
-                    let of_type = relation::column_type(table, column);
-                    attribute(slot, column)
-                        .map_or_else(Vec::new, |value| text_of(value, of_type, owner))
-                } else {
-                    self.row_text(slot)
-                }
-            })
-        }
+        // The functions of the key's types may leave memory behind.
+        aside(c"bloom_ident key", || {
+            // SAFETY: the slot holds a row that has the columns of the key, and a value is of its column's type.
+            unsafe {
+                let [column] = self.columns[..] else {
+                    return self.row_text(slot);
+                };
+                let of_type = catalog::column_type(table, column);
+                attribute(slot, column)
+                    .map_or_else(Vec::new, |value| text_of(value, of_type, owner))
+            }
+        })
     }
 
-    /// SAFETY: as for [`PrimaryKey::text`].
+    /// The text of a row of the key's columns.
+    ///
+    /// # Safety
+    /// `slot` holds a row of the table to which the key belongs.
     unsafe fn row_text(&self, slot: *mut pg_sys::TupleTableSlot) -> Vec<u8> {
-        // SAFETY: the new descriptor has as many columns as values.
+        // SAFETY: the slot's descriptor has the columns of the key. The new descriptor has as many columns as there are values,
+        // and each is of the same type as its value.
         unsafe {
             let descriptor = pg_sys::CreateTemplateTupleDesc(self.columns.len() as i32);
             let (mut values, mut nulls) = (Vec::new(), Vec::new());
@@ -102,25 +101,19 @@ impl PrimaryKey {
                 nulls.as_mut_ptr(),
             );
             let row = pg_sys::HeapTupleHeaderGetDatum((*row).t_data);
-            output(row, pg_sys::RECORDOID)
+            text_form(row, pg_sys::RECORDOID)
         }
     }
 }
 
-/// A column of a row, `None` for NULL.
+/// The text of a value: what its cast to text gives, if the cast is trusted, else what its output function gives.
 ///
-/// SAFETY: `slot` holds a row with this column.
-pub unsafe fn attribute(slot: *mut pg_sys::TupleTableSlot, column: i16) -> Option<pg_sys::Datum> {
-    let mut null = false;
-    // SAFETY: as promised by the caller.
-    let value = unsafe { pg_sys::slot_getattr(slot, column.into(), &mut null) };
-    (!null).then_some(value)
-}
-
-/// SAFETY: `value` is of this type.
+/// # Safety
+/// `value` is of this type, and not NULL.
 unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid, owner: pg_sys::Oid) -> Vec<u8> {
     let mut function = pg_sys::InvalidOid;
-    // SAFETY: as promised by the caller.
+    // SAFETY: the value is of this type, so also of the type that it is a domain of. A value that is relabelled as text has the
+    // bytes of a text. The function of a cast takes a value of this type and gives a text.
     unsafe {
         let base = pg_sys::getBaseType(of_type);
         let path = pg_sys::find_coercion_pathway(
@@ -130,19 +123,21 @@ unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid, owner: pg_sys::Oid
             &mut function,
         );
         match path {
-            pg_sys::CoercionPathType::COERCION_PATH_RELABELTYPE => output(value, pg_sys::TEXTOID),
-            pg_sys::CoercionPathType::COERCION_PATH_FUNC if is_trusted(function, owner) => {
-                output(cast(function, value), pg_sys::TEXTOID)
+            pg_sys::CoercionPathType::COERCION_PATH_RELABELTYPE => {
+                text_form(value, pg_sys::TEXTOID)
             }
-            _ => output(value, base),
+            pg_sys::CoercionPathType::COERCION_PATH_FUNC if is_trusted(function, owner) => {
+                text_form(cast(function, value), pg_sys::TEXTOID)
+            }
+            _ => text_form(value, base),
         }
     }
 }
 
-/// Whether a superuser or `owner` has the function.
+/// Whether a superuser or `owner` owns the function.
 fn is_trusted(function: pg_sys::Oid, owner: pg_sys::Oid) -> bool {
     let none = pg_sys::Datum::null();
-    // SAFETY: the key of the cache PROCOID is the OID; the column of the owner is an OID, never NULL.
+    // SAFETY: the cache PROCOID has the OID as its only key; proowner is an OID, and never NULL.
     unsafe {
         let of = pg_sys::GetSysCacheOid(
             pg_sys::SysCacheIdentifier::PROCOID as i32,
@@ -156,11 +151,12 @@ fn is_trusted(function: pg_sys::Oid, owner: pg_sys::Oid) -> bool {
     }
 }
 
-/// SAFETY: `function` is that of an explicit cast of the value's type to text.
+/// # Safety
+/// `function` is that of an explicit cast to text from the type of `value`, which is not NULL.
 unsafe fn cast(function: pg_sys::Oid, value: pg_sys::Datum) -> pg_sys::Datum {
     let collation = pg_sys::DEFAULT_COLLATION_OID;
-    // The function of a cast may want to know the type modifier, and whether the cast is explicit.
-    // SAFETY: as promised by the caller; as many arguments as it takes.
+    // SAFETY: the function of a cast takes the value, and if it has more arguments, the type modifier and whether the cast is
+    // explicit. It is given as many arguments as it takes.
     unsafe {
         let (modifier, explicit) = (pg_sys::Datum::from(-1_i32), pg_sys::Datum::from(true));
         match pg_sys::get_func_nargs(function) {
@@ -168,16 +164,5 @@ unsafe fn cast(function: pg_sys::Oid, value: pg_sys::Datum) -> pg_sys::Datum {
             2 => ffi::OidFunctionCall2Coll(function, collation, value, modifier),
             _ => ffi::OidFunctionCall3Coll(function, collation, value, modifier, explicit),
         }
-    }
-}
-
-/// SAFETY: `value` is of this type.
-unsafe fn output(value: pg_sys::Datum, of_type: pg_sys::Oid) -> Vec<u8> {
-    let (mut function, mut varlena) = (pg_sys::InvalidOid, false);
-    // SAFETY: as promised by the caller.
-    unsafe {
-        pg_sys::getTypeOutputInfo(of_type, &mut function, &mut varlena);
-        let text = ffi::OidOutputFunctionCall(function, value);
-        std::ffi::CStr::from_ptr(text).to_bytes().to_vec()
     }
 }

@@ -5,15 +5,17 @@ use std::ffi::{CStr, CString};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::guard::options::GuardOptions;
-use crate::pg::message::{words, Message, Result};
+use crate::pg::message::{words, Message, OrMessage};
 
 /// A call of the trigger function.
 pub struct TriggerCall {
+    /// Complete, and valid as long as the call runs.
     pub data: *mut pg_sys::TriggerData,
+    /// The function as the server keeps it for the statement.
     pub function: *mut pg_sys::FmgrInfo,
 }
 
-fn protocol(message: Vec<u8>) -> Box<Message> {
+fn protocol_violated(message: Vec<u8>) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         message,
@@ -21,15 +23,16 @@ fn protocol(message: Vec<u8>) -> Box<Message> {
 }
 
 impl TriggerCall {
-    /// Errors: not called for rows, or for other events than INSERT and UPDATE (39P01).
+    /// Errors: the function is not called for rows, or for other events than INSERT and UPDATE (39P01).
     ///
-    /// SAFETY: `fcinfo` is that of the running call.
-    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Result<TriggerCall> {
-        // SAFETY: as promised by the caller; what is a TriggerData is complete.
+    /// # Safety
+    /// `fcinfo` is that of a running call, and the result does not outlive the call.
+    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<TriggerCall> {
+        // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is complete.
         unsafe {
             let data: *mut pg_sys::TriggerData = (*fcinfo).context.cast();
             if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_TriggerData {
-                return Err(protocol(words!(
+                return Err(protocol_violated(words!(
                     "function \"bloom_guard\" was not called by trigger manager"
                 )));
             }
@@ -37,32 +40,36 @@ impl TriggerCall {
                 data,
                 function: (*fcinfo).flinfo,
             };
-            if call.event() & pg_sys::TRIGGER_EVENT_ROW == 0 {
-                return Err(protocol(words!(
-                    "function \"bloom_guard\" must be fired for each row"
-                ))
-                .hint(words!("Create the trigger with FOR EACH ROW.")));
-            }
-            let operation = call.event() & pg_sys::TRIGGER_EVENT_OPMASK;
-            if operation != pg_sys::TRIGGER_EVENT_INSERT
-                && operation != pg_sys::TRIGGER_EVENT_UPDATE
-            {
-                return Err(protocol(words!(
-                    "function \"bloom_guard\" must be fired for INSERT or UPDATE"
-                )));
-            }
-            if call.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK == pg_sys::TRIGGER_EVENT_INSTEAD {
-                return Err(protocol(words!(
-                    "function \"bloom_guard\" cannot be fired INSTEAD OF the event"
-                ))
-                .hint(words!("Create the trigger on the table behind the view.")));
-            }
+            call.check_event()?;
             Ok(call)
         }
     }
 
+    /// Errors: the trigger is not for rows, or for other events than INSERT and UPDATE, or INSTEAD OF them (39P01).
+    fn check_event(&self) -> OrMessage<()> {
+        if self.event() & pg_sys::TRIGGER_EVENT_ROW == 0 {
+            return Err(protocol_violated(words!(
+                "function \"bloom_guard\" must be fired for each row"
+            ))
+            .hint(words!("Create the trigger with FOR EACH ROW.")));
+        }
+        let operation = self.event() & pg_sys::TRIGGER_EVENT_OPMASK;
+        if operation != pg_sys::TRIGGER_EVENT_INSERT && operation != pg_sys::TRIGGER_EVENT_UPDATE {
+            return Err(protocol_violated(words!(
+                "function \"bloom_guard\" must be fired for INSERT or UPDATE"
+            )));
+        }
+        if self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK == pg_sys::TRIGGER_EVENT_INSTEAD {
+            return Err(protocol_violated(words!(
+                "function \"bloom_guard\" cannot be fired INSTEAD OF the event"
+            ))
+            .hint(words!("Create the trigger on the table behind the view.")));
+        }
+        Ok(())
+    }
+
     fn event(&self) -> u32 {
-        // SAFETY: checked on arrival.
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
         unsafe { (*self.data).tg_event }
     }
 
@@ -70,22 +77,24 @@ impl TriggerCall {
         self.event() & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_UPDATE
     }
 
+    /// The table that the trigger fires for, open and locked.
     pub fn relation(&self) -> pg_sys::Relation {
-        // SAFETY: checked on arrival.
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
         unsafe { (*self.data).tg_relation }
     }
 
+    /// The OID of that table.
     pub fn table(&self) -> pg_sys::Oid {
-        // SAFETY: the relation is open.
+        // SAFETY: the trigger manager keeps the relation open as long as the call runs.
         unsafe { (*self.relation()).rd_id }
     }
 
     pub fn trigger(&self) -> &pg_sys::Trigger {
-        // SAFETY: checked on arrival.
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive, and it always has a trigger.
         unsafe { &*(*self.data).tg_trigger }
     }
 
-    /// Not only for INSERT, nor only for those of some columns, nor on a condition.
+    /// Whether the trigger fires for every UPDATE: for UPDATE at all, of any columns, and without a condition.
     pub fn fires_for_every_update(&self) -> bool {
         let trigger = self.trigger();
         let update = pg_sys::TRIGGER_TYPE_UPDATE as i16;
@@ -93,22 +102,23 @@ impl TriggerCall {
     }
 
     pub fn trigger_name(&self) -> CString {
-        // SAFETY: a trigger has a name.
+        // SAFETY: a trigger has a name, which is a C string.
         unsafe { CStr::from_ptr(self.trigger().tgname) }.to_owned()
     }
 
+    /// The arguments of the trigger, as CREATE TRIGGER was given them.
     pub fn args(&self) -> Vec<CString> {
         let trigger = self.trigger();
         let arg = |i: usize| {
-            // SAFETY: the trigger has so many arguments, C strings.
+            // SAFETY: `i` is below the number of arguments, and each argument is a C string.
             unsafe { CStr::from_ptr(*trigger.tgargs.add(i)) }.to_owned()
         };
         (0..trigger.tgnargs as usize).map(arg).collect()
     }
 
-    /// The row as it will be, or is.
+    /// The row of an INSERT, or the new row of an UPDATE.
     pub fn new_row(&self) -> *mut pg_sys::TupleTableSlot {
-        // SAFETY: checked on arrival.
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
         unsafe {
             if self.is_update() {
                 (*self.data).tg_newslot
@@ -118,16 +128,16 @@ impl TriggerCall {
         }
     }
 
-    /// Of an UPDATE, the row as it was.
+    /// The old row of an UPDATE.
     pub fn old_row(&self) -> Option<*mut pg_sys::TupleTableSlot> {
-        // SAFETY: checked on arrival.
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
         self.is_update()
             .then(|| unsafe { (*self.data).tg_trigslot })
     }
 
     /// What a BEFORE trigger returns to let the row go on.
     pub fn go_on(&self) -> pg_sys::Datum {
-        // SAFETY: checked on arrival.
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
         unsafe {
             pg_sys::Datum::from(if self.is_update() {
                 (*self.data).tg_newtuple
@@ -137,8 +147,8 @@ impl TriggerCall {
         }
     }
 
-    /// Errors: BEFORE, AFTER or INSTEAD OF where the action needs another (39P01).
-    pub fn check_timing(&self, options: &GuardOptions) -> Result<()> {
+    /// Errors: the trigger fires BEFORE or AFTER the event, and the action needs the other (39P01).
+    pub fn check_timing(&self, options: &GuardOptions) -> OrMessage<()> {
         let action = options.action;
         let timing = self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK;
         let (wanted, name) = if options.is_before() {
@@ -149,7 +159,7 @@ impl TriggerCall {
         if timing == wanted {
             return Ok(());
         }
-        Err(protocol(words!(
+        Err(protocol_violated(words!(
             "action ",
             action.name(),
             " of bloom_guard needs a trigger fired ",

@@ -1,37 +1,34 @@
-//! What a guard says of similar rows.
+//! What a guard says of a row that is too similar to others.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, CStr};
 
-use pgrx::{pg_sys, PgSqlErrorCode};
+use bloom_ident_core::similar_rows::{SimilarRow, SimilarRows};
 
-use super::call::TriggerCall;
 use crate::guard::options::GuardAction;
 use crate::guard::prepared::PreparedGuard;
-use crate::guard::review::ReviewTable;
-use crate::guard::search::found::{SimilarRow, SimilarRows};
-use crate::guard::tables::column as relation;
-use crate::pg::message::{sqlstate, words, Message, Result};
+use crate::guard::read_rights::may_read;
+use crate::pg::catalog::{self, privileges::current_user};
+use crate::pg::message::{sqlstate, words, Message};
 
-/// In class 23, integrity constraint violation; none of PostgreSQL's.
+/// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const TOO_SIMILAR: c_int = sqlstate(b"23P85");
 
-/// "row … is too similar to …" with the best matches, as far as the user may read them.
-pub fn too_similar(guard: &PreparedGuard, call: &TriggerCall, found: &SimilarRows) -> Box<Message> {
-    message(guard, call).detail(detail(guard, found))
+/// "new row … is too similar to …", with the best matches as far as the user may read them.
+pub fn to_rows(guard: &PreparedGuard, trigger: &CStr, found: &SimilarRows) -> Box<Message> {
+    message(guard, trigger).detail(detail(guard, found))
 }
 
-/// The same, where the similar row is not committed and its transaction waits for this one.
-pub fn too_similar_to_waiting(guard: &PreparedGuard, call: &TriggerCall) -> Box<Message> {
-    message(guard, call).detail(words!(
+/// The same, where the similar row is not committed, and its transaction waits for this one.
+pub fn to_a_waiting_row(guard: &PreparedGuard, trigger: &CStr) -> Box<Message> {
+    message(guard, trigger).detail(words!(
         "A transaction in progress has entered a similar row, and waits for this one."
     ))
 }
 
-fn message(guard: &PreparedGuard, call: &TriggerCall) -> Box<Message> {
-    let table = relation::name(guard.top);
-    let trigger = call.trigger_name();
+fn message(guard: &PreparedGuard, trigger: &CStr) -> Box<Message> {
+    let table = catalog::name(guard.top);
     let similar_to = if guard.is_list() {
-        let list = relation::name(guard.searched);
+        let list = catalog::name(guard.searched);
         words!("too similar to a row of block list \"", list, "\"")
     } else {
         words!("too similar to an existing row")
@@ -60,18 +57,17 @@ fn message(guard: &PreparedGuard, call: &TriggerCall) -> Box<Message> {
         "\"."
     );
     Message::new(TOO_SIMILAR, primary).hint(hint).about(
-        words!(relation::schema(guard.top)),
+        words!(catalog::schema(guard.top)),
         words!(table),
         words!(trigger),
     )
 }
 
 fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
-    // SAFETY: in a transaction.
-    let user = unsafe { pg_sys::GetUserId() };
+    let user = current_user();
     let mut detail = Vec::new();
-    for m in &found.best {
-        if !may_read(guard, m, user) {
+    for row in &found.best {
+        if !may_read(guard, row, user) {
             continue;
         }
         let begin = if detail.is_empty() {
@@ -79,8 +75,8 @@ fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
         } else {
             ", to "
         };
-        let percent = format!(" is {:.4}", m.similarity);
-        detail.extend(words!(begin, shown(guard, m), percent));
+        let similarity = format!(" is {:.4}", row.similarity);
+        detail.extend(words!(begin, shown(guard, row), similarity));
     }
     if detail.is_empty() {
         return words!("The similar rows are not shown, since the current user may not read them.");
@@ -93,64 +89,11 @@ fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
     detail
 }
 
-fn shown(guard: &PreparedGuard, m: &SimilarRow) -> Vec<u8> {
-    let target = guard.targets.iter().find(|t| t.table == m.table);
-    match target.and_then(|t| t.key.as_ref()) {
-        Some(key) => words!("key ", key.shown(m.table, &m.key)),
-        None => words!("(ctid)=", m.key),
+/// `key (id)=(1)`, or `(ctid)=(0,1)` for a row of a table without primary key.
+fn shown(guard: &PreparedGuard, row: &SimilarRow) -> Vec<u8> {
+    let table = row.table.into();
+    match guard.target(table).and_then(|t| t.key.as_ref()) {
+        Some(key) => words!("key ", key.shown(table, &row.key)),
+        None => words!("(ctid)=", row.key),
     }
-}
-
-/// Who has TRIGGER on a table can name a review table of their own, enter rows, and read there what is like them.
-///
-/// Errors: the invoking user owns the review table, but not the guarded one, and may not read a row that was found (42501).
-pub fn check_told(
-    guard: &PreparedGuard,
-    call: &TriggerCall,
-    found: &SimilarRows,
-    review: &ReviewTable,
-) -> Result<()> {
-    // SAFETY: in a transaction.
-    let user = unsafe { pg_sys::GetUserId() };
-    let to_itself = !relation::is_owner(guard.top, user) && relation::is_owner(review.table, user);
-    let hidden = |m: &&SimilarRow| !may_read(guard, m, user);
-    let Some(hidden) = found.best.iter().find(hidden).filter(|_| to_itself) else {
-        return Ok(());
-    };
-    Err(Message::of(
-        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        words!("permission denied for table ", relation::name(hidden.table)),
-    )
-    .detail(words!(
-        "Trigger \"",
-        call.trigger_name(),
-        "\" would enter the key of a row that the current user may not read into review table \"",
-        relation::name(review.table),
-        "\" of this user."
-    ))
-    .hint(words!(
-        "Name a review table of the guarded table's owner, or grant SELECT on the table that was searched."
-    )))
-}
-
-/// Key and similarity are for those who could SELECT them: from the partition, or the table that was asked for.
-fn may_read(guard: &PreparedGuard, m: &SimilarRow, user: pg_sys::Oid) -> bool {
-    let Some(target) = guard.targets.iter().find(|t| t.table == m.table) else {
-        return false;
-    };
-    let mut columns = vec![target.column];
-    columns.extend(target.key.iter().flat_map(|k| &k.columns));
-    if readable(m.table, &columns, user) {
-        return true;
-    }
-    if m.table == guard.searched {
-        return false;
-    }
-    let of_top = |&c: &i16| relation::column(guard.searched, &relation::column_name(m.table, c));
-    let of_top: Option<Vec<i16>> = columns.iter().map(of_top).collect();
-    of_top.is_some_and(|columns| readable(guard.searched, &columns, user))
-}
-
-fn readable(table: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
-    relation::may_select(table, columns, user) && !relation::has_policies_for(table, user)
 }
