@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/test-env.sh"
 
 if [[ $(psql -XAtc 'SHOW fsync') == off ]]; then
-    cluster_conf main 'fsync = on' 'shared_buffers = 2GB' 'max_wal_size = 16GB' 'checkpoint_timeout = 1h' \
+    cluster_conf main 'fsync = on' 'jit = on' 'shared_buffers = 2GB' 'max_wal_size = 16GB' 'checkpoint_timeout = 1h' \
         'autovacuum = off' 'effective_cache_size = 8GB'
     cluster_stop main
     cluster_start main

@@ -9,10 +9,15 @@ pg_cargo() {
         cargo "$subcommand" --no-default-features --features "pg$PG_MAJOR" "$@")
 }
 
+# The profile of Cargo.toml: QUICK=1 asks for a build that compiles in less time and runs more slowly.
+PROFILE=release
+[[ -z ${QUICK:-} || $QUICK == 0 ]] || PROFILE=quick
+
 # Where build_extension leaves the library: one place per major, since cargo's
 # own target/release/libbloom_ident.so belongs to whichever major came last.
 built_library() {
-    echo "$ROOT/target/pg$PG_MAJOR/bloom_ident.so"
+    local quick=${PROFILE#release}
+    echo "$ROOT/target/pg$PG_MAJOR${quick:+-$quick}/bloom_ident.so"
 }
 
 build_extension() {
@@ -21,9 +26,9 @@ build_extension() {
     need_build_packages
     need_headers
     say "building the extension for PostgreSQL $PG_MAJOR"
-    pg_cargo build --release || return
+    pg_cargo build --profile "$PROFILE" || return
     # Not over the old file: a running server may have that mapped.
-    install -D -m 755 "$CARGO_TARGET_DIR/release/libbloom_ident.so" "$library.new" &&
+    install -D -m 755 "$CARGO_TARGET_DIR/$PROFILE/libbloom_ident.so" "$library.new" &&
         mv -f "$library.new" "$library"
 }
 

@@ -2,6 +2,7 @@
 # Sourced: scratch clusters that leave the system's PostgreSQL alone.
 # Needs common.sh, packages.sh, postgres.sh, cargo.sh and a selected PostgreSQL.
 #
+#   scratch_cluster           the next four, and cluster_use, for a cluster "main"
 #   scratch_open              temporary directory $SCRATCH; removed on exit with all clusters
 #   stage_install             private copy of PostgreSQL plus the extension; sets $PGBIN
 #   cluster_init NAME         initdb, socket only, no authentication
@@ -11,6 +12,8 @@
 #   cluster_stop NAME [MODE]  MODE as for pg_ctl: fast (default), immediate, smart
 #   cluster_kill NAME         crash: SIGKILL to every process of the server
 #   cluster_dir NAME          its data directory
+#   cluster_standby NAME      a streaming standby of the cluster in use, not started yet
+#   cluster_caught_up A B     waits until standby B has replayed what primary A has written; uses B
 #   cluster_prepare NAME      in place of cluster_init: the data directory is made by
 #                             other means (as_server pg_basebackup -D "$(cluster_dir NAME)")
 #   as_server COMMAND...      run as the server's user, in $SCRATCH
@@ -142,7 +145,8 @@ cluster_init() {
         tail -n 20 "$SCRATCH/$name/initdb.log" >&2
         die "initdb of cluster $name failed"
     }
-    cluster_conf "$name" 'fsync = off'
+    # Plans that are forced have costs beyond measure, and each would be compiled.
+    cluster_conf "$name" 'fsync = off' 'jit = off'
     # A superuser without a password may act as the server's user: nobody else must reach it.
     cluster_conf "$name" 'unix_socket_permissions = 0700'
 }
@@ -181,6 +185,25 @@ cluster_stop() {
     as_server "$PGBIN/pg_ctl" stop -w -s -D "$data" -m "$mode"
 }
 
+# cluster_standby NAME
+cluster_standby() {
+    cluster_prepare "$1"
+    as_server "$PGBIN/pg_basebackup" -h "$PGHOST" -p "$PGPORT" -U postgres -R -c fast -D "$(cluster_dir "$1")"
+}
+
+# cluster_caught_up PRIMARY STANDBY
+cluster_caught_up() {
+    local position i
+    cluster_use "$1"
+    position=$(psql -XAtqc 'SELECT pg_current_wal_insert_lsn()')
+    cluster_use "$2"
+    for ((i = 0; i < 600; i++)); do
+        [[ $(psql -XAtqc "SELECT pg_last_wal_replay_lsn() >= '$position'") != t ]] || return 0
+        sleep 0.1
+    done
+    die "the standby $2 does not catch up: $(grep -E 'FATAL|PANIC' "$SCRATCH/$2/log" | tail -n 5)"
+}
+
 # As after a power cut: the processes get no chance to write anything.
 cluster_kill() {
     local data pid pids
@@ -199,4 +222,13 @@ cluster_kill() {
 
 cluster_use() {
     export PGHOST=$SCRATCH/$1 PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+}
+
+scratch_cluster() {
+    say "scratch cluster, $("$PG_CONFIG" --version)"
+    scratch_open
+    stage_install
+    cluster_init main
+    cluster_start main
+    cluster_use main
 }

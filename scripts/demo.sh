@@ -27,18 +27,13 @@ run_demo() {
 select_postgres
 build_extension
 
-say "scratch cluster, $("$PG_CONFIG" --version)"
-scratch_open
-stage_install
+scratch_cluster
 # The server's user cannot read every checkout.
 mkdir "$SCRATCH/demo"
 cp "$ROOT/tests/data/febrl3.csv" "$SCRATCH/demo"
 chmod -R a+rX "$SCRATCH/demo"
 # Where the report goes.
 ((EUID != 0)) || chown "$(server_user)" "$SCRATCH/demo"
-cluster_init main
-cluster_start main
-cluster_use main
 createdb demo
 
 say 'running demo/demo.sql'

@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
 # make install [PG_CONFIG=path] [DESTDIR=dir]: build, then install into that PostgreSQL.
+# It is always the full release build.
+
+unset QUICK
 
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=scripts/common.sh
@@ -26,7 +29,7 @@ fresh_build() {
     local library
     library=$(built_library)
     [[ -e $library && -z $(cd "$ROOT" &&
-        find Cargo.toml Cargo.lock core src -newer "$library" -not -type d -print -quit) ]]
+        find Cargo.toml Cargo.lock core macros src -newer "$library" -not -type d -print -quit) ]]
 }
 
 # The first existing directory on the way up decides whether one can write.

@@ -13,24 +13,8 @@ source "$here/postgres.sh"
 source "$here/cargo.sh"
 # shellcheck source=scripts/cluster.sh
 source "$here/cluster.sh"
-
-passed=0
-failures=()
-
-# Ends every run that got as far as testing; the last line is for programs.
-summary() {
-    ((${#failures[@]} == 0)) || printf 'FAILED: %s\n' "${failures[@]}"
-    printf '%d passed, %d failed\n' "$passed" "${#failures[@]}"
-    exit $((${#failures[@]} > 0))
-}
-
-# check NAME COMMAND...: counts only when it fails; cargo counts its own tests.
-check() {
-    local name=$1
-    shift
-    say "$name"
-    "$@" || failures+=("$name")
-}
+# shellcheck source=scripts/runs.sh
+source "$here/runs.sh"
 
 need_rust_components() {
     local component
@@ -57,86 +41,16 @@ cargo_checks() {
     fi
 }
 
-# The server's user cannot read every checkout, and pg_regress writes results
-# beside its input: a copy in the scratch directory is for both.
-copy_tests() {
-    local name
-    mkdir -p "$SCRATCH/regress/expected"
-    for name in sql specs expected data; do
-        [[ ! -d $ROOT/tests/$name ]] || cp -R "$ROOT/tests/$name" "$SCRATCH/regress"
-    done
-    chmod -R a+rX "$SCRATCH/regress"
-    ((EUID != 0)) || chown -R "$(server_user)" "$SCRATCH/regress"
-}
-
-# run_regress PROGRAM KIND DIR EXT [OPTION...]: PROGRAM over all DIR/*.EXT, sorted.
-run_regress() {
-    local program=$1 kind=$2 dir=$3 ext=$4 output=$ROOT/target/regress/pg$PG_MAJOR/$2
-    local file name log=$SCRATCH/$2.log tests=() failed=0 status=0
-    shift 4
-    for file in "$ROOT/tests/$dir"/*."$ext"; do
-        [[ -e $file ]] || continue
-        name=$(basename "$file" ".$ext")
-        tests+=("$name")
-        # pg_regress would give up at a test that has no expected output yet.
-        compgen -G "$SCRATCH/regress/expected/$name*.out" >/dev/null ||
-            : >"$SCRATCH/regress/expected/$name.out"
-    done
-    if ((${#tests[@]} == 0)); then
-        return
-    fi
-    say "$kind: ${#tests[@]} test(s)"
-    mkdir -p "$SCRATCH/regress/$kind"
-    ((EUID != 0)) || chown "$(server_user)" "$SCRATCH/regress/$kind"
-    # In its input directory: where "expected" is sought differs between majors otherwise.
-    AS_SERVER_DIR=$SCRATCH/regress as_server "$program" --inputdir=. --outputdir="$kind" --bindir="$PGBIN" \
-        --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --encoding=UTF8 \
-        --dbname="$kind" "$@" "${tests[@]}" 2>&1 | tee "$log" || status=$?
-    for name in "${tests[@]}"; do
-        # PostgreSQL 15 prints "test NAME ... ok", later ones "ok 1 - NAME".
-        if grep -Eq "^(test +$name +\.\.\. +ok|ok +[0-9]+ +[-+] +$name) " "$log"; then
-            passed=$((passed + 1))
-        else
-            failures+=("$kind $name")
-            failed=1
-        fi
-    done
-    ((status == 0 || failed == 1)) || failures+=("$kind (exit status $status)")
-    # Kept for whoever looks for the reason, or wants to copy from results/.
-    rm -rf "$output"
-    mkdir -p "$output"
-    cp -R "$SCRATCH/regress/$kind/." "$output"
-    if [[ -s $output/regression.diffs ]]; then
-        head -n 500 "$output/regression.diffs"
-        say "differences and results: ${output#"$ROOT"/}"
-    fi
-}
-
-run_readme() {
-    local i line log=$SCRATCH/readme.log status=0
-    [[ -e $ROOT/README.md ]] || return 0
-    say 'readme: the statements of README.md'
-    "$ROOT/tests/readme.sh" 2>&1 | tee "$log" || status=$?
-    line=$(grep -E '^readme: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
-    if [[ ! $line =~ ^readme:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
-        failures+=("readme (exit status $status)")
+run_docs() {
+    local i line log=$SCRATCH/docs.log status=0
+    "$ROOT/tests/docs.sh" 2>&1 | tee "$log" || status=$?
+    line=$(grep -E '^docs: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
+    if [[ ! $line =~ ^docs:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
+        failures+=("docs (exit status $status)")
         return
     fi
     passed=$((passed + BASH_REMATCH[1]))
-    for ((i = 0; i < BASH_REMATCH[2]; i++)); do failures+=('readme (see above)'); done
-}
-
-run_scripts() {
-    local script
-    for script in "$ROOT"/tests/*.test.sh; do
-        [[ -x $script ]] || continue
-        say "script: $(basename "$script")"
-        if "$script"; then
-            passed=$((passed + 1))
-        else
-            failures+=("script $(basename "$script")")
-        fi
-    done
+    for ((i = 0; i < BASH_REMATCH[2]; i++)); do failures+=('docs (see above)'); done
 }
 
 select_postgres
@@ -144,22 +58,19 @@ need_build_packages
 need_rust_components
 
 cargo_checks
-build_extension || {
+part "build, PostgreSQL $PG_MAJOR" build_extension || {
     # Nothing to test.
     failures+=("build, PostgreSQL $PG_MAJOR")
     summary
 }
 
-say "scratch cluster, $("$PG_CONFIG" --version)"
-scratch_open
-stage_install
-cluster_init main
-cluster_start main
-cluster_use main
+scratch_cluster
 copy_tests
 
-run_regress "$PGXS_TEST/regress/pg_regress" regress sql sql --load-extension=bloom_ident
-run_regress "$PGXS_TEST/isolation/pg_isolation_regress" isolation specs spec --load-extension=bloom_ident
-run_readme
-run_scripts
+part 'regress: tests/sql' run_regress regress
+part 'isolation: tests/specs' run_regress isolation
+part 'docs: the statements of README.md and docs/' run_docs
+for script in "$ROOT"/tests/*.test.sh; do
+    run_script "$(basename "$script" .test.sh)"
+done
 summary

@@ -35,14 +35,18 @@ differences() {
     ask -c "SET plan_cache_mode = force_custom_plan" -c "
         DO \$\$
         DECLARE
-            q record; t float8; by_index int[]; by_table int[]; wrong int := 0;
+            q record; t float8; by_index int[]; by_table int[]; wrong int := 0; line text; plan text;
+            query text := 'SELECT array_agg(id ORDER BY id, sig) FROM person WHERE sig % bloom_query(\$1, \$2)';
         BEGIN
             FOR q IN SELECT sig FROM person ORDER BY md5(id::text || sig::text) LIMIT 20 LOOP
                 FOREACH t IN ARRAY ARRAY[0, 0.3, 0.9, 1] LOOP
                     SET LOCAL enable_seqscan = off;
-                    EXECUTE 'SELECT array_agg(id ORDER BY id, sig) FROM person WHERE sig % bloom_query(\$1, \$2)' INTO by_index USING q.sig, t;
+                    plan := '';
+                    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query USING q.sig, t LOOP plan := plan || line || E'\\n'; END LOOP;
+                    IF plan !~ 'Index Scan (using|on) person_sig' THEN RAISE EXCEPTION 'the index is not used: %', plan; END IF;
+                    EXECUTE query INTO by_index USING q.sig, t;
                     SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off;
-                    EXECUTE 'SELECT array_agg(id ORDER BY id, sig) FROM person WHERE sig % bloom_query(\$1, \$2)' INTO by_table USING q.sig, t;
+                    EXECUTE query INTO by_table USING q.sig, t;
                     SET LOCAL enable_indexscan = on; SET LOCAL enable_bitmapscan = on; SET LOCAL enable_indexonlyscan = on;
                     wrong := wrong + (by_index IS DISTINCT FROM by_table)::int;
                 END LOOP;

@@ -152,7 +152,7 @@ spoil_count() {
 refuses() {
     local said
     said=$(psql -XAtq -v VERBOSITY=verbose -c "$1" -c "SELECT 'HWM ' || substring(pg_read_file('/proc/self/status', 0, 8000) FROM 'VmHWM:\\s+(\\d+)')" 2>&1)
-    [[ $said == *"ERROR:  XX002: index \"$2\" is damaged at block 1"*"DETAIL:  Row 20 has bit count 13421"*"HINT:  Rebuild the index with REINDEX."* ]] || die "$1: $said"
+    [[ $said == *"ERROR:  XX002: index \"$2\" is damaged at block 1"*"DETAIL:  Row 20 has popcount 13421"*"HINT:  Rebuild the index with REINDEX."* ]] || die "$1: $said"
     said=${said##*HWM }
     ((said < 100000)) || die "$1 takes $said kB"
 }

@@ -129,7 +129,7 @@ message=$(ask -c "SET temp_file_limit = '1MB'; SET maintenance_work_mem = '1MB';
 # While others write, merge and vacuum, and on a standby while its primary does: in one snapshot the pairs by the index are those
 # of a query of the table.
 cluster_init jobs_primary
-cluster_conf jobs_primary 'wal_level = replica' 'autovacuum = off' 'shared_buffers = 16MB' 'wal_keep_size = 512MB'
+cluster_conf jobs_primary 'wal_level = replica' 'autovacuum = off' 'shared_buffers = 16MB' 'wal_keep_size = 512MB' 'wal_consistency_checking = all'
 cluster_start jobs_primary
 cluster_use jobs_primary
 ask <<'SQL'
@@ -141,8 +141,7 @@ CREATE INDEX person_sig ON person USING sigfile (sig) WITH (tail_limit = 200);
 CREATE UNLOGGED TABLE unlogged (id int, sig bloom);
 CREATE INDEX ON unlogged USING sigfile (sig);
 SQL
-cluster_prepare jobs_standby
-as_server "$PGBIN/pg_basebackup" -h "$PGHOST" -p "$PGPORT" -U postgres -R -c fast -D "$(cluster_dir jobs_standby)"
+cluster_standby jobs_standby
 cluster_conf jobs_standby 'hot_standby_feedback = on'
 cluster_start jobs_standby
 compare="BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

@@ -24,7 +24,22 @@ CREATE FUNCTION name_of(n bigint) RETURNS bloom LANGUAGE sql AS $$ SELECT CASE W
 INSERT INTO person (sig) SELECT name_of(i) FROM generate_series(1, 6000) AS i;
 INSERT INTO once (sig) SELECT name_of(i) FROM generate_series(1, 500) AS i ON CONFLICT DO NOTHING;
 
--- The first answer that differs between the table and its index, in one snapshot where the transaction has one.
+-- The plan of a query, if it does not read the table in the way that is wanted.
+CREATE FUNCTION other_plan(way text, query text, q bloom) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    plan text := '';
+    wanted text := CASE way WHEN 'table' THEN '\mSeq Scan on person' WHEN 'bitmap' THEN '\mBitmap Index Scan on person_(sig|other)'
+        WHEN 'index' THEN '\mIndex Scan using person_(sig|other)' WHEN 'only' THEN '\mIndex Only Scan using person_(sig|other)' END;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query USING q LOOP
+        plan := plan || line || E'\n';
+    END LOOP;
+    IF plan !~ wanted OR way = 'table' AND plan ~ 'Index' THEN RETURN format('%s is not read by %s: %s', query, way, plan); END IF;
+    RETURN NULL;
+END $$;
+-- The first answer that differs between the table and its index, or is not read in the way that is wanted; in one snapshot where the
+-- transaction has one.
 CREATE FUNCTION difference() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     q bloom;
@@ -34,6 +49,7 @@ DECLARE
     query text;
     of_table text;
     of_index text;
+    other text;
 BEGIN
     FOR q IN (SELECT sig FROM person WHERE sig IS NOT NULL AND id % 50 = floor(random() * 50) LIMIT 2) UNION ALL SELECT bloom_signature('') LOOP
         FOREACH condition IN ARRAY ARRAY['sig % bloom_query($1, 0)', 'sig % bloom_query($1, 0.3)', 'sig % bloom_query($1, 0.85)', 'bloom_sim(sig, $1) >= 0.6', 'sig = $1', 'sig IS NULL',
@@ -46,6 +62,8 @@ BEGIN
                     ELSE 'SELECT count(*) || '' '' || coalesce(sum(bloom_hash(sig)::numeric), 0) || '' '' || coalesce(md5(array_agg(id ORDER BY id)::text), '''') FROM person WHERE ' || condition END;
                 PERFORM set_config('enable_seqscan', (way = 'table')::text, true), set_config('enable_bitmapscan', (way = 'bitmap')::text, true),
                     set_config('enable_indexscan', (way IN ('index', 'only'))::text, true), set_config('enable_indexonlyscan', (way = 'only')::text, true);
+                other := other_plan(way, query, q);
+                IF other IS NOT NULL THEN RETURN other; END IF;
                 EXECUTE query INTO of_index USING q;
                 IF way = 'table' THEN
                     of_table := of_index;
@@ -61,12 +79,19 @@ END $$;
 -- Cursors that are read in part, and the rest of them later: they have the rows of the snapshot.
 CREATE FUNCTION opened() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
+    name text;
     way text;
+    query text;
+    other text;
 BEGIN
     SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
-    EXECUTE 'DECLARE searched CURSOR FOR SELECT id FROM person WHERE sig % bloom_query(bloom_signature(''x''), 0)';
-    EXECUTE 'DECLARE nearest CURSOR FOR SELECT id FROM person WHERE sig IS NOT NULL ORDER BY sig <-> bloom_signature(''x'')';
-    EXECUTE 'DECLARE values_only CURSOR FOR SELECT bloom_hash(sig)::bigint FROM person WHERE sig % bloom_query(bloom_signature(''x''), 0)';
+    FOR name, way, query IN VALUES ('searched', 'index', 'SELECT id FROM person WHERE sig % bloom_query(bloom_signature(''x''), 0)'),
+            ('nearest', 'index', 'SELECT id FROM person WHERE sig IS NOT NULL ORDER BY sig <-> bloom_signature(''x'')'),
+            ('values_only', 'only', 'SELECT bloom_hash(sig)::bigint FROM person WHERE sig % bloom_query(bloom_signature(''x''), 0)') LOOP
+        other := other_plan(way, query, NULL);
+        IF other IS NOT NULL THEN RAISE '%', other; END IF;
+        EXECUTE format('DECLARE %I CURSOR FOR %s', name, query);
+    END LOOP;
     SET LOCAL enable_seqscan = on; SET LOCAL enable_bitmapscan = on;
 END $$;
 CREATE FUNCTION half_read() RETURNS bigint[] LANGUAGE plpgsql AS $$

@@ -9,25 +9,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/sigfile.sh"
 
 seconds=${STANDBY_SECONDS:-9}
 
-caught_up() {
-    local position i
-    cluster_use sigfile_primary
-    position=$(ask -c 'SELECT pg_current_wal_insert_lsn()')
-    cluster_use sigfile_standby
-    for ((i = 0; i < 600; i++)); do
-        [[ $(ask -c "SELECT pg_last_wal_replay_lsn() >= '$position'") != t ]] || return 0
-        sleep 0.1
-    done
-    die 'the standby does not catch up'
-}
-
 cluster_init sigfile_primary
-cluster_conf sigfile_primary 'wal_level = replica' 'autovacuum = off' 'shared_buffers = 4MB' 'wal_keep_size = 1GB'
+# The standby compares each page that it replays with the primary's.
+cluster_conf sigfile_primary 'wal_level = replica' 'autovacuum = off' 'shared_buffers = 4MB' 'wal_keep_size = 1GB' 'wal_consistency_checking = all'
 cluster_start sigfile_primary
 cluster_use sigfile_primary
 sigfile_setup
-cluster_prepare sigfile_standby
-as_server "$PGBIN/pg_basebackup" -h "$PGHOST" -p "$PGPORT" -U postgres -R -c fast -D "$(cluster_dir sigfile_standby)"
+cluster_standby sigfile_standby
 cluster_conf sigfile_standby 'hot_standby_feedback = off' 'max_standby_streaming_delay = 1s' 'wal_retrieve_retry_interval = 100ms'
 cluster_start sigfile_standby
 
@@ -60,7 +48,7 @@ for third in 1 2 3; do
         ask -c "DROP INDEX $index"
     done
     sigfile_verify "on the primary, $third"
-    caught_up
+    cluster_caught_up sigfile_primary sigfile_standby
     sigfile_verify "on the standby, $third"
 done
 conflicts=$(cat "$LOGS"/standby-*.err | grep -c 'conflict with recovery') || true

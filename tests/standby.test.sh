@@ -1,40 +1,89 @@
 #!/usr/bin/env bash
-# A streaming standby answers as the primary does.
+# A streaming standby answers by GiST and by sigfile what its primary answers by sequential scans, and so do jobs. It compares each page
+# that it replays with the primary's.
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 
 ask() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 
-answers() {
-    ask -c 'SET enable_seqscan = off; SET bloom_ident.threshold = 0.3' -c "
-        SELECT array_agg(id ORDER BY id) FROM person WHERE sig % bloom_query(bloom_signature('name 77'), 0.3);
-        SELECT array_agg(id ORDER BY id) FROM person WHERE sig % bloom_signature('name 1234');
-        SELECT array_agg(id ORDER BY id) FROM person WHERE bloom_sim(sig, bloom_signature('changed 40')) > 0.9;
-        SELECT array_agg(d) FROM (SELECT sig <-> bloom_signature('name 5') AS d FROM person ORDER BY sig <-> bloom_signature('name 5') LIMIT 20) AS n;
-        SELECT count(*), bloom_bits(bloom_union(sig)) FROM person;
-        SELECT count(*), md5(string_agg(c::text, ' ')) FROM bloom_clusters('person', 'id', 'sig', 0.9) AS c;
-        SELECT md5(regexp_replace(bloom_report('person', 'id', 'sig', 0.9, format => 'text'), '[^\n]*\n$', ''))"
+# What is asked of a table, one statement a line; each gives one row that begins with a count.
+searches=(
+    "SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE sig % bloom_query(bloom_signature('name 77'), 0.3)"
+    "SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE sig % bloom_signature('name 1234')"
+    "SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE bloom_sim(sig, bloom_signature('changed 40')) > 0.9"
+    "SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE sig = bloom_signature('late 5005')"
+    "SELECT count(sig), bloom_bits(bloom_union(sig)) FROM TABLE WHERE sig % bloom_query(bloom_signature('name 4321'), 0.1)"
+    "SELECT count(*), array_agg(d) FROM (SELECT sig <-> bloom_signature('name 5') AS d FROM TABLE ORDER BY sig <-> bloom_signature('name 5') LIMIT 20) AS n"
+)
+jobs=(
+    "SELECT count(*), bloom_bits(bloom_union(sig)) FROM TABLE"
+    "SELECT count(*), md5(string_agg(c::text, ' ')) FROM bloom_clusters('TABLE', 'id', 'sig', 0.9) AS c"
+    "SELECT md5(regexp_replace(bloom_report('TABLE', 'id', 'sig', 0.9, format => 'text', title => 'x'), '[^\n]*\n$', ''))"
+)
+threshold='SET bloom_ident.threshold = 0.3'
+
+# by_table TABLE: the answers by sequential scans.
+by_table() {
+    local search
+    for search in "${searches[@]}"; do
+        ask -c "$threshold; SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off" \
+            -c "EXPLAIN (COSTS OFF) ${search//TABLE/$1}" -c "${search//TABLE/$1}" >"$SCRATCH/standby.answer"
+        if grep -q 'Index' "$SCRATCH/standby.answer"; then die "no sequential scan: $(<"$SCRATCH/standby.answer")"; fi
+        tail -n 1 "$SCRATCH/standby.answer"
+    done
+}
+
+# by_index TABLE INDEX: the answers by that index.
+by_index() {
+    local search
+    for search in "${searches[@]}"; do
+        ask -c "$threshold; SET enable_seqscan = off" -c "EXPLAIN (COSTS OFF) ${search//TABLE/$1}" -c "${search//TABLE/$1}" >"$SCRATCH/standby.answer"
+        grep -qE "Index (Only )?Scan (using|on) $2\b" "$SCRATCH/standby.answer" || die "another plan: $(<"$SCRATCH/standby.answer")"
+        tail -n 1 "$SCRATCH/standby.answer"
+    done
+}
+
+by_jobs() {
+    local job
+    for job in "${jobs[@]}"; do ask -c "${job//TABLE/$1}"; done
 }
 
 cluster_init primary
-cluster_conf primary 'wal_level = replica'
+cluster_conf primary 'wal_level = replica' 'wal_consistency_checking = all'
 cluster_start primary
 cluster_use primary
-ask -c "CREATE EXTENSION bloom_ident; CREATE TABLE person (id int, sig bloom); CREATE INDEX ON person USING gist (sig)"
-cluster_prepare standby
-as_server "$PGBIN/pg_basebackup" -h "$PGHOST" -p "$PGPORT" -U postgres -R -c fast -D "$(cluster_dir standby)"
-cluster_start standby
-ask -c "INSERT INTO person SELECT i, bloom_signature('name ' || i) FROM generate_series(1, 5000) AS i" \
-    -c "UPDATE person SET sig = bloom_signature('changed ' || id) WHERE id % 20 = 0" -c "DELETE FROM person WHERE id % 7 = 0" -c 'VACUUM person' \
-    -c "INSERT INTO person SELECT i, bloom_signature('late ' || i) FROM generate_series(5001, 6000) AS i"
-position=$(ask -c 'SELECT pg_current_wal_lsn()')
-primary=$(answers)
-cluster_use standby
-for ((i = 0; i < 300; i++)); do
-    [[ $(ask -c "SELECT pg_last_wal_replay_lsn() >= '$position'") != t ]] || break
-    sleep 0.1
+ask -c 'CREATE EXTENSION bloom_ident'
+for method in gist sigfile; do
+    # the sigfile has a tail and several segments, which are merged
+    ask -c "CREATE TABLE by_$method (id int, sig bloom)" -c "CREATE INDEX index_$method ON by_$method USING $method (sig)"
 done
+ask -c 'ALTER INDEX index_sigfile SET (tail_limit = 500)'
+cluster_standby standby
+cluster_start standby
+for method in gist sigfile; do
+    ask -c "INSERT INTO by_$method SELECT i, bloom_signature('name ' || i) FROM generate_series(1, 5000) AS i" \
+        -c "UPDATE by_$method SET sig = bloom_signature('changed ' || id) WHERE id % 20 = 0" -c "DELETE FROM by_$method WHERE id % 7 = 0" -c "VACUUM by_$method" \
+        -c "INSERT INTO by_$method SELECT i, bloom_signature('late ' || i) FROM generate_series(5001, 6000) AS i"
+done
+ask -c "SELECT bloom_sigfile_merge('index_sigfile')" -c "INSERT INTO by_sigfile VALUES (6001, bloom_signature('name 5'))" \
+    -c "INSERT INTO by_gist VALUES (6001, bloom_signature('name 5'))" >/dev/null
+table=$(by_table by_gist)
+[[ $(grep -c '^[1-9]' <<<"$table") == "${#searches[@]}" ]] || die "the primary's answers are incomplete:"$'\n'"$table"
+diff <(echo "$table") <(by_table by_sigfile) || die 'the two tables differ'
+declare -A work
+for method in gist sigfile; do
+    work[$method]=$(by_jobs "by_$method")
+    [[ $(wc -l <<<"${work[$method]}") == "${#jobs[@]}" ]] || die "the primary's jobs are incomplete: ${work[$method]}"
+done
+# the report names the table
+diff <(head -n 2 <<<"${work[gist]}") <(head -n 2 <<<"${work[sigfile]}") || die 'jobs give something else with another index'
+
+cluster_caught_up primary standby
 [[ $(ask -c 'SELECT pg_is_in_recovery()') == t ]] || die 'the standby is none'
-diff <(echo "$primary") <(answers) || die 'the standby answers differently'
-[[ $(wc -l <<<"$primary") == 7 ]] || die "the primary's answers are incomplete"
+for method in gist sigfile; do
+    diff <(echo "$table") <(by_table "by_$method") || die "the standby's table differs, $method"
+    diff <(echo "$table") <(by_index "by_$method" "index_$method") || die "the standby answers differently by $method"
+    diff <(echo "${work[$method]}") <(by_jobs "by_$method") || die "jobs of the standby give something else, $method"
+done
+[[ $(ask -c "SELECT bloom_sigfile_check('index_sigfile') = (SELECT count(*) FROM by_sigfile)") == t ]] || die 'the index of the standby is not sound'

@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
+use bloom_ident_core::bits::kernels;
 use bloom_ident_core::filter::{plan, Builder, Shape, View};
-use bloom_ident_core::similarity::{kernels, PackedSignatures};
+use bloom_ident_core::similarity::PackedSignatures;
 use bloom_ident_core::text;
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 
@@ -39,7 +40,7 @@ fn texts(c: &mut Criterion) {
             b.iter(|| {
                 let mut builder = Builder::new(shape, black_box(&mut bytes));
                 builder.add_text(black_box(text), false, || ());
-                builder.finish().count()
+                builder.finish().popcount()
             });
         });
     }
@@ -72,7 +73,7 @@ fn pairs(c: &mut Criterion) {
     group.bench_function("jaccard of views/301", |bench| {
         bench.iter(|| {
             let (a, b) = (View::stored(black_box(&a)), View::stored(black_box(&b)));
-            bloom_ident_core::similarity::Counts::of(&a.unwrap(), &b.unwrap())
+            bloom_ident_core::similarity::Popcounts::of(&a.unwrap(), &b.unwrap())
                 .unwrap()
                 .jaccard()
         });

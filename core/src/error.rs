@@ -1,5 +1,5 @@
 //! The one error type of the core: worded as PostgreSQL words its errors, so that the extension
-//! only has to translate [`Kind`] into an SQLSTATE.
+//! only has to translate [`ErrorKind`] into an SQLSTATE.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Which SQLSTATE fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// An argument is outside its range (22023).
     InvalidParameter,
     /// The text form of a value is malformed (22P02).
@@ -34,7 +34,7 @@ pub enum Kind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Body {
-    kind: Kind,
+    kind: ErrorKind,
     message: String,
     detail: Option<String>,
     hint: Option<String>,
@@ -48,7 +48,7 @@ pub struct Error(Box<Body>);
 
 impl Error {
     #[cold]
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Body {
             kind,
             message: message.into(),
@@ -61,7 +61,7 @@ impl Error {
     /// Something on a page that no code of ours can have written; `what` is half a sentence, as messages are.
     #[cold]
     pub fn damaged(what: impl Into<String>) -> Self {
-        Error::new(Kind::Corrupted, what)
+        Error::new(ErrorKind::Corrupted, what)
     }
 
     /// Says on which page of a segment it is, for callers that know what is stored where.
@@ -85,18 +85,18 @@ impl Error {
 
     /// The same error under another kind: a value read from binary instead of text, say.
     #[must_use]
-    pub fn of_kind(mut self, kind: Kind) -> Self {
+    pub fn of_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
         self
     }
 
     #[cold]
     pub fn out_of_memory(bytes: usize) -> Self {
-        Error::new(Kind::OutOfMemory, "out of memory")
+        Error::new(ErrorKind::OutOfMemory, "out of memory")
             .detail(format!("Failed on a request of {bytes} bytes."))
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 

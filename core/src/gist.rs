@@ -17,14 +17,19 @@
 //! were never committed, so only who looks at the row can tell whether it is an error. New rows are refused
 //! before they come here.
 
-use crate::filter::query::NEVER;
+use crate::bits::{intersect_bits, popcount};
+use crate::filter::query::{is_threshold, THRESHOLD};
 use crate::filter::{QueryView, Shape, View, VERSION};
-use crate::similarity::{count_bits, intersect_bits, Counts};
-use crate::{Error, Kind, Result};
+use crate::similarity::Popcounts;
+use crate::{Error, ErrorKind, Result};
 
 const INNER: u8 = 0x81;
 const HEADER: usize = 24;
 const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
+
+// shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
+const _: () = assert!(HEADER == size_of::<u64>() + 2 * size_of::<u32>() + THRESHOLD);
+const _: () = assert!(HEADER > MIXED.len() && INNER != VERSION && MIXED[0] != VERSION);
 
 /// Penalties above all that bits can give: for a page of several shapes, and for one of another.
 const TO_MIXED: f32 = 1e6;
@@ -43,7 +48,7 @@ enum Level {
 
 /// A leaf or an inner key.
 #[derive(Clone, Copy, Debug)]
-pub struct Key<'a> {
+pub struct TreeKey<'a> {
     /// As [`View::tag`]; 0 for several.
     tag: u64,
     least: u32,
@@ -54,12 +59,12 @@ pub struct Key<'a> {
     level: Level,
 }
 
-impl<'a> Key<'a> {
-    pub fn of_signature(view: View<'a>) -> Key<'a> {
-        Key {
+impl<'a> TreeKey<'a> {
+    pub fn of_signature(view: View<'a>) -> TreeKey<'a> {
+        TreeKey {
             tag: view.tag(),
-            least: view.count(),
-            greatest: view.count(),
+            least: view.popcount(),
+            greatest: view.popcount(),
             threshold: 0.0,
             union: view.bits(),
             intersection: view.bits(),
@@ -67,17 +72,17 @@ impl<'a> Key<'a> {
         }
     }
 
-    pub fn of_query(query: QueryView<'a>) -> Key<'a> {
-        Key {
+    pub fn of_query(query: QueryView<'a>) -> TreeKey<'a> {
+        TreeKey {
             threshold: query.threshold,
-            ..Key::of_signature(query.signature)
+            ..TreeKey::of_signature(query.signature)
         }
     }
 
     /// A key as it is stored; `None` when the bytes are none.
-    pub fn stored(bytes: &'a [u8]) -> Option<Key<'a>> {
+    pub fn stored(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
         if bytes == MIXED {
-            return Some(Key {
+            return Some(TreeKey {
                 tag: 0,
                 least: 0,
                 greatest: u32::MAX,
@@ -89,16 +94,16 @@ impl<'a> Key<'a> {
         }
         if bytes.first() != Some(&INNER) {
             return View::stored(bytes)
-                .map(Key::of_signature)
-                .or_else(|| QueryView::stored(bytes).map(Key::of_query))
-                .filter(Key::is_possible);
+                .map(TreeKey::of_signature)
+                .or_else(|| QueryView::stored(bytes).map(TreeKey::of_query))
+                .filter(TreeKey::is_possible);
         }
         let (header, bits) = bytes.split_at_checked(HEADER)?;
         let four = |at: usize| header[at..at + 4].try_into().ok().map(u32::from_le_bytes);
         let (union, intersection) = bits.split_at(bits.len() / 2);
         let mut tag: [u8; 8] = header[..8].try_into().ok()?;
         tag[0] = VERSION;
-        let key = Key {
+        let key = TreeKey {
             tag: u64::from_le_bytes(tag),
             least: four(8)?,
             greatest: four(12)?,
@@ -112,8 +117,9 @@ impl<'a> Key<'a> {
 
     /// The numbers are such as a shape allows.
     fn is_possible(&self) -> bool {
-        let threshold = (0.0..=1.0).contains(&self.threshold) || self.threshold == NEVER;
-        threshold && self.least <= self.greatest && self.greatest <= self.shape().m()
+        is_threshold(self.threshold)
+            && self.least <= self.greatest
+            && self.greatest <= self.shape().m()
     }
 
     pub fn shape(&self) -> Shape {
@@ -126,7 +132,7 @@ impl<'a> Key<'a> {
     }
 
     /// Whether this is a leaf that cannot be compared with `query`: its row, if there is one, has to be.
-    pub fn foreign(&self, query: &Key<'_>) -> bool {
+    pub fn foreign(&self, query: &TreeKey<'_>) -> bool {
         self.level == Level::Leaf && self.tag != query.tag
     }
 
@@ -139,7 +145,7 @@ impl<'a> Key<'a> {
     /// numerator does, and the denominator does not. At i = c that is the bound, and because
     /// division rounds monotonically it holds for the float8 quotients, too. For a leaf it is the
     /// similarity itself. It is 1 where shapes differ.
-    pub fn bound(&self, query: &Key<'_>) -> f64 {
+    pub fn bound(&self, query: &TreeKey<'_>) -> f64 {
         if self.tag != query.tag {
             return 1.0;
         }
@@ -147,22 +153,21 @@ impl<'a> Key<'a> {
         let common = intersect_bits(self.union, query.union).min(self.greatest);
         if self.level == Level::Leaf {
             let (a, b) = (self.least, q);
-            return Counts { a, b, common }.jaccard();
+            return Popcounts { a, b, common }.jaccard();
         }
         let inside = intersect_bits(self.intersection, query.union);
-        let outside =
-            (count_bits(self.intersection) - inside).max(self.least.saturating_sub(common));
+        let outside = (popcount(self.intersection) - inside).max(self.least.saturating_sub(common));
         let (a, b) = (outside + common, q);
-        Counts { a, b, common }.jaccard()
+        Popcounts { a, b, common }.jaccard()
     }
 
     /// Whether a signature below may reach `query`'s threshold, and its own, or is of another shape.
-    pub fn may_match(&self, query: &Key<'_>) -> bool {
+    pub fn may_match(&self, query: &TreeKey<'_>) -> bool {
         self.tag != query.tag || self.bound(query) >= query.threshold.max(self.threshold)
     }
 
     /// Whether a signature below may have every bit of `query`: the union must. Or is of another shape.
-    pub fn may_contain(&self, query: &Key<'_>) -> bool {
+    pub fn may_contain(&self, query: &TreeKey<'_>) -> bool {
         self.tag != query.tag
             || intersect_bits(self.union, query.union) == query.least
                 && self.greatest >= query.least
@@ -170,16 +175,16 @@ impl<'a> Key<'a> {
 
     /// Whether a signature below may have all its bits in `query`: the intersection must, and some
     /// signature has as few. Or is of another shape.
-    pub fn may_be_within(&self, query: &Key<'_>) -> bool {
+    pub fn may_be_within(&self, query: &TreeKey<'_>) -> bool {
         if self.tag != query.tag {
             return true;
         }
         let inside = intersect_bits(self.intersection, query.union);
-        inside == count_bits(self.intersection) && self.least <= query.least
+        inside == popcount(self.intersection) && self.least <= query.least
     }
 
     /// Whether a signature below may equal `query`. Different shapes are unequal.
-    pub fn may_equal(&self, query: &Key<'_>) -> bool {
+    pub fn may_equal(&self, query: &TreeKey<'_>) -> bool {
         if self.tag != query.tag {
             return self.level == Level::Mixed;
         }
@@ -187,17 +192,17 @@ impl<'a> Key<'a> {
     }
 
     /// What taking `new` in costs: bits that the union gains and the intersection loses, and how
-    /// much the range of bit counts widens. Shapes are kept apart as long as that is possible.
-    pub fn penalty(&self, new: &Key<'_>) -> f32 {
+    /// much the range of popcounts widens. Shapes are kept apart as long as that is possible.
+    pub fn penalty(&self, new: &TreeKey<'_>) -> f32 {
         if self.level == Level::Mixed || new.level == Level::Mixed {
             return TO_MIXED;
         }
         if self.tag != new.tag {
             return TO_OTHER;
         }
-        let gained = count_bits(new.union) - intersect_bits(self.union, new.union);
+        let gained = popcount(new.union) - intersect_bits(self.union, new.union);
         let lost =
-            count_bits(self.intersection) - intersect_bits(self.intersection, new.intersection);
+            popcount(self.intersection) - intersect_bits(self.intersection, new.intersection);
         let wider =
             self.least.saturating_sub(new.least) + new.greatest.saturating_sub(self.greatest);
         (gained + lost + wider) as f32
@@ -205,8 +210,8 @@ impl<'a> Key<'a> {
 
     /// An order whose neighbours belong on one page: by shape, then by the number of set bits, or the
     /// middle of its range, then by the bits.
-    pub fn order(&self, other: &Key<'_>) -> std::cmp::Ordering {
-        let middle = |key: &Key<'_>| u64::from(key.least) + u64::from(key.greatest);
+    pub fn order(&self, other: &TreeKey<'_>) -> std::cmp::Ordering {
+        let middle = |key: &TreeKey<'_>| u64::from(key.least) + u64::from(key.greatest);
         self.tag
             .cmp(&other.tag)
             .then_with(|| middle(self).cmp(&middle(other)))
@@ -226,8 +231,8 @@ impl<'a> Key<'a> {
             self.shape(),
             self.least,
             self.greatest,
-            count_bits(self.union),
-            count_bits(self.intersection)
+            popcount(self.union),
+            popcount(self.intersection)
         )
     }
 }
@@ -241,7 +246,7 @@ pub fn inner_size(shape: Shape) -> Result<usize> {
         return Ok(size);
     }
     Err(Error::new(
-        Kind::DataException,
+        ErrorKind::DataException,
         format!("signature shape {shape} is too large for a gist index"),
     )
     .detail(format!(
@@ -255,7 +260,7 @@ pub fn inner_size(shape: Shape) -> Result<usize> {
 /// Bytes of the key that stands for all of `keys`, one at least.
 ///
 /// Errors: a shape that does not fit a page.
-pub fn united_size<'a>(keys: impl IntoIterator<Item = Key<'a>>) -> Result<usize> {
+pub fn united_size<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>) -> Result<usize> {
     let mut keys = keys.into_iter();
     let first = keys.next().expect("at least one key");
     if first.level == Level::Mixed || keys.any(|key| key.tag != first.tag) {
@@ -265,7 +270,7 @@ pub fn united_size<'a>(keys: impl IntoIterator<Item = Key<'a>>) -> Result<usize>
 }
 
 /// Writes the key that stands for all of `keys` to `out`, of [`united_size`] bytes.
-pub fn unite<'a>(keys: impl IntoIterator<Item = Key<'a>>, out: &mut [u8]) {
+pub fn unite<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>, out: &mut [u8]) {
     if out.len() == MIXED.len() {
         out.copy_from_slice(&MIXED);
         return;
@@ -300,7 +305,7 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = Key<'a>>, out: &mut [u8]) {
 /// all bits set and whose ranges of counts are as wide as the table's.
 ///
 /// Errors: out of memory.
-pub fn split(keys: &[Key<'_>]) -> Result<Vec<bool>> {
+pub fn split(keys: &[TreeKey<'_>]) -> Result<Vec<bool>> {
     let n = keys.len();
     let mut right = Vec::new();
     let mut order: Vec<usize> = Vec::new();

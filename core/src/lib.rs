@@ -6,11 +6,13 @@
 //! values ([`Error`]) that carry message, detail and hint, and long loops call back so that the
 //! caller can look for interrupts.
 
+pub mod bits;
 pub mod dedup;
 mod error;
 pub mod filter;
 pub mod gist;
 pub mod ngram;
+pub mod range;
 pub mod selectivity;
 pub mod sigfile;
 pub mod similar_rows;
@@ -19,4 +21,4 @@ mod sort;
 pub mod text;
 mod tick;
 
-pub use error::{Error, Kind, Result};
+pub use error::{Error, ErrorKind, Result};

@@ -1,56 +1,56 @@
 //! n-grams of normalised text and their indices.
 //!
-//! A run of c symbols is padded with q−1 `_` on both sides and gives c+q−1 words of q symbols.
-//! A word's index reads it as a number in bijective base 37: Σ (ord(aⱼ)+1)·37^(q−1−j).
+//! An n-gram has `ngram` symbols, from 2 to 8; q stands for that number in formulas. A run of c symbols
+//! is padded with q−1 `_` on both sides and gives c+q−1 n-grams. The index of an n-gram a₀a₁… reads it as
+//! a number in bijective base 37: Σ (ord(aⱼ)+1)·37^(q−1−j).
 
 use std::cell::RefCell;
 
 use crate::sort::sort_distinct;
-use crate::text::{scan, Piece};
+use crate::text::{scan, Symbol, ALPHABET};
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
-/// The alphabet in the order of its ordinals.
-pub const ALPHABET: &[u8; 37] = b"_abcdefghijklmnopqrstuvwxyz0123456789";
-
-/// Symbols of a word (q).
+/// Symbols of an n-gram.
 pub const LENGTHS: std::ops::RangeInclusive<u32> = 2..=8;
 
 const BASE: u64 = ALPHABET.len() as u64;
 
-/// Errors: q outside [`LENGTHS`].
-pub fn check_length(q: i64) -> Result<u8> {
-    u32::try_from(q)
+/// The number of symbols of an n-gram, checked.
+///
+/// Errors: it is outside of [`LENGTHS`].
+pub fn check_length(ngram: i64) -> Result<u8> {
+    u32::try_from(ngram)
         .ok()
-        .filter(|q| LENGTHS.contains(q))
-        .map(|q| q as u8)
+        .filter(|ngram| LENGTHS.contains(ngram))
+        .map(|ngram| ngram as u8)
         .ok_or_else(|| {
             Error::new(
-                Kind::InvalidParameter,
-                format!("n-gram length {q} is out of range"),
+                ErrorKind::InvalidParameter,
+                format!("n-gram length {ngram} is out of range"),
             )
             .detail("N-gram lengths go from 2 to 8.")
         })
 }
 
-/// Index of one word as it stands, symbol by symbol.
+/// Index of one n-gram as it stands, symbol by symbol.
 ///
-/// Errors: a word of other than 1…8 symbols, or one with a character outside the alphabet.
-pub fn index(word: &str) -> Result<u64> {
-    let length = word.chars().count();
+/// Errors: an n-gram that has not 1 to 8 symbols, or has a character outside the alphabet.
+pub fn index(ngram: &str) -> Result<u64> {
+    let length = ngram.chars().count();
     if !(1..=*LENGTHS.end() as usize).contains(&length) {
         return Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("n-gram of {length} symbols is out of range"),
         )
         .detail("N-grams have from 1 to 8 symbols."));
     }
-    word.chars().try_fold(0, |index, c| {
+    ngram.chars().try_fold(0, |index, c| {
         let ordinal = ALPHABET.iter().position(|&a| char::from(a) == c);
         match ordinal {
             Some(ordinal) => Ok(index * BASE + ordinal as u64 + 1),
             None => Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("character \"{c}\" is not in the n-gram alphabet"),
             )
             .detail("The alphabet is _, a to z and 0 to 9.")
@@ -59,7 +59,7 @@ pub fn index(word: &str) -> Result<u64> {
     })
 }
 
-/// The window of the last q symbols and its index, rolled on symbol by symbol.
+/// The window of the last symbols, as many as an n-gram has, and its index, rolled on symbol by symbol.
 #[derive(Clone, Copy)]
 pub struct Window {
     /// Ordinals, the newest in the lowest byte.
@@ -73,14 +73,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window full of padding; `q` in [`LENGTHS`].
-    pub fn new(q: u8) -> Self {
-        let start = (0..q).fold(0, |index, _| index * BASE + 1);
+    /// A window of `ngram` symbols, in [`LENGTHS`], all of them padding.
+    pub fn new(ngram: u8) -> Self {
+        let start = (0..ngram).fold(0, |index, _| index * BASE + 1);
         Window {
             symbols: 0,
             index: start,
-            oldest: 8 * (u32::from(q) - 1),
-            top: BASE.pow(u32::from(q) - 1),
+            oldest: 8 * (u32::from(ngram) - 1),
+            top: BASE.pow(u32::from(ngram) - 1),
             start,
         }
     }
@@ -99,64 +99,64 @@ impl Window {
         self.index
     }
 
-    /// Writes the window's q symbols as ASCII.
+    /// Writes the window's symbols as ASCII, one byte each.
     pub fn write(&self, to: &mut [u8]) {
-        let places = (0..=self.oldest / 8).rev();
-        for (to, i) in to.iter_mut().zip(places) {
+        let positions = (0..=self.oldest / 8).rev();
+        for (to, i) in to.iter_mut().zip(positions) {
             *to = ALPHABET[(self.symbols >> (8 * i)) as usize & 0xff];
         }
     }
 
     /// The window's symbols as text.
-    pub fn word(&self) -> String {
-        let mut word = [0; *LENGTHS.end() as usize];
-        let word = &mut word[..=self.oldest as usize / 8];
-        self.write(word);
-        String::from_utf8_lossy(word).into_owned()
+    pub fn ngram(&self) -> String {
+        let mut ngram = [0; *LENGTHS.end() as usize];
+        let ngram = &mut ngram[..=self.oldest as usize / 8];
+        self.write(ngram);
+        String::from_utf8_lossy(ngram).into_owned()
     }
 }
 
-/// Calls `each` for every word of `text`, in order, repetitions included. With `by_word` every
-/// word of the original is padded by itself, otherwise the whole text is one run. `tick` is called
-/// now and then.
+/// Calls `each` with every n-gram of `text`, of `ngram` symbols, and its index, in order, repetitions included.
+/// With `by_word` every word of the text is padded by itself, otherwise the whole text is one run. `tick` is
+/// called now and then.
 #[inline]
-pub fn for_each_word(
+pub fn for_each_ngram(
     text: &str,
-    q: u8,
+    ngram: u8,
     by_word: bool,
     mut each: impl FnMut(&Window, u64),
     tick: impl FnMut(),
 ) {
-    let mut window = Window::new(q);
+    let mut window = Window::new(ngram);
     let mut open = false;
-    let mut roll = |piece: Piece| {
-        if let Some(ordinal) = piece.ordinal() {
+    let mut roll = |symbol: Symbol| {
+        if let Some(ordinal) = symbol.ordinal() {
             let index = window.push(ordinal);
             each(&window, index);
             open = true;
-        } else if by_word && open && piece == Piece::SEPARATOR {
-            finish(&mut window, q, &mut each);
+        } else if by_word && open && symbol == Symbol::SEPARATOR {
+            finish(&mut window, ngram, &mut each);
             window.reset();
             open = false;
         }
     };
     scan(text, &mut roll, tick);
     if open {
-        finish(&mut window, q, &mut each);
+        finish(&mut window, ngram, &mut each);
     }
 }
 
-fn finish(window: &mut Window, q: u8, each: &mut impl FnMut(&Window, u64)) {
-    for _ in 1..q {
+fn finish(window: &mut Window, ngram: u8, each: &mut impl FnMut(&Window, u64)) {
+    for _ in 1..ngram {
         let index = window.push(0);
         each(window, index);
     }
 }
 
-/// The distinct word indices of `text`, ascending.
+/// The distinct n-gram indices of `text`, ascending.
 ///
 /// Errors: out of memory.
-pub fn word_set(text: &str, q: u8, by_word: bool, tick: impl FnMut()) -> Result<Vec<u64>> {
+pub fn ngram_set(text: &str, ngram: u8, by_word: bool, tick: impl FnMut()) -> Result<Vec<u64>> {
     let tick = RefCell::new(tick);
     let turn = || (tick.borrow_mut())();
     let mut set: Vec<u64> = Vec::new();
@@ -173,7 +173,7 @@ pub fn word_set(text: &str, q: u8, by_word: bool, tick: impl FnMut()) -> Result<
         }
         set.push(index);
     };
-    for_each_word(text, q, by_word, collect, turn);
+    for_each_ngram(text, ngram, by_word, collect, turn);
     turn();
     if let Some(bytes) = refused {
         return Err(Error::out_of_memory(bytes));
@@ -182,12 +182,18 @@ pub fn word_set(text: &str, q: u8, by_word: bool, tick: impl FnMut()) -> Result<
     Ok(set)
 }
 
-/// Exact Jaccard similarity of two texts' word sets; 0 when both are empty.
+/// Exact Jaccard similarity of two texts' sets of n-grams; 0 when both are empty.
 ///
 /// Errors: out of memory.
-pub fn similarity(a: &str, b: &str, q: u8, by_word: bool, mut tick: impl FnMut()) -> Result<f64> {
-    let a = word_set(a, q, by_word, &mut tick)?;
-    let b = word_set(b, q, by_word, &mut tick)?;
+pub fn similarity(
+    a: &str,
+    b: &str,
+    ngram: u8,
+    by_word: bool,
+    mut tick: impl FnMut(),
+) -> Result<f64> {
+    let a = ngram_set(a, ngram, by_word, &mut tick)?;
+    let b = ngram_set(b, ngram, by_word, &mut tick)?;
     let (mut i, mut j, mut common) = (0, 0, 0usize);
     let mut ticker = Ticker::new(tick);
     while i < a.len() && j < b.len() {
@@ -204,4 +210,16 @@ pub fn similarity(a: &str, b: &str, q: u8, by_word: bool, mut tick: impl FnMut()
     } else {
         common as f64 / union as f64
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ngram_set;
+
+    #[test]
+    fn any_apostrophe_stands_within_a_word() {
+        let ngrams = |s: &str| ngram_set(s, 3, true, || ()).unwrap();
+        assert_eq!(ngrams("O\u{1ffd}Brien"), ngrams("O´Brien"));
+        assert_eq!(ngrams("O\u{2019}Brien"), ngrams("O'Brien"));
+    }
 }

@@ -7,11 +7,11 @@ mod damaged;
 use damaged::*;
 
 use bloom_ident_core::filter::{Shape, View};
-use bloom_ident_core::gist::{split, unite, united_size, Key};
+use bloom_ident_core::gist::{split, unite, united_size, TreeKey};
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::posting::PostingPage;
-use bloom_ident_core::sigfile::search::Work;
-use bloom_ident_core::sigfile::{Query, Row, RowPage, RowPageMut, Segment};
+use bloom_ident_core::sigfile::search::PageWork;
+use bloom_ident_core::sigfile::{Query, RowPage, RowPageMut, Segment, SignatureRow};
 
 #[test]
 fn every_bit_of_row_pages() {
@@ -211,11 +211,11 @@ fn every_bit_of_growing_pages() {
         let mut words = vec![0; PAGE_WORDS];
         for (bits, count, threshold, place) in &index.rows {
             let (count, threshold, place) = (*count, *threshold, *place);
-            let row = Row {
+            let row = SignatureRow {
                 words: bits,
-                count,
+                popcount: count,
                 threshold,
-                place,
+                tid: place,
             };
             assert!(RowPageMut::new(geometry, &mut words).push(row));
         }
@@ -226,8 +226,8 @@ fn every_bit_of_growing_pages() {
             let read = |words: &[u64]| {
                 let page = RowPage::growing(geometry, words)?;
                 let mut found = 0;
-                Work::Range(0, page.len())
-                    .run(&page, None, &query, |i, _| found += page.row(i).place)?;
+                PageWork::Range(0, page.len())
+                    .run(&page, None, &query, |i, _| found += page.row(i).tid)?;
                 page.check()?;
                 Ok(page.len())
             };
@@ -236,11 +236,11 @@ fn every_bit_of_growing_pages() {
             assert!(seen || !of_rows, "{name}: not seen");
             let mut grown = words.clone();
             let (bits, count, ..) = &index.rows[0];
-            let row = Row {
+            let row = SignatureRow {
                 words: bits,
-                count: *count,
+                popcount: *count,
                 threshold: 0.5,
-                place: 7,
+                tid: 7,
             };
             RowPageMut::new(geometry, &mut grown).push(row);
             words[bit / 64] ^= 1 << (bit % 64);
@@ -263,7 +263,7 @@ fn every_bit_of_gist_keys() {
         bytes
     };
     let leaves = [leaf(1), leaf(2), leaf(3)];
-    let keys: Vec<Key<'_>> = leaves.iter().map(|b| Key::stored(b).unwrap()).collect();
+    let keys: Vec<TreeKey<'_>> = leaves.iter().map(|b| TreeKey::stored(b).unwrap()).collect();
     let mut inner = vec![0; united_size(keys.iter().copied()).unwrap()];
     unite(keys.iter().copied(), &mut inner);
     let mut query = leaves[0].clone();
@@ -276,7 +276,7 @@ fn every_bit_of_gist_keys() {
                 &format!("key of {} bytes, bit {bit}", sound.len()),
                 0,
                 || {
-                    let Some(key) = Key::stored(&bytes) else {
+                    let Some(key) = TreeKey::stored(&bytes) else {
                         return Ok(());
                     };
                     for other in &keys {

@@ -1,7 +1,9 @@
-//! Every value of golden.json, which an independent program computed.
+//! Every value of golden.json, which an independent program computes: tests/data/golden.py.
+
+use std::process::Command;
 
 use bloom_ident_core::filter::{self, rates, Builder, Shape, View};
-use bloom_ident_core::similarity::{profile, Counts, Weights};
+use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::{ngram, text};
 use serde_json::Value;
 
@@ -42,9 +44,9 @@ fn signature(shape: Shape, text: &str, by_word: bool) -> Vec<u8> {
     bytes
 }
 
-fn counts(shape: Shape, a: &str, b: &str) -> Counts {
+fn counts(shape: Shape, a: &str, b: &str) -> Popcounts {
     let (a, b) = (signature(shape, a, false), signature(shape, b, false));
-    Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
+    Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
 }
 
 #[test]
@@ -56,6 +58,23 @@ fn all_sections_are_tested() {
             this.contains(&format!("golden(\"{key}\")")) || key == "idx",
             "{key}"
         );
+    }
+}
+
+/// Where there is no Python the file is taken as it is.
+#[test]
+fn golden_json_is_what_its_generator_gives() {
+    let generator = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/golden.py");
+    match Command::new("python3")
+        .args([generator, "--check"])
+        .output()
+    {
+        Ok(run) => assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stderr)
+        ),
+        Err(error) => eprintln!("not checked: python3: {error}"),
     }
 }
 
@@ -75,11 +94,11 @@ fn idx() {
 fn ngrams() {
     for v in golden("ngrams") {
         let mut words = Vec::new();
-        ngram::for_each_word(
+        ngram::for_each_ngram(
             s(&v, "s"),
             n(&v, "q") as u8,
             false,
-            |w, _| words.push(w.word()),
+            |w, _| words.push(w.ngram()),
             || (),
         );
         assert_eq!(Value::from(words), v["words"]);
@@ -147,7 +166,7 @@ fn estimates() {
         let fill = View::stored(&bytes).unwrap().fill();
         assert_eq!(fill, f(&v, "fill"));
         assert!(close(fill.powf(7.0), f(&v, "fpr")));
-        assert!(close(rates::words(43.0, fill), f(&v, "words")));
+        assert!(close(rates::ngrams(43.0, fill), f(&v, "words")));
     }
 }
 
@@ -168,7 +187,7 @@ fn by_word() {
             signature(shape, &text("a"), true),
             signature(shape, &text("b"), true),
         );
-        let c = Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
+        let c = Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
         assert_eq!(c.jaccard(), f(&v, "jaccard"));
     }
 }
@@ -220,7 +239,7 @@ fn rates_by_formula() {
         assert_eq!(rates::optimal_hashes(f(&v, "m_over_n")), f(&v, "k"));
     }
     for v in golden("distinct_words") {
-        let words = rates::distinct_words(n(&v, "m") as u32, n(&v, "k") as u32);
+        let words = rates::distinct_ngrams(n(&v, "m") as u32, n(&v, "k") as u32);
         assert_eq!(words, Some(n(&v, "n") as u128));
     }
     for v in golden("collision") {

@@ -1,8 +1,9 @@
 //! Laws that hold for every input.
 
 use bitvec::prelude::*;
+use bloom_ident_core::bits::kernels;
 use bloom_ident_core::filter::{self, contains_text, parse_text, write_text, Builder, Shape, View};
-use bloom_ident_core::similarity::{kernels, Counts, PackedSignatures};
+use bloom_ident_core::similarity::{PackedSignatures, Popcounts};
 use bloom_ident_core::{ngram, text};
 use proptest::prelude::*;
 
@@ -47,8 +48,8 @@ fn and(a: &[u8], b: &[u8]) -> Vec<u8> {
     combine(a, b, |builder, b| builder.intersect(b).unwrap())
 }
 
-fn counts(a: &[u8], b: &[u8]) -> Counts {
-    Counts::of(&View::stored(a).unwrap(), &View::stored(b).unwrap()).unwrap()
+fn counts(a: &[u8], b: &[u8]) -> Popcounts {
+    Popcounts::of(&View::stored(a).unwrap(), &View::stored(b).unwrap()).unwrap()
 }
 
 proptest! {
@@ -73,9 +74,9 @@ proptest! {
     fn rolling_index_is_the_direct_index(s in texts(), q in 2u8..=8, by_word: bool) {
         let symbols = text::normalize(&s, false, || ()).unwrap().len();
         let mut words = 0;
-        ngram::for_each_word(&s, q, by_word, |window, index| {
+        ngram::for_each_ngram(&s, q, by_word, |window, index| {
             words += 1;
-            assert_eq!(ngram::index(&window.word()).unwrap(), index);
+            assert_eq!(ngram::index(&window.ngram()).unwrap(), index);
         }, || ());
         if !by_word {
             prop_assert_eq!(words, if symbols == 0 { 0 } else { symbols + usize::from(q) - 1 });
@@ -98,10 +99,10 @@ proptest! {
         let s = counts(&a, &b).jaccard();
         prop_assert_eq!(s, counts(&b, &a).jaccard());
         prop_assert!((0.0..=1.0).contains(&s));
-        let empty = View::stored(&a).unwrap().count() == 0;
+        let empty = View::stored(&a).unwrap().popcount() == 0;
         prop_assert_eq!(counts(&a, &a).jaccard(), if empty { 0.0 } else { 1.0 });
         prop_assert_eq!(s == 1.0, a == b && !empty);
-        for measure in [Counts::dice, Counts::overlap, Counts::containment] {
+        for measure in [Popcounts::dice, Popcounts::overlap, Popcounts::containment] {
             prop_assert!((0.0..=1.0).contains(&measure(counts(&a, &b))));
         }
     }
@@ -116,7 +117,7 @@ proptest! {
         prop_assert_eq!(or(&a, &and(&a, &b)), a.clone());
         prop_assert_eq!(and(&a, &or(&a, &b)), a.clone());
         prop_assert_eq!(or(&a, &a), a.clone());
-        let size = |x: &[u8]| View::untrusted(x).unwrap().count();
+        let size = |x: &[u8]| View::untrusted(x).unwrap().popcount();
         prop_assert_eq!(size(&or(&a, &b)) + size(&and(&a, &b)), size(&a) + size(&b));
         prop_assert_eq!(size(&and(&a, &b)), counts(&a, &b).common);
         prop_assert!(counts(&or(&a, &b), &a).contains());
@@ -175,7 +176,7 @@ proptest! {
         let ones = |v: &[u8]| v.iter().map(|b| b.count_ones()).sum::<u32>();
         let expected: Vec<(usize, u32)> = rows.iter().enumerate().filter_map(|(i, row)| {
             let common: Vec<u8> = row.iter().zip(&query).map(|(x, y)| x & y).collect();
-            let c = Counts { a: ones(&query), b: ones(row), common: ones(&common) };
+            let c = Popcounts { a: ones(&query), b: ones(row), common: ones(&common) };
             (c.jaccard() >= threshold).then_some((i, c.common))
         }).collect();
         for kernel in kernels() {
@@ -201,7 +202,7 @@ proptest! {
     fn random_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
         if let Ok(view) = View::untrusted(&bytes) {
             prop_assert!(View::stored(&bytes).is_some());
-            prop_assert_eq!(view.positions().count() as u32, view.count());
+            prop_assert_eq!(view.positions().count() as u32, view.popcount());
         }
         let _ = View::stored(&bytes).map(|v| v.shape());
     }
@@ -276,7 +277,8 @@ fn different_shapes_never_compare() {
     let a = build(base, "erika");
     for other in [(6, 43, 3), (7, 41, 3), (7, 43, 2)] {
         let b = build(Shape::new(other.0, other.1, other.2).unwrap(), "erika");
-        let error = Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap_err();
+        let error =
+            Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap_err();
         assert!(error.message().contains("(7,43,3)"), "{error}");
         let mut copy = a.clone();
         assert!(Builder::in_place(&mut copy)
@@ -288,7 +290,7 @@ fn different_shapes_never_compare() {
     for at in 5..8 {
         let mut b = a.clone();
         b[at] += 1;
-        assert!(Counts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).is_err());
+        assert!(Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).is_err());
         assert!(View::untrusted(&b).is_err());
     }
 }
@@ -343,11 +345,11 @@ fn false_positives_of_random_trigrams() {
 /// A bound of an inner key is at least the similarity of everything below it, whatever is asked.
 mod gist {
     use bloom_ident_core::filter::QueryView;
-    use bloom_ident_core::gist::{split, unite, united_size, Key};
+    use bloom_ident_core::gist::{split, unite, united_size, TreeKey};
 
     use super::*;
 
-    fn united(keys: &[Key<'_>]) -> Vec<u8> {
+    fn united(keys: &[TreeKey<'_>]) -> Vec<u8> {
         let mut bytes = vec![0; united_size(keys.iter().copied()).unwrap()];
         unite(keys.iter().copied(), &mut bytes);
         bytes
@@ -369,14 +371,14 @@ mod gist {
     proptest! {
         #[test]
         fn bounds_hold((rows, query) in signatures(), threshold in 0.0f64..=1.0, own in 0.0f64..=1.0) {
-            let leaf = |bytes| Key::of_signature(View::stored(bytes).unwrap());
-            let keys: Vec<Key<'_>> = rows.iter().map(|r| leaf(r)).collect();
+            let leaf = |bytes| TreeKey::of_signature(View::stored(bytes).unwrap());
+            let keys: Vec<TreeKey<'_>> = rows.iter().map(|r| leaf(r)).collect();
             let (half, all) = (united(&keys[..keys.len().div_ceil(2)]), united(&keys));
-            let levels = [united(&[Key::stored(&half).unwrap(), Key::stored(&all).unwrap()]), all];
+            let levels = [united(&[TreeKey::stored(&half).unwrap(), TreeKey::stored(&all).unwrap()]), all];
             let asked = [query.as_slice(), &threshold.to_le_bytes()].concat();
-            let asked = Key::of_query(QueryView::stored(&asked).unwrap());
+            let asked = TreeKey::of_query(QueryView::stored(&asked).unwrap());
             for inner in &levels {
-                let inner = Key::stored(inner).unwrap();
+                let inner = TreeKey::stored(inner).unwrap();
                 for (row, key) in rows.iter().zip(&keys) {
                     let c = counts(row, &query);
                     prop_assert_eq!(key.bound(&asked), c.jaccard());
@@ -393,9 +395,9 @@ mod gist {
             }
             // queries as keys: the larger threshold counts
             let stored: Vec<Vec<u8>> = rows.iter().map(|r| [r.as_slice(), &own.to_le_bytes()].concat()).collect();
-            let keys: Vec<Key<'_>> = stored.iter().map(|r| Key::stored(r).unwrap()).collect();
+            let keys: Vec<TreeKey<'_>> = stored.iter().map(|r| TreeKey::stored(r).unwrap()).collect();
             let inner = united(&keys);
-            let inner = Key::stored(&inner).unwrap();
+            let inner = TreeKey::stored(&inner).unwrap();
             for (row, key) in rows.iter().zip(&keys) {
                 let matches = counts(row, &query).jaccard() >= threshold.max(own);
                 prop_assert_eq!(key.may_match(&asked), matches);
@@ -405,14 +407,14 @@ mod gist {
 
         #[test]
         fn a_split_is_balanced_and_a_union_covers((rows, _) in signatures()) {
-            let keys: Vec<Key<'_>> = rows.iter().map(|r| Key::stored(r).unwrap()).collect();
+            let keys: Vec<TreeKey<'_>> = rows.iter().map(|r| TreeKey::stored(r).unwrap()).collect();
             if keys.len() > 1 {
                 let right = split(&keys).unwrap();
                 let n = right.iter().filter(|r| **r).count();
                 prop_assert!(n >= keys.len() / 3 && keys.len() - n >= keys.len() / 3 && n > 0 && n < keys.len());
             }
             let inner = united(&keys);
-            let inner = Key::stored(&inner).unwrap();
+            let inner = TreeKey::stored(&inner).unwrap();
             prop_assert!(keys.iter().all(|key| inner.penalty(key) == 0.0));
             prop_assert!(united(&[inner]) == united(&keys));
         }
@@ -421,13 +423,13 @@ mod gist {
         #[test]
         fn shapes_mix((rows, query) in signatures(), other in "[a-d]{0,12}", few in 1..20usize) {
             let other = build(Shape::new(2, 61, 4).unwrap(), &other);
-            let foreign = Key::stored(&other).unwrap();
-            let own: Vec<Key<'_>> = rows.iter().map(|r| Key::stored(r).unwrap()).collect();
-            let keys: Vec<Key<'_>> = own.iter().copied().chain(vec![foreign; few]).collect();
+            let foreign = TreeKey::stored(&other).unwrap();
+            let own: Vec<TreeKey<'_>> = rows.iter().map(|r| TreeKey::stored(r).unwrap()).collect();
+            let keys: Vec<TreeKey<'_>> = own.iter().copied().chain(vec![foreign; few]).collect();
             let (mixed, ours, theirs) = (united(&keys), united(&own), united(&[foreign]));
-            let (mixed, ours, theirs) = (Key::stored(&mixed).unwrap(), Key::stored(&ours).unwrap(), Key::stored(&theirs).unwrap());
+            let (mixed, ours, theirs) = (TreeKey::stored(&mixed).unwrap(), TreeKey::stored(&ours).unwrap(), TreeKey::stored(&theirs).unwrap());
             prop_assert!(united(&[mixed, ours]) == united(&keys) && united(&[theirs, ours]) == united(&keys));
-            let asked = Key::stored(&query).unwrap();
+            let asked = TreeKey::stored(&query).unwrap();
             prop_assert!(mixed.bound(&asked) == 1.0 && mixed.may_match(&asked) && mixed.may_contain(&asked) && mixed.may_be_within(&asked) && mixed.may_equal(&asked));
             for key in [foreign, theirs] {
                 prop_assert!(key.bound(&asked) == 1.0 && key.may_match(&asked) && key.may_contain(&asked) && key.may_be_within(&asked) && !key.may_equal(&asked));

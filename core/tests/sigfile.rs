@@ -4,9 +4,9 @@ use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
-use bloom_ident_core::sigfile::write::{Content, Store, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, Segment};
-use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
+use bloom_ident_core::sigfile::{Geometry, Pages, Query, Segment, SignatureRow};
+use bloom_ident_core::similarity::Popcounts;
 use bloom_ident_core::Result;
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ impl Pages for Memory {
     }
 }
 
-impl Store for Memory {
+impl PageStore for Memory {
     fn append(&mut self, content: Content, words: &[u64]) {
         assert!(content == Content::Postings || self.0.len() == self.1);
         self.1 += usize::from(content == Content::Rows);
@@ -45,11 +45,11 @@ impl Table {
         order.sort_by_key(|&i| count(&self.rows[i]));
         let mut writer = Writer::new(self.geometry, Memory::default());
         for i in order {
-            let row = Row {
+            let row = SignatureRow {
                 words: &self.rows[i],
-                count: count(&self.rows[i]),
+                popcount: count(&self.rows[i]),
                 threshold: 0.0,
-                place: i as u64 + 1,
+                tid: i as u64 + 1,
             };
             writer.push(row).unwrap();
         }
@@ -67,7 +67,7 @@ impl Table {
 
     fn brute(&self, query: &[u64], threshold: f64) -> Vec<u64> {
         let hit = |row: &Vec<u64>| {
-            let counts = Counts {
+            let counts = Popcounts {
                 a: count(query),
                 b: count(row),
                 common: query
@@ -100,7 +100,7 @@ fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
                 .map(|(x, y)| (x & y).count_ones())
                 .sum();
             assert_eq!(common, shared);
-            found.push(row.place);
+            found.push(row.tid);
         });
         done.unwrap();
     }
@@ -237,7 +237,7 @@ proptest! {
                 let (from, to) = (band.start as usize, band.end as usize);
                 for other in rows[..to.max(i + 1)].iter().skip(from.max(i + 1)) {
                     let common = row.iter().zip(other).map(|(x, y)| (x & y).count_ones()).sum();
-                    let similarity = Counts { a: count(row), b: count(other), common }.jaccard();
+                    let similarity = Popcounts { a: count(row), b: count(other), common }.jaccard();
                     if similarity >= t {
                         wanted.push(similarity);
                     }

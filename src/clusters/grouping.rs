@@ -1,7 +1,7 @@
 //! `bloom_clusters`: pairs of similar records as clusters.
 
 use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::numbers::{places, Numbers};
@@ -34,7 +34,7 @@ impl Method {
             "average" => Method::Average,
             _ => raise(
                 &Error::new(
-                    Kind::InvalidParameter,
+                    ErrorKind::InvalidParameter,
                     format!("unrecognized clustering method \"{name}\""),
                 )
                 .detail("The methods are \"components\", \"centre\" and \"average\"."),

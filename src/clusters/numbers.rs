@@ -3,7 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use hashbrown::HashTable;
 
 use crate::pg::budget::{push, reserve};
@@ -65,7 +65,7 @@ impl Numbers {
         let number = self.len() as u32;
         if self.len() >= NONE as usize - 1 {
             let message = format!("more than {number} different records");
-            raise(&Error::new(Kind::LimitExceeded, message));
+            raise(&Error::new(ErrorKind::LimitExceeded, message));
         }
         if self.bytes.capacity() - self.bytes.len() < key.len() {
             let more = key.len().max(self.bytes.len() / 2).max(1024);

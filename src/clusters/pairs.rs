@@ -1,8 +1,8 @@
 //! Pairs with similarities, read into memory.
 
 use bloom_ident_core::dedup::Pair;
-use bloom_ident_core::filter::rates::unit;
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::range::unit;
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::numbers::Numbers;
@@ -29,7 +29,7 @@ impl Reader {
     fn missing(&self, what: &str) -> ! {
         raise(
             &Error::new(
-                Kind::NullNotAllowed,
+                ErrorKind::NullNotAllowed,
                 format!("{what} of a pair in \"{}\" is null", self.name),
             )
             .hint("Give a view that leaves such pairs out."),
@@ -65,7 +65,7 @@ pub fn of_one_key(key: &[u8], name: &str) -> ! {
     );
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(Kind::DataException, message)
+        &Error::new(ErrorKind::DataException, message)
             .detail("A key names one record, and a pair is of two.")
             .hint("Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out."),
     )

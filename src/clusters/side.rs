@@ -1,7 +1,7 @@
 //! What is found, or what is true: pairs of records, or a label for each record.
 
 use bloom_ident_core::dedup::{labels, quality::pairs_within};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::numbers::{Numbers, NONE};
@@ -26,7 +26,7 @@ fn text(bytes: &[u8]) -> String {
 fn missing(column: &str, source: &Source) -> ! {
     raise(
         &Error::new(
-            Kind::NullNotAllowed,
+            ErrorKind::NullNotAllowed,
             format!("column \"{column}\" of \"{}\" is null", source.name),
         )
         .hint("Give a view that leaves such rows out."),
@@ -169,7 +169,7 @@ fn twice(source: &Source, key: &[u8]) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
         &Error::new(
-            Kind::DataException,
+            ErrorKind::DataException,
             format!(
                 "key \"{}\" of \"{}\" comes more than once",
                 text(key),
@@ -186,7 +186,7 @@ fn two_labels(source: &Source, key: &[u8], one: &[u8], other: &[u8]) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
         &Error::new(
-            Kind::DataException,
+            ErrorKind::DataException,
             format!(
                 "key \"{}\" of \"{}\" is in two clusters",
                 text(key),

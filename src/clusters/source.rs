@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::relation::{lock, Column};
@@ -37,7 +37,7 @@ fn no_columns(name: &str, expected: &str) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
         &Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("relation \"{name}\" does not have the columns {expected}"),
         )
         .hint("Give a table or view with columns of these names, such as CREATE VIEW ... AS SELECT x AS a, y AS b, ... FROM ..."),
@@ -68,7 +68,7 @@ impl Source {
             (true, true) => raise_as(
                 PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
                 &Error::new(
-                    Kind::InvalidParameter,
+                    ErrorKind::InvalidParameter,
                     format!(
                         "relation \"{name}\" has the columns a and b, and key and cluster, too"
                     ),

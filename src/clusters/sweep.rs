@@ -1,7 +1,7 @@
 //! `bloom_threshold_sweep`: what every threshold would have found.
 
 use bloom_ident_core::dedup::{Links, Sweep};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::numbers::Numbers;
@@ -24,7 +24,7 @@ fn thresholds(step: f64) -> Sweep {
     if !(LEAST_STEP..=1.0).contains(&step) {
         raise(
             &Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("step {} is out of range", step),
             )
             .detail("A step is from 0.000001 to 1."),

@@ -1,6 +1,6 @@
 //! Dates to `YYYYMMDD`.
 
-use bloom_ident_core::{text, Error, Kind};
+use bloom_ident_core::{text, Error, ErrorKind};
 use pgrx::datum::{Date, IntoDatum};
 use pgrx::pg_sys;
 
@@ -14,7 +14,7 @@ use crate::types::{NewValue, Text};
 fn ident_date_of_date(date: Date) -> String {
     if date.is_infinity() || date.is_neg_infinity() {
         Err(Error::new(
-            Kind::DatetimeOverflow,
+            ErrorKind::DatetimeOverflow,
             "cannot convert infinity to an identity date",
         ))
         .or_raise()

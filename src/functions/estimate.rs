@@ -7,7 +7,7 @@ use crate::types::Bloom;
 
 #[entry]
 fn bloom_bits(signature: Bloom<'_>) -> i32 {
-    signature.view().count() as i32
+    signature.view().popcount() as i32
 }
 
 #[entry]
@@ -18,7 +18,7 @@ fn bloom_fill(signature: Bloom<'_>) -> f64 {
 #[entry]
 fn bloom_ngram_count(signature: Bloom<'_>) -> f64 {
     let view = signature.view();
-    rates::words(view.shape().p().into(), view.fill())
+    rates::ngrams(view.shape().p().into(), view.fill())
 }
 
 #[entry]

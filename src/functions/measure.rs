@@ -1,7 +1,7 @@
 //! Similarity and distance of two signatures, and the operators that ask for them.
 
 use bloom_ident_core::filter::rates;
-use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::similarity::Popcounts;
 
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
@@ -9,8 +9,8 @@ use crate::settings;
 use crate::types::Bloom;
 
 #[inline]
-fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Counts {
-    Counts::of(&a.view(), &b.view()).or_raise()
+fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Popcounts {
+    Popcounts::of(&a.view(), &b.view()).or_raise()
 }
 
 #[entry]

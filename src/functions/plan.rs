@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use bloom_ident_core::filter::{self, rates, Shape};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
 
@@ -65,7 +65,7 @@ fn bloom_superimposed_fpr(m: i32, n: i32, filters: i32) -> f64 {
     for (name, value) in [("m", m), ("n", n), ("filters", filters)] {
         if value < 1 {
             Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("{name} = {value} is out of range"),
             )
             .detail(format!("{name} is at least 1.")))

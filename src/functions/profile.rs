@@ -1,7 +1,7 @@
 //! Weighted similarity of records that are arrays of signatures.
 
-use bloom_ident_core::similarity::{profile, Counts, Weights};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::similarity::{profile, Popcounts, Weights};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use crate::pg::entry;
@@ -25,7 +25,7 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
             };
             // SAFETY: elements of bloom[], alive with their arrays.
             let (x, y) = unsafe { (Bloom::from_raw(x), Bloom::from_raw(y)) };
-            Ok(Some(Counts::of(&x.view(), &y.view())?.jaccard()))
+            Ok(Some(Popcounts::of(&x.view(), &y.view())?.jaccard()))
         });
         // SAFETY: the third argument.
         unsafe {
@@ -33,7 +33,7 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
                 let weights = Weights::new(weights)?;
                 if a.len() != b.len() || a.len() != weights.len() {
                     return Err(Error::new(
-                        Kind::ArraySubscript,
+                        ErrorKind::ArraySubscript,
                         format!(
                             "profiles of {} and {} signatures do not fit {} weights",
                             a.len(),

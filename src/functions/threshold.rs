@@ -1,21 +1,21 @@
 //! Similarity held against a threshold: the operators of `bloom_query`, and what comparisons of a
 //! similarity are rewritten to.
 
-use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::similarity::Popcounts;
 
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::types::{Bloom, BloomQuery};
 
-fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Counts {
-    Counts::of(&a.view(), &b.view()).or_raise()
+fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Popcounts {
+    Popcounts::of(&a.view(), &b.view()).or_raise()
 }
 
 /// `bloom % bloom_query`
 #[entry]
 fn bloom_matches(signature: Bloom<'_>, query: BloomQuery<'_>) -> bool {
     let query = query.view();
-    let counts = Counts::of(&signature.view(), &query.signature).or_raise();
+    let counts = Popcounts::of(&signature.view(), &query.signature).or_raise();
     counts.jaccard() >= query.threshold
 }
 
@@ -29,7 +29,7 @@ fn bloom_query_matches(query: BloomQuery<'_>, signature: Bloom<'_>) -> bool {
 #[entry]
 fn bloom_queries_match(a: BloomQuery<'_>, b: BloomQuery<'_>) -> bool {
     let (a, b) = (a.view(), b.view());
-    let counts = Counts::of(&a.signature, &b.signature).or_raise();
+    let counts = Popcounts::of(&a.signature, &b.signature).or_raise();
     counts.jaccard() >= a.threshold.max(b.threshold)
 }
 

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::gist::{unite, united_size, Key};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::gist::{unite, united_size, TreeKey};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use crate::pg::entry;
@@ -18,7 +18,7 @@ impl Stored {
     pub unsafe fn of(datum: pg_sys::Datum) -> Stored {
         // SAFETY: keys are varlenas.
         let stored = Stored(unsafe { Varlena::of(datum) });
-        if Key::stored(stored.0.bytes()).is_none() {
+        if TreeKey::stored(stored.0.bytes()).is_none() {
             corrupt("bloom_gist_key", stored.0.bytes());
         }
         stored
@@ -33,7 +33,7 @@ impl Stored {
             let key = (*entry).key;
             if fits_page(key.cast_mut_ptr()) {
                 let stored = Stored(Varlena::of(key));
-                if Key::stored(stored.0.bytes()).is_some() {
+                if TreeKey::stored(stored.0.bytes()).is_some() {
                     return stored;
                 }
             }
@@ -50,8 +50,8 @@ impl Stored {
         pg_sys::Datum::from(self.0.keep())
     }
 
-    pub fn key(&self) -> Key<'_> {
-        Key::stored(self.0.bytes()).expect("checked on arrival")
+    pub fn key(&self) -> TreeKey<'_> {
+        TreeKey::stored(self.0.bytes()).expect("checked on arrival")
     }
 }
 
@@ -84,13 +84,13 @@ pub unsafe fn damaged(index: pg_sys::Relation) -> Error {
         let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
         format!("index \"{}\"", name.to_string_lossy())
     };
-    Error::new(Kind::Corrupted, format!("{name} is damaged"))
+    Error::new(ErrorKind::Corrupted, format!("{name} is damaged"))
         .detail("A page has a key that cannot be.")
         .hint("Rebuild the index with REINDEX.")
 }
 
 /// The inner key that stands for all of `keys`, in the memory of the current context.
-pub fn inner<'a>(keys: impl Iterator<Item = Key<'a>> + Clone) -> pg_sys::Datum {
+pub fn inner<'a>(keys: impl Iterator<Item = TreeKey<'a>> + Clone) -> pg_sys::Datum {
     let make = || -> Result<pg_sys::Datum> {
         let size = united_size(keys.clone())?;
         let key = build(size, |bytes| {
@@ -105,7 +105,7 @@ pub fn inner<'a>(keys: impl Iterator<Item = Key<'a>> + Clone) -> pg_sys::Datum {
 #[entry]
 fn bloom_gist_key_in(_text: &CStr) -> CString {
     Err(Error::new(
-        Kind::InvalidParameter,
+        ErrorKind::InvalidParameter,
         "cannot accept a value of type bloom_gist_key",
     ))
     .or_raise()

@@ -1,7 +1,7 @@
 //! Which keys a search has to follow: consistent and distance.
 
 use bloom_ident_core::filter::{QueryView, View};
-use bloom_ident_core::gist::Key;
+use bloom_ident_core::gist::TreeKey;
 use pgrx::pg_sys;
 
 use super::key::Stored;
@@ -55,8 +55,8 @@ unsafe fn set_recheck(fcinfo: pg_sys::FunctionCallInfo, recheck: bool) {
     }
 }
 
-fn with_threshold(signature: View<'_>, threshold: f64) -> Key<'_> {
-    Key::of_query(QueryView {
+fn with_threshold(signature: View<'_>, threshold: f64) -> TreeKey<'_> {
+    TreeKey::of_query(QueryView {
         signature,
         threshold,
     })
@@ -67,7 +67,7 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
-    let answer = |may: bool, asked: &Key<'_>| {
+    let answer = |may: bool, asked: &TreeKey<'_>| {
         // SAFETY: as above.
         unsafe { set_recheck(fcinfo, key.foreign(asked)) };
         may
@@ -75,12 +75,12 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     if strategy == bloom_ops::MATCHES {
         // SAFETY: the strategy's right-hand type.
         let query = unsafe { BloomQuery::from_raw(query) };
-        let asked = Key::of_query(query.view());
+        let asked = TreeKey::of_query(query.view());
         return answer(key.may_match(&asked), &asked);
     }
     // SAFETY: the right-hand type of all others.
     let query = unsafe { Bloom::from_raw(query) };
-    let signature = Key::of_signature(query.view());
+    let signature = TreeKey::of_signature(query.view());
     let may = match strategy {
         bloom_ops::SIMILAR | bloom_ops::SIMILAR_COMMUTED => {
             key.may_match(&with_threshold(query.view(), settings::threshold()))
@@ -98,7 +98,7 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
-    let answer = |asked: &Key<'_>| {
+    let answer = |asked: &TreeKey<'_>| {
         // SAFETY: as above.
         unsafe { set_recheck(fcinfo, key.foreign(asked)) };
         key.may_match(asked)
@@ -107,7 +107,7 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
         query_ops::MATCH => {
             // SAFETY: the strategy's right-hand type.
             let query = unsafe { BloomQuery::from_raw(query) };
-            answer(&Key::of_query(query.view()))
+            answer(&TreeKey::of_query(query.view()))
         }
         query_ops::MATCHES_SIGNATURE => {
             // SAFETY: the strategy's right-hand type.
@@ -125,7 +125,7 @@ fn bloom_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     unsafe {
         let (stored, query, _) = arguments(fcinfo);
         let query = Bloom::from_raw(query);
-        let asked = Key::of_signature(query.view());
+        let asked = TreeKey::of_signature(query.view());
         set_recheck(fcinfo, stored.key().foreign(&asked));
         1.0 - stored.key().bound(&asked)
     }

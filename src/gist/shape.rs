@@ -4,7 +4,7 @@
 //! multi-column index, get past this. So a key of another shape is still nothing that a search or a split fails on.
 
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::gist::Key;
+use bloom_ident_core::gist::TreeKey;
 use pgrx::pg_sys;
 
 use super::key::{damaged, Stored};
@@ -17,7 +17,11 @@ const ROOT: u32 = 0;
 /// Errors: a leaf key of another shape than those that are in the index.
 ///
 /// SAFETY: `fcinfo` is that of a call of compress, `entry` its argument, a leaf of `shape`.
-pub unsafe fn check(fcinfo: pg_sys::FunctionCallInfo, entry: *const pg_sys::GISTENTRY, key: &Key) {
+pub unsafe fn check(
+    fcinfo: pg_sys::FunctionCallInfo,
+    entry: *const pg_sys::GISTENTRY,
+    key: &TreeKey,
+) {
     // SAFETY: as promised by the caller. No page is locked while a new row is compressed, and the
     // call's memory lives as long as the statement, or the build.
     unsafe {

@@ -1,6 +1,6 @@
 //! How the tree grows: compress, union, penalty, picksplit, same, fetch.
 
-use bloom_ident_core::gist::{inner_size, split, Key};
+use bloom_ident_core::gist::{inner_size, split, TreeKey};
 use pgrx::pg_sys;
 
 use super::key::{inner, Stored};
@@ -89,7 +89,7 @@ fn bloom_gist_picksplit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe {
         let args = (*fcinfo).args.as_slice(2);
         let stored = entries(args[0].value.cast_mut_ptr(), 1);
-        let keys: Vec<Key<'_>> = stored.iter().map(Stored::key).collect();
+        let keys: Vec<TreeKey<'_>> = stored.iter().map(Stored::key).collect();
         let right = split(&keys).or_raise();
         let side = |wanted: bool| {
             let chosen = (0..keys.len()).filter(|&i| right[i] == wanted);

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::rates::unit;
-use bloom_ident_core::Kind;
+use bloom_ident_core::range::unit;
+use bloom_ident_core::ErrorKind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::tables::column::signature_column;
@@ -53,7 +53,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<()> {
     // SAFETY: the argument is declared as a signature, and lives as long as the call.
     let signature = unsafe { Bloom::from_raw(signature) };
     unit("threshold", threshold)
-        .map_err(|e| e.of_kind(Kind::InvalidParameter))
+        .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
         .or_raise();
     // SAFETY: the record of a running call has its function.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };

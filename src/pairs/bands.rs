@@ -138,7 +138,7 @@ impl Bands<'_> {
 /// Whether no row of a segment is similar to one of these bit counts.
 fn is_apart(segment: &Segment, counts: (u32, u32), threshold: f64) -> bool {
     let last = segment.rows.saturating_sub(1);
-    let own = (segment.count_of(0), segment.count_of(last));
+    let own = (segment.popcount_of(0), segment.popcount_of(last));
     let apart = |low: u32, high: u32| least_common(low, high, threshold).is_none();
     own.1 < counts.0 && apart(own.1, counts.0) || counts.1 < own.0 && apart(counts.1, own.0)
 }

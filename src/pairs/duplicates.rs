@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::similarity::Weights;
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::bands::Bands;
@@ -106,7 +106,7 @@ fn check_profiles(signatures: &[CString], weights: &[f64]) {
     if signatures.len() != weights.len() || signatures.is_empty() {
         raise(
             &Error::new(
-                Kind::ArraySubscript,
+                ErrorKind::ArraySubscript,
                 format!(
                     "profile of {} columns does not fit {} weights",
                     signatures.len(),
@@ -158,7 +158,7 @@ impl<'a> Output<'a> {
             Some(keys()?.map(|key| match key {
                 Some(key) => key,
                 None => raise(
-                    &Error::new(Kind::NullNotAllowed, "key of a record is null")
+                    &Error::new(ErrorKind::NullNotAllowed, "key of a record is null")
                         .detail(format!("The record has a duplicate with similarity {similarity}."))
                         .hint("Name a key column that is not null, or use a view that leaves such records out."),
                 ),
@@ -246,7 +246,7 @@ fn check_number(tables: usize) {
     if tables > most {
         let message = format!("cannot join more than {most} partitions");
         raise(
-            &Error::new(Kind::LimitExceeded, message)
+            &Error::new(ErrorKind::LimitExceeded, message)
                 .detail(format!("There are {tables}."))
                 .hint("Use fewer partitions, or views of some of them."),
         );

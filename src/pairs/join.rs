@@ -245,16 +245,16 @@ impl<'a> Worker<'a> {
     ) -> Result<()> {
         let geometry = &segment.geometry;
         let page = segment.row_page(number, source.page(number)?)?;
-        segment.check_counts(number, &page, 0, page.len())?;
+        segment.check_popcounts(number, &page, 0, page.len())?;
         for i in 0..page.len() {
             let row = page.checked(i).map_err(|e: Error| e.on_page(number))?;
-            if row.place == 0 || row.count > geometry.bits {
+            if row.tid == 0 || row.popcount > geometry.bits {
                 continue;
             }
             let this = number * geometry.capacity as u32 + i as u32;
             let from = if itself { this + 1 } else { 0 };
-            self.batch.push(row.words, row.count, from);
-            self.places.push(row.place);
+            self.batch.push(row.words, row.popcount, from);
+            self.places.push(row.tid);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Rows of indexes that have no posting lists: those in no segment yet, and those in small segments. Those of all tables are
 //! joined as one: a thousand partitions, each with a few, would be half a million pairs of pieces.
 
-use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
+use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, SignatureRow};
 use bloom_ident_core::{Error, Result};
 
 use crate::pairs::join::{parts_of, row_of};
@@ -72,17 +72,17 @@ impl Collector {
     fn add(&mut self, table: u16, page: &RowPage<'_>) -> Result<()> {
         page.check()?;
         check_places(page)?;
-        for i in (0..page.len()).filter(|&i| page.place(i) != 0) {
+        for i in (0..page.len()).filter(|&i| page.tid(i) != 0) {
             let row = page.row(i);
-            if row.count > page.geometry().bits {
+            if row.popcount > page.geometry().bits {
                 continue;
             }
-            self.origins.push(row_of(table, row.place));
+            self.origins.push(row_of(table, row.tid));
             self.count += 1;
             let place = self.count;
             let threshold = 0.0;
-            self.rows.push(Row {
-                place,
+            self.rows.push(SignatureRow {
+                tid: place,
                 threshold,
                 ..row
             })?;

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use bloom_ident_core::sigfile::chunk::MIN_ROWS;
-use bloom_ident_core::sigfile::write::{Content, Store, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Row, Segment};
+use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
+use bloom_ident_core::sigfile::{Geometry, Pages, Segment, SignatureRow};
 use bloom_ident_core::{Error, Result};
 
 use pgrx::pg_sys;
@@ -70,7 +70,7 @@ impl Piece {
         (table, side): (u16, u8),
         geometry: Geometry,
         memory: usize,
-        rows: impl FnOnce(&mut dyn FnMut(Row<'_>)),
+        rows: impl FnOnce(&mut dyn FnMut(SignatureRow<'_>)),
     ) -> Piece {
         let mut writer = Writer::new(geometry, Memory::default());
         rows(&mut |row| writer.push(row).or_raise());
@@ -134,7 +134,7 @@ impl Pages for Memory {
     }
 }
 
-impl Store for Memory {
+impl PageStore for Memory {
     fn append(&mut self, _: Content, words: &[u64]) {
         let mut page = Vec::new();
         if self.failed

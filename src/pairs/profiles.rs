@@ -1,7 +1,7 @@
 //! The profiles of records: all their signatures by the number of the record, in memory or, if they are many, in a
 //! temporary file; and their weighted similarity.
 
-use bloom_ident_core::similarity::{profile, Counts, Weights};
+use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::Result;
 
 use crate::pg::budget::{push, reserve};
@@ -155,7 +155,7 @@ pub fn similarity(
     let weights = &others.weights;
     let mut similarities = Vec::with_capacity(weights.len());
     for (i, (a, b)) in profiles.loaded(0).zip(others.loaded(1)).enumerate() {
-        let similarity = a.zip(b).map(|(a, b)| Counts::of_bits(a, b).jaccard());
+        let similarity = a.zip(b).map(|(a, b)| Popcounts::of_bits(a, b).jaccard());
         if i < leading && weights[i] > 0.0 && similarity.is_some_and(|s| s >= reach) {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::objects::is_signature;
@@ -17,7 +17,7 @@ use crate::types::readable;
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
-    raise_as(code, &Error::new(Kind::InvalidParameter, message))
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
 }
 
 fn text(name: &CStr) -> String {
@@ -121,7 +121,7 @@ impl Records {
                     raise_as(
                         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
                         &Error::new(
-                            Kind::InvalidParameter,
+                            ErrorKind::InvalidParameter,
                             format!(
                                 "column \"{}\" of relation \"{name}\" is of type {}, not bloom",
                                 text(&signature.name),

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use bloom_ident_core::sigfile::{Geometry, Row};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::{Error, ErrorKind};
 
 use crate::pairs::pieces::Piece;
 use crate::pg::check_for_interrupts;
@@ -39,13 +39,13 @@ impl Sorted {
         let (mut file, mut rows, mut bytes) = (TemporaryFile::new(), 0u32, Vec::new());
         merge(&geometry, &mut runs, |row| {
             bytes.clear();
-            let last = row.place | u64::from(row.count) << 48;
+            let last = row.tid | u64::from(row.popcount) << 48;
             let words = row.words.iter().chain([&last]);
             bytes.extend(words.flat_map(|word| word.to_le_bytes()));
             file.append(&bytes);
             rows = rows.checked_add(1).unwrap_or_else(|| {
                 let message = format!("more than {} records to compare", u32::MAX);
-                raise(&Error::new(Kind::LimitExceeded, message))
+                raise(&Error::new(ErrorKind::LimitExceeded, message))
             });
             Ok(())
         })
@@ -66,7 +66,7 @@ impl Sorted {
     }
 
     /// Passes on these rows.
-    fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(Row<'_>)) {
+    fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(SignatureRow<'_>)) {
         let file = match &mut self.store {
             Store::Memory(collected) => {
                 for i in rows {
@@ -86,11 +86,11 @@ impl Sorted {
             let (words, _) = bytes.as_chunks();
             row.clear();
             row.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
-            to(Row {
+            to(SignatureRow {
                 words: &row[..stride],
-                count: (row[stride] >> 48) as u32,
+                popcount: (row[stride] >> 48) as u32,
                 threshold: 0.0,
-                place: row[stride] & ((1 << 48) - 1),
+                tid: row[stride] & ((1 << 48) - 1),
             });
         }
     }
@@ -99,7 +99,7 @@ impl Sorted {
     pub fn counts(&mut self, rows: &Range<u32>) -> (u32, u32) {
         let mut of = |row: u32| {
             let mut count = 0;
-            self.each(row..row + 1, &mut |row| count = row.count);
+            self.each(row..row + 1, &mut |row| count = row.popcount);
             count
         };
         (of(rows.start), of(rows.end - 1))

@@ -1,10 +1,10 @@
 //! Joining rows that a query gives: where there is no index, behind views and policies, and for several signatures a
 //! record.
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::rows::to_words;
-use bloom_ident_core::sigfile::{Geometry, Row};
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::{Error, ErrorKind};
 
 use crate::pairs::bands::Bands;
 use crate::pairs::join::Match;
@@ -39,7 +39,7 @@ fn geometry_of(shape: Shape) -> Geometry {
         let most = Geometry::most_bits(PAGE_WORDS);
         let message = format!("signatures of {bits} bits are too large to find similar ones");
         raise(
-            &Error::new(Kind::LimitExceeded, message)
+            &Error::new(ErrorKind::LimitExceeded, message)
                 .detail(format!("They can have at most {most} bits."))
                 .hint("Use a smaller shape."),
         )
@@ -67,11 +67,11 @@ impl Attribute {
         }
         words.clear();
         to_words(view.bits(), geometry.stride, words);
-        let row = Row {
+        let row = SignatureRow {
             words,
-            count: view.count(),
+            popcount: view.popcount(),
             threshold: 0.0,
-            place,
+            tid: place,
         };
         let memory = self.memory;
         let rows = self

@@ -1,6 +1,6 @@
 //! A key names one record: pairs of records that have the same one would say nothing.
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgList, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyType;
@@ -15,7 +15,7 @@ use crate::types::readable;
 pub fn not_unique(message: String, records: &Records) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(Kind::DataException, message).hint(format!(
+        &Error::new(ErrorKind::DataException, message).hint(format!(
             "Name a column whose values are unique, instead of \"{}\".",
             readable(records.key.name.to_bytes())
         )),

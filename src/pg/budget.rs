@@ -1,6 +1,6 @@
 //! Memory of jobs that hold what they work on in memory: bounded by maintenance_work_mem, and an error above it.
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::error::{raise, raise_as};
@@ -28,7 +28,7 @@ impl Budget {
         raise_as(
             PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             &Error::new(
-                Kind::LimitExceeded,
+                ErrorKind::LimitExceeded,
                 "pairs and records do not fit into maintenance_work_mem",
             )
             .detail(format!(

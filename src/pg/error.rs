@@ -1,24 +1,24 @@
 //! The core's errors as PostgreSQL's.
 
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::message::{words, Message};
 use crate::pg::values::text::is_utf8_database;
 
-fn sqlstate(kind: Kind) -> PgSqlErrorCode {
+fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
     match kind {
-        Kind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-        Kind::InvalidText => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
-        Kind::InvalidBinary => PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION,
-        Kind::DataException => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
-        Kind::DatetimeFormat => PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
-        Kind::DatetimeOverflow => PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
-        Kind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-        Kind::ArraySubscript => PgSqlErrorCode::ERRCODE_ARRAY_ELEMENT_ERROR,
-        Kind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        Kind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-        Kind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+        ErrorKind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+        ErrorKind::InvalidText => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
+        ErrorKind::InvalidBinary => PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION,
+        ErrorKind::DataException => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
+        ErrorKind::DatetimeFormat => PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
+        ErrorKind::DatetimeOverflow => PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
+        ErrorKind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+        ErrorKind::ArraySubscript => PgSqlErrorCode::ERRCODE_ARRAY_ELEMENT_ERROR,
+        ErrorKind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        ErrorKind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
+        ErrorKind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `bloom_sim_above(a, b, c)` as an index condition `a % bloom_query`, and how many rows it leaves.
 
-use bloom_ident_core::filter::query::jaccard_of_dice;
+use bloom_ident_core::similarity::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
 use super::selectivity::{estimate, semi, Question};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::selectivity::{expected, matching};
-use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::similarity::Popcounts;
 use pgrx::pg_sys;
 
 use super::sample::KIND;
@@ -164,7 +164,7 @@ struct Known<'a> {
 impl Known<'_> {
     /// Another shape is similar to none.
     fn similarity(signature: &Bloom<'_>, query: &View<'_>) -> f64 {
-        Counts::of(&signature.view(), query).map_or(0.0, Counts::jaccard)
+        Popcounts::of(&signature.view(), query).map_or(0.0, Popcounts::jaccard)
     }
 
     fn share_of_common(&self, query: &View<'_>, threshold: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! Charts as numbers for SVG.
 
-use bloom_ident_core::dedup::Step;
+use bloom_ident_core::dedup::SweepStep;
 
 use super::facts::Facts;
 use super::histogram::Histogram;
@@ -160,10 +160,10 @@ fn x_ticks(facts: &Facts) -> Vec<Tick> {
         .collect()
 }
 
-pub fn curve(facts: &Facts, steps: &[Step]) -> Curve {
+pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
     let n = facts.histogram.bins.len();
     let y = |share: f64| BOTTOM - (BOTTOM - TOP) * share;
-    let line = |of: &dyn Fn(&Step) -> f64| {
+    let line = |of: &dyn Fn(&SweepStep) -> f64| {
         let points: Vec<String> = steps
             .iter()
             .map(|step| {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::dedup::sweep::best;
-use bloom_ident_core::dedup::{PairCounts, Step, Sweep};
-use bloom_ident_core::Kind;
+use bloom_ident_core::dedup::{PairCounts, Sweep, SweepStep};
+use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
 use super::histogram::{floor, Histogram};
@@ -58,8 +58,8 @@ pub struct Measured {
     /// Of the pairs from the threshold on.
     pub counts: PairCounts,
     /// From the least similarity searched on, in steps of 0.01.
-    pub steps: Vec<Step>,
-    pub best: Option<Step>,
+    pub steps: Vec<SweepStep>,
+    pub best: Option<SweepStep>,
     /// Pairs of records without a label.
     pub unknown: u64,
 }
@@ -243,7 +243,7 @@ pub fn find(
     let truth = truth.map(|(truth, name)| {
         let mut steps = match sweep.steps(truth.pairs()) {
             // a pair came twice, and is below the threshold, or it would have been seen
-            Err(error) if error.kind() == Kind::DataException => {
+            Err(error) if error.kind() == ErrorKind::DataException => {
                 not_unique("more than one record has the same key".to_owned(), records)
             }
             steps => steps.or_raise(),

@@ -10,7 +10,7 @@ mod value;
 
 use std::ffi::CStr;
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::clusters::Method;
@@ -61,7 +61,7 @@ impl Format {
             "text" => Format::Text,
             _ => raise(
                 &Error::new(
-                    Kind::InvalidParameter,
+                    ErrorKind::InvalidParameter,
                     format!("unrecognized report format \"{name}\""),
                 )
                 .detail("The formats are \"html\" and \"text\"."),

@@ -1,7 +1,7 @@
 //! The server's side of a scan: keys in, table places out.
 
+use bloom_ident_core::bits::to_bytes;
 use bloom_ident_core::filter::{Shape, View};
-use bloom_ident_core::sigfile::rows::to_bits;
 use bloom_ident_core::sigfile::{Query, RowPage};
 use pgrx::pg_sys;
 
@@ -66,7 +66,7 @@ impl Rows {
     fn push(&mut self, page: &RowPage<'_>, i: usize) {
         let row = page.row(i);
         self.stride = row.words.len();
-        let missing = row.count == page.geometry().missing();
+        let missing = row.popcount == page.geometry().null_popcount();
         self.words.extend_from_slice(row.words);
         self.words
             .extend([row.threshold.to_bits(), u64::from(missing)]);
@@ -88,7 +88,7 @@ impl Rows {
         let made = build(size, |to| {
             to[..8].copy_from_slice(&meta.shape.to_le_bytes());
             to[8..12].copy_from_slice(&count.to_le_bytes());
-            to_bits(words, &mut to[header..header + bits]);
+            to_bytes(words, &mut to[header..header + bits]);
             if meta.thresholds {
                 to[header + bits..].copy_from_slice(&rest[0].to_le_bytes());
             }

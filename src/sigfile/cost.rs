@@ -98,7 +98,9 @@ fn search(index: Index, meta: &Meta, clause: Option<&Clause>) -> (f64, f64) {
         let threshold = clause.map_or(0.0, |c| c.threshold.max(least(c)));
         let query = match clause.and_then(|c| c.words.as_ref()) {
             Some(words) => Query::new(&segment.geometry, words, threshold),
-            None => Query::of_count(&segment.geometry, segment.mean_count() as u32, threshold),
+            None => {
+                Query::of_popcount(&segment.geometry, segment.mean_popcount() as u32, threshold)
+            }
         };
         time += SEGMENT + plan(segment, &query, None, &COSTS).cost;
     }

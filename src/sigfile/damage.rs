@@ -1,6 +1,6 @@
 //! Errors over damaged pages, and what is asked of a relation's length.
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 
 use super::page::Index;
 
@@ -21,7 +21,7 @@ impl Index {
     /// An error of the core's as one about the index, and the block; `blocks` are those of the segment's pages.
     #[cold]
     pub fn locate(self, error: Error, blocks: &[u32]) -> Error {
-        if error.kind() != Kind::Corrupted || error.hint_text().is_some() {
+        if error.kind() != ErrorKind::Corrupted || error.hint_text().is_some() {
             return error;
         }
         let block = error.page().and_then(|page| blocks.get(page as usize));
@@ -36,7 +36,7 @@ impl Index {
 fn broken(message: String, what: &str) -> Error {
     let mut detail: String = what.chars().take(1).flat_map(char::to_uppercase).collect();
     detail.extend(what.chars().skip(1).chain(['.']));
-    Error::new(Kind::Corrupted, message)
+    Error::new(ErrorKind::Corrupted, message)
         .detail(detail)
         .hint("Rebuild the index with REINDEX.")
 }

@@ -1,9 +1,9 @@
 //! Adding a row: it goes to the end of the tail, and when that has become long, a part of it is sealed.
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::rows::to_words;
-use bloom_ident_core::sigfile::{tiers, Geometry, Row, RowPage, RowPageMut};
-use bloom_ident_core::{Kind as ErrorKind, Result};
+use bloom_ident_core::sigfile::{tiers, Geometry, RowPage, RowPageMut, SignatureRow};
+use bloom_ident_core::{ErrorKind, Result};
 use pgrx::pg_sys;
 
 use super::meta::{Meta, Part, MAX_SEGMENTS};
@@ -49,7 +49,7 @@ impl NewRow {
                 return NewRow {
                     shape: 0,
                     words: vec![0; geometry.stride],
-                    count: geometry.missing(),
+                    count: geometry.null_popcount(),
                     threshold: 0.0,
                     place,
                 };
@@ -85,12 +85,12 @@ impl NewRow {
         }
     }
 
-    pub fn row(&self) -> Row<'_> {
-        Row {
+    pub fn row(&self) -> SignatureRow<'_> {
+        SignatureRow {
             words: &self.words,
-            count: self.count,
+            popcount: self.count,
             threshold: self.threshold,
-            place: self.place,
+            tid: self.place,
         }
     }
 }

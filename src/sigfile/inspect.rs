@@ -6,7 +6,7 @@ use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::chunk::Frequencies;
 use bloom_ident_core::sigfile::{Pages, RowPage};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::datum::IntoDatum;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
@@ -44,7 +44,7 @@ impl Drop for Opened {
 }
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
-    raise_as(code, &Error::new(Kind::InvalidParameter, message))
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
 }
 
 impl Opened {
@@ -171,7 +171,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
             let rows = RowPage::growing(meta.geometry(part), buffer.words())
                 .map_err(|e| index.damaged(block, e.message()))
                 .or_raise();
-            let live = (0..rows.len()).filter(|&i| rows.place(i) != 0);
+            let live = (0..rows.len()).filter(|&i| rows.tid(i) != 0);
             tail_rows[part as usize] += live.count() as i64;
         }
     }
@@ -310,7 +310,7 @@ unsafe extern "C-unwind" fn check_row(
 fn broken(index: Index, what: String) -> ! {
     crate::pg::error::raise(
         &Error::new(
-            Kind::Corrupted,
+            ErrorKind::Corrupted,
             format!("index \"{}\" {what}", index.name()),
         )
         .hint("Rebuild the index with REINDEX."),
@@ -488,7 +488,7 @@ fn collect(opened: &Opened, blocks: std::ops::Range<u32>, to: &mut Vec<(u64, u64
             let row = page.row(i);
             failed |= to.try_reserve(1).is_err();
             if !failed {
-                to.push((hit.place, digest(row.words, row.count, row.threshold)));
+                to.push((hit.place, digest(row.words, row.popcount, row.threshold)));
             }
         }
     }) {

@@ -21,7 +21,7 @@ use std::cell::Cell;
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::Geometry;
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use super::page::{self, Buffer, Index, Kind as PageKind, META, PAGE_WORDS};
@@ -125,7 +125,7 @@ fn is_possible(shape: u64, thresholds: bool) -> bool {
         return true;
     }
     let is = Shape::of_tag(shape);
-    let made = Shape::new(is.k().into(), is.p().into(), is.q().into())
+    let made = Shape::new(is.k().into(), is.p().into(), is.ngram().into())
         .and_then(|s| s.with_variant(is.rules().into(), is.family().into(), is.key().into()));
     let fits = Geometry::new(PAGE_WORDS, bits_of(shape), thresholds).is_ok();
     let version = shape.to_le_bytes()[0] == bloom_ident_core::filter::VERSION;
@@ -165,7 +165,7 @@ impl Meta {
                 bloom_ident_core::sigfile::posting::MAX_ROWS
             );
             crate::pg::error::raise(
-                &Error::new(Kind::LimitExceeded, message)
+                &Error::new(ErrorKind::LimitExceeded, message)
                     .hint("Partition the table, or run VACUUM to have segments merged."),
             );
         }

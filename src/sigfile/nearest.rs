@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use bloom_ident_core::sigfile::{Query, Row};
+use bloom_ident_core::sigfile::{Query, SignatureRow};
 use pgrx::pg_sys;
 
 use super::scan::{Hit, Walk};
@@ -200,12 +200,12 @@ impl Nearest {
     }
 }
 
-fn similarities(keys: &[Query], row: &Row<'_>) -> [f64; MAX_KEYS] {
+fn similarities(keys: &[Query], row: &SignatureRow<'_>) -> [f64; MAX_KEYS] {
     let mut similarities = [0.0; MAX_KEYS];
     for (to, key) in similarities.iter_mut().zip(keys) {
         let common = key.words().iter().zip(row.words);
         let common = common.map(|(a, b)| (a & b).count_ones()).sum();
-        *to = key.similarity(row.count, common);
+        *to = key.similarity(row.popcount, common);
     }
     similarities
 }

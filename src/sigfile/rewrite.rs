@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::write::Writer;
-use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage, RowPageMut};
+use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, RowPageMut, SignatureRow};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
@@ -172,7 +172,7 @@ impl Publisher {
             check_places(&page).map_err(here)?;
             for i in 0..page.len() {
                 let row = page.row(i);
-                if row.place != 0 {
+                if row.tid != 0 {
                     rows.push(row)?;
                 }
             }
@@ -414,7 +414,7 @@ pub fn write_segments(
         });
         Ok(pool)
     };
-    merge(&geometry, runs, |row: Row<'_>| {
+    merge(&geometry, runs, |row: SignatureRow<'_>| {
         if writer.as_ref().is_some_and(|w| w.rows() == MAX_ROWS) {
             pool = Some(finish(writer.take().expect("there is one"), &mut new)?);
         }

@@ -1,7 +1,7 @@
 //! Rows on their way into a segment: collected in memory, from there to temporary files if they are many,
 //! and from segments that are merged; then all of them by bit count.
 
-use bloom_ident_core::sigfile::{Geometry, Pages, Row, RowPage};
+use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, SignatureRow};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
@@ -49,11 +49,11 @@ impl Collected {
 
     /// Length of `first` while the rows are sorted.
     fn counts(&self) -> usize {
-        self.geometry.missing() as usize + 3
+        self.geometry.null_popcount() as usize + 3
     }
 
     /// Errors: out of memory; a row that cannot be.
-    pub fn push(&mut self, row: Row<'_>) -> Result<()> {
+    pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
         let width = self.width();
         row.check(&self.geometry)?;
         if self.words.capacity() - self.words.len() < width {
@@ -68,7 +68,7 @@ impl Collected {
         Ok(())
     }
 
-    fn row(&self, i: usize) -> Row<'_> {
+    fn row(&self, i: usize) -> SignatureRow<'_> {
         let words = &self.words[i * self.width()..(i + 1) * self.width()];
         unpack(&self.geometry, words)
     }
@@ -88,14 +88,14 @@ impl Collected {
         order.resize(n, 0);
         for i in 0..n {
             check_for_interrupts();
-            first[self.row(i).count as usize + 2] += 1;
+            first[self.row(i).popcount as usize + 2] += 1;
         }
         for c in 1..counts {
             first[c] += first[c - 1];
         }
         // where count c begins is at c + 1 as yet, and comes to be where it ends
         for i in 0..n {
-            let slot = &mut first[self.row(i).count as usize + 1];
+            let slot = &mut first[self.row(i).popcount as usize + 1];
             order[*slot as usize] = i as u32;
             *slot += 1;
             check_for_interrupts();
@@ -105,7 +105,7 @@ impl Collected {
     }
 
     /// A row by its number among the sorted ones.
-    pub fn nth(&self, n: usize) -> Row<'_> {
+    pub fn nth(&self, n: usize) -> SignatureRow<'_> {
         self.row(self.order[n] as usize)
     }
 
@@ -115,18 +115,18 @@ impl Collected {
 }
 
 /// What follows the bits of a row.
-fn pack(row: Row<'_>) -> [u64; 2] {
-    let place = row.place | u64::from(row.count) << 48;
+fn pack(row: SignatureRow<'_>) -> [u64; 2] {
+    let place = row.tid | u64::from(row.popcount) << 48;
     [row.threshold.to_bits(), place]
 }
 
-fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> Row<'a> {
+fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> SignatureRow<'a> {
     let stride = geometry.stride;
-    Row {
+    SignatureRow {
         words: &words[..stride],
         threshold: f64::from_bits(words[stride]),
-        place: words[stride + 1] & ((1 << 48) - 1),
-        count: (words[stride + 1] >> 48) as u32,
+        tid: words[stride + 1] & ((1 << 48) - 1),
+        popcount: (words[stride + 1] >> 48) as u32,
     }
 }
 
@@ -210,7 +210,7 @@ impl Spilled {
     }
 
     /// The next row, which stays the next until [`Spilled::advance`].
-    fn next(&mut self) -> Option<Row<'_>> {
+    fn next(&mut self) -> Option<SignatureRow<'_>> {
         if !self.started {
             // SAFETY: the file is open.
             if unsafe { pg_sys::BufFileSeek(self.file, 0, 0, 0) } != 0 {
@@ -270,7 +270,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Errors: a damaged page.
-    fn row(&mut self, row: u32) -> Result<Row<'_>> {
+    fn row(&mut self, row: u32) -> Result<SignatureRow<'_>> {
         let segment = &self.loaded.segment;
         let geometry = segment.geometry;
         let number = row / geometry.capacity as u32;
@@ -297,7 +297,11 @@ impl Run<'_> {
     /// Passes on the rows of `count` set bits; called for every count, ascending.
     ///
     /// Errors: those of `to`; a damaged page.
-    fn each(&mut self, count: u32, to: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
+    fn each(
+        &mut self,
+        count: u32,
+        to: &mut dyn FnMut(SignatureRow<'_>) -> Result<()>,
+    ) -> Result<()> {
         match self {
             Run::Collected(rows) => {
                 for &i in rows.of_count(count) {
@@ -305,7 +309,7 @@ impl Run<'_> {
                 }
             }
             Run::Spilled(file) => {
-                while let Some(row) = file.next().filter(|row| row.count == count) {
+                while let Some(row) = file.next().filter(|row| row.popcount == count) {
                     to(row)?;
                     file.advance();
                 }
@@ -326,14 +330,14 @@ impl Run<'_> {
 pub fn merge(
     geometry: &Geometry,
     runs: &mut [Run<'_>],
-    mut to: impl FnMut(Row<'_>) -> Result<()>,
+    mut to: impl FnMut(SignatureRow<'_>) -> Result<()>,
 ) -> Result<()> {
-    for count in 0..=geometry.missing() {
+    for count in 0..=geometry.null_popcount() {
         for run in &mut *runs {
             check_for_interrupts();
             run.each(count, &mut |row| {
                 check_for_interrupts();
-                if row.place != 0 {
+                if row.tid != 0 {
                     to(row)?;
                 }
                 Ok(())
@@ -371,7 +375,7 @@ impl Sorting {
     }
 
     /// Errors: out of memory.
-    pub fn push(&mut self, row: Row<'_>) -> Result<()> {
+    pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
         let n = self.collected.len();
         if n >= LEAST_ROWS && self.collected.bytes(n + 1) > self.memory {
             self.spill()?;

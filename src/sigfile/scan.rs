@@ -5,10 +5,10 @@
 
 use std::rc::Rc;
 
+use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::budget::COSTS;
-use bloom_ident_core::sigfile::rows::to_words;
-use bloom_ident_core::sigfile::search::{Search, Work};
+use bloom_ident_core::sigfile::search::{PageWork, Search};
 use bloom_ident_core::sigfile::{Geometry, Query, RowPage, Segment};
 use bloom_ident_core::{Error, Result};
 
@@ -205,7 +205,7 @@ impl Walk {
                 let visited = self.visit(&page_rows, of, work, query, &mut |i| {
                     found = true;
                     let hit = Hit {
-                        place: page_rows.place(i),
+                        place: page_rows.tid(i),
                         source: number as u32,
                         row: first + i as u32,
                     };
@@ -236,13 +236,13 @@ impl Walk {
         let buffer = buffer.expect(self.index, Kind::Tail, 0).or_raise();
         let page = RowPage::growing(geometry, buffer.words());
         let page = page.map_err(here).or_raise();
-        let work = Work::Range(0, page.len());
+        let work = PageWork::Range(0, page.len());
         let mut found = false;
         let leading = self.leading.as_ref();
         let visited = self.visit(&page, None, work, leading, &mut |i| {
             found = true;
             let hit = Hit {
-                place: page.place(i),
+                place: page.tid(i),
                 source: self.segments.len() as u32 + number,
                 row: i as u32,
             };
@@ -259,13 +259,13 @@ impl Walk {
         &self,
         page: &RowPage<'_>,
         of: Option<(&Segment, u32)>,
-        work: Work<'_>,
+        work: PageWork<'_>,
         query: Option<&Query>,
         hit: &mut dyn FnMut(usize),
     ) -> Result<()> {
         let mut wrong = None;
         let mut check = |i: usize, common: u32| {
-            let place = page.place(i);
+            let place = page.tid(i);
             if place == 0 || !self.fulfils(page, i, common) {
                 return;
             }
@@ -279,12 +279,12 @@ impl Walk {
         match query {
             Some(query) => work.run(page, of, query, check)?,
             None => {
-                let Work::Range(from, to) = work else {
+                let PageWork::Range(from, to) = work else {
                     unreachable!("without a query nothing is probed");
                 };
                 let to = to.min(page.len());
                 if let Some((segment, number)) = of {
-                    segment.check_counts(number, page, from, to)?;
+                    segment.check_popcounts(number, page, from, to)?;
                 }
                 for i in from..to {
                     page.checked(i)?;
@@ -305,15 +305,15 @@ impl Walk {
         let row = page.row(i);
         if self.thresholds {
             if let Some(query) = &self.leading {
-                if query.similarity(row.count, common) < row.threshold {
+                if query.similarity(row.popcount, common) < row.threshold {
                     return false;
                 }
             }
         }
         let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
         self.conditions.iter().all(|condition| match condition {
-            Condition::Similar(query) => query.hit(row.words, row.count).is_some_and(|common| {
-                !self.thresholds || query.similarity(row.count, common) >= row.threshold
+            Condition::Similar(query) => query.hit(row.words, row.popcount).is_some_and(|common| {
+                !self.thresholds || query.similarity(row.popcount, common) >= row.threshold
             }),
             Condition::Equal(words) => row.words == &words[..],
             Condition::Covers(words) => within(words, row.words),

@@ -1,6 +1,6 @@
 //! The core's view of a segment's pages: reading them, and writing new ones.
 
-use bloom_ident_core::sigfile::write::{Content, Store};
+use bloom_ident_core::sigfile::write::{Content, PageStore};
 use bloom_ident_core::sigfile::{Pages, RowPage};
 use bloom_ident_core::{Error, Result};
 
@@ -71,9 +71,9 @@ impl<'a> Reader<'a> {
 
 /// Errors: a place where no row can be.
 pub fn check_places(page: &RowPage<'_>) -> Result<()> {
-    let mut places = (0..page.len()).map(|i| page.place(i));
-    match places.find(|&place| place != 0 && !tid::is_possible(place)) {
-        Some(place) => Err(Error::damaged(tid::describe(place))),
+    let mut tids = (0..page.len()).map(|i| page.tid(i));
+    match tids.find(|&tid| tid != 0 && !tid::is_possible(tid)) {
+        Some(tid) => Err(Error::damaged(tid::describe(tid))),
         None => Ok(()),
     }
 }
@@ -212,7 +212,7 @@ impl Pages for NewPages {
     }
 }
 
-impl Store for NewPages {
+impl PageStore for NewPages {
     fn append(&mut self, content: Content, words: &[u64]) {
         self.current = None;
         let kind = match content {

@@ -65,7 +65,7 @@ impl Pass {
         found.reserve(page.len());
         let state = self.state;
         for i in 0..page.len() {
-            let place = page.place(i);
+            let place = page.tid(i);
             if place == 0 {
                 dead += 1;
                 continue;
@@ -82,7 +82,7 @@ impl Pass {
         if !found.is_empty() {
             page::change(self.index, [&buffer], |[words]| {
                 let mut page = RowPageMut::new(geometry, words);
-                found.iter().for_each(|&i| page.bury(i));
+                found.iter().for_each(|&i| page.mark_dead(i));
             });
         }
         drop(buffer);
@@ -256,7 +256,7 @@ fn live_rows(index: Index, meta: &Meta, parts: &[Part]) -> Result<u64> {
             let buffer = index.share(block).expect(index, Kind::Tail, 0)?;
             let page = RowPage::growing(meta.geometry(part), buffer.words())
                 .map_err(|e| index.damaged(block, e.message()))?;
-            live += (0..page.len()).filter(|&i| page.place(i) != 0).count() as u64;
+            live += (0..page.len()).filter(|&i| page.tid(i) != 0).count() as u64;
             drop(buffer);
             check_for_interrupts();
         }

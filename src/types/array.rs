@@ -2,8 +2,8 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::ngram::for_each_word;
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::ngram::for_each_ngram;
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use super::tick;
@@ -33,7 +33,7 @@ unsafe fn header(array: *const pg_sys::ArrayType) -> Result<usize> {
         // SAFETY: the dimensions follow the fixed part.
         1 => Ok(unsafe { *first } as usize),
         n => Err(Error::new(
-            Kind::ArraySubscript,
+            ErrorKind::ArraySubscript,
             format!("array of {n} dimensions is not allowed"),
         )
         .detail("The array must be one-dimensional.")),
@@ -145,7 +145,7 @@ pub unsafe fn float8_array<T>(
         let n = header(start)?;
         if let Some(i) = (0..n).find(|&i| is_null(null_bitmap(start), i)) {
             return Err(Error::new(
-                Kind::NullNotAllowed,
+                ErrorKind::NullNotAllowed,
                 format!("{what} at position {} is NULL", i + 1),
             ));
         }
@@ -161,7 +161,7 @@ pub unsafe fn float8_array<T>(
 /// array is written where it will stand.
 pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
     let mut words = 0usize;
-    for_each_word(text, q, by_word, |_, _| words += 1, tick);
+    for_each_ngram(text, q, by_word, |_, _| words += 1, tick);
     if words == 0 {
         // SAFETY: a new empty array.
         let empty = unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) };
@@ -173,7 +173,7 @@ pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
     let total = start + words * stride;
     if total > MAX_ALLOC {
         Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("{words} n-grams exceed the largest array"),
         )
         .detail(format!("An array holds {} bytes at most.", MAX_ALLOC)))
@@ -198,7 +198,7 @@ pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
             ));
             at = at.add(stride);
         };
-        for_each_word(text, q, by_word, fill, tick);
+        for_each_ngram(text, q, by_word, fill, tick);
         NewValue(pg_sys::Datum::from(array))
     }
 }

@@ -1,7 +1,7 @@
 //! The type `bloom` as argument and as result.
 
 use bloom_ident_core::filter::{Builder, Shape, View};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
@@ -48,7 +48,7 @@ pub fn corrupt(of: &str, bytes: &[u8]) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
         &Error::new(
-            Kind::InvalidBinary,
+            ErrorKind::InvalidBinary,
             format!("invalid stored value of type {of}"),
         )
         .detail(format!(

@@ -2,8 +2,10 @@
 
 use std::ffi::CStr;
 
+use bitvec::order::Msb0;
+use bitvec::view::BitView;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, JsonB};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,7 @@ fn bloom_to_varbit(value: Bloom<'_>) -> NewValue {
     let bits = view.bits();
     let varbit = build(LENGTH + bits.len(), |to| {
         to[..LENGTH].copy_from_slice(&(view.shape().m() as i32).to_ne_bytes());
+        // a byte at a time, where bitvec would go bit by bit
         for (to, from) in to[LENGTH..].iter_mut().zip(bits) {
             *to = from.reverse_bits();
         }
@@ -45,25 +48,21 @@ fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let convert = || -> Result<NewBloom> {
         let Some(shape) = typmod::shape(typmod)? else {
             return Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 "cannot cast a bit string to bloom without a shape",
             )
             .hint("Name the shape in the cast: bloom(k,p,q)."));
         };
         if i64::from(length) != i64::from(shape.m()) {
             return Err(Error::new(
-                Kind::DataException,
+                ErrorKind::DataException,
                 format!("bit string of {length} bits does not fit shape {shape}"),
             )
             .detail(format!("The shape has {} bits.", shape.m())));
         }
         NewBloom::try_new(shape, |builder| {
-            for at in 0..shape.m() {
-                if bits[at as usize / 8] << (at % 8) & 0x80 != 0 {
-                    builder.add_position(at)?;
-                }
-            }
-            Ok(())
+            let mut set = bits.view_bits::<Msb0>()[..shape.m() as usize].iter_ones();
+            set.try_for_each(|at| builder.add_position(at as u32))
         })
     };
     convert().or_raise()
@@ -103,7 +102,7 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
     let json = BloomJson {
         k: shape.k().into(),
         p: shape.p().into(),
-        q: shape.q().into(),
+        q: shape.ngram().into(),
         rules: shape.rules().into(),
         hash: shape.family().into(),
         key: shape.key().into(),
@@ -124,7 +123,7 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let size = unsafe { pg_sys::toast_raw_datum_size(datum) };
     if size > LONGEST_JSON {
         Err(Error::new(
-            Kind::InvalidText,
+            ErrorKind::InvalidText,
             format!("JSON form of bloom is too long: {size} bytes"),
         )
         .detail(format!("It has {LONGEST_JSON} bytes at most.")))
@@ -133,7 +132,7 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let convert = || -> Result<NewBloom> {
         let bad = |what: &dyn std::fmt::Display| {
             Error::new(
-                Kind::InvalidText,
+                ErrorKind::InvalidText,
                 format!("invalid JSON form of bloom: {what}"),
             )
             .hint("Write {\"k\": 2, \"p\": 5, \"q\": 3, \"bits\": [0, 7]}.")

@@ -2,12 +2,11 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::query::{
-    above, at_least, jaccard_of_dice, parse_query_text, write_query_text, THRESHOLD,
-};
-use bloom_ident_core::filter::rates::unit;
+use bloom_ident_core::filter::query::{parse_query_text, write_query_text, THRESHOLD};
 use bloom_ident_core::filter::{QueryView, View};
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::range::unit;
+use bloom_ident_core::similarity::{above, at_least, jaccard_of_dice};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::{pg_sys, FromDatum, Internal};
@@ -130,7 +129,7 @@ fn bloom_query_send(query: BloomQuery<'_>) -> Vec<u8> {
 #[entry]
 fn bloom_query(signature: Bloom<'_>, threshold: f64) -> NewQuery {
     unit("threshold", threshold)
-        .map_err(|e| e.of_kind(Kind::InvalidParameter))
+        .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
         .or_raise();
     NewQuery::new(&signature.view(), threshold)
 }

@@ -5,7 +5,7 @@
 use std::ffi::CString;
 
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::{Error, Kind, Result};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use super::array::Elements;
@@ -14,7 +14,7 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 
 fn pack(shape: Shape) -> i32 {
-    i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.q())
+    i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.ngram())
 }
 
 /// The shape that a modifier asks for; `None` for none.
@@ -30,7 +30,7 @@ pub fn shape(typmod: i32) -> Result<Option<Shape>> {
 pub fn enforce(typmod: i32, is: Shape) -> Result<()> {
     match shape(typmod)? {
         Some(wanted) if wanted != is => Err(Error::new(
-            Kind::DataException,
+            ErrorKind::DataException,
             format!("signature has shape {is}, not {wanted}"),
         )
         .detail(format!("The column or cast is declared as bloom{wanted}."))
@@ -50,7 +50,7 @@ fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
         let written = &written[i];
         written.trim().parse::<i64>().map_err(|_| {
             Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("invalid type modifier \"{written}\" for type bloom"),
             )
         })
@@ -58,7 +58,7 @@ fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     let usage = "Write bloom(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them.";
     if written.len() != 3 {
         Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("type bloom takes 3 modifiers, not {}", written.len()),
         )
         .hint(usage))

@@ -12,7 +12,19 @@ CREATE INDEX person_sig ON person USING gist (sig);
 VACUUM ANALYZE person;
 
 -- differences(way): queries whose rows differ between the table and the index, read in that way.
-CREATE FUNCTION differences(way text, relation text DEFAULT 'person', OUT asked bigint, OUT hits bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+-- Whether a query is read in one way: from the table, or by the index in a bitmap, an index scan, or an index-only scan.
+CREATE FUNCTION read_by(way text, query text, q bloom, k int DEFAULT NULL) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    plan text := '';
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query USING q, k LOOP
+        plan := plan || line || E'\n';
+    END LOOP;
+    RETURN CASE way WHEN 'table' THEN plan ~ 'Seq Scan' AND plan !~ 'Index' WHEN 'bitmap' THEN plan ~ 'Bitmap Index Scan' AND plan !~ 'Seq Scan'
+        WHEN 'only' THEN plan ~ 'Index Only Scan' ELSE plan ~ 'Index (Only )?Scan using' END;
+END $$;
+CREATE FUNCTION differences(way text, relation text DEFAULT 'person', OUT asked bigint, OUT hits bigint, OUT differ bigint, OUT other_plans bigint) LANGUAGE plpgsql AS $$
 DECLARE
     q record;
     condition text;
@@ -20,7 +32,7 @@ DECLARE
     by_index text[];
     query text;
 BEGIN
-    asked := 0; hits := 0; differ := 0;
+    asked := 0; hits := 0; differ := 0; other_plans := 0;
     FOR q IN SELECT sig FROM person WHERE id % 997 = 0 AND sig IS NOT NULL
              UNION ALL SELECT bloom_signature(n) FROM unnest('{"",x,"mitchel green","zzzz zzzz"}'::text[]) AS n
              UNION ALL SELECT bloom_union(sig) FROM person WHERE id < 100 LOOP
@@ -28,9 +40,12 @@ BEGIN
                 'bloom_sim(sig, $1) > 0.8', 'bloom_dice(sig, $1) >= 0.9', 'sig % $1', 'sig = $1', 'sig @> $1', 'sig <@ $1', 'sig @> ($1 & bloom_signature(''green''))', 'sig <@ ($1 | bloom_signature(''green''))'] LOOP
             query := format('SELECT array_agg(%1$s::text ORDER BY %1$s) FROM %2$I WHERE ', CASE way WHEN 'only' THEN 'sig' ELSE 'id' END, relation) || condition;
             SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off;
+            other_plans := other_plans + (NOT read_by('table', query, q.sig))::int;
             EXECUTE query INTO by_table USING q.sig;
             SET LOCAL enable_seqscan = off;
-            PERFORM set_config(CASE way WHEN 'bitmap' THEN 'enable_bitmapscan' WHEN 'only' THEN 'enable_indexonlyscan' ELSE 'enable_indexscan' END, 'on', true);
+            PERFORM set_config('enable_bitmapscan', (way = 'bitmap')::text, true), set_config('enable_indexscan', (way IN ('index', 'only'))::text, true),
+                set_config('enable_indexonlyscan', (way = 'only')::text, true);
+            other_plans := other_plans + (NOT read_by(way, query, q.sig))::int;
             EXECUTE query INTO by_index USING q.sig;
             asked := asked + 1;
             hits := hits + coalesce(array_length(by_table, 1), 0);
@@ -51,14 +66,17 @@ EXPLAIN (COSTS OFF) SELECT id FROM person WHERE bloom_signature('mitchell green'
 SELECT count(*) AS commuted, (SELECT count(*) FROM person WHERE sig % bloom_signature('mitchell green')) AS column_first FROM person WHERE bloom_signature('mitchell green') % sig;
 -- Nearest neighbours: the distances of the table, whatever the ties.
 EXPLAIN (COSTS OFF) SELECT id FROM person ORDER BY sig <-> bloom_signature('mitchel green') LIMIT 10;
-CREATE FUNCTION nearest(q bloom, k int, OUT same boolean, OUT first float8, OUT last float8) LANGUAGE plpgsql AS $$
+CREATE FUNCTION nearest(q bloom, k int, OUT same boolean, OUT planned boolean, OUT first float8, OUT last float8) LANGUAGE plpgsql AS $$
 DECLARE
     by_index float8[];
     by_table float8[];
+    query text := 'SELECT array_agg(d) FROM (SELECT sig <-> $1 AS d FROM person ORDER BY sig <-> $1 LIMIT $2) AS n';
 BEGIN
-    EXECUTE 'SELECT array_agg(d) FROM (SELECT sig <-> $1 AS d FROM person ORDER BY sig <-> $1 LIMIT $2) AS n' INTO by_index USING q, k;
+    planned := read_by('index', query, q, k);
+    EXECUTE query INTO by_index USING q, k;
     SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_seqscan = on;
-    EXECUTE 'SELECT array_agg(d) FROM (SELECT sig <-> $1 AS d FROM person ORDER BY sig <-> $1 LIMIT $2) AS n' INTO by_table USING q, k;
+    planned := planned AND read_by('table', query, q, k);
+    EXECUTE query INTO by_table USING q, k;
     SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on; SET LOCAL enable_seqscan = off;
     same := by_index IS NOT DISTINCT FROM by_table;
     first := by_table[1]; last := by_table[array_length(by_table, 1)];
@@ -103,21 +121,25 @@ INSERT INTO shaped VALUES (2, bloom_signature('x'), 0.5);
 CREATE TABLE reshaped (id int, sig bloom, other bloom);
 CREATE INDEX reshaped_sig ON reshaped USING gist (sig, other);
 INSERT INTO reshaped VALUES (-1, bloom_signature('name'), bloom_signature('name', 2));
-CREATE FUNCTION reshaped_differ(OUT hits bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION reshaped_differ(OUT hits bigint, OUT differ bigint, OUT other_plans bigint) LANGUAGE plpgsql AS $$
 DECLARE
+    query text;
     q bloom;
     condition text;
     by_index text;
     by_table text;
 BEGIN
-    hits := 0; differ := 0;
+    hits := 0; differ := 0; other_plans := 0;
     FOREACH q IN ARRAY ARRAY[bloom_signature('name 7'), bloom_signature('name 1000'), bloom_signature('')] LOOP
         FOREACH condition IN ARRAY ARRAY['WHERE sig % bloom_query($1, 0)', 'WHERE sig % bloom_query($1, 0.7)', 'WHERE sig % $1', 'WHERE sig = $1', 'WHERE sig @> $1', 'WHERE sig <@ $1',
                 'WHERE sig IS NOT NULL ORDER BY sig <-> $1 LIMIT 5'] LOOP
+            query := 'SELECT array_agg(d ORDER BY d) FROM (SELECT sig <-> $1 AS d, id FROM reshaped ' || condition || ') AS f';
             SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = on;
-            EXECUTE 'SELECT array_agg(d ORDER BY d) FROM (SELECT sig <-> $1 AS d, id FROM reshaped ' || condition || ') AS f' INTO by_table USING q;
+            other_plans := other_plans + (NOT read_by('table', query, q))::int;
+            EXECUTE query INTO by_table USING q;
             SET LOCAL enable_indexscan = on; SET LOCAL enable_seqscan = off;
-            EXECUTE 'SELECT array_agg(d ORDER BY d) FROM (SELECT sig <-> $1 AS d, id FROM reshaped ' || condition || ') AS f' INTO by_index USING q;
+            other_plans := other_plans + (NOT read_by('index', query, q))::int;
+            EXECUTE query INTO by_index USING q;
             hits := hits + coalesce(array_length(by_table::float8[], 1), 0);
             differ := differ + (by_table IS DISTINCT FROM by_index)::int;
         END LOOP;
@@ -215,7 +237,9 @@ DO $$
 DECLARE
     shape record;
     wrong int := 0;
+    other_plans int := 0;
     n int;
+    query text := 'SELECT count(*) FROM shapes WHERE sig % bloom_query($1, 0.5)';
 BEGIN
     FOR shape IN SELECT q, chars, fpr FROM unnest('{2,3,8}'::int[]) AS q, unnest('{1,5,30,120,350}'::int[]) AS chars, unnest('{0.0001,0.01,0.5}'::float8[]) AS fpr LOOP
         TRUNCATE shapes;
@@ -227,10 +251,11 @@ BEGIN
                 LATERAL (SELECT count(*) AS by_index FROM shapes AS s WHERE s.sig % bloom_query(q.sig, t)) AS i,
                 LATERAL (SELECT count(*) AS by_table FROM shapes AS s WHERE bloom_sim(s.sig, q.sig)::float8 + 0 >= t) AS s
             WHERE q.id = n AND by_index <> by_table;
+            other_plans := other_plans + (SELECT count(*) FROM shapes WHERE id = n AND NOT read_by('bitmap', query, sig) AND NOT read_by('only', query, sig));
         END LOOP;
         DROP INDEX shapes_sig;
     END LOOP;
-    RAISE NOTICE 'wrong: %', wrong;
+    RAISE NOTICE 'wrong: %, other plans: %', wrong, other_plans;
 END $$;
 RESET enable_seqscan;
 TRUNCATE shapes;

@@ -5,12 +5,12 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::clusters::{connected, Clusters};
 use super::forest::{numbers, Forest};
-use super::links::steps;
-use super::{filled, Link, Links};
+use super::links::{steps, Link, Links};
+use super::memory::filled;
 use crate::error::number;
-use crate::filter::rates::unit;
+use crate::range::unit;
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Clusters by average link (UPGMA; R. R. Sokal, C. D. Michener: A Statistical Method for Evaluating
 /// Systematic Relationships, 1958): again and again the two clusters are merged whose members have the
@@ -36,7 +36,7 @@ pub fn average(
     unit("similarity of missing pairs", missing)?;
     if missing >= threshold {
         return Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!(
                 "the similarity of missing pairs, {}, is not below the threshold {}",
                 number(missing),
@@ -305,8 +305,8 @@ fn make_room(table: &mut HashMap<u64, u128>, more: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pair;
     use super::*;
+    use crate::dedup::links::Pair;
 
     fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
         let pair = |&(a, b, similarity)| Pair { a, b, similarity };
@@ -353,7 +353,7 @@ mod tests {
             (0.5, f64::NAN),
         ] {
             let refused = average(&none, t, missing, || ()).unwrap_err();
-            assert_eq!(refused.kind(), Kind::InvalidParameter);
+            assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Pairs as lists of neighbours.
 
-use super::filled;
-use crate::filter::rates::unit;
+use super::memory::filled;
+use crate::range::unit;
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Two records and how similar they are, in [0,1]. Which of them is a and which b does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ impl Links {
             ticker.step();
             for record in [pair.a, pair.b] {
                 if record >= records {
-                    return Err(missing(record, records));
+                    return Err(unknown(record, records));
                 }
                 starts[record as usize] += usize::from(pair.a != pair.b);
             }
@@ -121,9 +121,9 @@ impl Links {
 }
 
 #[cold]
-fn missing(record: u32, records: u32) -> Error {
+fn unknown(record: u32, records: u32) -> Error {
     Error::new(
-        Kind::DataException,
+        ErrorKind::DataException,
         format!("a pair names record {record}, but there are {records} records"),
     )
     .detail("Records are numbered from 0.")
@@ -164,7 +164,7 @@ mod tests {
             "a pair names record 2, but there are 2 records"
         );
         for s in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-            assert_eq!(refused(pair(0, 1, s)).kind(), Kind::InvalidParameter);
+            assert_eq!(refused(pair(0, 1, s)).kind(), ErrorKind::InvalidParameter);
         }
         assert!(Links::new(0, &[], || ()).is_ok());
     }

@@ -3,10 +3,10 @@
 //! Where there is nothing to be wrong about, nothing is wrong: the precision of nothing found is 1, and so
 //! is the recall of no truth.
 
-use super::reserve;
+use super::memory::reserve;
 use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Shares in [0,1].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,7 +164,7 @@ impl Groups {
     fn of(by: &[u32], other: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Groups> {
         if by.len() != other.len() {
             return Err(Error::new(
-                Kind::DataException,
+                ErrorKind::DataException,
                 "both clusterings must have a label for every record",
             )
             .detail(format!(
@@ -224,7 +224,7 @@ fn distinct(
 #[cold]
 fn unlabelled(record: u32, labels: usize) -> Error {
     Error::new(
-        Kind::DataException,
+        ErrorKind::DataException,
         format!("a pair names record {record}, but there are {labels} labels"),
     )
     .detail("Records are numbered from 0.")

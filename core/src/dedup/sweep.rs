@@ -1,11 +1,12 @@
 //! What every threshold would have found, from one pass over the pairs.
 
-use super::{filled, reserve, PairCounts};
+use super::memory::{filled, reserve};
+use super::quality::PairCounts;
 use crate::error::number;
 use crate::tick::Ticker;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
-/// Counts pairs by the greatest threshold that they reach, so a pair costs one binary search however
+/// Popcounts pairs by the greatest threshold that they reach, so a pair costs one binary search however
 /// many thresholds there are.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -17,7 +18,7 @@ pub struct Sweep {
 
 /// What a threshold finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct SweepStep {
     pub threshold: f64,
     pub counts: PairCounts,
 }
@@ -50,10 +51,11 @@ impl Sweep {
     /// Errors: n = 0, out of memory.
     pub fn grid(n: u32) -> Result<Sweep> {
         if n == 0 {
-            return Err(
-                Error::new(Kind::InvalidParameter, "a grid of 0 steps is out of range")
-                    .detail("A grid has at least 1 step."),
-            );
+            return Err(Error::new(
+                ErrorKind::InvalidParameter,
+                "a grid of 0 steps is out of range",
+            )
+            .detail("A grid has at least 1 step."));
         }
         let mut thresholds = Vec::new();
         reserve(&mut thresholds, n as usize + 1)?;
@@ -79,17 +81,17 @@ impl Sweep {
     /// that they were searched with, too few are counted as found.
     ///
     /// Errors: fewer true pairs than were given, out of memory.
-    pub fn steps(&self, truth: u64) -> Result<Vec<Step>> {
+    pub fn steps(&self, truth: u64) -> Result<Vec<SweepStep>> {
         let given = self.reached.iter().map(|&(_, true_pairs)| true_pairs);
         let given: u64 = given.sum();
         if given > truth {
             return Err(Error::new(
-                Kind::DataException,
+                ErrorKind::DataException,
                 format!("{given} true pairs were given, but there are {truth} in all"),
             )
             .hint("Give each pair once, and count those that were not found, too."));
         }
-        let nothing = Step {
+        let nothing = SweepStep {
             threshold: 0.0,
             counts: PairCounts::default(),
         };
@@ -100,7 +102,7 @@ impl Sweep {
             let (pairs, true_pairs) = self.reached[i + 1];
             found += pairs;
             both += true_pairs;
-            *step = Step {
+            *step = SweepStep {
                 threshold: self.thresholds[i],
                 counts: PairCounts { found, truth, both },
             };
@@ -110,9 +112,9 @@ impl Sweep {
 }
 
 /// The step with the greatest F1; of equals the one with the highest threshold. `None` if there are none.
-pub fn best(steps: &[Step]) -> Option<Step> {
-    let f1 = |step: &Step| step.counts.rates().f1;
-    let order = |a: &&Step, b: &&Step| {
+pub fn best(steps: &[SweepStep]) -> Option<SweepStep> {
+    let f1 = |step: &SweepStep| step.counts.rates().f1;
+    let order = |a: &&SweepStep, b: &&SweepStep| {
         let by_threshold = || a.threshold.total_cmp(&b.threshold);
         f1(a).total_cmp(&f1(b)).then_with(by_threshold)
     };
@@ -126,7 +128,8 @@ fn unordered(a: f64, b: f64) -> Error {
     } else {
         format!("threshold {} does not follow {}", number(b), number(a))
     };
-    Error::new(Kind::InvalidParameter, message).detail("Thresholds are given in ascending order.")
+    Error::new(ErrorKind::InvalidParameter, message)
+        .detail("Thresholds are given in ascending order.")
 }
 
 #[cfg(test)]

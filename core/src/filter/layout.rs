@@ -5,11 +5,11 @@
 //! | 0 | 1 | format version, 1 |
 //! | 1 | 1 | k, segments |
 //! | 2 | 2 | p, bits of a segment, little-endian |
-//! | 4 | 1 | q, symbols of an n-gram |
+//! | 4 | 1 | ngram, symbols of an n-gram |
 //! | 5 | 1 | rule set of the normaliser |
 //! | 6 | 1 | hash family |
 //! | 7 | 1 | key id |
-//! | 8 | 4 | number of set bits, little-endian |
+//! | 8 | 4 | popcount, the number of set bits, little-endian |
 //! | 12 | ⌈k·p/8⌉ | the bits, bit i in byte i/8 at 2^(i mod 8); those past k·p are 0 |
 //!
 //! The first eight bytes are the shape: two signatures compare when these are equal. Equal
@@ -17,9 +17,12 @@
 
 use std::fmt::Write;
 
-use super::Shape;
-use crate::similarity::{count_bits, intersect_bits};
-use crate::{Error, Kind, Result};
+use bitvec::prelude::{BitSlice, Lsb0};
+use bitvec::view::BitView;
+
+use super::shape::Shape;
+use crate::bits::{intersect_bits, popcount};
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes in front of the bits.
 pub const HEADER: usize = 12;
@@ -27,7 +30,12 @@ pub const HEADER: usize = 12;
 /// Format version.
 pub const VERSION: u8 = 1;
 
-const COUNT: std::ops::Range<usize> = 8..12;
+/// Version and shape.
+const TAG: usize = size_of::<u64>();
+
+const POPCOUNT: std::ops::Range<usize> = TAG..TAG + size_of::<u32>();
+
+const _: () = assert!(POPCOUNT.end == HEADER);
 
 /// A signature's bytes, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +60,7 @@ impl<'a> View<'a> {
     ///
     /// Errors: anything that the table above does not allow.
     pub fn untrusted(bytes: &'a [u8]) -> Result<View<'a>> {
-        let bad = |message: String| Error::new(Kind::InvalidBinary, message);
+        let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
         if bytes.len() < HEADER {
             return Err(
                 bad(format!("signature of {} bytes is too short", bytes.len()))
@@ -68,9 +76,9 @@ impl<'a> View<'a> {
         }
         let view = View { bytes };
         let raw = view.shape();
-        Shape::new(raw.k.into(), raw.p.into(), raw.q.into())
+        Shape::new(raw.k.into(), raw.p.into(), raw.ngram.into())
             .and_then(|s| s.with_variant(raw.rules.into(), raw.family.into(), raw.key.into()))
-            .map_err(|e| e.of_kind(Kind::InvalidBinary))?;
+            .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
         let (length, wanted) = (bytes.len() - HEADER, raw.bytes());
         if length != wanted {
             return Err(bad(format!(
@@ -78,18 +86,19 @@ impl<'a> View<'a> {
             ))
             .detail(format!("Shape {raw} has {} bits.", raw.m())));
         }
-        let padding = 8 * wanted as u32 - raw.m();
-        if padding > 0 && view.bits()[wanted - 1] >> (8 - padding) != 0 {
+        let padding = &view.positional()[raw.m() as usize..];
+        if padding.any() {
+            let padding = padding.len();
             return Err(
                 bad("padding bits of the signature are set".into()).detail(format!(
                     "Shape {raw} leaves the last {padding} bits unused; they must be 0."
                 )),
             );
         }
-        let counted = count_bits(view.bits());
-        if counted != view.count() {
+        let counted = popcount(view.bits());
+        if counted != view.popcount() {
             return Err(
-                bad(format!("signature's bit count {} is wrong", view.count()))
+                bad(format!("signature's popcount {} is wrong", view.popcount()))
                     .detail(format!("{counted} bits are set.")),
             );
         }
@@ -107,10 +116,16 @@ impl<'a> View<'a> {
         &self.bytes[HEADER..]
     }
 
+    /// The bits one by one, and behind them those that fill the last byte.
+    #[inline]
+    pub(super) fn positional(&self) -> &'a BitSlice<u8, Lsb0> {
+        self.bits().view_bits()
+    }
+
     /// Version and shape in one number, equal for signatures that compare.
     #[inline]
     pub fn tag(&self) -> u64 {
-        u64::from_le_bytes(self.bytes[..8].try_into().expect("eight bytes"))
+        u64::from_le_bytes(self.bytes[..TAG].try_into().expect("eight bytes"))
     }
 
     #[inline]
@@ -120,13 +135,13 @@ impl<'a> View<'a> {
 
     /// Set bits.
     #[inline]
-    pub fn count(&self) -> u32 {
-        u32::from_le_bytes(self.bytes[COUNT].try_into().expect("four bytes"))
+    pub fn popcount(&self) -> u32 {
+        u32::from_le_bytes(self.bytes[POPCOUNT].try_into().expect("four bytes"))
     }
 
     /// Share of set bits, in [0,1].
     pub fn fill(&self) -> f64 {
-        f64::from(self.count()) / f64::from(self.shape().m())
+        f64::from(self.popcount()) / f64::from(self.shape().m())
     }
 
     /// Bits set in both.
@@ -142,8 +157,8 @@ impl<'a> View<'a> {
 
     /// Positions of the set bits, ascending.
     pub fn positions(&self) -> impl Iterator<Item = u32> + 'a {
-        let bits = self.bits();
-        (0..8 * bits.len() as u32).filter(move |&i| bits[i as usize / 8] >> (i % 8) & 1 == 1)
+        let bits = self.positional().iter().by_vals();
+        bits.zip(0..).filter_map(|(set, i)| set.then_some(i))
     }
 
     /// Total order that never fails: by shape, then by the bits. Equal means equal bytes.
@@ -170,7 +185,7 @@ pub fn write_text(view: &View<'_>, out: &mut String) {
 pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let bad = |detail: String| {
         Error::new(
-            Kind::InvalidText,
+            ErrorKind::InvalidText,
             format!(
                 "invalid input syntax for type bloom: \"{}\"",
                 shortened(text)
@@ -194,10 +209,10 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
         }
     };
     let parts: Vec<&str> = head.splitn(7, ',').map(str::trim).collect();
-    let [k, p, q, ref rest @ ..] = parts[..] else {
+    let [k, p, ngram, ref rest @ ..] = parts[..] else {
         return Err(bad(form.into()));
     };
-    let shape = Shape::new(number(k)?, number(p)?, number(q)?)?;
+    let shape = Shape::new(number(k)?, number(p)?, number(ngram)?)?;
     let mut variant = [("rules=", 1), ("hash=", 0), ("key=", 0)];
     let mut rest = rest.iter().peekable();
     for (name, value) in &mut variant {
@@ -231,28 +246,28 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
         let low = digits.next().ok_or_else(|| bad(form.into()))?;
         out.push(high? << 4 | low?);
     }
-    let count = count_bits(&out[HEADER..]);
-    out[COUNT].copy_from_slice(&count.to_le_bytes());
+    let popcount = popcount(&out[HEADER..]);
+    out[POPCOUNT].copy_from_slice(&popcount.to_le_bytes());
     View::untrusted(out)
         .map(|_| ())
         .map_err(|e| bad(e.detail_text().unwrap_or(e.message()).to_owned()))
 }
 
 /// Appends a header to `out`.
-pub(super) fn write_header(out: &mut Vec<u8>, shape: Shape, count: u32) {
-    out.extend_from_slice(&header(shape, count));
+pub(super) fn write_header(out: &mut Vec<u8>, shape: Shape, popcount: u32) {
+    out.extend_from_slice(&header(shape, popcount));
 }
 
 /// The first [`HEADER`] bytes.
-pub(super) fn header(shape: Shape, count: u32) -> [u8; HEADER] {
+pub(super) fn header(shape: Shape, popcount: u32) -> [u8; HEADER] {
     let [p0, p1] = shape.p.to_le_bytes();
-    let [c0, c1, c2, c3] = count.to_le_bytes();
+    let [c0, c1, c2, c3] = popcount.to_le_bytes();
     [
         VERSION,
         shape.k,
         p0,
         p1,
-        shape.q,
+        shape.ngram,
         shape.rules,
         shape.family,
         shape.key,

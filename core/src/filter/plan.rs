@@ -3,7 +3,7 @@
 use super::rates;
 use super::shape::{prime_at_most, Shape};
 use crate::error::number;
-use crate::{ngram, Error, Kind, Result};
+use crate::{ngram, Error, ErrorKind, Result};
 
 /// Normalised symbols to plan for.
 pub const MAX_CHARS: std::ops::RangeInclusive<i64> = 1..=10_000;
@@ -13,13 +13,13 @@ pub const FPR_RANGE: std::ops::Range<f64> = 0.0..1.0;
 
 /// A planned filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct FilterPlan {
     pub shape: Shape,
-    /// Words of a text of the planned length.
+    /// N-grams of a text of the planned length.
     pub n: u32,
     /// False-positive rate by the formula, (1−e^(−kn/m))^k.
     pub actual_fpr: f64,
-    /// n/(p(p−2)): words share one of p(p−2) patterns, so n of them also answer for this share of
+    /// n/(p(p−2)): n-grams share one of p(p−2) patterns, so n of them also answer for this share of
     /// all others, whatever the formula says.
     pub pattern_floor: f64,
 }
@@ -27,8 +27,8 @@ pub struct Plan {
 /// m₀ = ⌈−n·ln f / ln²2⌉, k = max(1, ⌊m₀/n·ln 2 + ½⌋), p the largest prime ≤ m₀/k.
 ///
 /// Errors: an argument out of range, or a shape beyond k 64 or p 8191.
-pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
-    let bad = |message| Error::new(Kind::InvalidParameter, message);
+pub fn plan(max_chars: i64, ngram: i64, fpr: f64) -> Result<FilterPlan> {
+    let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
     if !MAX_CHARS.contains(&max_chars) {
         return Err(bad(format!("max_chars {max_chars} is out of range"))
             .detail("max_chars goes from 1 to 10000."));
@@ -40,8 +40,8 @@ pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
         ))
         .detail("fpr lies between 0 and 1, both excluded."));
     }
-    let q = ngram::check_length(q)?;
-    let n = max_chars as u32 + u32::from(q) - 1;
+    let ngram = ngram::check_length(ngram)?;
+    let n = max_chars as u32 + u32::from(ngram) - 1;
     let ln2 = std::f64::consts::LN_2;
     let m0 = (-f64::from(n) * fpr.ln() / (ln2 * ln2)).ceil();
     let k = (m0 / f64::from(n) * ln2 + 0.5).floor().max(1.0);
@@ -61,9 +61,9 @@ pub fn plan(max_chars: i64, q: i64, fpr: f64) -> Result<Plan> {
             too_big("p", f64::from(p), u32::from(Shape::MAX_P)).hint("Use a lower max_chars.")
         );
     }
-    let shape = Shape::new(k as i64, i64::from(p), i64::from(q))?;
+    let shape = Shape::new(k as i64, i64::from(p), i64::from(ngram))?;
     let p = f64::from(p);
-    Ok(Plan {
+    Ok(FilterPlan {
         shape,
         n,
         actual_fpr: rates::false_positive(k, f64::from(shape.m()), f64::from(n)),

@@ -1,21 +1,22 @@
-//! Rates of error, by formula. k hash functions (segments), m bits, n words, p = m/k bits a segment.
+//! Rates of error, by formula. k hash functions (segments), m bits, n n-grams, p = m/k bits a segment.
 
 use crate::error::number;
-use crate::{Error, Kind, Result};
+use crate::range::unit;
+use crate::{Error, ErrorKind, Result};
 
-/// False-positive rate (1−e^(−kn/m))^k of a filter of n words.
+/// False-positive rate (1−e^(−kn/m))^k of a filter of n n-grams.
 pub fn false_positive(k: f64, m: f64, n: f64) -> f64 {
     (1.0 - (-k * n / m).exp()).powf(k)
 }
 
-/// The number of hash functions that makes [`false_positive`] least for m/n bits a word.
+/// The number of hash functions that makes [`false_positive`] least for m/n bits an n-gram.
 pub fn optimal_hashes(m_over_n: f64) -> f64 {
     (m_over_n * std::f64::consts::LN_2 + 0.5).floor()
 }
 
-/// Distinct words of an unsegmented filter with exactly k of m bits a word: C(m,k), `None` where
+/// Distinct n-grams of an unsegmented filter with exactly k of m bits an n-gram: C(m,k), `None` where
 /// it exceeds u128.
-pub fn distinct_words(m: u32, k: u32) -> Option<u128> {
+pub fn distinct_ngrams(m: u32, k: u32) -> Option<u128> {
     (0..u128::from(k.min(m)))
         .try_fold(1u128, |c, i| {
             c.checked_mul(u128::from(m) - i).map(|c| c / (i + 1))
@@ -23,13 +24,13 @@ pub fn distinct_words(m: u32, k: u32) -> Option<u128> {
         .map(|c| if k > m { 0 } else { c })
 }
 
-/// Estimated distinct words behind a fill rate: −p·ln(1−fill); infinite for a full filter.
-pub fn words(p: f64, fill: f64) -> f64 {
-    // + 0.0: an empty filter holds 0 words, not −0
+/// Estimated distinct n-grams behind a fill rate: −p·ln(1−fill); infinite for a full filter.
+pub fn ngrams(p: f64, fill: f64) -> f64 {
+    // + 0.0: an empty filter holds 0 n-grams, not −0
     -p * (1.0 - fill).ln() + 0.0
 }
 
-/// False-positive estimate of f superimposed filters of n words each: 0.6185^(m/(f·n)).
+/// False-positive estimate of f superimposed filters of n n-grams each: 0.6185^(m/(f·n)).
 pub fn superimposed(m: f64, n: f64, filters: f64) -> f64 {
     0.6185f64.powf(m / (filters * n))
 }
@@ -54,7 +55,7 @@ impl std::str::FromStr for CollisionModel {
             "birthday" => Ok(CollisionModel::Birthday),
             "coll" => Ok(CollisionModel::Coll),
             _ => Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("collision model \"{name}\" does not exist"),
             )
             .hint("Use fpr, birthday or coll.")),
@@ -62,14 +63,14 @@ impl std::str::FromStr for CollisionModel {
     }
 }
 
-/// Collision rate δ of n words in a filter of k segments of p bits.
+/// Collision rate δ of n n-grams in a filter of k segments of p bits.
 ///
 /// Errors: p, n or k under 1.
 pub fn collision(model: CollisionModel, p: i64, n: i64, k: i64) -> Result<f64> {
     for (name, value) in [("p", p), ("n", n), ("k", k)] {
         if value < 1 {
             return Err(Error::new(
-                Kind::InvalidParameter,
+                ErrorKind::InvalidParameter,
                 format!("{name} = {value} is out of range"),
             )
             .detail(format!("{name} is at least 1.")));
@@ -97,7 +98,7 @@ pub fn collision(model: CollisionModel, p: i64, n: i64, k: i64) -> Result<f64> {
     Ok(one.powf(k as f64))
 }
 
-/// What a similarity of words becomes on bits: γ·(1+2δ−δ²)/(1+δ²). It may exceed 1.
+/// What a similarity of n-grams becomes on bits: γ·(1+2δ−δ²)/(1+δ²). It may exceed 1.
 ///
 /// Errors: γ or δ outside [0,1].
 pub fn corrected_threshold(gamma: f64, delta: f64) -> Result<f64> {
@@ -105,7 +106,7 @@ pub fn corrected_threshold(gamma: f64, delta: f64) -> Result<f64> {
     Ok(gamma * factor(delta)?)
 }
 
-/// What a similarity of bits says of words: s·(1+δ²)/(1+2δ−δ²).
+/// What a similarity of bits says of n-grams: s·(1+δ²)/(1+2δ−δ²).
 ///
 /// Errors: δ outside [0,1].
 pub fn corrected_similarity(similarity: f64, delta: f64) -> Result<f64> {
@@ -117,20 +118,8 @@ fn factor(delta: f64) -> Result<f64> {
     Ok((1.0 + 2.0 * delta - delta * delta) / (1.0 + delta * delta))
 }
 
-/// Errors: a value outside [0,1], NaN included.
-pub fn unit(what: &str, value: f64) -> Result<()> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::new(
-        Kind::InvalidParameter,
-        format!("{what} {} is out of range", number(value)),
-    )
-    .detail(format!("A {what} lies between 0 and 1.")))
-}
-
-/// Jain's estimate of the share of chance agreements among the set bits of a filter of n words
-/// that has c words in common with another (N. Jain, M. Dahlin, R. Tewari: Using Bloom Filters to
+/// Jain's estimate of the share of chance agreements among the set bits of a filter of n n-grams
+/// that has c n-grams in common with another (N. Jain, M. Dahlin, R. Tewari: Using Bloom Filters to
 /// Refine Web Search Results, WebDB 2005):
 /// (1−e^(−k/m·(c+(n−c)·0.6185^(m/n)))) / (1−e^(−nk/m)). k need not be whole.
 ///
@@ -138,7 +127,7 @@ pub fn unit(what: &str, value: f64) -> Result<()> {
 pub fn jain(m: f64, n: f64, k: f64, c: f64) -> Result<f64> {
     let bad = |name: &str, value: f64, range: &str| {
         Err(Error::new(
-            Kind::InvalidParameter,
+            ErrorKind::InvalidParameter,
             format!("{name} = {} is out of range", number(value)),
         )
         .detail(format!("{name} {range}.")))

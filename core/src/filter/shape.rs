@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ngram, text, Error, Kind, Result};
+use crate::{ngram, text, Error, ErrorKind, Result};
 
 /// Segments, segment length, n-gram length, rule set of the normaliser, hash family and key.
 ///
@@ -12,7 +12,7 @@ use crate::{ngram, text, Error, Kind, Result};
 pub struct Shape {
     pub(super) k: u8,
     pub(super) p: u16,
-    pub(super) q: u8,
+    pub(super) ngram: u8,
     pub(super) rules: u8,
     pub(super) family: u8,
     pub(super) key: u8,
@@ -23,11 +23,11 @@ impl Shape {
     pub const MIN_P: u16 = 5;
     pub const MAX_P: u16 = 8191;
 
-    /// The shape (k, p, q) under the rules of this version.
+    /// The shape (k, p, ngram) under the rules of this version.
     ///
-    /// Errors: k not in 1…64, p not prime or not in 5…8191, q not in 2…8.
-    pub fn new(k: i64, p: i64, q: i64) -> Result<Shape> {
-        let bad = |message| Error::new(Kind::InvalidParameter, message);
+    /// Errors: k not in 1…64, p not prime or not in 5…8191, ngram not in 2…8.
+    pub fn new(k: i64, p: i64, ngram: i64) -> Result<Shape> {
+        let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
         if !(1..=i64::from(Self::MAX_K)).contains(&k) {
             return Err(bad(format!("number of segments k = {k} is out of range"))
                 .detail("k goes from 1 to 64."));
@@ -47,7 +47,7 @@ impl Shape {
         Ok(Shape {
             k: k as u8,
             p: p as u16,
-            q: ngram::check_length(q)?,
+            ngram: ngram::check_length(ngram)?,
             rules: text::RULES,
             family: 0,
             key: 0,
@@ -66,7 +66,7 @@ impl Shape {
         for (what, is, wanted) in known {
             if is != wanted {
                 return Err(Error::new(
-                    Kind::InvalidParameter,
+                    ErrorKind::InvalidParameter,
                     format!("{what} {is} is unknown to this version of bloom_ident"),
                 )
                 .detail(format!("This version knows {what} {wanted}."))
@@ -79,11 +79,11 @@ impl Shape {
 
     /// The shape in the first eight bytes of a signature.
     pub fn of_tag(tag: u64) -> Shape {
-        let [_, k, p0, p1, q, rules, family, key] = tag.to_le_bytes();
+        let [_, k, p0, p1, ngram, rules, family, key] = tag.to_le_bytes();
         Shape {
             k,
             p: u16::from_le_bytes([p0, p1]),
-            q,
+            ngram,
             rules,
             family,
             key,
@@ -101,8 +101,8 @@ impl Shape {
     }
 
     /// Symbols of an n-gram.
-    pub fn q(&self) -> u8 {
-        self.q
+    pub fn ngram(&self) -> u8 {
+        self.ngram
     }
 
     /// Rule set of the normaliser.
@@ -133,7 +133,7 @@ impl Shape {
     /// The error of two values that cannot be compared.
     #[cold]
     pub fn mismatch(a: Shape, b: Shape) -> Error {
-        Error::new(Kind::DataException, format!("different signature shapes {a} and {b}"))
+        Error::new(ErrorKind::DataException, format!("different signature shapes {a} and {b}"))
             .detail(
                 "Signatures compare only when segments, segment length, n-gram length and rule set are the same.",
             )
@@ -141,11 +141,11 @@ impl Shape {
     }
 }
 
-/// `(k,p,q)`, and what departs from rule set 1, family 0 and key 0 behind it: fixed defaults, so
+/// `(k,p,ngram)`, and what departs from rule set 1, family 0 and key 0 behind it: fixed defaults, so
 /// that a stored text never changes its meaning.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({},{},{}", self.k, self.p, self.q)?;
+        write!(f, "({},{},{}", self.k, self.p, self.ngram)?;
         if self.rules != 1 {
             write!(f, ",rules={}", self.rules)?;
         }

@@ -5,7 +5,7 @@
 //! bits, so in ρ_i + 1 at least, in every chunk, it would differ in r + 1 bits. So it differs in at most
 //! ρ_i bits in some chunk i with ρ_i ≥ 0, and is found among the neighbours of the query's value there.
 //!
-//! r grows with the row's bit count, so the rows with the most bits, few as they usually are, can
+//! r grows with the row's popcount, so the rows with the most bits, few as they usually are, can
 //! be scanned, and the chunks read for a smaller r.
 
 use super::query::Query;
@@ -38,7 +38,7 @@ impl Costs {
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct SearchPlan {
     /// For each chunk its radius, −1 to leave it out.
     pub radii: Vec<i32>,
     /// Rows that are searched by chunks.
@@ -91,10 +91,10 @@ pub(super) fn step(
 
 /// The cheapest way found to search `segment`. `own` has for each chunk the length of the list of
 /// the query's own value, if known.
-pub fn plan(segment: &Segment, query: &Query, own: Option<&[u32]>, costs: &Costs) -> Plan {
+pub fn plan(segment: &Segment, query: &Query, own: Option<&[u32]>, costs: &Costs) -> SearchPlan {
     let stride = segment.geometry.stride;
     let Some((lo, hi)) = query.window() else {
-        return Plan {
+        return SearchPlan {
             radii: Vec::new(),
             probed: 0..0,
             scanned: 0..0,
@@ -102,7 +102,7 @@ pub fn plan(segment: &Segment, query: &Query, own: Option<&[u32]>, costs: &Costs
         };
     };
     let all = segment.range(lo, hi);
-    let mut best = Plan {
+    let mut best = SearchPlan {
         radii: Vec::new(),
         probed: all.start..all.start,
         scanned: all.clone(),
@@ -115,10 +115,10 @@ pub fn plan(segment: &Segment, query: &Query, own: Option<&[u32]>, costs: &Costs
     let cost_of = |i: usize, radius: u32| step(segment, i, radius, own.map(|o| o[i]), costs);
     let mut next: Vec<f64> = (0..radii.len()).map(|i| cost_of(i, 0)).collect();
     let (mut spent, mut steps) = (0.0, 0u32);
-    // bit counts ascending: everything up to `count` is probed with the radius that it takes
+    // popcounts ascending: everything up to `popcount` is probed with the radius that it takes
     let mut widest = 0;
-    for count in lo..=hi {
-        widest = widest.max(query.radius(count));
+    for popcount in lo..=hi {
+        widest = widest.max(query.radius(popcount));
         while steps < widest + 1 {
             let i = (0..next.len())
                 .min_by(|&a, &b| next[a].total_cmp(&next[b]))
@@ -131,10 +131,10 @@ pub fn plan(segment: &Segment, query: &Query, own: Option<&[u32]>, costs: &Costs
             next[i] = cost_of(i, radii[i] as u32 + 1);
             steps += 1;
         }
-        let cut = segment.first[count as usize + 1];
+        let cut = segment.first[popcount as usize + 1];
         let cost = spent + costs.scan(all.end - cut, stride);
         if cost < best.cost {
-            best = Plan {
+            best = SearchPlan {
                 radii: radii.clone(),
                 probed: all.start..cut,
                 scanned: cut..all.end,

@@ -12,7 +12,7 @@ pub struct Chunk {
 
 impl Chunk {
     /// So that a value is a u32.
-    pub const MAX_WIDTH: u32 = 32;
+    pub const MAX_WIDTH: u32 = u32::BITS;
 
     /// The chunk's bits of a row, the first one lowest.
     #[inline]
@@ -57,6 +57,7 @@ impl Frequencies {
     pub fn add(&mut self, words: &[u64]) {
         self.rows += 1;
         for (i, &word) in words.iter().enumerate() {
+            // by words: bitvec's iter_ones makes writing a whole segment take half as many instructions again
             let mut word = word;
             while word != 0 {
                 if let Some(set) = self.set.get_mut(64 * i + word.trailing_zeros() as usize) {

@@ -14,15 +14,23 @@ use super::bytes::{bytes, bytes_mut, quarters, quarters_mut};
 use crate::{Error, Result};
 
 /// Bytes of a posting: part of the value, row.
-const POSTING: usize = 1 + 3;
-const HEADER: usize = 16;
-const HEADER_QUARTERS: usize = HEADER / 2;
+const POSTING: usize = 1 + ROW;
+
+/// Two words.
+const HEADER: usize = 2 * size_of::<u64>();
+const HEADER_QUARTERS: usize = HEADER / size_of::<u16>();
+
+/// Bytes of a row's number.
+const ROW: usize = 3;
 
 /// Rows of a segment are numbered in 24 bits.
-pub const MAX_ROWS: u32 = 1 << 24;
+pub const MAX_ROWS: u32 = 1 << (8 * ROW);
+
+/// Words of the largest page whose postings a u16 can count.
+pub const MAX_PAGE_WORDS: usize = u16::MAX as usize * POSTING / size_of::<u64>();
 
 /// Values of a bucket, at most: what a byte can tell apart.
-pub const MAX_SHIFT: u32 = 8;
+pub const MAX_SHIFT: u32 = u8::BITS;
 
 /// Lists up to which looking at each row is quicker than searching.
 const SHORT: usize = 48;
@@ -39,9 +47,9 @@ pub struct PostingPage<'a> {
 
 /// Postings of one value on one page.
 #[derive(Clone, Copy)]
-pub struct List<'a>(&'a [u8]);
+pub struct PostingList<'a>(&'a [u8]);
 
-impl<'a> List<'a> {
+impl<'a> PostingList<'a> {
     pub fn len(&self) -> usize {
         self.0.len() / 3
     }
@@ -69,7 +77,7 @@ impl<'a> List<'a> {
 
     /// Those of these rows, and perhaps some others if they are few.
     #[inline]
-    pub fn about(&self, rows: std::ops::Range<u32>) -> List<'a> {
+    pub fn about(&self, rows: std::ops::Range<u32>) -> PostingList<'a> {
         if self.len() > SHORT {
             self.within(rows)
         } else {
@@ -78,7 +86,7 @@ impl<'a> List<'a> {
     }
 
     /// Those of these rows.
-    pub fn within(&self, rows: std::ops::Range<u32>) -> List<'a> {
+    pub fn within(&self, rows: std::ops::Range<u32>) -> PostingList<'a> {
         let below = |limit: u32| {
             let (mut from, mut to) = (0, self.len());
             while from < to {
@@ -94,7 +102,7 @@ impl<'a> List<'a> {
             from
         };
         let (from, to) = (below(rows.start), below(rows.end));
-        List(self.0.get(3 * from..3 * to).unwrap_or_default())
+        PostingList(self.0.get(3 * from..3 * to).unwrap_or_default())
     }
 
     /// Row numbers, ascending.
@@ -149,13 +157,13 @@ impl<'a> PostingPage<'a> {
     ///
     /// Errors: a directory that cannot be.
     #[inline]
-    pub fn find(&self, value: u32) -> Result<List<'a>> {
+    pub fn find(&self, value: u32) -> Result<PostingList<'a>> {
         let Some(offset) = u64::from(value).checked_sub(self.base) else {
-            return Ok(List(&[]));
+            return Ok(PostingList(&[]));
         };
         let bucket = (offset >> self.shift) as usize;
         if bucket >= self.buckets {
-            return Ok(List(&[]));
+            return Ok(PostingList(&[]));
         }
         let directory = self.directory();
         let (from, to) = (directory[bucket] as usize, directory[bucket + 1] as usize);
@@ -167,11 +175,11 @@ impl<'a> PostingPage<'a> {
         let keys = &all[at + from..at + to];
         let key = (offset & ((1 << self.shift) - 1)) as u8;
         let Some(first) = keys.iter().position(|&k| k == key) else {
-            return Ok(List(&[]));
+            return Ok(PostingList(&[]));
         };
         let run = keys[first..].iter().take_while(|&&k| k == key).count();
         let rows = at + self.len + 3 * (from + first);
-        Ok(List(&all[rows..rows + 3 * run]))
+        Ok(PostingList(&all[rows..rows + 3 * run]))
     }
 
     /// Errors: a header or a directory that cannot be.
@@ -193,7 +201,8 @@ impl<'a> PostingPage<'a> {
         let page = *self;
         let directory = self.directory();
         let all = bytes(self.words);
-        let rows = List(&all[self.keys_at() + self.len..self.keys_at() + POSTING * self.len]);
+        let rows =
+            PostingList(&all[self.keys_at() + self.len..self.keys_at() + POSTING * self.len]);
         let keys = &all[self.keys_at()..self.keys_at() + self.len];
         let values = (0..self.buckets).flat_map(move |b| {
             let (from, to) = (directory[b] as usize, directory[b + 1] as usize);
@@ -228,7 +237,11 @@ pub struct PostingFiller {
 
 impl PostingFiller {
     /// For a chunk of `width` bits over so many rows: `shift` leaves some 16 postings a bucket.
+    ///
+    /// # Panics
+    /// If a page has more than [`MAX_PAGE_WORDS`].
     pub fn new(page_words: usize, width: u32, rows: u32) -> Self {
+        assert!(page_words <= MAX_PAGE_WORDS, "a u16 counts the postings");
         let values_a_row = f64::from(width).exp2() / f64::from(rows.max(1));
         let shift = (16.0 * values_a_row)
             .log2()

@@ -2,18 +2,19 @@
 //! closed form loses rows (see [`least_common`]).
 
 use super::rows::{Geometry, RowPage};
-use crate::similarity::{intersect_words, least_common, scan_rows, Counts};
+use crate::bits::{intersect_words, scan, PackedScan};
+use crate::similarity::{least_common, Popcounts};
 
 /// A signature and the similarity from which rows are found.
 #[derive(Clone, Debug)]
 pub struct Query {
     words: Vec<u64>,
-    count: u32,
+    popcount: u32,
     threshold: f64,
-    /// For each bit count of a row the common bits that it takes, `u32::MAX` where none suffice;
-    /// the last entry stands for missing signatures.
+    /// For each popcount of a row the common bits that it takes, `u32::MAX` where none suffice;
+    /// the last entry stands for null signatures.
     limits: Vec<u32>,
-    /// Least and greatest bit count that can reach the threshold; none where least > greatest.
+    /// Least and greatest popcount that can reach the threshold; none where least > greatest.
     window: (u32, u32),
 }
 
@@ -22,7 +23,7 @@ impl Query {
     pub fn new(geometry: &Geometry, words: &[u64], threshold: f64) -> Query {
         let mut query = Query {
             words: words.to_vec(),
-            count: words.iter().map(|w| w.count_ones()).sum(),
+            popcount: words.iter().map(|w| w.count_ones()).sum(),
             threshold,
             limits: vec![u32::MAX; geometry.bits as usize + 2],
             window: (1, 0),
@@ -32,9 +33,9 @@ impl Query {
     }
 
     /// Any query of so many bits: to plan with, not to search with.
-    pub fn of_count(geometry: &Geometry, count: u32, threshold: f64) -> Query {
+    pub fn of_popcount(geometry: &Geometry, popcount: u32, threshold: f64) -> Query {
         let mut query = Query::new(geometry, &vec![0; geometry.stride], f64::NAN);
-        query.count = count;
+        query.popcount = popcount;
         query.raise(threshold);
         query
     }
@@ -48,11 +49,11 @@ impl Query {
             self.limits[lo as usize..=hi as usize].fill(u32::MAX);
         }
         self.window = (1, 0);
-        let start = self.count.min(most);
-        // the greatest similarity that a bit count allows falls on both sides of the query's own
-        let mut set = |count: u32| match least_common(self.count, count, threshold) {
+        let start = self.popcount.min(most);
+        // the greatest similarity that a popcount allows falls on both sides of the query's own
+        let mut set = |popcount: u32| match least_common(self.popcount, popcount, threshold) {
             Some(least) => {
-                self.limits[count as usize] = least;
+                self.limits[popcount as usize] = least;
                 true
             }
             None => false,
@@ -65,11 +66,11 @@ impl Query {
         self.window = (lo.unwrap_or(start), hi.unwrap_or(start));
     }
 
-    /// Asks for another signature, of `count` set bits, with the same threshold. Cheap if it has as many as the last.
-    pub fn replace(&mut self, words: &[u64], count: u32) {
+    /// Asks for another signature, of `popcount` set bits, with the same threshold. Cheap if it has as many as the last.
+    pub fn replace(&mut self, words: &[u64], popcount: u32) {
         self.words.copy_from_slice(words);
-        if count != self.count {
-            self.count = count;
+        if popcount != self.popcount {
+            self.popcount = popcount;
             self.raise(self.threshold);
         }
     }
@@ -79,29 +80,29 @@ impl Query {
     }
 
     /// Set bits.
-    pub fn count(&self) -> u32 {
-        self.count
+    pub fn popcount(&self) -> u32 {
+        self.popcount
     }
 
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Bit counts that can reach the threshold, `None` if no row can.
+    /// Bit popcounts that can reach the threshold, `None` if no row can.
     pub fn window(&self) -> Option<(u32, u32)> {
         (self.window.0 <= self.window.1).then_some(self.window)
     }
 
-    /// In how many bits a row of `count` set bits, within the window, can differ and still reach
+    /// In how many bits a row of `popcount` set bits, within the window, can differ and still reach
     /// the threshold: |Q|+|B|−2I with I the least common bits that do.
-    pub fn radius(&self, count: u32) -> u32 {
-        self.count + count - 2 * self.limits[count as usize]
+    pub fn radius(&self, popcount: u32) -> u32 {
+        self.popcount + popcount - 2 * self.limits[popcount as usize]
     }
 
     /// The common bits of a row that reaches the threshold.
     #[inline]
-    pub fn hit(&self, words: &[u64], count: u32) -> Option<u32> {
-        let least = self.limits.get(count as usize).copied()?;
+    pub fn hit(&self, words: &[u64], popcount: u32) -> Option<u32> {
+        let least = self.limits.get(popcount as usize).copied()?;
         if least == u32::MAX {
             return None;
         }
@@ -121,30 +122,25 @@ impl Query {
         if from >= to {
             return;
         }
-        let (words, counts) = (page.words(from, to), &page.counts()[from..to]);
-        self.scan_words(words, counts, |i, common| hit(from + i, common));
+        let (words, popcounts) = (page.words(from, to), &page.popcounts()[from..to]);
+        self.scan_words(words, popcounts, |i, common| hit(from + i, common));
     }
 
-    /// The same for rows that are side by side, with their bit counts.
-    pub fn scan_words(&self, words: &[u64], counts: &[u32], mut hit: impl FnMut(usize, u32)) {
+    /// The same for rows that are side by side, with their popcounts.
+    pub fn scan_words(&self, words: &[u64], popcounts: &[u32], mut hit: impl FnMut(usize, u32)) {
         if self.window().is_none() {
             return;
         }
-        scan_rows(
-            words,
-            counts,
-            &self.words,
-            &self.limits,
-            self.threshold.clamp(0.0, 2.0),
-            &mut hit,
-        );
+        let threshold = self.threshold.clamp(0.0, 2.0);
+        let rows = PackedScan::new(words, popcounts, &self.words, &self.limits, threshold);
+        scan(&rows, &mut hit);
     }
 
     /// Similarity of the query to a row.
-    pub fn similarity(&self, count: u32, common: u32) -> f64 {
-        Counts {
-            a: self.count,
-            b: count,
+    pub fn similarity(&self, popcount: u32, common: u32) -> f64 {
+        Popcounts {
+            a: self.popcount,
+            b: popcount,
             common,
         }
         .jaccard()

@@ -5,16 +5,16 @@
 //! | 1 | number of rows (u32), 1 if no row may be added any more (u32) |
 //! | capacity · stride | bits of each row, padded with 0 to whole words |
 //! | capacity, if rows have thresholds | threshold of each row (float8) |
-//! | ⌈capacity/2⌉ | bit count of each row (u32); one more than there are bits: a missing signature |
-//! | the rest | place of each row in the table (6 bytes: offset, block; little-endian), 0 for a dead row |
+//! | ⌈capacity/2⌉ | popcount of each row (u32); one more than there are bits: a null signature |
+//! | the rest | tid of each row in the table (6 bytes: offset, block; little-endian), 0 for a dead row |
 
 use super::bytes::{bytes, bytes_mut, halves, halves_mut};
-use crate::filter::query::NEVER;
-use crate::similarity::intersect_words;
-use crate::{Error, Kind, Result};
+use crate::bits::intersect_words;
+use crate::filter::query::is_threshold;
+use crate::{Error, ErrorKind, Result};
 
-/// Bytes of a row's place.
-const PLACE: usize = 6;
+/// Bytes of a row's tid: offset and block.
+const TID: usize = size_of::<u16>() + size_of::<u32>();
 
 /// How rows of one shape lie on pages of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +35,10 @@ impl Geometry {
     /// Errors: a signature that does not fit a page.
     pub fn new(page_words: usize, bits: u32, thresholds: bool) -> Result<Geometry> {
         let stride = bits.max(1).div_ceil(64) as usize;
-        let row = 8 * stride + 4 + PLACE + if thresholds { 8 } else { 0 };
+        let row = 8 * stride + 4 + TID + if thresholds { 8 } else { 0 };
         let fits = |n: usize| {
             let words = 1 + n * (stride + usize::from(thresholds)) + n.div_ceil(2);
-            8 * words + PLACE * n <= 8 * page_words
+            8 * words + TID * n <= 8 * page_words
         };
         let mut capacity = 8 * page_words / row;
         while capacity > 0 && !fits(capacity) {
@@ -47,7 +47,7 @@ impl Geometry {
         if capacity == 0 {
             let most = Geometry::most_bits(page_words);
             return Err(Error::new(
-                Kind::LimitExceeded,
+                ErrorKind::LimitExceeded,
                 format!("signature of {bits} bits is too large for a sigfile index"),
             )
             .detail(format!(
@@ -69,8 +69,8 @@ impl Geometry {
         64 * (8 * page_words).saturating_sub(32) / 8
     }
 
-    /// The bit count that stands for a missing signature.
-    pub fn missing(&self) -> u32 {
+    /// The popcount that stands for a null signature.
+    pub fn null_popcount(&self) -> u32 {
         self.bits + 1
     }
 
@@ -78,22 +78,22 @@ impl Geometry {
         1 + self.capacity * self.stride
     }
 
-    fn counts_at(&self) -> usize {
+    fn popcounts_at(&self) -> usize {
         self.thresholds_at() + if self.thresholds { self.capacity } else { 0 }
     }
 
-    fn places_at(&self) -> usize {
-        self.counts_at() + self.capacity.div_ceil(2)
+    fn tids_at(&self) -> usize {
+        self.popcounts_at() + self.capacity.div_ceil(2)
     }
 
-    /// Where on its page the words, the count and the place of a row are.
+    /// Where on its page the words, the popcount and the tid of a row are.
     pub fn words_of(&self, i: usize) -> [usize; 4] {
         let words = 1 + i * self.stride;
         [
             words,
             words + self.stride - 1,
-            self.counts_at() + i / 2,
-            self.places_at() + PLACE * i / 8,
+            self.popcounts_at() + i / 2,
+            self.tids_at() + TID * i / 8,
         ]
     }
 
@@ -105,25 +105,25 @@ impl Geometry {
 
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row<'a> {
+pub struct SignatureRow<'a> {
     pub words: &'a [u64],
-    pub count: u32,
+    pub popcount: u32,
     /// 0 where rows have none.
     pub threshold: f64,
     /// Block · 2^16 + offset, 0 for a dead row.
-    pub place: u64,
+    pub tid: u64,
 }
 
-impl Row<'_> {
-    /// Errors: bits, bit count and threshold do not fit together, or the shape.
+impl SignatureRow<'_> {
+    /// Errors: bits, popcount and threshold do not fit together, or the shape.
     #[inline]
     pub fn check(&self, geometry: &Geometry) -> Result<()> {
         let counted = intersect_words(self.words, self.words);
-        let missing = self.count == geometry.missing() && counted == 0;
-        if counted != self.count && !missing {
-            let count = self.count;
+        let null = self.popcount == geometry.null_popcount() && counted == 0;
+        if counted != self.popcount && !null {
+            let popcount = self.popcount;
             return Err(Error::damaged(format!(
-                "a row has {counted} bits set, and bit count {count}"
+                "a row has {counted} bits set, and popcount {popcount}"
             )));
         }
         let padding = 64 * geometry.stride as u32 - geometry.bits;
@@ -131,8 +131,7 @@ impl Row<'_> {
         if padding > 0 && padding < 64 && last >> (64 - padding) != 0 {
             return Err(Error::damaged("a row has padding bits set"));
         }
-        let possible = (0.0..=1.0).contains(&self.threshold) || self.threshold == NEVER;
-        if geometry.thresholds && !missing && !possible {
+        if geometry.thresholds && !null && !is_threshold(self.threshold) {
             let threshold = self.threshold;
             return Err(Error::damaged(format!("a row has threshold {threshold}")));
         }
@@ -180,19 +179,22 @@ impl<'a> RowPage<'a> {
 
     /// A page that rows are added to.
     ///
-    /// Errors: as above; bit counts that no row can have; a row behind the last one.
+    /// Errors: as above; popcounts that no row can have; a row behind the last one.
     pub fn growing(geometry: Geometry, words: &'a [u64]) -> Result<Self> {
         let page = RowPage::new(geometry, words)?;
-        let counts = page.counts();
-        if counts.iter().any(|&count| count > geometry.missing()) {
-            let count = counts.iter().max().copied().unwrap_or(0);
-            return Err(Error::damaged(format!("a row has bit count {count}")));
+        let popcounts = page.popcounts();
+        if popcounts
+            .iter()
+            .any(|&popcount| popcount > geometry.null_popcount())
+        {
+            let popcount = popcounts.iter().max().copied().unwrap_or(0);
+            return Err(Error::damaged(format!("a row has popcount {popcount}")));
         }
         if page.len < geometry.capacity {
             let n = page.len;
-            let count = page.all_counts()[n];
+            let popcount = page.all_popcounts()[n];
             let bits = page.words(n, n + 1).iter().any(|&word| word != 0);
-            if count != 0 || page.place(n) != 0 || bits {
+            if popcount != 0 || page.tid(n) != 0 || bits {
                 return Err(Error::damaged(format!(
                     "there is a row behind the last, {n}"
                 )));
@@ -224,22 +226,21 @@ impl<'a> RowPage<'a> {
         &self.words[1 + from * stride..1 + to * stride]
     }
 
-    /// The bit counts of all rows.
-    pub fn counts(&self) -> &'a [u32] {
-        &self.all_counts()[..self.len]
+    /// The popcounts of all rows.
+    pub fn popcounts(&self) -> &'a [u32] {
+        &self.all_popcounts()[..self.len]
     }
 
-    fn all_counts(&self) -> &'a [u32] {
+    fn all_popcounts(&self) -> &'a [u32] {
         let g = self.geometry;
-        halves(&self.words[g.counts_at()..g.places_at()])
+        halves(&self.words[g.popcounts_at()..g.tids_at()])
     }
 
-    pub fn place(&self, i: usize) -> u64 {
-        let at = PLACE * i;
-        let mut place = [0; 8];
-        place[..PLACE]
-            .copy_from_slice(&bytes(&self.words[self.geometry.places_at()..])[at..at + PLACE]);
-        u64::from_le_bytes(place)
+    pub fn tid(&self, i: usize) -> u64 {
+        let at = TID * i;
+        let mut tid = [0; 8];
+        tid[..TID].copy_from_slice(&bytes(&self.words[self.geometry.tids_at()..])[at..at + TID]);
+        u64::from_le_bytes(tid)
     }
 
     pub fn threshold(&self, i: usize) -> f64 {
@@ -252,18 +253,18 @@ impl<'a> RowPage<'a> {
     }
 
     /// A row below the page's number of rows, as it stands there.
-    pub fn row(&self, i: usize) -> Row<'a> {
-        Row {
+    pub fn row(&self, i: usize) -> SignatureRow<'a> {
+        SignatureRow {
             words: self.words(i, i + 1),
-            count: self.counts()[i],
+            popcount: self.popcounts()[i],
             threshold: self.threshold(i),
-            place: self.place(i),
+            tid: self.tid(i),
         }
     }
 
     /// Errors: no such row; a row that cannot be.
     #[inline]
-    pub fn checked(&self, i: usize) -> Result<Row<'a>> {
+    pub fn checked(&self, i: usize) -> Result<SignatureRow<'a>> {
         if i >= self.len {
             return Err(Error::damaged(format!("there is no row {i}")));
         }
@@ -295,7 +296,7 @@ impl<'a> RowPageMut<'a> {
     }
 
     /// Adds a row behind the others; false if the page is full.
-    pub fn push(&mut self, row: Row<'_>) -> bool {
+    pub fn push(&mut self, row: SignatureRow<'_>) -> bool {
         let g = self.geometry;
         let n = self.len();
         if n == g.capacity || self.words[0] >> 32 != 0 {
@@ -305,43 +306,25 @@ impl<'a> RowPageMut<'a> {
         if g.thresholds {
             self.words[g.thresholds_at() + n] = row.threshold.to_bits();
         }
-        halves_mut(&mut self.words[g.counts_at()..g.places_at()])[n] = row.count;
-        self.set_place(n, row.place);
+        halves_mut(&mut self.words[g.popcounts_at()..g.tids_at()])[n] = row.popcount;
+        self.set_tid(n, row.tid);
         self.words[0] = n as u64 + 1;
         true
     }
 
-    fn set_place(&mut self, i: usize, place: u64) {
-        let at = PLACE * i;
-        let places = bytes_mut(&mut self.words[self.geometry.places_at()..]);
-        places[at..at + PLACE].copy_from_slice(&place.to_le_bytes()[..PLACE]);
+    fn set_tid(&mut self, i: usize, tid: u64) {
+        let at = TID * i;
+        let tids = bytes_mut(&mut self.words[self.geometry.tids_at()..]);
+        tids[at..at + TID].copy_from_slice(&tid.to_le_bytes()[..TID]);
     }
 
     /// Marks row `i` as dead: its bits stay, nobody finds it.
-    pub fn bury(&mut self, i: usize) {
-        self.set_place(i, 0);
+    pub fn mark_dead(&mut self, i: usize) {
+        self.set_tid(i, 0);
     }
 
     /// Lets no more rows in.
     pub fn close(&mut self) {
         self.words[0] |= 1 << 32;
-    }
-}
-
-/// The bits of a signature, as stored, as words.
-pub fn to_words(bits: &[u8], stride: usize, out: &mut Vec<u64>) {
-    out.extend((0..stride).map(|i| {
-        let mut word = [0; 8];
-        let rest = bits.get(8 * i..).unwrap_or(&[]);
-        let n = rest.len().min(8);
-        word[..n].copy_from_slice(&rest[..n]);
-        u64::from_le_bytes(word)
-    }));
-}
-
-/// The first bytes of `words`, as a signature stores its bits.
-pub fn to_bits(words: &[u64], out: &mut [u8]) {
-    for (bytes, word) in out.chunks_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
     }
 }

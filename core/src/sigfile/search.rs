@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::budget::{plan, Costs, Plan};
+use super::budget::{plan, Costs, SearchPlan};
+use super::pages::Pages;
 use super::query::Query;
 use super::rows::RowPage;
 use super::segment::{Postings, Segment};
-use super::Pages;
 use crate::sort::sort_distinct;
 use crate::tick::Ticker;
 use crate::{Error, Result};
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// What is left to look at: rows by number, ascending.
 #[derive(Debug)]
 pub struct Search {
-    plan: Plan,
+    plan: SearchPlan,
     candidates: Vec<u32>,
     /// Candidates already looked at.
     done: usize,
@@ -25,7 +25,7 @@ pub struct Search {
 
 /// Rows of one page that a search has to look at.
 #[derive(Debug, PartialEq)]
-pub enum Work<'a> {
+pub enum PageWork<'a> {
     /// These rows, by number in the segment.
     Rows(&'a [u32]),
     /// Rows of the page, by number on it.
@@ -173,9 +173,9 @@ impl Search {
         })
     }
 
-    /// Every row of the segment, by `Work::Range`.
+    /// Every row of the segment, by `PageWork::Range`.
     pub fn everything(segment: &Segment) -> Search {
-        let plan = Plan {
+        let plan = SearchPlan {
             radii: Vec::new(),
             probed: 0..0,
             scanned: 0..segment.rows,
@@ -191,7 +191,7 @@ impl Search {
     }
 
     /// How it is done.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &SearchPlan {
         &self.plan
     }
 
@@ -215,14 +215,14 @@ impl Search {
     }
 
     /// The next page to look at, and what for; `None` at the end.
-    pub fn next(&mut self, segment: &Segment) -> Option<(u32, Work<'_>)> {
+    pub fn next(&mut self, segment: &Segment) -> Option<(u32, PageWork<'_>)> {
         let capacity = segment.geometry.capacity as u32;
         if let Some(&row) = self.candidates.get(self.done) {
             let page = row / capacity;
             let rest = &self.candidates[self.done..];
             let n = rest.partition_point(|&row| row < (page + 1) * capacity);
             self.done += n;
-            return Some((page, Work::Rows(&rest[..n])));
+            return Some((page, PageWork::Rows(&rest[..n])));
         }
         if self.scanned.is_empty() {
             return None;
@@ -231,15 +231,15 @@ impl Search {
         let from = self.scanned.start % capacity;
         let to = (self.scanned.end - page * capacity).min(capacity);
         self.scanned.start = page * capacity + to;
-        Some((page, Work::Range(from as usize, to as usize)))
+        Some((page, PageWork::Range(from as usize, to as usize)))
     }
 }
 
-impl Work<'_> {
+impl PageWork<'_> {
     /// Calls `hit` with number on the page and common bits of every row that reaches the
     /// threshold, ascending. `of` is the segment that the page belongs to, and its number there.
     ///
-    /// Errors: a row that cannot be: a bit count where it does not belong is noticed in every row that is looked at, what does not fit the
+    /// Errors: a row that cannot be: a popcount where it does not belong is noticed in every row that is looked at, what does not fit the
     /// bits in those that are found.
     pub fn run(
         &self,
@@ -256,22 +256,22 @@ impl Work<'_> {
             }
         };
         match *self {
-            Work::Range(from, to) => {
+            PageWork::Range(from, to) => {
                 let to = to.min(page.len());
                 if let Some((segment, number)) = of {
-                    segment.check_counts(number, page, from, to)?;
+                    segment.check_popcounts(number, page, from, to)?;
                 }
                 query.scan(page, from, to, check);
             }
-            Work::Rows(rows) => {
+            PageWork::Rows(rows) => {
                 let capacity = page.geometry().capacity;
                 for &row in rows {
                     let i = row as usize % capacity;
-                    let count = match of {
-                        Some((segment, number)) => segment.count_on(number, page, i)?,
-                        None => page.checked(i)?.count,
+                    let popcount = match of {
+                        Some((segment, number)) => segment.popcount_on(number, page, i)?,
+                        None => page.checked(i)?.popcount,
                     };
-                    if let Some(common) = query.hit(page.words(i, i + 1), count) {
+                    if let Some(common) = query.hit(page.words(i, i + 1), popcount) {
                         check(i, common);
                     }
                 }

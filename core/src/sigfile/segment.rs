@@ -1,6 +1,6 @@
 //! What a search has to know of a segment before it reads a page.
 //!
-//! Stored as words: `[rows, chunks | flags, least threshold, first row of each bit count (bits + 3
+//! Stored as words: `[rows, chunks | flags, least threshold, first row of each popcount (bits + 3
 //! of them, two a word), then for each chunk: start | width << 32, pages, expected lengths (float8,
 //! 3), its pages' least values (two a word)]`.
 
@@ -8,7 +8,7 @@ use super::bytes::{halves, halves_mut};
 use super::chunk::{Chunk, MAX_CHUNKS};
 use super::posting::{PostingPage, MAX_ROWS};
 use super::rows::{Geometry, RowPage};
-use crate::filter::query::NEVER;
+use crate::filter::query::is_threshold;
 use crate::{Error, Result};
 
 /// Radii for which a chunk's expected list lengths are kept.
@@ -53,7 +53,7 @@ impl Postings {
     }
 }
 
-/// A sealed segment: rows sorted by bit count, missing signatures last.
+/// A sealed segment: rows sorted by popcount, null signatures last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     pub geometry: Geometry,
@@ -66,7 +66,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Rows whose bit counts are `lo` to `hi`.
+    /// Rows whose popcounts are `lo` to `hi`.
     pub fn range(&self, lo: u32, hi: u32) -> std::ops::Range<u32> {
         self.first[lo as usize]..self.first[hi as usize + 1]
     }
@@ -87,30 +87,30 @@ impl Segment {
 
     /// Whether row number `row` is one of those with so many bits.
     #[inline]
-    pub fn has(&self, row: u32, count: u32) -> bool {
-        let at = count as usize;
+    pub fn has(&self, row: u32, popcount: u32) -> bool {
+        let at = popcount as usize;
         match (self.first.get(at), self.first.get(at.saturating_add(1))) {
             (Some(&first), Some(&end)) => first <= row && row < end,
             _ => false,
         }
     }
 
-    /// The bit count of row `i` of a page.
+    /// The popcount of row `i` of a page.
     ///
     /// Errors: one that it cannot have there.
     #[inline]
-    pub fn count_on(&self, number: u32, page: &RowPage<'_>, i: usize) -> Result<u32> {
+    pub fn popcount_on(&self, number: u32, page: &RowPage<'_>, i: usize) -> Result<u32> {
         let row = number * self.geometry.capacity as u32 + i as u32;
-        match page.counts().get(i) {
-            Some(&count) if self.has(row, count) => Ok(count),
-            count => Err(misplaced(i, count.copied()).on_page(number)),
+        match page.popcounts().get(i) {
+            Some(&popcount) if self.has(row, popcount) => Ok(popcount),
+            popcount => Err(misplaced(i, popcount.copied()).on_page(number)),
         }
     }
 
-    /// Whether the bit counts of rows `from..to` of a page are those that belong there.
+    /// Whether the popcounts of rows `from..to` of a page are those that belong there.
     ///
     /// Errors: one is not.
-    pub fn check_counts(
+    pub fn check_popcounts(
         &self,
         number: u32,
         page: &RowPage<'_>,
@@ -120,14 +120,14 @@ impl Segment {
         let base = number * self.geometry.capacity as u32;
         let mut at = from;
         while at < to {
-            let count = self.count_on(number, page, at)?;
-            let end = ((self.first[count as usize + 1] - base) as usize).min(to);
-            let Some(run) = page.counts().get(at..end) else {
+            let popcount = self.popcount_on(number, page, at)?;
+            let end = ((self.first[popcount as usize + 1] - base) as usize).min(to);
+            let Some(run) = page.popcounts().get(at..end) else {
                 return Err(misplaced(end - 1, None).on_page(number));
             };
             // without a branch for each, several at once
-            if run.iter().fold(0, |differ, &c| differ | (c ^ count)) != 0 {
-                let other = run.iter().position(|&c| c != count).unwrap_or(0);
+            if run.iter().fold(0, |differ, &c| differ | (c ^ popcount)) != 0 {
+                let other = run.iter().position(|&c| c != popcount).unwrap_or(0);
                 return Err(misplaced(at + other, run.get(other).copied()).on_page(number));
             }
             at = end;
@@ -137,22 +137,22 @@ impl Segment {
 
     /// Looks at everything that a page of rows says.
     ///
-    /// Errors: a number of rows, a bit count, bits or a threshold that cannot be.
+    /// Errors: a number of rows, a popcount, bits or a threshold that cannot be.
     pub fn check_row_page<'a>(&self, number: u32, words: &'a [u64]) -> Result<RowPage<'a>> {
         let page = self.row_page(number, words)?;
-        self.check_counts(number, &page, 0, page.len())?;
+        self.check_popcounts(number, &page, 0, page.len())?;
         page.check().map_err(|e| e.on_page(number))?;
         Ok(page)
     }
 
-    /// The bit count of a row.
-    pub fn count_of(&self, row: u32) -> u32 {
+    /// The popcount of a row.
+    pub fn popcount_of(&self, row: u32) -> u32 {
         self.first.partition_point(|&first| first <= row) as u32 - 1
     }
 
     /// Rows with a signature.
     pub fn present(&self) -> u32 {
-        self.first[self.geometry.missing() as usize]
+        self.first[self.geometry.null_popcount() as usize]
     }
 
     pub fn row_pages(&self) -> u32 {
@@ -165,10 +165,10 @@ impl Segment {
         self.row_pages() + postings as u32
     }
 
-    /// Mean bit count of the signatures.
-    pub fn mean_count(&self) -> f64 {
-        let mean = |(count, w): (usize, &[u32])| count as f64 * f64::from(w[1] - w[0]);
-        let all = self.first[..=self.geometry.missing() as usize].windows(2);
+    /// Mean popcount of the signatures.
+    pub fn mean_popcount(&self) -> f64 {
+        let mean = |(popcount, w): (usize, &[u32])| popcount as f64 * f64::from(w[1] - w[0]);
+        let all = self.first[..=self.geometry.null_popcount() as usize].windows(2);
         all.enumerate().map(mean).sum::<f64>() / f64::from(self.present().max(1))
     }
 
@@ -210,18 +210,17 @@ impl Segment {
         let header = take(3)?;
         let (rows, chunks) = (header[0], header[1]);
         let least_threshold = f64::from_bits(header[2]);
-        let possible = (0.0..=1.0).contains(&least_threshold) || least_threshold == NEVER;
         if rows > u64::from(MAX_ROWS)
             || chunks > MAX_CHUNKS as u64
-            || !possible
+            || !is_threshold(least_threshold)
             || (!geometry.thresholds && least_threshold != 0.0)
         {
             return Err(damaged());
         }
         let rows = rows as u32;
-        let counts = geometry.bits as usize + 3;
-        let first = copied(&halves(take(counts.div_ceil(2))?)[..counts])?;
-        if !first.is_sorted() || first[0] != 0 || first[counts - 1] != rows {
+        let numbers = geometry.bits as usize + 3;
+        let first = copied(&halves(take(numbers.div_ceil(2))?)[..numbers])?;
+        if !first.is_sorted() || first[0] != 0 || first[numbers - 1] != rows {
             return Err(damaged());
         }
         let mut first_page = geometry.pages(rows);
@@ -295,9 +294,9 @@ fn other_rows(head: u64, expected: u32) -> Error {
 }
 
 #[cold]
-fn misplaced(i: usize, count: Option<u32>) -> Error {
-    Error::damaged(match count {
-        Some(count) => format!("row {i} has bit count {count}, which does not belong there"),
+fn misplaced(i: usize, popcount: Option<u32>) -> Error {
+    Error::damaged(match popcount {
+        Some(popcount) => format!("row {i} has popcount {popcount}, which does not belong there"),
         None => format!("there is no row {i}"),
     })
 }

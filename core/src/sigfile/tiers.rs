@@ -17,7 +17,7 @@ fn tier(rows: u64, unit: u64) -> u32 {
     tier
 }
 
-/// The segments (by place in `rows`, which gives their sizes) that ought to become one: where a tier has
+/// The segments (by position in `rows`, which gives their sizes) that ought to become one: where a tier has
 /// [`FAN`], these and the smaller ones, if they have at most `most` rows together.
 pub fn crowded(rows: &[u64], unit: u64, most: u64) -> Vec<usize> {
     let tiers: Vec<u32> = rows.iter().map(|&r| tier(r, unit)).collect();
@@ -30,7 +30,7 @@ pub fn crowded(rows: &[u64], unit: u64, most: u64) -> Vec<usize> {
         .unwrap_or_default()
 }
 
-/// Cuts segments (by place in `rows`) into groups of at most `most` rows, each to become one; groups of
+/// Cuts segments (by position in `rows`) into groups of at most `most` rows, each to become one; groups of
 /// one segment that `worth` does not call for are left out.
 pub fn groups(rows: &[u64], most: u64, worth: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..rows.len()).collect();

@@ -1,14 +1,14 @@
-//! Writing a segment: rows in the order of their bit counts, then the posting lists of each chunk.
+//! Writing a segment: rows in the order of their popcounts, then the posting lists of each chunk.
 //!
 //! Memory: a chunk's postings are sorted in what the caller allows; where they do not fit, the rows are
 //! read once for each range of values that does.
 
 use super::chunk::{Chunk, Frequencies, MIN_ROWS};
+use super::pages::Pages;
 use super::posting::{PostingFiller, MAX_ROWS};
-use super::rows::{Geometry, Row, RowPageMut};
+use super::rows::{Geometry, RowPageMut, SignatureRow};
 use super::segment::{Postings, Segment, MEASURED};
-use super::Pages;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// What a page of a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Content {
 }
 
 /// Where a segment's pages go.
-pub trait Store: Pages {
+pub trait PageStore: Pages {
     /// Adds a page behind those already written.
     fn append(&mut self, content: Content, words: &[u64]);
 }
@@ -37,12 +37,12 @@ pub struct Writer<S> {
     page: Vec<u64>,
     rows: u32,
     first: Vec<u32>,
-    last_count: u32,
+    last_popcount: u32,
     least_threshold: f64,
     frequencies: Frequencies,
 }
 
-impl<S: Store> Writer<S> {
+impl<S: PageStore> Writer<S> {
     pub fn new(geometry: Geometry, store: S) -> Self {
         Writer {
             geometry,
@@ -50,32 +50,32 @@ impl<S: Store> Writer<S> {
             page: vec![0; geometry.page_words],
             rows: 0,
             first: Vec::new(),
-            last_count: 0,
+            last_popcount: 0,
             least_threshold: f64::INFINITY,
             frequencies: Frequencies::new(geometry.bits),
         }
     }
 
-    /// Adds a row; bit counts never descend. This is the last gate: what is wrong with a row is not copied.
+    /// Adds a row; popcounts never descend. This is the last gate: what is wrong with a row is not copied.
     ///
     /// Errors: more rows than a segment can hold; a row that cannot be, or comes too late.
-    pub fn push(&mut self, row: Row<'_>) -> Result<()> {
+    pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
         if self.rows == MAX_ROWS {
             return Err(Error::new(
-                Kind::LimitExceeded,
+                ErrorKind::LimitExceeded,
                 format!("sigfile segment cannot hold more than {MAX_ROWS} rows"),
             ));
         }
         row.check(&self.geometry)?;
-        if row.count < self.last_count {
+        if row.popcount < self.last_popcount {
             return Err(Error::damaged(format!(
-                "a row of bit count {} comes behind one of {}",
-                row.count, self.last_count
+                "a row of popcount {} comes behind one of {}",
+                row.popcount, self.last_popcount
             )));
         }
-        self.last_count = row.count;
-        self.first.resize(row.count as usize + 1, self.rows);
-        if row.count <= self.geometry.bits {
+        self.last_popcount = row.popcount;
+        self.first.resize(row.popcount as usize + 1, self.rows);
+        if row.popcount <= self.geometry.bits {
             self.least_threshold = self.least_threshold.min(row.threshold);
             if self.rows.is_multiple_of(SAMPLE_STEP) && self.rows / SAMPLE_STEP < SAMPLE {
                 self.frequencies.add(row.words);
@@ -109,7 +109,7 @@ impl<S: Store> Writer<S> {
             self.flush();
         }
         self.first
-            .resize(self.geometry.missing() as usize + 2, self.rows);
+            .resize(self.geometry.null_popcount() as usize + 2, self.rows);
         let mut segment = Segment {
             geometry: self.geometry,
             rows: self.rows,
@@ -127,9 +127,9 @@ impl<S: Store> Writer<S> {
         }
         // two buffers of eight bytes a posting
         let capacity = u32::try_from(memory.max(1 << 16) / 16).unwrap_or(u32::MAX);
-        let mut sorter = Sorter::new(capacity.min(present))?;
+        let mut sorter = PostingSorter::new(capacity.min(present))?;
         for chunk in self.frequencies.deal(present, chunks) {
-            let mut output = Output {
+            let mut output = PostingOutput {
                 store: &mut self.store,
                 filler: PostingFiller::new(self.geometry.page_words, chunk.width, present),
                 page: &mut self.page,
@@ -193,14 +193,14 @@ fn measure(segment: &mut Segment, store: &mut impl Pages) -> Result<()> {
 }
 
 /// Posting pages of one chunk on their way out.
-struct Output<'a, S> {
+struct PostingOutput<'a, S> {
     store: &'a mut S,
     filler: PostingFiller,
     page: &'a mut Vec<u64>,
     fences: Vec<u32>,
 }
 
-impl<S: Store> Output<'_, S> {
+impl<S: PageStore> PostingOutput<'_, S> {
     fn push(&mut self, value: u32, row: u32) {
         if !self.filler.push(value, row) {
             self.flush();
@@ -218,21 +218,21 @@ impl<S: Store> Output<'_, S> {
 }
 
 /// Sorts postings, value · 2^32 + row each.
-struct Sorter {
+struct PostingSorter {
     capacity: u32,
     postings: Vec<u64>,
     spare: Vec<u64>,
 }
 
-impl Sorter {
-    fn new(capacity: u32) -> Result<Sorter> {
+impl PostingSorter {
+    fn new(capacity: u32) -> Result<PostingSorter> {
         let reserved = || {
             let mut v = Vec::new();
             v.try_reserve_exact(capacity as usize)
                 .map_err(|_| Error::out_of_memory(8 * capacity as usize))?;
             Ok(v)
         };
-        Ok(Sorter {
+        Ok(PostingSorter {
             capacity,
             postings: reserved()?,
             spare: reserved()?,
@@ -240,14 +240,14 @@ impl Sorter {
     }
 
     /// Writes the postings whose values are `lo` to `hi`, `count` of them.
-    fn write<S: Store>(
+    fn write<S: PageStore>(
         &mut self,
         segment: &Segment,
         chunk: Chunk,
         lo: u32,
         hi: u32,
         count: u32,
-        output: &mut Output<'_, S>,
+        output: &mut PostingOutput<'_, S>,
     ) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -306,12 +306,12 @@ impl Sorter {
     }
 
     /// More rows with one value than fit into memory: in the order of the rows they are sorted.
-    fn write_one_value<S: Store>(
+    fn write_one_value<S: PageStore>(
         &mut self,
         segment: &Segment,
         chunk: Chunk,
         wanted: u32,
-        output: &mut Output<'_, S>,
+        output: &mut PostingOutput<'_, S>,
     ) -> Result<()> {
         let mut from = 0;
         while from < segment.present() {

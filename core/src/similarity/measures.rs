@@ -1,33 +1,33 @@
 //! Measures of two signatures, all of them from three counts.
 
-use super::{count_bits, intersect_bits};
+use crate::bits::{intersect_bits, popcount};
 use crate::filter::View;
 use crate::Result;
 
 /// Set bits of a, of b, and of both. Every ratio is 0 where one of the signatures is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct Popcounts {
     pub a: u32,
     pub b: u32,
     pub common: u32,
 }
 
-impl Counts {
+impl Popcounts {
     /// Errors: different shapes.
     #[inline]
-    pub fn of(a: &View<'_>, b: &View<'_>) -> Result<Counts> {
-        Ok(Counts {
+    pub fn of(a: &View<'_>, b: &View<'_>) -> Result<Popcounts> {
+        Ok(Popcounts {
             common: a.common(b)?,
-            a: a.count(),
-            b: b.count(),
+            a: a.popcount(),
+            b: b.popcount(),
         })
     }
 
     /// Of the bits of two signatures of one shape.
-    pub fn of_bits(a: &[u8], b: &[u8]) -> Counts {
-        Counts {
-            a: count_bits(a),
-            b: count_bits(b),
+    pub fn of_bits(a: &[u8], b: &[u8]) -> Popcounts {
+        Popcounts {
+            a: popcount(a),
+            b: popcount(b),
             common: intersect_bits(a, b),
         }
     }

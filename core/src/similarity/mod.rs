@@ -1,17 +1,11 @@
-//! Comparing signatures: word-parallel counting, the measures, thresholds and weighted profiles.
+//! Comparing signatures: the measures, thresholds, exact search, and weighted profiles.
 
-mod fold;
-mod kernel;
 mod measures;
+mod packed;
 mod profile;
-mod scan;
 mod threshold;
 
-pub(crate) use fold::{fold, Fold, FoldFilter};
-pub(crate) use kernel::intersect_words;
-pub use kernel::{count_bits, intersect_bits, kernels, Kernel};
-pub use measures::Counts;
+pub use measures::Popcounts;
+pub use packed::PackedSignatures;
 pub use profile::{profile, Weights};
-pub(crate) use scan::scan_rows;
-pub use scan::PackedSignatures;
-pub use threshold::least_common;
+pub use threshold::{above, at_least, jaccard_of_dice, least_common};

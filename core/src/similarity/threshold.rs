@@ -1,12 +1,13 @@
 //! Thresholds on integers. A closed form in floating point loses rows: ⌈0.9·19/1.9⌉ comes out as
 //! 10 where 9 common bits give exactly 0.9. So every bound is found by testing the quotient.
 
-use super::Counts;
+use super::measures::Popcounts;
+use crate::filter::query::NEVER;
 
 /// The least number of common bits with which signatures of `a` and `b` set bits reach Jaccard
 /// similarity `threshold`; `None` when they cannot, as when the threshold is NaN.
 pub fn least_common(a: u32, b: u32, threshold: f64) -> Option<u32> {
-    let reaches = |common| Counts { a, b, common }.jaccard() >= threshold;
+    let reaches = |common| Popcounts { a, b, common }.jaccard() >= threshold;
     let most = a.min(b);
     if !reaches(most) {
         return None;
@@ -21,6 +22,40 @@ pub fn least_common(a: u32, b: u32, threshold: f64) -> Option<u32> {
         common += 1;
     }
     Some(common)
+}
+
+/// The threshold of a query whose hits are the rows with a similarity of at least `least`; any
+/// number will do, as in an ordinary comparison.
+pub fn at_least(least: f64) -> f64 {
+    if least <= 1.0 {
+        least.max(0.0)
+    } else {
+        NEVER
+    }
+}
+
+/// The same for a similarity above `limit`.
+pub fn above(limit: f64) -> f64 {
+    if limit.is_nan() {
+        NEVER
+    } else {
+        at_least(if limit < 0.0 { 0.0 } else { limit.next_up() })
+    }
+}
+
+/// A threshold of Jaccard similarity that all rows reach whose Dice similarity is `dice`, d, or more: d/(2−d), and a few
+/// units in the last place less for what rounding can take. Rows have to be checked again.
+pub fn jaccard_of_dice(dice: f64) -> f64 {
+    const SLACK: f64 = 8.0 * f64::EPSILON;
+    if dice > 1.0 || dice.is_nan() {
+        // Dice is 1 at most, and rounded to nothing above it
+        return NEVER;
+    }
+    if dice <= 0.0 {
+        return 0.0;
+    }
+    let jaccard = dice / (2.0 - dice);
+    at_least(jaccard - SLACK)
 }
 
 #[cfg(test)]
@@ -43,9 +78,43 @@ mod tests {
             for t in [t, t.next_up(), t.next_down(), -0.5, 1.5, f64::NAN] {
                 for a in 0..60 {
                     for b in 0..60 {
-                        let brute =
-                            (0..=a.min(b)).find(|&common| Counts { a, b, common }.jaccard() >= t);
+                        let brute = (0..=a.min(b))
+                            .find(|&common| Popcounts { a, b, common }.jaccard() >= t);
                         assert_eq!(least_common(a, b, t), brute, "{a} {b} {t}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every similarity of signatures of up to 40 bits, against every threshold nearby.
+    #[test]
+    fn thresholds_ask_what_the_comparison_asks() {
+        let mut limits: Vec<f64> = vec![
+            -1.0,
+            -0.0,
+            0.0,
+            1.0,
+            2.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
+        for (n, d) in (1..40).flat_map(|d| (0..=d).map(move |n| (n, d))) {
+            let t = f64::from(n) / f64::from(d);
+            limits.extend([t, t.next_up(), t.next_down()]);
+        }
+        for a in 0..40 {
+            for b in 0..40 {
+                for common in 0..=a.min(b) {
+                    let counts = Popcounts { a, b, common };
+                    let (sim, dice) = (counts.jaccard(), counts.dice());
+                    for &limit in &limits {
+                        assert_eq!(sim > limit, sim >= above(limit), "{sim} > {limit}");
+                        assert_eq!(sim >= limit, sim >= at_least(limit), "{sim} >= {limit}");
+                        if dice >= limit {
+                            assert!(sim >= jaccard_of_dice(limit), "{dice} >= {limit}");
+                        }
                     }
                 }
             }

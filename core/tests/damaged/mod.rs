@@ -8,9 +8,9 @@ use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
-use bloom_ident_core::sigfile::write::{Content, Store, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Query, Row, Segment};
-use bloom_ident_core::{Kind, Result};
+use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
+use bloom_ident_core::sigfile::{Geometry, Pages, Query, Segment, SignatureRow};
+use bloom_ident_core::{ErrorKind, Result};
 
 /// Notes the largest request of each thread.
 pub struct Counting;
@@ -61,7 +61,7 @@ impl Pages for Memory {
     }
 }
 
-impl Store for Memory {
+impl PageStore for Memory {
     fn append(&mut self, _: Content, words: &[u64]) {
         self.0.push(words.to_vec());
     }
@@ -104,7 +104,7 @@ pub fn index(bits: u32, thresholds: bool, n: usize, missing: usize) -> Index {
             }
         }
         let count = match i < missing {
-            true => geometry.missing(),
+            true => geometry.null_popcount(),
             false => words.iter().map(|w| w.count_ones()).sum(),
         };
         let threshold = if thresholds {
@@ -120,11 +120,11 @@ pub fn index(bits: u32, thresholds: bool, n: usize, missing: usize) -> Index {
     let mut writer = Writer::new(geometry, Memory::default());
     for (words, count, threshold, place) in &rows {
         let (count, threshold, place) = (*count, *threshold, *place);
-        let row = Row {
+        let row = SignatureRow {
             words,
-            count,
+            popcount: count,
             threshold,
-            place,
+            tid: place,
         };
         writer.push(row).unwrap();
     }
@@ -154,7 +154,7 @@ pub fn find(
         };
         let page = segment.row_page(number, pages.page(number)?)?;
         work.run(&page, Some((segment, number)), &query, |i, _| {
-            found.push(page.row(i).place)
+            found.push(page.row(i).tid)
         })?;
     }
 }
@@ -165,11 +165,11 @@ pub fn join(segment: &Segment, pages: &mut Memory, number: u32, threshold: f64) 
     let mut joiner = Joiner::new(segment, &folds, threshold);
     let mut batch = Batch::default();
     let page = segment.row_page(number, pages.page(number)?)?;
-    segment.check_counts(number, &page, 0, page.len())?;
+    segment.check_popcounts(number, &page, 0, page.len())?;
     for i in 0..page.len() {
         let row = page.checked(i)?;
-        if row.count <= segment.geometry.bits {
-            batch.push(row.words, row.count, 0);
+        if row.popcount <= segment.geometry.bits {
+            batch.push(row.words, row.popcount, 0);
         }
     }
     let mut n = 0;
@@ -193,9 +193,9 @@ pub fn copy(segment: &Segment, pages: &mut Memory) -> Result<Vec<Stored>> {
         let of = |i: usize| {
             (
                 page.words(i, i + 1).to_vec(),
-                page.row(i).count,
+                page.row(i).popcount,
                 page.threshold(i),
-                page.place(i),
+                page.tid(i),
             )
         };
         rows.extend((0..page.len()).map(of));
@@ -216,7 +216,7 @@ pub fn survives<T>(what: &str, most: usize, run: impl FnOnce() -> Result<T>) -> 
     match result {
         Ok(answer) => Some(answer),
         Err(e) => {
-            assert_eq!(e.kind(), Kind::Corrupted, "{what}: {e}");
+            assert_eq!(e.kind(), ErrorKind::Corrupted, "{what}: {e}");
             None
         }
     }

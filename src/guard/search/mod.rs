@@ -8,7 +8,7 @@ pub mod search_start;
 mod wait;
 
 use bloom_ident_core::similar_rows::SimilarRows;
-use bloom_ident_core::similarity::Counts;
+use bloom_ident_core::similarity::Popcounts;
 use pgrx::pg_sys;
 
 use scan::{DirtyScan, PendingTransaction, RowState};
@@ -103,11 +103,11 @@ impl SearchPass {
         let mut scan = DirtyScan::begin(target, signature, threshold, start);
         let slot = scan.slot;
         while let Some(state) = scan.advance() {
-            let similarity = Counts::of(&view, &scan.signature().view())
+            let similarity = Popcounts::of(&view, &scan.signature().view())
                 .or_raise()
                 .jaccard();
             // An empty signature is similar to nothing, even at threshold 0.
-            if similarity < threshold || scan.signature().view().count() == 0 {
+            if similarity < threshold || scan.signature().view().popcount() == 0 {
                 continue;
             }
             if own == Some(scan.tid().into()) {

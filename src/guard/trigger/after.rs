@@ -24,7 +24,7 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
             return Ok(());
         };
         let signature = Bloom::from_raw(new);
-        if signature.view().count() == 0 {
+        if signature.view().popcount() == 0 {
             return Ok(());
         }
         let is_same = |row| is_unchanged(attribute(row, guard.column), &signature);

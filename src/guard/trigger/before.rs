@@ -55,7 +55,7 @@ fn skip_or_go_on(
     signature: &Bloom<'_>,
     own: Option<RowTid>,
 ) -> OrMessage<pg_sys::Datum> {
-    if signature.view().count() == 0 {
+    if signature.view().popcount() == 0 {
         return Ok(call.go_on());
     }
     read_rights::check_owner(guard, || call.trigger_name())?;

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::rates::unit;
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::range::unit;
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
@@ -31,7 +31,7 @@ impl Arguments {
     fn given(self, i: usize) -> pg_sys::Datum {
         self.datum(i).unwrap_or_else(|| {
             let message = format!("argument \"{}\" must not be null", self.name_of(i));
-            raise(&Error::new(Kind::NullNotAllowed, message))
+            raise(&Error::new(ErrorKind::NullNotAllowed, message))
         })
     }
 
@@ -130,7 +130,7 @@ impl Arguments {
         };
         if nulls.contains(&true) {
             raise(&Error::new(
-                Kind::NullNotAllowed,
+                ErrorKind::NullNotAllowed,
                 format!("argument {} must not contain null values", i + 1),
             ));
         }
@@ -139,7 +139,7 @@ impl Arguments {
         if datums.len() > most {
             let message = format!("argument {} has {} elements", i + 1, datums.len());
             let detail = format!("There can be at most {most}.");
-            raise(&Error::new(Kind::LimitExceeded, message).detail(detail));
+            raise(&Error::new(ErrorKind::LimitExceeded, message).detail(detail));
         }
         datums.to_vec()
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-use bloom_ident_core::{Error, Kind};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys::pg_enc::{PG_SQL_ASCII, PG_UTF8};
 use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
 
@@ -31,7 +31,7 @@ impl<'a> Text<'a> {
         if std::str::from_utf8(text.bytes()).is_err() {
             raise_as(
                 PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-                &Error::new(Kind::InvalidText, "text is not valid UTF-8"),
+                &Error::new(ErrorKind::InvalidText, "text is not valid UTF-8"),
             );
         }
         text
@@ -109,7 +109,7 @@ fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
         raise_as(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             &Error::new(
-                Kind::InvalidText,
+                ErrorKind::InvalidText,
                 "cannot normalise non-ASCII text in a database with encoding SQL_ASCII",
             )
             .detail("SQL_ASCII does not say which characters the bytes stand for.")

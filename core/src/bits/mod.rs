@@ -1,0 +1,17 @@
+//! Strings of bits: counting those that are set, those that two have in common, and those in which two differ.
+
+mod best;
+mod fold;
+mod kernel;
+mod portable;
+mod scan;
+mod words;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use best::{intersect_bits, kernels, popcount};
+pub(crate) use best::{intersect_words, scan};
+pub(crate) use fold::{fold, Fold, FoldFilter};
+pub use kernel::Kernel;
+pub(crate) use scan::PackedScan;
+pub use words::{to_bytes, to_words};

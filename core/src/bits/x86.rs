@@ -1,0 +1,219 @@
+//! Kernels for instructions that not every x86 processor has.
+
+use std::arch::x86_64::*;
+
+use super::kernel::Kernel;
+use super::portable::{intersect_bytes, scan_words};
+use super::scan::PackedScan;
+
+/// Those of them that this processor has, the best last.
+pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
+    let popcnt = is_x86_feature_detected!("popcnt");
+    let avx2 = popcnt && is_x86_feature_detected!("avx2");
+    let avx512 = avx2
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vpopcntdq");
+    // SAFETY: each is made only where the processor has its instructions; the functions read what they are told to.
+    let (popcnt, avx2, avx512) = unsafe {
+        (
+            popcnt.then(|| Kernel::new("popcnt", intersect_popcnt, scan_popcnt)),
+            avx2.then(|| Kernel::new("avx2", intersect_avx2, scan_avx2)),
+            avx512.then(|| Kernel::new("avx512", intersect_avx512, scan_avx512)),
+        )
+    };
+    [popcnt, avx2, avx512].into_iter().flatten()
+}
+
+/// # Safety
+/// `a` and `b` are readable for `n` bytes.
+#[target_feature(enable = "popcnt")]
+unsafe fn intersect_popcnt(a: *const u8, b: *const u8, n: usize) -> u32 {
+    // SAFETY: both are readable for `n` bytes, as the caller promises.
+    unsafe { intersect_bytes(a, b, n) }
+}
+
+#[target_feature(enable = "popcnt")]
+fn scan_popcnt(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    scan_words(scan, hit);
+}
+
+/// From here on the byte shuffle is quicker than popcnt.
+const AVX2_FROM: usize = 256;
+
+/// Nibble look-up by byte shuffle (W. Muła, N. Kurz, D. Lemire: Faster population counts
+/// using AVX2 instructions, 2018).
+///
+/// # Safety
+/// `a` and `b` are readable for `n` bytes.
+#[target_feature(enable = "avx2,popcnt")]
+unsafe fn intersect_avx2(a: *const u8, b: *const u8, n: usize) -> u32 {
+    if n < AVX2_FROM {
+        // SAFETY: both are readable for `n` bytes, as the caller promises.
+        return unsafe { intersect_bytes(a, b, n) };
+    }
+    let table = _mm256_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3,
+        3, 4,
+    );
+    let low = _mm256_set1_epi8(0x0f);
+    let mut sums = _mm256_setzero_si256();
+    let blocks = n / 32;
+    for i in 0..blocks {
+        // SAFETY: 32·(i+1) ≤ n; loads are unaligned.
+        let v = unsafe {
+            _mm256_and_si256(
+                _mm256_loadu_si256(a.add(32 * i).cast()),
+                _mm256_loadu_si256(b.add(32 * i).cast()),
+            )
+        };
+        let counts = _mm256_add_epi8(
+            _mm256_shuffle_epi8(table, _mm256_and_si256(v, low)),
+            _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)),
+        );
+        sums = _mm256_add_epi64(sums, _mm256_sad_epu8(counts, _mm256_setzero_si256()));
+    }
+    let pair = _mm_add_epi64(
+        _mm256_castsi256_si128(sums),
+        _mm256_extracti128_si256(sums, 1),
+    );
+    let sum = _mm_extract_epi64(pair, 0) + _mm_extract_epi64(pair, 1);
+    // SAFETY: n % 32 of the caller's bytes are left behind the last block.
+    sum as u32 + unsafe { intersect_bytes(a.add(32 * blocks), b.add(32 * blocks), n % 32) }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn scan_avx2(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    // signatures are short of where the shuffle pays
+    scan_words(scan, hit);
+}
+
+/// # Safety
+/// `a` and `b` are readable for `n` bytes.
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+unsafe fn intersect_avx512(a: *const u8, b: *const u8, n: usize) -> u32 {
+    let mut sums = _mm512_setzero_si512();
+    let blocks = n / 64;
+    for i in 0..blocks {
+        // SAFETY: 64·(i+1) ≤ n; loads are unaligned.
+        let v = unsafe {
+            _mm512_and_si512(
+                _mm512_loadu_si512(a.add(64 * i).cast()),
+                _mm512_loadu_si512(b.add(64 * i).cast()),
+            )
+        };
+        sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(v));
+    }
+    let rest = n % 64;
+    if rest > 0 {
+        let mask = u64::MAX >> (64 - rest);
+        // SAFETY: masked-out bytes are not read; `rest` bytes follow the last block.
+        let v = unsafe {
+            _mm512_and_si512(
+                _mm512_maskz_loadu_epi8(mask, a.add(64 * blocks).cast()),
+                _mm512_maskz_loadu_epi8(mask, b.add(64 * blocks).cast()),
+            )
+        };
+        sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(v));
+    }
+    _mm512_reduce_add_epi64(sums) as u32
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
+fn scan_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    match scan.query.len() {
+        1..=8 => scan_eights::<1>(scan, hit),
+        9..=16 => scan_eights::<2>(scan, hit),
+        17..=24 => scan_eights::<3>(scan, hit),
+        _ => scan.rows(
+            0,
+            |row| {
+                let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
+                // SAFETY: row and query have the same number of words.
+                unsafe { intersect_avx512(a, b, 8 * row.len()) }
+            },
+            hit,
+        ),
+    }
+}
+
+/// Eight rows at a time, each of up to 8·B words, the query held in B registers. Popcounts of up
+/// to 64·B ≤ 192 fit a byte, so eight rows' lanes are packed into one register, transposed,
+/// and summed by one instruction.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
+fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    const ROWS: usize = 8;
+    let width = scan.query.len();
+    let masks: [__mmask8; B] = std::array::from_fn(|i| {
+        let left = width.saturating_sub(8 * i).min(8);
+        (0xffu16 >> (8 - left)) as u8
+    });
+    let load = |words: &[u64], i: usize| {
+        // SAFETY: the mask leaves only words of the row; others are not read.
+        unsafe { _mm512_maskz_loadu_epi64(masks[i], words.as_ptr().wrapping_add(8 * i).cast()) }
+    };
+    let query: [__m512i; B] = std::array::from_fn(|i| load(scan.query, i));
+    let transposed: [u8; 64] = std::array::from_fn(|i| (i % 8 * 8 + i / 8) as u8);
+    // SAFETY: 64 bytes.
+    let transposed = unsafe { _mm512_loadu_si512(transposed.as_ptr().cast()) };
+    // A row that reaches the threshold t reaches t/(1+t)·(|Q|+|B|) − 1 in single precision, too;
+    // the exact limit is looked up for such rows only.
+    let slope = _mm256_set1_ps(scan.slope());
+    let offset = _mm256_set1_ps(scan.slope() * scan.query_popcount() as f32 - 1.0);
+    let eights = scan.words.chunks_exact(ROWS * width);
+    let counts = scan.popcounts.chunks_exact(ROWS);
+    for (i, (rows, counts)) in eights.zip(counts).enumerate() {
+        let lanes = |r: usize| {
+            let row = &rows[r * width..(r + 1) * width];
+            let mut lanes = _mm512_popcnt_epi64(_mm512_and_si512(load(row, 0), query[0]));
+            for (b, &query) in query.iter().enumerate().skip(1) {
+                let common = _mm512_and_si512(load(row, b), query);
+                lanes = _mm512_add_epi64(lanes, _mm512_popcnt_epi64(common));
+            }
+            lanes
+        };
+        let low = _mm512_or_si512(
+            _mm512_or_si512(lanes(0), _mm512_slli_epi64(lanes(1), 8)),
+            _mm512_or_si512(
+                _mm512_slli_epi64(lanes(2), 16),
+                _mm512_slli_epi64(lanes(3), 24),
+            ),
+        );
+        let high = _mm512_or_si512(
+            _mm512_or_si512(lanes(4), _mm512_slli_epi64(lanes(5), 8)),
+            _mm512_or_si512(
+                _mm512_slli_epi64(lanes(6), 16),
+                _mm512_slli_epi64(lanes(7), 24),
+            ),
+        );
+        let packed = _mm512_or_si512(low, _mm512_slli_epi64(high, 32));
+        let by_row = _mm512_permutexvar_epi8(transposed, packed);
+        let sums = _mm512_cvtepi64_epi32(_mm512_sad_epu8(by_row, _mm512_setzero_si512()));
+        // SAFETY: eight counts.
+        let counts8 = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
+        let least = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(counts8), slope), offset);
+        let reached = _mm256_cmp_ps(_mm256_cvtepi32_ps(sums), least, _CMP_GE_OQ);
+        let mut near = _mm256_movemask_ps(reached) as u32;
+        if near != 0 {
+            let mut common = [0u32; ROWS];
+            // SAFETY: room for eight sums.
+            unsafe { _mm256_storeu_si256(common.as_mut_ptr().cast(), sums) };
+            while near != 0 {
+                let r = near.trailing_zeros() as usize;
+                scan.check(ROWS * i + r, common[r], hit);
+                near &= near - 1;
+            }
+        }
+    }
+    let rest = scan.popcounts.len() / ROWS * ROWS;
+    scan.rows(
+        rest,
+        |row| {
+            let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
+            // SAFETY: row and query have the same number of words.
+            unsafe { intersect_avx512(a, b, 8 * row.len()) }
+        },
+        hit,
+    );
+}

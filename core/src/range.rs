@@ -1,0 +1,18 @@
+//! Checks of numbers that come from outside.
+
+use crate::error::number;
+use crate::{Error, ErrorKind, Result};
+
+/// Checks a number that lies between 0 and 1; `what` is its name in the message.
+///
+/// Errors: it does not, or is NaN.
+pub fn unit(what: &str, value: f64) -> Result<()> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::InvalidParameter,
+        format!("{what} {} is out of range", number(value)),
+    )
+    .detail(format!("A {what} lies between 0 and 1.")))
+}

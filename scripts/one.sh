@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# make regress TESTS="a b" [ACCEPT=1], make isolation TESTS="a b" [ACCEPT=1], make script TEST=a: the tests that are named, in a scratch cluster.
+# Usage: scripts/one.sh regress|isolation|script NAME...
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/common.sh
+source "$here/common.sh"
+# shellcheck source=scripts/runs.sh
+source "$here/runs.sh"
+
+kind=$1
+shift
+case $kind in
+    regress) dir=sql ext=sql usage='make regress TESTS="NAME..." [ACCEPT=1]' ;;
+    isolation) dir=specs ext=spec usage='make isolation TESTS="NAME..." [ACCEPT=1]' ;;
+    script) dir=. ext=test.sh usage='make script TEST=NAME' ;;
+    *) die "unknown kind of test: $kind" ;;
+esac
+mapfile -t known < <(tests_of $dir $ext | sort)
+(($# > 0)) || die "$usage. There are: ${known[*]}"
+# Before anything is built.
+for name; do
+    [[ " ${known[*]} " == *" $name "* ]] || die "there is no $kind test \"$name\". There are: ${known[*]}"
+done
+
+# shellcheck source=scripts/test-env.sh
+source "$here/test-env.sh"
+
+if [[ $kind == script ]]; then
+    for name; do run_script "$name"; done
+else
+    copy_tests
+    part "$kind: $*" run_regress "$kind" "$@"
+fi
+summary

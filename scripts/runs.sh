@@ -1,0 +1,147 @@
+# shellcheck shell=bash
+# Sourced by test.sh, which runs all tests, and by one.sh, which runs those that are named: how each kind is run, and the account of it.
+# Needs common.sh, postgres.sh, cluster.sh and a running cluster "main".
+
+passed=0
+failures=()
+# "SECONDS NAME" of every part.
+parts=()
+
+# part NAME COMMAND...: runs it and notes how long it took. Its exit status is COMMAND's.
+part() {
+    local name=$1 begun=$SECONDS status=0
+    shift
+    say "$name"
+    "$@" || status=$?
+    parts+=("$((SECONDS - begun)) $name")
+    return "$status"
+}
+
+# Ends every run that got as far as testing: what failed, how long each part took, and a last line for programs.
+summary() {
+    local line
+    ((${#failures[@]} == 0)) || printf 'FAILED: %s\n' "${failures[@]}"
+    for line in "${parts[@]}"; do printf '%6d s  %s\n' "${line%% *}" "${line#* }"; done
+    printf '%6d s  in all\n' "$SECONDS"
+    printf '%d passed, %d failed\n' "$passed" "${#failures[@]}"
+    exit $((${#failures[@]} > 0))
+}
+
+# check NAME COMMAND...: counts only when it fails; cargo counts its own tests.
+check() {
+    part "$@" || failures+=("$1")
+}
+
+# The server's user cannot read every checkout, and pg_regress writes results
+# beside its input: a copy in the scratch directory is for both.
+copy_tests() {
+    local name
+    mkdir -p "$SCRATCH/regress/expected"
+    for name in sql specs expected data; do
+        [[ ! -d $ROOT/tests/$name ]] || cp -R "$ROOT/tests/$name" "$SCRATCH/regress"
+    done
+    fill_templates
+    chmod -R a+rX "$SCRATCH/regress"
+    ((EUID != 0)) || chown -R "$(server_user)" "$SCRATCH/regress"
+}
+
+# The access methods that a template is filled in with.
+METHODS=(gist sigfile)
+
+# specs/NAME.spec.in with expected/NAME.spec.out is a test for each access method, which "@method@" stands for: NAME_gist, NAME_sigfile.
+fill_templates() {
+    local template name method
+    for template in "$SCRATCH"/regress/specs/*.spec.in; do
+        name=$(basename "$template" .spec.in)
+        for method in "${METHODS[@]}"; do
+            sed "s/@method@/$method/g" "$template" >"$SCRATCH/regress/specs/${name}_$method.spec"
+            [[ ! -e $ROOT/tests/expected/$name.spec.out ]] ||
+                sed "s/@method@/$method/g" "$ROOT/tests/expected/$name.spec.out" >"$SCRATCH/regress/expected/${name}_$method.out"
+        done
+    done
+}
+
+# tests_of DIR EXT: the names of all tests.
+tests_of() {
+    local file method
+    for file in "$ROOT/tests/$1"/*."$2"; do basename "$file" ".$2"; done
+    for file in "$ROOT/tests/$1"/*."$2.in"; do
+        [[ ! -e $file ]] || for method in "${METHODS[@]}"; do echo "$(basename "$file" ".$2.in")_$method"; done
+    done
+}
+
+# accept NAME RESULT: RESULT becomes the expected output of the test NAME.
+accept() {
+    local name=$1 result=$2 expected=tests/expected/$1.out
+    # The output of a template is the same for each access method.
+    [[ -e $ROOT/tests/specs/$name.spec || ! -e $ROOT/tests/specs/${name%_*}.spec.in ]] || expected=tests/expected/${name%_*}.spec.out
+    if [[ ! -s $result ]]; then
+        warn "$name has no output that could be accepted"
+        return 1
+    fi
+    if compgen -G "$ROOT/tests/expected/${name}_[0-9].out" >/dev/null; then
+        warn "$name has several expected outputs, one of which has to be chosen: cp ${result#"$ROOT"/} tests/expected/…"
+        return 1
+    fi
+    cp "$result" "$ROOT/$expected"
+    say "accepted: $expected (read the difference before you commit it)"
+}
+
+# run_regress KIND [NAME...]: tests of KIND, regress (tests/sql) or isolation (tests/specs); all of them if none is named. With
+# ACCEPT=1 the output of those that fail becomes their expected output.
+run_regress() {
+    local kind=$1 output=$ROOT/target/regress/pg$PG_MAJOR/$1 log=$SCRATCH/$1.log
+    local program dir ext name tests failed=0 status=0
+    shift
+    case $kind in
+        regress) program=$PGXS_TEST/regress/pg_regress dir=sql ext=sql ;;
+        isolation) program=$PGXS_TEST/isolation/pg_isolation_regress dir=specs ext=spec ;;
+    esac
+    tests=("$@")
+    ((${#tests[@]} > 0)) || mapfile -t tests < <(tests_of "$dir" "$ext" | sort)
+    for name in "${tests[@]}"; do
+        [[ -e $SCRATCH/regress/$dir/$name.$ext ]] || die "there is no test tests/$dir/$name.$ext"
+        # pg_regress would give up at a test that has no expected output yet.
+        compgen -G "$SCRATCH/regress/expected/$name*.out" >/dev/null ||
+            : >"$SCRATCH/regress/expected/$name.out"
+    done
+    mkdir -p "$SCRATCH/regress/$kind"
+    ((EUID != 0)) || chown "$(server_user)" "$SCRATCH/regress/$kind"
+    # In its input directory: where "expected" is sought differs between majors otherwise.
+    AS_SERVER_DIR=$SCRATCH/regress as_server "$program" --inputdir=. --outputdir="$kind" --bindir="$PGBIN" \
+        --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --encoding=UTF8 \
+        --dbname="$kind" --load-extension=bloom_ident "${tests[@]}" 2>&1 | tee "$log" || status=$?
+    # Kept for those who look for the reason.
+    rm -rf "$output"
+    mkdir -p "$output"
+    cp -R "$SCRATCH/regress/$kind/." "$output"
+    if [[ -s $output/regression.diffs ]]; then
+        head -n 500 "$output/regression.diffs"
+        say "differences and results: ${output#"$ROOT"/}"
+    fi
+    for name in "${tests[@]}"; do
+        # PostgreSQL 15 prints "test NAME ... ok", later ones "ok 1 - NAME".
+        if grep -Eq "^(test +$name +\.\.\. +ok|ok +[0-9]+ +[-+] +$name) " "$log"; then
+            passed=$((passed + 1))
+            continue
+        fi
+        failed=1
+        if [[ -n ${ACCEPT:-} && $ACCEPT != 0 ]] && accept "$name" "$output/results/$name.out"; then
+            passed=$((passed + 1))
+        else
+            failures+=("$kind $name")
+        fi
+    done
+    ((status == 0 || failed == 1)) || failures+=("$kind (exit status $status)")
+}
+
+# run_script NAME: tests/NAME.test.sh.
+run_script() {
+    local script=$ROOT/tests/$1.test.sh
+    # One that is not executable fails, too.
+    if part "script: $1" "$script"; then
+        passed=$((passed + 1))
+    else
+        failures+=("script $1.test.sh")
+    fi
+}

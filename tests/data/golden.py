@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Computes tests/data/golden.json: inputs, and what any correct implementation makes of them.
+
+It shares nothing with the Rust code: sets of bit numbers instead of words of bits, the formulas written out, and only the standard
+library. Normalised strings cannot be computed as simply; they are written down from the rules for them.
+
+    python3 tests/data/golden.py            writes golden.json
+    python3 tests/data/golden.py --check    fails unless golden.json is what this program gives
+
+The file has one case a line, so that a difference shows the case.
+"""
+
+import itertools
+import json
+import math
+import pathlib
+import sys
+
+FILE = pathlib.Path(__file__).with_name("golden.json")
+
+# The place of a symbol in this string, counted from 0, is its number.
+SYMBOLS = "_abcdefghijklmnopqrstuvwxyz0123456789"
+
+# The shape most cases use: ngram, k, p.
+USUAL = 3, 7, 43
+
+
+def ngrams(text, ngram):
+    """Every window of `ngram` symbols over the text between `ngram` - 1 blanks ("_") on each side; none of an empty text."""
+    if not text:
+        return []
+    blanks = "_" * (ngram - 1)
+    padded = blanks + text + blanks
+    return [padded[start:start + ngram] for start in range(len(text) + ngram - 1)]
+
+
+def number(word):
+    """The n-gram as a number, its symbols the digits 1 to 37 to the base 37."""
+    return sum((SYMBOLS.index(symbol) + 1) * 37 ** place for place, symbol in enumerate(reversed(word)))
+
+
+def bits(text, ngram, k, p):
+    """The bit numbers of a signature: k segments of p bits each; an n-gram sets one bit in every segment."""
+    found = set()
+    for word in ngrams(text, ngram):
+        start, step = number(word) % p, number(word) % (p - 2) + 1
+        found |= {segment * p + (start + segment * step) % p for segment in range(k)}
+    return found
+
+
+def jaccard(a, b):
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def hashes(m_over_n):
+    """How many bits an n-gram should set, for so many bits of the signature for each n-gram."""
+    return max(1, math.floor(m_over_n * math.log(2) + 0.5))
+
+
+def false_positives(k, m, n):
+    """The rate at which n-grams that are not in it seem to be in a signature of m bits with n n-grams of k bits."""
+    return (1 - math.exp(-k * n / m)) ** k
+
+
+def plan(max_chars, ngram, fpr):
+    """The shape for texts of up to max_chars symbols and a rate of false positives."""
+    n = max_chars + ngram - 1
+    wanted = math.ceil(-n * math.log(fpr) / math.log(2) ** 2)
+    k = hashes(wanted / n)
+    p = next(p for p in range(max(wanted // k, 5), 1, -1) if all(p % d for d in range(2, math.isqrt(p) + 1)))
+    return {
+        "max_chars": max_chars, "q": ngram, "fpr": fpr, "n": n, "k": k, "p": p, "m": k * p,
+        "actual_fpr": false_positives(k, k * p, n), "pattern_floor": n / (p * (p - 2)),
+    }
+
+
+def measures(a, b):
+    x, y = bits(a, *USUAL), bits(b, *USUAL)
+    common = len(x & y)
+    return {
+        "a": a, "b": b, "bits_a": len(x), "bits_b": len(y), "common": common, "hamming": len(x ^ y), "jaccard": jaccard(x, y),
+        "dice": 2 * common / (len(x) + len(y)) if x or y else 0.0,
+        "overlap": common / min(len(x), len(y)) if x and y else 0.0,
+        "cosine": common / math.sqrt(len(x) * len(y)) if x and y else 0.0,
+        "containment": common / len(x) if x else 0.0,
+    }
+
+
+def estimates(text):
+    fill = len(bits(text, *USUAL)) / (7 * 43)
+    return {"s": text, "fill": fill, "fpr": fill ** 7, "words": -43 * math.log(1 - fill)}
+
+
+def by_word(a, b):
+    """Similarity of two lists of words, each of which is hashed by itself."""
+    x, y = (set().union(*(bits(word, *USUAL) for word in words)) for words in (a, b))
+    return {"a": a, "b": b, "jaccard": jaccard(x, y)}
+
+
+def profile(sims, weights):
+    """The weighted mean of the similarities that there are."""
+    known = [(sim, weight) for sim, weight in zip(sims, weights) if sim is not None]
+    weight = sum(weight for _, weight in known)
+    return {"sims": sims, "weights": weights, "result": sum(s * w for s, w in known) / weight if known else None}
+
+
+def collision(p, n, k):
+    """Probabilities that n-grams share bits: by the formula for filters, by that for birthdays, and for two starts and steps."""
+    birthday = 1 - math.prod((p - i) / p for i in range(n)) if n <= p else 1.0
+    return {
+        "p": p, "n": n, "k": k, "fpr": (1 - math.exp(-n / p)) ** k,
+        "birthday": birthday ** k,
+        "coll": (1 - (1 - 1 / (2 * p)) * (1 - 3 / (4 * p)) ** (n - 1)) ** k,
+    }
+
+
+def luhn(text):
+    """Whether the last digit is the one that the others ask for. Blanks and hyphens do not count."""
+    digits = [int(c) for c in reversed(text) if c not in " -"]
+    doubled = [sum(divmod(2 * d, 10)) if place % 2 else d for place, d in enumerate(digits)]
+    return {"s": text, "valid": sum(doubled) % 10 == 0}
+
+
+NAMES = [
+    "", "a", "li", "erika", "erica", "mueller", "muller", "mustermann", "mustermanm", "annaanna", "muellerluedenscheidt",
+    "19640527", "19640572", "49404228384625", "mariadelaconcepcion",
+]
+PAIRS = [
+    ("erika", "erica"), ("mueller", "muller"), ("mustermann", "mustermanm"), ("19640527", "19640572"), ("anna", "annaanna"),
+    ("li", "mustermann"),
+]
+SHAPES = [(3, 7, 43), (2, 7, 43), (3, 10, 101), (3, 2, 251), (3, 16, 61), (4, 5, 97)]
+NORMALISED = {
+    "Müller-Lüdenscheidt": "muellerluedenscheidt", "Weiß": "weiss", "Citroën": "citroeen", "Muñoz Ñúñez": "munoznunez",
+    "Ångström": "angstroem", "Þórður": "thordhur", "O'Brien": "obrien", "François-Élodie": "francoiselodie", "Đặng": "dang",
+    "Łukasz": "lukasz", "STRAẞE": "strasse", "Œuvre æsir": "oeuvreaesir", "Søren": "soeren", "ﬁsh": "fish", "ＡＢＣ１": "abc1",
+    "27. Mai 1964": "27mai1964", "  ": "", "": "", "_a_": "a",
+}
+
+
+def golden():
+    """The cases of each kind. "q" is the length of an n-gram, "words" are n-grams."""
+    words = ["__e", "_er", "eri", "rik", "ika", "ka_", "a__", "abc", "mno", "___", "999", "__", "ab", "9_", "zz9_"]
+    shapes = [{"q": ngram, "k": k, "p": p} for ngram, k, p in SHAPES]
+    return {
+        "idx": {word: number(word) for word in words},
+        "ngrams": [
+            {"s": s, "q": ngram, "words": ngrams(s, ngram)}
+            for s, ngram in [("erika", 3), ("erika", 2), ("a", 3), ("", 3), ("anna", 2), ("19640527", 3)]
+        ],
+        "normalize": [{"s": s, "out": out} for s, out in NORMALISED.items()],
+        "luhn": [
+            luhn(s) for s in ["4111111111111111", "4111111111111112", "79927398713", "79927398710", "378282246310005", "0",
+                              "4111 1111-1111 1111"]
+        ],
+        "signature": [
+            {"s": s, **shape, "bits": sorted(bits(s, *shape.values()))} for shape, s in itertools.product(shapes, NAMES)
+        ],
+        "jaccard": [
+            {"a": a, "b": b, **shape, "words": jaccard(set(ngrams(a, shape["q"])), set(ngrams(b, shape["q"]))),
+             "bits": jaccard(bits(a, *shape.values()), bits(b, *shape.values()))}
+            for (a, b), shape in itertools.product(PAIRS, shapes[:3])
+        ],
+        "measures": [measures(a, b) for a, b in PAIRS + [("", "anna"), ("", "")]],
+        "estimates": [estimates(s) for s in NAMES],
+        "by_word": [by_word(a, ["erika", "mustermann"]) for a in (["mustermann", "erika"], ["erika"])],
+        "profile": [
+            profile([1.0, 0.5, 0.25], [0.5, 0.3, 0.2]), profile([1.0, None, 0.25], [0.5, 0.3, 0.2]),
+            profile([None, None], [1, 1]), profile([0.2, 0.4], [2, 6]),
+        ],
+        "plan": [
+            plan(*given) for given in [(30, 3, 0.01), (30, 2, 0.01), (60, 3, 0.01), (8, 2, 0.01), (30, 3, 0.001), (30, 3, 0.1),
+                                       (120, 3, 0.05), (1, 2, 0.9), (1, 2, 0.01)]
+        ],
+        "fpr": [
+            {"k": k, "m": m, "n": n, "fpr": false_positives(k, m, n)}
+            for k, m, n in [(8, 10, 1), (7, 301, 32), (7, 10, 1), (1, 2, 1), (10, 15, 1)]
+        ],
+        "m_over_n_rate": [{"m_over_n": r, "k": hashes(r), "fpr": false_positives(hashes(r), r, 1)} for r in range(2, 16)],
+        "optimal_hashes": [{"m_over_n": r, "k": hashes(r)} for r in range(2, 16)],
+        "distinct_words": [{"m": m, "k": k, "n": math.comb(m, k)} for m, k in [(49, 6), (10, 3), (25, 12)]],
+        "collision": [collision(*given) for given in [(48, 30, 3), (36, 30, 3), (43, 32, 7), (101, 32, 7)]],
+        "corrected": [{"delta": d, "factor": (1 + 2 * d - d * d) / (1 + d * d)} for d in (0, 0.01, 0.05, 0.1)],
+        "superimposed_fpr": [
+            {"m": 301, "n": 32, "filters": filters, "fpr": 0.6185 ** (301 / (filters * 32))} for filters in (1, 2, 3)
+        ],
+    }
+
+
+def lines(kinds):
+    """JSON with the kinds and the keys of each case in the order of the alphabet, and one case a line."""
+    parts = []
+    for kind, cases in sorted(kinds.items()):
+        if isinstance(cases, dict):
+            of_kind = [f"{json.dumps(key)}: {json.dumps(cases[key])}" for key in sorted(cases)]
+        else:
+            of_kind = [json.dumps(case, sort_keys=True) for case in cases]
+        first, last = "{}" if isinstance(cases, dict) else "[]"
+        parts.append(f'"{kind}": {first}\n' + ",\n".join(of_kind) + f"\n{last}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def main():
+    text = lines(golden())
+    if sys.argv[1:] == ["--check"]:
+        if FILE.read_text() != text:
+            sys.exit(f"{FILE} is not what {__file__} gives")
+    elif sys.argv[1:]:
+        sys.exit(__doc__)
+    else:
+        FILE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
