@@ -12,12 +12,17 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// What `maintenance_work_mem` allows.
     pub fn of_setting() -> Budget {
         // SAFETY: a setting.
         let kilobytes = unsafe { pg_sys::maintenance_work_mem } as usize;
         Budget {
             bytes: kilobytes * 1024,
         }
+    }
+
+    pub fn bytes(self) -> usize {
+        self.bytes
     }
 
     /// Errors: `needed` bytes are more than there are.
