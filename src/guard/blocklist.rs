@@ -40,7 +40,7 @@ fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_blocklist`].
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<()> {
-    // SAFETY: `fcinfo` is that of a running call, and outlives this one.
+    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let list = arguments.oid(1);
     let column = arguments.name(2);

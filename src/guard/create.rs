@@ -32,7 +32,7 @@ fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_guard_create`].
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
-    // SAFETY: `fcinfo` is that of a running call, which has its function, and outlives this one.
+    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its function.
     let (table, arguments, function) = unsafe {
         let given = Arguments::of(fcinfo);
         let table = pg_sys::Oid::from(datum(given, 0, "rel")?.value() as u32);

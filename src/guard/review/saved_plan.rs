@@ -18,6 +18,7 @@ pub struct SavedPlan<const N: usize> {
 }
 
 impl<const N: usize> SavedPlan<N> {
+    /// Nothing is planned yet.
     pub fn of(statement: Sql, parameters: [pg_sys::Oid; N]) -> SavedPlan<N> {
         SavedPlan {
             statement: statement.into_c(),

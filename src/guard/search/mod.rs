@@ -25,7 +25,7 @@ use crate::types::Bloom;
 #[derive(Clone, Copy)]
 pub struct RowTid {
     pub table: pg_sys::Oid,
-    pub tid: pg_sys::ItemPointerData,
+    pub tid: Tid,
 }
 
 /// What a search does with rows of other transactions that have not ended.
@@ -57,8 +57,7 @@ pub fn search(
         let mut pass = SearchPass::default();
         let start = SearchStart::now();
         for target in &guard.targets {
-            let own = own.filter(|o| o.table == target.table);
-            let own = own.map(|o| Tid::from(o.tid));
+            let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
             pass.search(guard, target, signature, own, pending, &start);
         }
         drop(start);
@@ -110,7 +109,7 @@ impl SearchPass {
             if similarity < threshold || scan.signature().view().popcount() == 0 {
                 continue;
             }
-            if own == Some(scan.tid().into()) {
+            if own == Some(scan.tid()) {
                 continue;
             }
             if pending == PendingRows::WaitFor {
@@ -130,7 +129,7 @@ impl SearchPass {
             let key = || match &target.key {
                 // SAFETY: the slot holds a row of the target's table, to which the key belongs.
                 Some(key) => unsafe { key.text(target.table, slot, guard.owner) },
-                None => Tid::from(scan.tid()).to_string().into_bytes(),
+                None => scan.tid().to_string().into_bytes(),
             };
             self.found.add(similarity, target.table.to_u32(), key);
         }

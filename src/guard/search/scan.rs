@@ -7,6 +7,7 @@ use crate::guard::tables::column::attribute;
 use crate::guard::tables::index::SearchIndex;
 use crate::guard::tables::target::SearchTarget;
 use crate::pg::relation::OpenRelation;
+use crate::pg::tid::Tid;
 use crate::pg::{check_for_interrupts, ffi};
 use crate::types::{Bloom, NewQuery};
 
@@ -64,7 +65,7 @@ impl<'a> DirtyScan<'a> {
         start: &'a SearchStart,
     ) -> DirtyScan<'a> {
         let table = OpenRelation::locked_table(target.table);
-        // SAFETY: the table is open, and the slot is made for it. The snapshot is zeroed but for its type, as
+        // SAFETY: the table is open, and the slot is made for it. The snapshot is zeroed except for its type, as
         // InitDirtySnapshot() leaves it, and is freed when the scan has ended.
         unsafe {
             let slot = pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut());
@@ -184,9 +185,9 @@ impl<'a> DirtyScan<'a> {
     }
 
     /// The tid of that row.
-    pub fn tid(&self) -> pg_sys::ItemPointerData {
+    pub fn tid(&self) -> Tid {
         // SAFETY: the slot lives as long as the scan.
-        unsafe { (*self.slot).tts_tid }
+        unsafe { (*self.slot).tts_tid }.into()
     }
 
     /// The transaction that has not decided yet about that row, if the row is there.

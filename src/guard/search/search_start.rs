@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 pub struct SearchStart(pg_sys::Snapshot);
 
 impl SearchStart {
+    /// Now: changes that are committed from here on are those since the search began.
     pub fn now() -> SearchStart {
         // SAFETY: a trigger runs in a transaction. The registered copy stays until `drop` gives it back.
         SearchStart(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) })

@@ -41,7 +41,7 @@ pub fn wait_for(other: PendingTransaction, row: RowTid) -> WaitOutcome {
         }
     }
     let table = OpenRelation::locked_table(row.table);
-    let mut tid = row.tid;
+    let mut tid = row.tid.pointer();
     // SAFETY: the table is open. The tid is only for the context of an error.
     unsafe {
         ffi::XactLockTableWait(

@@ -61,7 +61,7 @@ unsafe fn check(
     let own = RowTid {
         table: call.table(),
         // SAFETY: the slot holds a row, as the caller promises.
-        tid: unsafe { (*slot).tts_tid },
+        tid: unsafe { (*slot).tts_tid }.into(),
     };
     let pending = match guard.options.action {
         GuardAction::Reject => PendingRows::WaitFor,

@@ -34,7 +34,7 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
         };
         let own = RowTid {
             table: call.table(),
-            tid: (*(*call.data).tg_trigtuple).t_self,
+            tid: (*(*call.data).tg_trigtuple).t_self.into(),
         };
         let result = if is_unchanged(attribute(old, guard.column), &signature) {
             call.go_on()

@@ -73,6 +73,7 @@ impl TriggerCall {
         unsafe { (*self.data).tg_event }
     }
 
+    /// Whether the event is an UPDATE; otherwise it is an INSERT.
     pub fn is_update(&self) -> bool {
         self.event() & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_UPDATE
     }
@@ -89,6 +90,7 @@ impl TriggerCall {
         unsafe { (*self.relation()).rd_id }
     }
 
+    /// The trigger that has fired.
     pub fn trigger(&self) -> &pg_sys::Trigger {
         // SAFETY: the data is valid as long as the call runs, which this does not outlive, and it always has a trigger.
         unsafe { &*(*self.data).tg_trigger }
@@ -101,6 +103,7 @@ impl TriggerCall {
         trigger.tgtype & update != 0 && trigger.tgnattr == 0 && trigger.tgqual.is_null()
     }
 
+    /// In the database's encoding.
     pub fn trigger_name(&self) -> CString {
         // SAFETY: a trigger has a name, which is a C string.
         unsafe { CStr::from_ptr(self.trigger().tgname) }.to_owned()

@@ -70,7 +70,7 @@ fn has_left(from: RowTid) -> bool {
     let Some(table) = OpenRelation::find_table(from.table, pg_sys::AccessShareLock) else {
         return false;
     };
-    let mut tid = from.tid;
+    let mut tid = from.tid.pointer();
     // SAFETY: the table is a partition, whose rows have tids, and the slot is made for it. A slot of the kind that
     // table_slot_create makes for heap holds the tuple with its header, pinned until the slot is dropped.
     unsafe {

@@ -11,7 +11,7 @@ use crate::pg::message::{words, Message, OrMessage};
 pub mod privileges;
 pub mod storage;
 
-pub use privileges::{has_policies_for, is_owner, may_select, may_use_schema};
+pub use privileges::{may_select, may_use_schema};
 
 /// # Safety
 /// `string` is a C string of the server's, or NULL.
