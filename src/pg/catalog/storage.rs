@@ -11,7 +11,6 @@ use pgrx::{pg_sys, PgBox};
 
 use crate::pg::ffi;
 use crate::pg::node::{self, Node};
-pub use crate::pg::relation::is_heap;
 use crate::pg::relation::OpenRelation;
 
 /// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
