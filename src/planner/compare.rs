@@ -1,7 +1,7 @@
-//! `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise for `>=`, for `bloom_dice`, and
-//! with the number on the left. The comparison itself is one of `float8`, whose functions are not
-//! ours to have support functions, so the conditions are rewritten as the planner begins with a
-//! table: they are simplified then, and not yet distributed over the tables.
+//! Rewrites `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise `>=`, `bloom_dice`, and comparisons with the
+//! number on the left. The comparison itself is an operator of `float8`, to whose functions an extension cannot give
+//! support functions. So the conditions are rewritten when the planner begins with a table: they are simplified
+//! then, and not yet distributed over the tables.
 
 use std::sync::OnceLock;
 
@@ -21,8 +21,8 @@ const GE: [u32; 2] = [675, 1135];
 const LT: [u32; 2] = [672, 1122];
 const LE: [u32; 2] = [673, 1124];
 
-/// Support function of the measures. It has nothing to say: that it is called when conditions are
-/// simplified loads the library, so that the hook is there for a session's first query.
+/// Support function of the measures. It answers nothing. But the planner calls it when it simplifies conditions, which
+/// loads the library, so that the hook is set for a session's first query.
 #[entry]
 fn bloom_measure_support(_asked: Internal) -> Internal {
     answer(None)
@@ -203,7 +203,7 @@ impl Conditions<'_> {
         changed
     }
 
-    /// In place, since tables share it; without what was derived from it as an operator.
+    /// Rewrites a condition in place, since tables share it, and resets what was derived from it as an operator.
     ///
     /// # Safety
     /// `info` is of the whole of a UNION ALL.
