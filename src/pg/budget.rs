@@ -5,7 +5,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::error::{raise, raise_as};
 
-/// What a job may use.
+/// The bytes that a function may use.
 #[derive(Clone, Copy)]
 pub struct Budget {
     bytes: usize,

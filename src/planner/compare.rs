@@ -74,7 +74,7 @@ struct Conditions<'a> {
 
 impl Conditions<'_> {
     /// # Safety
-    /// as the planner calls the hook.
+    /// As the planner calls the hook.
     unsafe fn rewrite(self) {
         // SAFETY: the planner calls the hook with a query and a table that it has read. Index predicates are copies for this planning.
         unsafe {
@@ -135,7 +135,7 @@ impl Conditions<'_> {
     /// are distributed before the first table comes.
     ///
     /// # Safety
-    /// as the planner calls the hook, for a child.
+    /// As the planner calls the hook, for a child.
     unsafe fn ancestors(&self) {
         // SAFETY: the planner has set up this child; parents are set up before their children.
         unsafe {
@@ -225,7 +225,7 @@ impl Conditions<'_> {
     }
 
     /// # Safety
-    /// the operation is a node of the planner's.
+    /// The operation is a node of the planner's.
     unsafe fn comparison(&self, operation: &pg_sys::OpExpr) -> Option<*mut Node> {
         let number = operation.opno.to_u32();
         let (strict, flipped) = match number {
@@ -268,7 +268,7 @@ impl Conditions<'_> {
     /// planner comes to that.
     ///
     /// # Safety
-    /// the call is one of a measure, with these arguments.
+    /// The call is one of a measure, with these arguments.
     unsafe fn searchable(&self, score: &pg_sys::FuncExpr, signatures: &[*mut Node]) -> bool {
         // SAFETY: the signatures are expressions of the query.
         unsafe {
@@ -327,7 +327,7 @@ impl Conditions<'_> {
     /// Whether an index of this table is on the score, as an ordinary index on `float8` may be.
     ///
     /// # Safety
-    /// the call depends on this table alone.
+    /// The call depends on this table alone.
     unsafe fn indexed(&self, score: &pg_sys::FuncExpr) -> bool {
         let is_score = |node| {
             // SAFETY: compares two expressions.
