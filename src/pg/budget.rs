@@ -21,6 +21,10 @@ impl Budget {
         }
     }
 
+    pub fn bytes(self) -> usize {
+        self.bytes
+    }
+
     /// Errors: `needed` bytes are more than there are.
     pub fn check(self, needed: usize, describe: impl FnOnce() -> String) {
         if needed <= self.bytes {
