@@ -18,7 +18,7 @@ not_ok() {
 
 # headings DOCUMENT: level, a tab, text. Not what stands in blocks of code.
 headings() {
-    awk '/^[ ]*```/ { code = !code } !code && /^#+ / { n = match($0, / /); print n - 1 "\t" substr($0, n + 1) }' "$1"
+    awk '/^[ ]*```/ { code = !code; next } !code && /^#+ / { n = match($0, / /); print n - 1 "\t" substr($0, n + 1) }' "$1"
 }
 
 # Standard input, a heading a line: its anchor as GitHub makes it. Of equal ones the later get a number.
@@ -46,7 +46,8 @@ list() {
 
 # links DOCUMENT: the targets of its links and pictures, none of them on the network.
 links() {
-    awk '/^[ ]*```/ { code = !code } !code' "$1" | tr '\n' ' ' | sed 's/`[^`]*`//g' |
+    # Code is left out, since what looks like a link there is none. Links may go over two lines.
+    awk '/^[ ]*```/ { code = !code; next } !code' "$1" | tr '\n' ' ' | sed 's/`[^`]*`//g' |
         grep -oE '\]\([^)]+\)|(src|href)="[^"]+"' | sed -E 's/^\]\(|\)$//g; s/^(src|href)="|"$//g' | grep -vE '^[a-z]+:' | sort -u
 }
 

@@ -98,5 +98,6 @@ for threshold in 0.9 0.8 0.6; do
 done
 same 'nearest' sent "SELECT id FROM person ORDER BY sig <-> $signature LIMIT 2"
 same '=' sent "SELECT id FROM person WHERE sig = $signature"
-same '@>' sent "SELECT id FROM person WHERE sig @> bloom_signature('Erika')"
+same '@>' sent "SELECT id FROM person WHERE sig @> $signature"
 same '% of two signatures' stays "SELECT array_agg(id ORDER BY id) FROM person WHERE sig % $signature"
+psql -XAtqc 'DROP DATABASE nodes'

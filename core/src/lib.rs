@@ -6,6 +6,8 @@
 //! values ([`Error`]) that carry message, detail and hint, and long loops call back so that the
 //! caller can look for interrupts.
 
+#![warn(missing_docs)]
+
 pub mod bits;
 pub mod dedup;
 mod error;

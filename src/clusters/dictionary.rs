@@ -1,4 +1,4 @@
-//! Keys of records as numbers.
+//! A dictionary of keys: every key gets a number, which takes less memory and compares faster.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -10,10 +10,10 @@ use crate::pg::budget::{push, reserve};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::raise;
 
-/// Not a record.
+/// The number of no record, and the label of a record without one.
 pub const NONE: u32 = u32::MAX;
 
-/// Texts in the order in which they came first.
+/// Keys as text in the database's encoding. They are numbered from 0 in the order in which they came first.
 pub struct KeyDictionary {
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -39,23 +39,25 @@ impl KeyDictionary {
     pub fn memory(&self) -> usize {
         self.bytes.capacity()
             + size_of::<usize>() * self.ends.capacity()
-            // a number and a byte of its hash
+            // A number and a byte of its hash.
             + (size_of::<u32>() + 1) * self.table.capacity() * 8 / 7
     }
 
+    /// The key with this number, which there must be.
     pub fn key(&self, number: u32) -> &[u8] {
         let i = number as usize;
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.bytes[start..self.ends[i]]
     }
 
+    /// The number of a key, if it has one.
     pub fn get(&self, key: &[u8]) -> Option<u32> {
         let hash = self.hasher.hash_one(key);
         let found = self.table.find(hash, |&n| self.key(n) == key);
         found.copied()
     }
 
-    /// The number of a key, which is given one if it has none.
+    /// The number of a key. A new key gets the next number.
     ///
     /// Errors: out of memory, more than 4,294,967,294 keys.
     pub fn number(&mut self, key: &[u8]) -> u32 {
@@ -80,7 +82,7 @@ impl KeyDictionary {
             hasher,
         } = self;
         let hash_of = |&n: &u32| {
-            // where the table grows it is called for all keys
+            // When the table grows, this runs for every key.
             check_for_interrupts();
             let start = if n == 0 { 0 } else { ends[n as usize - 1] };
             hasher.hash_one(&bytes[start..ends[n as usize]])
@@ -92,7 +94,7 @@ impl KeyDictionary {
         number
     }
 
-    /// The numbers in the order of their keys' bytes, as collation "C" has it. 4 bytes a key.
+    /// The numbers in the order of their keys' bytes, which is that of collation "C". It takes 4 bytes a key.
     pub fn sorted(&self) -> Vec<u32> {
         let mut order = Vec::new();
         reserve(&mut order, self.len());
@@ -105,14 +107,16 @@ impl KeyDictionary {
     }
 }
 
-/// For each of `n` numbers its place in `order`, [`NONE`] where it has none. 4 bytes a number.
-pub fn places(order: &[u32], n: usize) -> Vec<u32> {
-    let mut places = Vec::new();
-    reserve(&mut places, n);
-    places.resize(n, NONE);
-    for (number, place) in order.iter().zip(0..) {
+/// For each of `n` numbers its position in `order`, [`NONE`] if it is not in there. It takes 4 bytes a number.
+///
+/// Errors: out of memory.
+pub fn positions(order: &[u32], n: usize) -> Vec<u32> {
+    let mut positions = Vec::new();
+    reserve(&mut positions, n);
+    positions.resize(n, NONE);
+    for (number, position) in order.iter().zip(0..) {
         check_for_interrupts();
-        places[*number as usize] = place;
+        positions[*number as usize] = position;
     }
-    places
+    positions
 }

@@ -1,4 +1,4 @@
-//! What is done with pairs: clusters of records, and how good pairs or clusters are where the truth is known.
+//! What is done with pairs: records are grouped into clusters, and pairs or clusters are measured where the truth is known.
 
 mod dictionary;
 mod grouping;
@@ -7,9 +7,11 @@ mod quality;
 mod resolution;
 mod source;
 mod sweep;
+mod truth;
 
 pub use dictionary::KeyDictionary;
 pub use grouping::{Clustered, Method};
 pub use pair_list::PairList;
-pub use resolution::{Resolution, Truth};
+pub use resolution::Resolution;
 pub use source::Source;
+pub use truth::Truth;

@@ -1,4 +1,4 @@
-//! Pairs with similarities, read into memory.
+//! Pairs with their similarities in memory.
 
 use bloom_ident_core::dedup::Pair;
 use bloom_ident_core::range::unit;
@@ -11,7 +11,7 @@ use crate::pg::cursor::{Cursor, Output, Row};
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
 use crate::types::readable;
 
-/// The rows of a cursor over a, b and similarity.
+/// Reads the rows of a cursor over a, b and similarity.
 pub struct PairReader {
     keys: [Output; 2],
     /// For messages.
@@ -26,7 +26,7 @@ impl PairReader {
         }
     }
 
-    fn missing(&self, what: &str) -> ! {
+    fn refuse_null(&self, what: &str) -> ! {
         raise(
             &Error::new(
                 ErrorKind::NullNotAllowed,
@@ -36,10 +36,10 @@ impl PairReader {
         )
     }
 
-    /// Errors: a NULL, a similarity outside [0,1].
+    /// Errors: the similarity is null, or outside [0,1].
     pub fn similarity(&self, row: Row) -> f64 {
         let Some(similarity) = row.datum(2) else {
-            self.missing("similarity")
+            self.refuse_null("similarity")
         };
         let similarity = f64::from_bits(similarity.value() as u64);
         unit("similarity", similarity).or_raise();
@@ -48,17 +48,17 @@ impl PairReader {
 
     /// What `of` makes of each of both keys.
     ///
-    /// Errors: a NULL.
+    /// Errors: a key is null.
     pub fn keys<T>(&mut self, row: Row, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
         [0, 1].map(|i| match row.datum(i) {
             Some(key) => self.keys[i].show(key, &mut of),
-            None => self.missing(["a", "b"][i]),
+            None => self.refuse_null(["a", "b"][i]),
         })
     }
 }
 
-/// Fails the statement: in a table of pairs one has the same key twice.
-pub fn of_one_key(key: &[u8], name: &str) -> ! {
+/// Fails the statement with 21000: in the relation `name` a pair has the same key twice.
+pub fn refuse_one_key(key: &[u8], name: &str) -> ! {
     let message = format!(
         "both keys of a pair in \"{name}\" are \"{}\"",
         shown(&readable(key))
@@ -71,41 +71,45 @@ pub fn of_one_key(key: &[u8], name: &str) -> ! {
     )
 }
 
-/// Memory that is needed besides pairs and keys, in bytes.
+/// The memory that is needed besides pairs and keys, in bytes.
 #[derive(Clone, Copy)]
 pub struct Overhead {
+    /// For each pair.
     pub a_pair: usize,
+    /// For each record.
     pub a_record: usize,
-    /// In use already.
+    /// What is in use already.
     pub held: usize,
 }
 
-/// Pairs in memory, and the numbers of their records.
+/// Pairs in memory, and the keys of their records.
 pub struct PairList {
     pairs: Vec<Pair>,
-    numbers: KeyDictionary,
+    keys: KeyDictionary,
     budget: Budget,
-    besides: Overhead,
+    overhead: Overhead,
 }
 
 impl PairList {
-    pub fn new(besides: Overhead) -> PairList {
-        PairList::with(KeyDictionary::new(), besides)
+    pub fn new(overhead: Overhead) -> PairList {
+        PairList::with(KeyDictionary::new(), overhead)
     }
 
-    /// Records that are known already keep their numbers.
-    pub fn with(numbers: KeyDictionary, besides: Overhead) -> PairList {
+    /// Records whose keys are in the dictionary keep their numbers.
+    pub fn with(keys: KeyDictionary, overhead: Overhead) -> PairList {
         PairList {
             pairs: Vec::new(),
-            numbers,
+            keys,
             budget: Budget::of_setting(),
-            besides,
+            overhead,
         }
     }
 
-    /// Errors: more than memory may hold.
+    /// Adds a pair by its keys.
+    ///
+    /// Errors: more than maintenance_work_mem; out of memory.
     pub fn push(&mut self, a: &[u8], b: &[u8], similarity: f64) {
-        let (a, b) = (self.numbers.number(a), self.numbers.number(b));
+        let (a, b) = (self.keys.number(a), self.keys.number(b));
         self.put(Pair { a, b, similarity });
     }
 
@@ -114,42 +118,44 @@ impl PairList {
         self.check();
     }
 
-    /// Keys can be long, so this is for every pair.
+    /// This runs for every pair, since keys can be long.
+    ///
+    /// Errors: more than maintenance_work_mem.
     fn check(&self) {
-        let (pairs, records) = (self.pairs.len(), self.numbers.len());
+        let (pairs, records) = (self.pairs.len(), self.keys.len());
         let Overhead {
             a_pair,
             a_record,
             held,
-        } = self.besides;
-        let needed = held
-            + pairs * (size_of::<Pair>() + a_pair)
-            + records * a_record
-            + self.numbers.memory();
+        } = self.overhead;
+        let needed =
+            held + pairs * (size_of::<Pair>() + a_pair) + records * a_record + self.keys.memory();
         self.budget
             .check(needed, || format!("{pairs} pairs of {records} records"));
     }
 
     /// Reads the pairs of a cursor over a, b and similarity, without those less similar than `least`.
     ///
-    /// Errors: more than memory may hold; a NULL; a similarity outside [0,1]; a pair of a key with itself.
+    /// Errors: more than maintenance_work_mem; a null; a similarity outside [0,1]; a pair of a key with itself.
     pub fn read(&mut self, cursor: Cursor, name: &str, least: f64) {
         let mut reader = PairReader::new(&cursor, name);
         cursor.each(|row| {
             let similarity = reader.similarity(row);
             if similarity >= least {
-                let [a, b] = reader.keys(row, |key| self.numbers.number(key));
+                let [a, b] = reader.keys(row, |key| self.keys.number(key));
                 if a == b {
-                    of_one_key(self.numbers.key(a), name);
+                    refuse_one_key(self.keys.key(a), name);
                 }
                 self.put(Pair { a, b, similarity });
             }
         });
     }
 
-    /// Errors: as [`PairList::push`].
+    /// The pairs, and the keys by the numbers that they have there.
+    ///
+    /// Errors: more than maintenance_work_mem.
     pub fn finish(self) -> (Vec<Pair>, KeyDictionary) {
         self.check();
-        (self.pairs, self.numbers)
+        (self.pairs, self.keys)
     }
 }

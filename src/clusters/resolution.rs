@@ -1,21 +1,23 @@
-//! What is found, or what is true: pairs of records, or a label for each record.
+//! Which records belong together, as found or as known to be true: pairs of records, or a label for each record.
 
-use bloom_ident_core::dedup::{labels, quality::pairs_within};
+use bloom_ident_core::dedup::labels;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::dictionary::{KeyDictionary, NONE};
-use crate::clusters::pair_list::of_one_key;
+use crate::clusters::pair_list::refuse_one_key;
 use crate::clusters::source::{Form, Source};
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
 use crate::types::{readable, tick};
 
-/// By the records' numbers.
+/// Which records belong together, by the numbers of their keys.
 pub enum Resolution {
+    /// Pairs of records, as they were read.
     Pairs(Vec<(u32, u32)>),
-    /// A label for each number, [`NONE`] for records without; those behind the end have none.
+    /// A label for each number, which records of one cluster share. It is [`NONE`] for a record that has none, as numbers behind the
+    /// end have none.
     Labels(Vec<u32>),
 }
 
@@ -23,7 +25,7 @@ fn text(bytes: &[u8]) -> String {
     shown(&readable(bytes))
 }
 
-fn missing(column: &str, source: &Source) -> ! {
+fn refuse_null(column: &str, source: &Source) -> ! {
     raise(
         &Error::new(
             ErrorKind::NullNotAllowed,
@@ -34,13 +36,13 @@ fn missing(column: &str, source: &Source) -> ! {
 }
 
 impl Resolution {
-    /// Reads a relation; `held` bytes are in use already.
+    /// Reads a relation, and adds its keys to the dictionary. `held` bytes are in use already.
     ///
-    /// Errors: more than memory may hold; a NULL; a pair of a key with itself; a key that comes twice.
-    pub fn read(source: &Source, numbers: &mut KeyDictionary, held: usize) -> Resolution {
+    /// Errors: more than maintenance_work_mem; a null; a pair of a key with itself; a key that comes twice.
+    pub fn read(source: &Source, keys: &mut KeyDictionary, held: usize) -> Resolution {
         match source.form {
-            Form::Pairs => Resolution::Pairs(read_pairs(source, numbers, held)),
-            Form::Labels => Resolution::Labels(read_labels(source, numbers, held)),
+            Form::Pairs => Resolution::Pairs(read_pairs(source, keys, held)),
+            Form::Labels => Resolution::Labels(read_labels(source, keys, held)),
         }
     }
 
@@ -57,14 +59,14 @@ impl Resolution {
         labels.get(record as usize).copied().unwrap_or(NONE)
     }
 
-    /// A label for each of `records` in this order, equal for those that belong together: the least place of them.
-    /// Pairs put together all that they connect.
-    pub fn labels(&self, records: &[u32], numbers: &KeyDictionary) -> Vec<u32> {
+    /// A label for each of `records` in this order, which records share that belong together: the least position among them. Pairs
+    /// put together all that they connect.
+    pub fn labels(&self, records: &[u32], keys: &KeyDictionary) -> Vec<u32> {
         let connected;
         let given = match self {
             Resolution::Labels(given) => given,
             Resolution::Pairs(pairs) => {
-                let n = numbers.len() as u32;
+                let n = keys.len() as u32;
                 connected = labels(n, pairs.iter().copied(), tick).or_raise();
                 &connected
             }
@@ -73,14 +75,14 @@ impl Resolution {
         let mut first = filled(most.map_or(0, |&label| label as usize + 1));
         let mut result = Vec::new();
         reserve(&mut result, records.len());
-        for (place, &record) in (0..).zip(records) {
+        for (position, &record) in (0..).zip(records) {
             check_for_interrupts();
             let label = Resolution::label(given, record);
             result.push(if label == NONE {
-                place
+                position
             } else {
                 let first = &mut first[label as usize];
-                *first = place.min(*first);
+                *first = position.min(*first);
                 *first
             });
         }
@@ -95,77 +97,76 @@ fn filled(n: usize) -> Vec<u32> {
     filled
 }
 
-fn read_pairs(source: &Source, numbers: &mut KeyDictionary, held: usize) -> Vec<(u32, u32)> {
+fn read_pairs(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<(u32, u32)> {
     let cursor = source.rows();
     let mut outputs = [cursor.output(0), cursor.output(1)];
     let budget = Budget::of_setting();
     let mut pairs: Vec<(u32, u32)> = Vec::new();
-    let check = |pairs: &Vec<(u32, u32)>, numbers: &KeyDictionary| {
-        // 8 bytes a pair, a copy and another of those that are distinct; vectors grow by half
-        let needed = held + 32 * pairs.len() + 32 * numbers.len() + numbers.memory();
+    let check = |pairs: &Vec<(u32, u32)>, keys: &KeyDictionary| {
+        // A pair takes 8 bytes, as in a copy and in another one of the distinct pairs. Vectors grow by half.
+        let needed = held + 32 * pairs.len() + 32 * keys.len() + keys.memory();
         budget.check(needed, || {
-            format!("{} pairs of {} records", pairs.len(), numbers.len())
+            format!("{} pairs of {} records", pairs.len(), keys.len())
         });
     };
     cursor.each(|row| {
         let [a, b] = [0, 1].map(|i| match row.datum(i) {
-            Some(key) => outputs[i].show(key, |key| numbers.number(key)),
-            None => missing(["a", "b"][i], source),
+            Some(key) => outputs[i].show(key, |key| keys.number(key)),
+            None => refuse_null(["a", "b"][i], source),
         });
         if a == b {
-            of_one_key(numbers.key(a), &source.name);
+            refuse_one_key(keys.key(a), &source.name);
         }
         push(&mut pairs, (a, b));
-        check(&pairs, numbers);
+        check(&pairs, keys);
     });
     pairs
 }
 
-fn read_labels(source: &Source, numbers: &mut KeyDictionary, held: usize) -> Vec<u32> {
+fn read_labels(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<u32> {
     let cursor = source.rows();
     let mut outputs = [cursor.output(0), cursor.output(1)];
     let budget = Budget::of_setting();
     let mut names = KeyDictionary::new();
     let mut labels: Vec<u32> = Vec::new();
-    let check = |labels: &Vec<u32>, names: &KeyDictionary, numbers: &KeyDictionary| {
-        // labels and places of either side, and records sorted by both labels
-        let needed =
-            held + 4 * labels.len() + 32 * numbers.len() + names.memory() + numbers.memory();
+    let check = |labels: &Vec<u32>, names: &KeyDictionary, keys: &KeyDictionary| {
+        // Labels and positions of both sides, and records sorted by both labels.
+        let needed = held + 4 * labels.len() + 32 * keys.len() + names.memory() + keys.memory();
         budget.check(needed, || {
-            format!("{} records in {} clusters", numbers.len(), names.len())
+            format!("{} records in {} clusters", keys.len(), names.len())
         });
     };
     cursor.each(|row| {
         let Some(cluster) = row.datum(1) else {
-            missing("cluster", source)
+            refuse_null("cluster", source)
         };
         let label = outputs[1].show(cluster, |cluster| names.number(cluster));
         let Some(key) = row.datum(0) else {
-            missing("key", source)
+            refuse_null("key", source)
         };
-        let record = outputs[0].show(key, |key| numbers.number(key));
+        let record = outputs[0].show(key, |key| keys.number(key));
         while labels.len() <= record as usize {
             push(&mut labels, NONE);
         }
         let known = &mut labels[record as usize];
         if *known == label {
-            twice(source, numbers.key(record));
+            refuse_twice(source, keys.key(record));
         }
         if *known != NONE {
-            two_labels(
+            refuse_two_labels(
                 source,
-                numbers.key(record),
+                keys.key(record),
                 names.key(*known),
                 names.key(label),
             );
         }
         *known = label;
-        check(&labels, &names, numbers);
+        check(&labels, &names, keys);
     });
     labels
 }
 
-fn twice(source: &Source, key: &[u8]) -> ! {
+fn refuse_twice(source: &Source, key: &[u8]) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
         &Error::new(
@@ -180,8 +181,8 @@ fn twice(source: &Source, key: &[u8]) -> ! {
     )
 }
 
-fn two_labels(source: &Source, key: &[u8], one: &[u8], other: &[u8]) -> ! {
-    // in an order that does not depend on that of the rows
+fn refuse_two_labels(source: &Source, key: &[u8], one: &[u8], other: &[u8]) -> ! {
+    // The order in the message does not depend on the order of the rows.
     let (one, other) = (one.min(other), one.max(other));
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
@@ -200,78 +201,4 @@ fn two_labels(source: &Source, key: &[u8], one: &[u8], other: &[u8]) -> ! {
         ))
         .hint("A key names one record, and a record is in one cluster."),
     )
-}
-
-/// Which pairs are true.
-pub enum Truth {
-    /// The lesser number first, in order, without repetition.
-    Pairs(Vec<(u32, u32)>),
-    Labels {
-        labels: Vec<u32>,
-        pairs: u64,
-    },
-}
-
-impl Truth {
-    pub fn new(side: Resolution) -> Truth {
-        match side {
-            Resolution::Labels(labels) => {
-                let mut known = Vec::new();
-                reserve(&mut known, labels.len());
-                known.extend(labels.iter().filter(|&&label| label != NONE));
-                let pairs = pairs_within(&known, tick).or_raise();
-                Truth::Labels { labels, pairs }
-            }
-            Resolution::Pairs(mut pairs) => {
-                pairs.retain(|(a, b)| a != b);
-                for pair in &mut pairs {
-                    check_for_interrupts();
-                    *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
-                }
-                pairs.sort_unstable_by(|x, y| {
-                    check_for_interrupts();
-                    x.cmp(y)
-                });
-                pairs.dedup();
-                Truth::Pairs(pairs)
-            }
-        }
-    }
-
-    /// Memory in use, in bytes.
-    pub fn memory(&self) -> usize {
-        match self {
-            Truth::Pairs(pairs) => size_of::<(u32, u32)>() * pairs.capacity(),
-            Truth::Labels { labels, .. } => size_of::<u32>() * labels.capacity(),
-        }
-    }
-
-    /// How many pairs are true.
-    pub fn pairs(&self) -> u64 {
-        match self {
-            Truth::Pairs(pairs) => pairs.len() as u64,
-            Truth::Labels { pairs, .. } => *pairs,
-        }
-    }
-
-    /// Whether two records are the same; `None` if a record has no label, so that nobody knows.
-    pub fn knows(&self, a: u32, b: u32) -> Option<bool> {
-        match self {
-            Truth::Pairs(pairs) => Some(pairs.binary_search(&(a.min(b), a.max(b))).is_ok()),
-            Truth::Labels { labels, .. } => {
-                let (a, b) = (Resolution::label(labels, a), Resolution::label(labels, b));
-                (a != NONE && b != NONE).then_some(a == b)
-            }
-        }
-    }
-}
-
-/// Tells that some pairs or records were left out.
-pub fn tell_unknown(unknown: u64, of: u64, what: &str, truth: &Source) {
-    if unknown > 0 {
-        crate::pg::error::notice!(
-            "{unknown} of {of} {what} are not counted, since \"{}\" does not say which cluster they are in",
-            truth.name
-        );
-    }
 }

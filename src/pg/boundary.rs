@@ -72,7 +72,7 @@ pub unsafe fn call<R>(f: impl FnOnce() -> R) -> R {
 /// The server has jumped here.
 #[cold]
 unsafe fn caught() -> Box<Message> {
-    // SAFETY: as promised by the caller there is an error; it is copied before it is flushed.
+    // SAFETY: the server has jumped, so there is an error; it is copied before it is flushed.
     unsafe {
         let data = pg_sys::CopyErrorData();
         let message = Message::caught(&*data);
@@ -101,7 +101,7 @@ pub unsafe fn enter<R>(f: impl FnOnce() -> R) -> R {
     let memory = unsafe { pg_sys::CurrentMemoryContext };
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => result,
-        // SAFETY: as promised by the caller; a Ready has nothing to drop.
+        // SAFETY: the server has called this, and nothing above has to be dropped; a Ready has nothing to drop.
         Err(payload) => unsafe { raise(ready(payload, memory)) },
     }
 }
@@ -114,7 +114,7 @@ pub unsafe fn enter<R>(f: impl FnOnce() -> R) -> R {
 #[inline(never)]
 unsafe fn ready(payload: Box<dyn Any + Send>, memory: pg_sys::MemoryContext) -> Ready {
     let message = message_of(payload);
-    // SAFETY: as promised by the caller. The contexts that were made since have been left by the unwinding.
+    // SAFETY: the caller has kept `memory` from before, so that context lives. The contexts that were made since have been left by the unwinding.
     unsafe {
         pg_sys::CurrentMemoryContext = memory;
         Ready {
@@ -128,7 +128,7 @@ unsafe fn ready(payload: Box<dyn Any + Send>, memory: pg_sys::MemoryContext) -> 
 /// As for [`enter`].
 #[cold]
 unsafe fn raise(ready: Ready) -> ! {
-    // SAFETY: as promised by the caller. The server copies what it is given.
+    // SAFETY: the server has called this, and nothing above has to be dropped. The server copies what it is given.
     unsafe {
         if ready.data.is_null() {
             let mut out_of_memory = pg_sys::ErrorData {

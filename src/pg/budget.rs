@@ -12,6 +12,7 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// What `maintenance_work_mem` allows.
     pub fn of_setting() -> Budget {
         // SAFETY: a setting.
         let kilobytes = unsafe { pg_sys::maintenance_work_mem } as usize;

@@ -96,6 +96,7 @@ pub fn shown(text: &str) -> String {
     })
 }
 
+/// What an error ends: the statement.
 pub trait OrRaise<T> {
     /// The value, or the statement fails.
     fn or_raise(self) -> T;
@@ -114,7 +115,7 @@ impl<T> OrRaise<T> for Result<T> {
 pub fn save_or_raise(fcinfo: pg_sys::FunctionCallInfo, error: &Error) {
     // SAFETY: fcinfo is that of the running call; its context is NULL or a node.
     let context = unsafe { (*fcinfo).context };
-    // SAFETY: as just said.
+    // SAFETY: a context that is not NULL is a node, which begins with its tag.
     if context.is_null() || unsafe { (*context).type_ } != pg_sys::NodeTag::T_ErrorSaveContext {
         raise(error);
     }

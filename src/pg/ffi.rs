@@ -169,7 +169,7 @@ pub type Walker = Option<unsafe extern "C-unwind" fn(*mut Node, *mut c_void) -> 
 /// # Safety
 /// `node` is of an expression, and `walker` an entry.
 pub unsafe fn walk_expression(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the node is one of an expression, which is what the function walks.
     unsafe {
         #[cfg(feature = "pg15")]
         return expression_tree_walker(node, walker, context);
@@ -183,7 +183,7 @@ pub unsafe fn walk_expression(node: *mut Node, walker: Walker, context: *mut c_v
 /// # Safety
 /// `columns` is a descriptor of more than `i` columns.
 pub unsafe fn attribute(columns: TupleDesc, i: c_int) -> *mut FormData_pg_attribute {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the descriptor has more than `i` columns.
     unsafe {
         #[cfg(not(feature = "pg18"))]
         return (*columns).attrs.as_mut_ptr().add(i as usize);
@@ -300,7 +300,7 @@ pub unsafe fn save(context: *mut Node, data: *mut ErrorData) {
         fn errdetail(format: *const c_char, ...) -> c_int;
         fn errhint(format: *const c_char, ...) -> c_int;
     }
-    // SAFETY: as promised by the caller; the protocol of errsave(), in which fields are set between start and finish. An
+    // SAFETY: the context collects errors, and the data is complete; the protocol of errsave(), in which fields are set between start and finish. An
     // error in it, for lack of memory, finds nothing to drop here.
     unsafe {
         call(move || {

@@ -115,6 +115,7 @@ pub struct Message {
 unsafe impl Send for Message {}
 
 impl Message {
+    /// An error of this SQLSTATE, as [`sqlstate`] encodes it.
     #[cold]
     pub fn new(code: c_int, message: Vec<u8>) -> Box<Message> {
         let mut texts = [const { None }; TEXTS];
@@ -130,6 +131,7 @@ impl Message {
         })
     }
 
+    /// An error of this SQLSTATE.
     #[cold]
     pub fn of(code: PgSqlErrorCode, message: Vec<u8>) -> Box<Message> {
         Message::new(code as c_int, message)
@@ -145,7 +147,7 @@ impl Message {
         data.assoc_context = std::ptr::null_mut();
         let copies = texts(&mut data).map(|text| {
             let text = std::mem::replace(text, std::ptr::null_mut());
-            // SAFETY: as promised by the caller.
+            // SAFETY: the texts of a complete error end with a zero byte.
             (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes().to_vec())
         });
         Box::new(Message {
@@ -165,19 +167,22 @@ impl Message {
         self
     }
 
+    /// The DETAIL: a whole sentence.
     pub fn detail(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
         self.with(DETAIL, detail)
     }
 
-    /// In the place of the detail in the server's log.
+    /// This takes the place of the detail in the server's log.
     pub fn detail_log(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
         self.with(DETAIL_LOG, detail)
     }
 
+    /// The HINT: what somebody can do.
     pub fn hint(self: Box<Self>, hint: Vec<u8>) -> Box<Self> {
         self.with(HINT, hint)
     }
 
+    /// The object that it is about, for clients.
     pub fn about(
         self: Box<Self>,
         schema: Vec<u8>,

@@ -18,9 +18,10 @@ pub mod output;
 pub mod progress;
 pub mod relation;
 pub mod sql;
-pub mod texts;
 pub mod tid;
 pub mod values;
 
 pub use bloom_ident_macros::entry;
 pub use ffi::{check_for_interrupts, interrupts_are_pending};
+#[allow(unused_imports)] // until the other rooms use file::Texts
+pub use file::texts;

@@ -1,15 +1,18 @@
-//! How far a job is: extensions have no progress view of their own, so it is a NOTICE from time to time.
+//! How far a long search is. Extensions have no progress view of their own, so it is a NOTICE from time to time.
 
 use std::time::{Duration, Instant};
 
+/// The least time between two notices.
 const INTERVAL: Duration = Duration::from_secs(5);
 
+/// Tells how far a job is.
 pub struct Progress {
     job: &'static str,
     last: Instant,
 }
 
 impl Progress {
+    /// Of a job that begins now; its name stands before each notice.
     pub fn new(job: &'static str) -> Progress {
         Progress {
             job,

@@ -3,11 +3,11 @@
 use askama::Template;
 
 use super::charts::{self, Bars, Curve};
-use super::diff::{pieces, DiffPart};
+use super::diff::{parts, DiffPart};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::value::{cut, grouped, percent, tidy, LENGTH};
-use super::{Origin, LIMITS};
+use super::Origin;
 use crate::types::readable;
 
 struct Bit {
@@ -19,7 +19,7 @@ struct Bit {
 struct Cell {
     bits: Vec<Bit>,
     null: bool,
-    /// Better on one line.
+    /// The value is so short that it stays on one line.
     short: bool,
 }
 
@@ -48,7 +48,7 @@ struct SizeRow {
     size: u32,
     clusters: String,
     records: String,
-    /// Percent of the most.
+    /// Its length in percent of the longest bar.
     bar: String,
 }
 
@@ -113,10 +113,10 @@ struct Page<'a> {
     version: &'static str,
 }
 
-/// Characters of a value that is not broken.
+/// A value of so many characters is not broken.
 const SHORT: usize = 16;
 
-/// What stands for characters that would not be seen.
+/// Stands for characters that would not be seen.
 const UNFIT: char = '\u{fffd}';
 
 fn three(x: f64) -> String {
@@ -153,9 +153,9 @@ fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
         let bits = match kept.map(|kept| kept[i].as_ref()) {
             None => vec![bit(&value, false, false)],
             Some(None) => vec![bit(&value, true, false)],
-            Some(Some(kept)) => pieces(&tidy(kept, UNFIT), &value)
+            Some(Some(kept)) => parts(&tidy(kept, UNFIT), &value)
                 .into_iter()
-                .map(|piece| match piece {
+                .map(|part| match part {
                     DiffPart::Same(text) => bit(text, false, false),
                     DiffPart::Other(text) => bit(text, true, false),
                     DiffPart::Gap => bit("", false, true),
@@ -271,16 +271,17 @@ fn sizes(facts: &Facts) -> Vec<SizeRow> {
         .collect()
 }
 
-/// A title or a name, as long as it may be.
+/// A title or a name in full length.
 fn name_of(name: &str) -> String {
     cut(name, usize::MAX, UNFIT)
 }
 
-/// With blanks at which lines do not end.
+/// The text with blanks at which lines do not break.
 fn unbroken(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
+/// The report as a page.
 pub fn html(facts: &Facts, origin: &Origin) -> String {
     let clusters = facts.clusters();
     let surplus = facts.clustered - clusters;
@@ -316,7 +317,7 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
             .iter()
             .map(|cluster| group(facts, cluster))
             .collect(),
-        more_groups: grouped(clusters.saturating_sub(LIMITS.clusters as u64)),
+        more_groups: grouped(facts.more_clusters()),
         columns: facts.columns.iter().map(|name| name_of(name)).collect(),
         more_columns: facts.more_columns,
         length: LENGTH,
@@ -328,7 +329,7 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
     ascii(&page)
 }
 
-/// Character references for all that is not ASCII: so the page reads the same in whichever encoding the client writes it.
+/// Writes all that is not ASCII as character references, so that the page reads the same in every encoding that a client writes.
 fn ascii(page: &str) -> String {
     let mut ascii = String::with_capacity(page.len() + page.len() / 8);
     for c in page.chars() {

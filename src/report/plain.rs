@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::value::{cut, grouped, percent, tidy};
-use super::{Edge, Origin, LIMITS};
+use super::{Edge, Origin};
 use crate::types::readable;
 
 /// Characters of the longest bar.
@@ -17,17 +17,17 @@ const UNFIT: char = '?';
 /// Columns of a terminal.
 const WIDTH: usize = 80;
 
-/// Columns of a value: the page has more.
+/// A value takes so many columns of the terminal. The HTML page shows more of it.
 const LENGTH: usize = 40;
 
-/// The first columns are that wide at most, if lines are continued below the others.
+/// Further lines begin below the columns behind the first ones, unless the first ones are wider than this.
 const MARGIN: usize = 36;
 
 /// Columns side by side, as wide as their longest value; the first `right` ones to the right.
 struct TextTable {
     rows: Vec<Vec<String>>,
     right: usize,
-    /// Columns behind so many go on on further lines if all are too wide for a terminal.
+    /// If all columns are too wide for a terminal, those behind so many continue on further lines.
     first: usize,
 }
 
@@ -61,7 +61,7 @@ impl TextTable {
         lines
     }
 
-    /// Blanks before a further line.
+    /// How many blanks are before a further line.
     fn margin(&self, widths: &[usize]) -> usize {
         let first = widths.iter().take(self.first).map(|width| 2 + width);
         let first: usize = first.sum();
@@ -112,7 +112,7 @@ fn heading(to: &mut String, text: &str) {
     to.push_str(&format!("\n{text}\n{}\n", "-".repeat(text.width())));
 }
 
-/// A bar of characters; what is more than nothing is seen.
+/// A bar of characters. Anything above zero is seen.
 fn bar(n: u64, most: u64, mark: &str) -> String {
     let full = BAR.min(most);
     let length = (n * full).checked_div(most).unwrap_or(0);
@@ -143,7 +143,7 @@ fn record(values: Option<&Values>) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// A table of records: `first`, the key, and the columns.
+/// An empty table of records: the columns `first`, the key, and the columns of the relation.
 fn records(first: &[&str], right: usize, facts: &Facts, origin: &Origin) -> TextTable {
     let names = [&origin.key].into_iter().chain(&facts.columns);
     let names: Vec<String> = names.map(|name| short(name)).collect();
@@ -152,6 +152,7 @@ fn records(first: &[&str], right: usize, facts: &Facts, origin: &Origin) -> Text
     TextTable::new(right, &head).continued_behind(first.len() + 1)
 }
 
+/// The report as text.
 pub fn text(facts: &Facts, origin: &Origin) -> String {
     let mut out = String::new();
     let title = tidy(&origin.title, UNFIT);
@@ -347,7 +348,7 @@ fn largest(facts: &Facts, origin: &Origin, out: &mut String) {
         }
     }
     table.write(out);
-    let more = facts.clusters().saturating_sub(LIMITS.clusters as u64);
+    let more = facts.more_clusters();
     if more > 0 {
         out.push_str(&format!(
             "  {} more clusters are not shown\n",

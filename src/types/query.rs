@@ -23,7 +23,8 @@ pub struct BloomQuery<'a>(Varlena<'a>);
 crate::pg::values::argument!(BloomQuery, "bloom_query");
 
 impl<'a> BloomQuery<'a> {
-    /// SAFETY: `datum` is a non-null `bloom_query` that lives as long as `'a`.
+    /// # Safety
+    /// `datum` is a non-null `bloom_query` that lives as long as `'a`.
     #[inline]
     pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
         // SAFETY: a bloom_query is a varlena.
@@ -70,6 +71,7 @@ impl NewQuery {
         NewQuery(query.or_raise())
     }
 
+    /// The value for the server.
     pub fn datum(self) -> pg_sys::Datum {
         pg_sys::Datum::from(self.0)
     }
@@ -83,7 +85,7 @@ impl NewQuery {
 // SAFETY: the pointer is a whole varlena in a memory context of the server.
 unsafe impl BoxRet for NewQuery {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        // SAFETY: as above.
+        // SAFETY: the pointer is a whole varlena of type bloom_query.
         unsafe { fcinfo.return_raw_datum(pg_sys::Datum::from(self.0)) }
     }
 }

@@ -12,6 +12,7 @@ type ScanFn = unsafe fn(&PackedScan<'_>, &mut dyn FnMut(usize, u32));
 /// One way to count, for one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
+    /// The instruction set, in lower case.
     pub name: &'static str,
     intersect: IntersectFn,
     scan: ScanFn,

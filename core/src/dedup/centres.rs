@@ -24,7 +24,7 @@ pub enum Choice {
 /// they are a neighbour of one already (J. A. Aslam, E. Pelekhov, D. Rus: The Star Clustering
 /// Algorithm for Static and Dynamic Information Organization, JGAA 8, 2004).
 ///
-/// Errors: a threshold outside [0,1], out of memory.
+/// Errors: a threshold outside 0…1, out of memory.
 pub fn centres(
     links: &Links,
     threshold: f64,

@@ -1,4 +1,4 @@
-//! Clusters of records that are the same: whatever is connected.
+//! Clusters of records that are the same: all that is connected.
 
 use super::forest::{numbers, Forest};
 use super::links::Links;
@@ -17,7 +17,7 @@ pub struct Member {
     pub cluster: u32,
     /// The record that stands for the cluster, and the one to keep of it.
     pub centre: u32,
-    /// With the centre, in [0,1]; 1 for the centre itself, `None` where no such pair was given.
+    /// With the centre, in 0…1; 1 for the centre itself, `None` where no such pair was given.
     pub similarity: Option<f64>,
     /// The cluster's members.
     pub size: u32,
@@ -41,6 +41,7 @@ impl Clusters {
         self.cluster.len()
     }
 
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.cluster.is_empty()
     }
@@ -156,7 +157,7 @@ pub(super) fn least_members(
 /// cluster, however different its ends are. The centre is the record with the greatest sum of
 /// similarities within the cluster, of equals the least.
 ///
-/// Errors: a threshold outside [0,1], out of memory.
+/// Errors: a threshold outside 0…1, out of memory.
 pub fn components(links: &Links, threshold: f64, turn: impl FnMut()) -> Result<Clusters> {
     unit("threshold", threshold)?;
     let ticker = &mut Ticker::new(turn);

@@ -8,7 +8,7 @@ use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
-/// Shares in [0,1].
+/// Shares in 0…1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// How much of what was found is true; 1 if nothing was found.
@@ -22,6 +22,7 @@ pub struct Rates {
 /// Distinct pairs of different records, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
+    /// The pairs that were found.
     pub found: u64,
     /// The pairs that are true, found or not.
     pub truth: u64,

@@ -19,7 +19,9 @@ pub struct Sweep {
 /// What a threshold finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepStep {
+    /// The least similarity of a pair that it finds.
     pub threshold: f64,
+    /// The pairs that it finds, and those that are true.
     pub counts: PairCounts,
 }
 

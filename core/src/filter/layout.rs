@@ -128,6 +128,7 @@ impl<'a> View<'a> {
         u64::from_le_bytes(self.bytes[..TAG].try_into().expect("eight bytes"))
     }
 
+    /// What another signature must have in common to be compared.
     #[inline]
     pub fn shape(&self) -> Shape {
         Shape::of_tag(self.tag())
@@ -139,7 +140,7 @@ impl<'a> View<'a> {
         u32::from_le_bytes(self.bytes[POPCOUNT].try_into().expect("four bytes"))
     }
 
-    /// Share of set bits, in [0,1].
+    /// Share of set bits, in 0…1.
     pub fn fill(&self) -> f64 {
         f64::from(self.popcount()) / f64::from(self.shape().m())
     }

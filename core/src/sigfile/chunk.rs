@@ -1,5 +1,6 @@
 //! Chunks: the bits of a signature dealt into neighbouring stretches that each tell about as many rows
-//! apart as there are.
+//! apart as there are, as multi-index hashing (Norouzi, Punjani, Fleet; see [`super::budget`]) has them, but of the same
+//! entropy and not of the same width.
 
 /// A stretch of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,7 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
+    /// No rows as yet, of so many bits.
     pub fn new(bits: u32) -> Self {
         Frequencies {
             rows: 0,

@@ -50,10 +50,12 @@ pub struct PostingPage<'a> {
 pub struct PostingList<'a>(&'a [u8]);
 
 impl<'a> PostingList<'a> {
+    /// Rows of the list.
     pub fn len(&self) -> usize {
         self.0.len() / 3
     }
 
+    /// Whether no row has the value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -136,6 +138,7 @@ impl<'a> PostingPage<'a> {
         self.len
     }
 
+    /// Whether there are no postings on this page.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -255,6 +258,7 @@ impl PostingFiller {
         }
     }
 
+    /// Whether there are no postings to write.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

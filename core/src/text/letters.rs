@@ -1,4 +1,5 @@
-//! What characters are: letters, marks, apostrophes. None of it is asked of the standard library, whose tables change.
+//! What characters are: letters, marks, apostrophes. What Unicode says of them comes from a crate of fixed version, and
+//! not from the standard library, whose tables change.
 
 use unicode_general_category::{get_general_category, GeneralCategory as Gc};
 

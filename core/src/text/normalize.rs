@@ -31,7 +31,7 @@ pub const ALPHABET: &[u8; 37] = b"_abcdefghijklmnopqrstuvwxyz0123456789";
 pub struct Symbol(u8);
 
 impl Symbol {
-    /// Whatever is no letter and no digit.
+    /// What is neither a letter nor a digit.
     pub const SEPARATOR: Symbol = Symbol(0x80);
     /// Separates like any other character, but does not end a word: O'Brien is one.
     pub const APOSTROPHE: Symbol = Symbol(0x81);

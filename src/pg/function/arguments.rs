@@ -14,7 +14,8 @@ use crate::pg::values::text::{readable, Text};
 pub struct Arguments(pg_sys::FunctionCallInfo);
 
 impl Arguments {
-    /// SAFETY: `fcinfo` is that of a running function, and stays so as long as the result is used. The types asked for
+    /// # Safety
+    /// `fcinfo` is that of a running function, and stays so as long as the result is used. The types asked for
     /// are those declared in sql/.
     pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Arguments {
         Arguments(fcinfo)
@@ -144,6 +145,7 @@ impl Arguments {
         datums.to_vec()
     }
 
+    /// A float8.
     pub fn float8(self, i: usize) -> f64 {
         f64::from_bits(self.given(i).value() as u64)
     }

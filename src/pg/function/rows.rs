@@ -18,9 +18,10 @@ pub struct ResultRows {
 pub use ResultRows as Rows;
 
 impl ResultRows {
-    /// SAFETY: `fcinfo` is that of a running function that returns a set of rows with OUT columns.
+    /// # Safety
+    /// `fcinfo` is that of a running function that returns a set of rows with OUT columns.
     pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> ResultRows {
-        // SAFETY: as promised by the caller; the server fills in the result's fields, or raises an error where no
+        // SAFETY: the record is of a call that is running; the server fills in the result's fields, or raises an error where no
         // set can be returned.
         unsafe {
             pg_sys::InitMaterializedSRF(fcinfo, 0);
@@ -88,9 +89,10 @@ pub fn text_datum(text: &[u8]) -> pg_sys::Datum {
 
 /// What is in a text.
 ///
-/// SAFETY: `text` is one that is not compressed or stored elsewhere, and stays as long as the result is used.
+/// # Safety
+/// `text` is one that is not compressed or stored elsewhere, and stays as long as the result is used.
 pub unsafe fn text_bytes<'a>(text: pg_sys::Datum) -> &'a [u8] {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the text is plain, so that its bytes follow its header.
     unsafe { pgrx::varlena_to_byte_slice(text.cast_mut_ptr()) }
 }
 

@@ -19,7 +19,8 @@ pub struct Text<'a> {
 crate::pg::values::argument!(Text, "text");
 
 impl<'a> Text<'a> {
-    /// SAFETY: `datum` is a non-null `text` that lives as long as `'a`.
+    /// # Safety
+    /// `datum` is a non-null `text` that lives as long as `'a`.
     pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
         // SAFETY: a text is a varlena.
         let value = unsafe { Varlena::of(datum) };
@@ -43,6 +44,7 @@ impl<'a> Text<'a> {
             .unwrap_or_else(|| self.value.bytes())
     }
 
+    /// In UTF-8.
     pub fn as_str(&self) -> &str {
         // SAFETY: checked on arrival.
         unsafe { std::str::from_utf8_unchecked(self.bytes()) }

@@ -14,7 +14,8 @@ pub struct Varlena<'a> {
 }
 
 impl<'a> Varlena<'a> {
-    /// SAFETY: `datum` is a valid varlena that lives as long as `'a`.
+    /// # Safety
+    /// `datum` is a valid varlena that lives as long as `'a`.
     #[inline]
     pub unsafe fn of(datum: pg_sys::Datum) -> Varlena<'a> {
         let given: *mut pg_sys::varlena = datum.cast_mut_ptr();
@@ -23,7 +24,7 @@ impl<'a> Varlena<'a> {
         let plain = if unsafe { is_plain(given) } {
             given
         } else {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the value is a valid one, so that its header says where it is.
             unsafe { pg_sys::pg_detoast_datum_packed(given) }
         };
         Varlena {
@@ -35,14 +36,15 @@ impl<'a> Varlena<'a> {
 
     /// The same, aligned and with a four-byte header, as arrays need it.
     ///
-    /// SAFETY: as for [`Varlena::of`].
+    /// # Safety
+    /// As for [`Varlena::of`].
     pub unsafe fn aligned(datum: pg_sys::Datum) -> Varlena<'a> {
         let given: *mut pg_sys::varlena = datum.cast_mut_ptr();
         // SAFETY: a valid varlena has a header.
         let plain = if unsafe { varatt_is_4b_u(given) } {
             given
         } else {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the value is a valid one, so that its header says where it is.
             unsafe { pg_sys::pg_detoast_datum(given) }
         };
         Varlena {
@@ -83,7 +85,8 @@ impl Drop for Varlena<'_> {
 
 /// Neither compressed nor out of line.
 ///
-/// SAFETY: `value` points to a varlena.
+/// # Safety
+/// `value` points to a varlena.
 #[inline]
 pub unsafe fn is_plain(value: *const pg_sys::varlena) -> bool {
     // SAFETY: only the header is read.
@@ -117,13 +120,13 @@ pub struct NewValue(pub pg_sys::Datum);
 
 crate::pg::values::stands_for!(NewValue, "any");
 
-// SAFETY: whoever makes one hands over a datum of the declared result type.
+// SAFETY: a function makes one of a datum of the result type that it is declared with.
 unsafe impl pgrx::callconv::BoxRet for NewValue {
     unsafe fn box_into<'fcx>(
         self,
         fcinfo: &mut pgrx::callconv::FcInfo<'fcx>,
     ) -> pgrx::datum::Datum<'fcx> {
-        // SAFETY: as above.
+        // SAFETY: the datum is one of the declared result type, in memory that the server frees.
         unsafe { fcinfo.return_raw_datum(self.0) }
     }
 }

@@ -64,6 +64,7 @@ impl BatchRow {
 }
 
 impl Batch {
+    /// Takes all rows out.
     pub fn clear(&mut self) {
         self.words.clear();
         self.rows.clear();
@@ -82,10 +83,12 @@ impl Batch {
         });
     }
 
+    /// Rows to be searched for.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -19,7 +19,7 @@ impl Flips {
     pub(super) fn next(&mut self) -> Option<u32> {
         let this = self.next?;
         let set = this.count_ones();
-        // the next number with as many bits set (Gosper), or the least with one more
+        // the next number with as many bits set (R. W. Gosper, in HAKMEM, 1972, item 175), or the least with one more
         let low = this & this.wrapping_neg();
         let more = u64::from(this) + u64::from(low);
         let following = match this {

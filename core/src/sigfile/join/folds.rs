@@ -50,6 +50,7 @@ impl Folds {
         })
     }
 
+    /// The rows' numbers in the segment.
     pub fn rows(&self) -> Range<u32> {
         self.first..self.first + self.folds.len() as u32
     }

@@ -9,6 +9,7 @@ use crate::{Error, ErrorKind, Result};
 /// Whether a date can be, and if not, what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plausibility {
+    /// Whether there is such a date, or none is given.
     pub plausible: bool,
     /// `year`, `month`, `day`, or `format` when the text does not match it.
     pub part: Option<&'static str>,

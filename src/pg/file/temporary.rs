@@ -4,7 +4,6 @@ use pgrx::pg_sys;
 
 use crate::pg::check_for_interrupts;
 use crate::pg::error::internal;
-pub use crate::pg::texts::Texts;
 
 /// Bytes that are read or written between two looks for interrupts.
 const AT_ONCE: usize = 1 << 16;

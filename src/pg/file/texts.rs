@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::file::TemporaryFile;
+use super::temporary::TemporaryFile;
 use crate::pg::function::rows::new_text;
 
 /// Texts by number, in temporary files.
@@ -15,6 +15,7 @@ pub struct Texts {
 const ENTRY: u64 = 12;
 
 impl Texts {
+    /// No texts yet.
     pub fn new() -> Texts {
         Texts {
             texts: TemporaryFile::new(),
@@ -22,6 +23,7 @@ impl Texts {
         }
     }
 
+    /// Adds a text, or NULL, under the next number; the first is 0.
     pub fn push(&mut self, text: Option<&[u8]>) {
         let mut entry = [0; ENTRY as usize];
         entry[..8].copy_from_slice(&self.texts.len().to_le_bytes());
