@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by tests/readme.sh and tests/*.test.sh: a running scratch cluster
+# Sourced by tests/docs.sh and tests/*.test.sh: a running scratch cluster
 # "main" (superuser postgres) and the functions of cluster.sh for more. Under
 # "make test" that cluster is there already; by hand this builds and starts one.
 

@@ -41,17 +41,16 @@ cargo_checks() {
     fi
 }
 
-run_readme() {
-    local i line log=$SCRATCH/readme.log status=0
-    [[ -e $ROOT/README.md ]] || return 0
-    "$ROOT/tests/readme.sh" 2>&1 | tee "$log" || status=$?
-    line=$(grep -E '^readme: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
-    if [[ ! $line =~ ^readme:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
-        failures+=("readme (exit status $status)")
+run_docs() {
+    local i line log=$SCRATCH/docs.log status=0
+    "$ROOT/tests/docs.sh" 2>&1 | tee "$log" || status=$?
+    line=$(grep -E '^docs: [0-9]+ ok, [0-9]+ wrong$' "$log" | tail -n 1) || true
+    if [[ ! $line =~ ^docs:\ ([0-9]+)\ ok,\ ([0-9]+)\ wrong$ ]]; then
+        failures+=("docs (exit status $status)")
         return
     fi
     passed=$((passed + BASH_REMATCH[1]))
-    for ((i = 0; i < BASH_REMATCH[2]; i++)); do failures+=('readme (see above)'); done
+    for ((i = 0; i < BASH_REMATCH[2]; i++)); do failures+=('docs (see above)'); done
 }
 
 select_postgres
@@ -70,7 +69,7 @@ copy_tests
 
 part 'regress: tests/sql' run_regress regress
 part 'isolation: tests/specs' run_regress isolation
-part 'readme: the statements of README.md' run_readme
+part 'docs: the statements of README.md and docs/' run_docs
 for script in "$ROOT"/tests/*.test.sh; do
     run_script "$(basename "$script" .test.sh)"
 done

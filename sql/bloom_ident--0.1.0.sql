@@ -52,6 +52,7 @@ CREATE FUNCTION bloom_apply_typmod(bloom, integer, boolean) RETURNS bloom
 COMMENT ON FUNCTION bloom_apply_typmod(bloom, integer, boolean) IS
     'enforces a type modifier of bloom';
 CREATE CAST (bloom AS bloom) WITH FUNCTION bloom_apply_typmod(bloom, integer, boolean) AS IMPLICIT;
+COMMENT ON CAST (bloom AS bloom) IS 'checks that the signature has the shape of the type modifier';
 
 CREATE FUNCTION bloom_to_varbit(bloom) RETURNS bit varying
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_to_varbit_wrapper';
@@ -78,12 +79,19 @@ CREATE FUNCTION jsonb_to_bloom(jsonb) RETURNS bloom
 COMMENT ON FUNCTION jsonb_to_bloom(jsonb) IS
     'a signature from its JSON form';
 CREATE CAST (bloom AS bit varying) WITH FUNCTION bloom_to_varbit(bloom);
+COMMENT ON CAST (bloom AS bit varying) IS 'the bits of the signature, from position 0 on';
 CREATE CAST (bit varying AS bloom) WITH FUNCTION varbit_to_bloom(bit varying, integer, boolean);
+COMMENT ON CAST (bit varying AS bloom) IS 'a signature of these bits, of the shape of the type modifier';
 CREATE CAST (bit AS bloom) WITH FUNCTION bit_to_bloom(bit, integer, boolean);
+COMMENT ON CAST (bit AS bloom) IS 'a signature of these bits, of the shape of the type modifier';
 CREATE CAST (bloom AS bytea) WITH FUNCTION bloom_send(bloom);
+COMMENT ON CAST (bloom AS bytea) IS 'the stored bytes of the signature, as its binary output has them';
 CREATE CAST (bytea AS bloom) WITH FUNCTION bytea_to_bloom(bytea);
+COMMENT ON CAST (bytea AS bloom) IS 'a signature of these stored bytes, which are checked';
 CREATE CAST (bloom AS jsonb) WITH FUNCTION bloom_to_jsonb(bloom);
+COMMENT ON CAST (bloom AS jsonb) IS 'the shape of the signature and the positions of its set bits';
 CREATE CAST (jsonb AS bloom) WITH FUNCTION jsonb_to_bloom(jsonb);
+COMMENT ON CAST (jsonb AS bloom) IS 'a signature of this shape with these positions set';
 
 -- Equality and order -------------------------------------------------------------------------
 
@@ -627,25 +635,25 @@ CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, thresho
         OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
 COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8) IS
-    'all pairs of records whose signatures are at least so similar, by their keys, each pair once';
+    'all pairs of records whose signatures have a similarity of at least threshold, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
         OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
 COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8) IS
-    'all pairs of records whose weighted similarity over several signatures is at least so great';
+    'all pairs of records whose weighted similarity over several signatures is at least threshold, by their keys, each pair once';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
         threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
 COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8) IS
-    'all pairs of a record of one table and a record of another whose signatures are at least so similar';
+    'all pairs of a record of one table and a record of another whose signatures have a similarity of at least threshold, by their keys';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
         weights float8[], threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
 COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8) IS
-    'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least so great';
+    'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least threshold, by their keys';
 
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record

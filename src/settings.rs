@@ -9,6 +9,7 @@ pub fn threshold() -> f64 {
     THRESHOLD.get()
 }
 
+/// Registers the settings, when the library is loaded.
 pub fn define() {
     GucRegistry::define_float_guc(
         c"bloom_ident.threshold",

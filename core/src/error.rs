@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+/// What may fail with an [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Which SQLSTATE fits.
@@ -47,6 +48,7 @@ struct Body {
 pub struct Error(Box<Body>);
 
 impl Error {
+    /// An error with a message only, which is half a sentence in lower case.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Body {
@@ -71,12 +73,14 @@ impl Error {
         self
     }
 
+    /// Adds a detail, a whole sentence.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
 
+    /// Adds a hint, a whole sentence that says what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
@@ -90,12 +94,14 @@ impl Error {
         self
     }
 
+    /// The error of a request for so many bytes that was refused.
     #[cold]
     pub fn out_of_memory(bytes: usize) -> Self {
         Error::new(ErrorKind::OutOfMemory, "out of memory")
             .detail(format!("Failed on a request of {bytes} bytes."))
     }
 
+    /// Which SQLSTATE fits.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -105,14 +111,17 @@ impl Error {
         self.0.page
     }
 
+    /// Half a sentence in lower case, with the values in it.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
+    /// A whole sentence.
     pub fn detail_text(&self) -> Option<&str> {
         self.0.detail.as_deref()
     }
 
+    /// A whole sentence that says what to do.
     pub fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }

@@ -1,5 +1,8 @@
 //! Keys of a signature tree and what they say of all signatures below them.
 //!
+//! Such a tree is an S-tree (U. Deppisch: S-Tree: A Dynamic Balanced Signature Index for Office Retrieval, SIGIR 1986)
+//! whose inner keys have an intersection and a range of popcounts besides the union.
+//!
 //! A leaf key is a signature or a query, byte for byte. An inner key stands for a set of them:
 //!
 //! | offset | bytes | content |
@@ -13,12 +16,12 @@
 //! | … | ⌈m/8⌉ | intersection: the bits that all have |
 //!
 //! Where signatures of several shapes meet, the inner key is the marker 0x82 and seven zeros, and says
-//! nothing. Nothing here refuses another shape: what is in an index may be of rows that are deleted or
-//! were never committed, so only who looks at the row can tell whether it is an error. New rows are refused
+//! nothing. Nothing here refuses another shape: what is in an index may belong to rows that are deleted or
+//! were never committed, so only code that looks at the row can tell whether it is an error. New rows are refused
 //! before they come here.
 
 use crate::bits::{intersect_bits, popcount};
-use crate::filter::query::is_threshold;
+use crate::filter::query::{is_threshold, THRESHOLD};
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::Popcounts;
 use crate::{Error, ErrorKind, Result};
@@ -26,6 +29,10 @@ use crate::{Error, ErrorKind, Result};
 const INNER: u8 = 0x81;
 const HEADER: usize = 24;
 const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
+
+// shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
+const _: () = assert!(HEADER == size_of::<u64>() + 2 * size_of::<u32>() + THRESHOLD);
+const _: () = assert!(HEADER > MIXED.len() && INNER != VERSION && MIXED[0] != VERSION);
 
 /// Penalties above all that bits can give: for a page of several shapes, and for one of another.
 const TO_MIXED: f32 = 1e6;
@@ -56,6 +63,7 @@ pub struct TreeKey<'a> {
 }
 
 impl<'a> TreeKey<'a> {
+    /// The key of a row's signature.
     pub fn of_signature(view: View<'a>) -> TreeKey<'a> {
         TreeKey {
             tag: view.tag(),
@@ -68,6 +76,7 @@ impl<'a> TreeKey<'a> {
         }
     }
 
+    /// The key of a row's query.
     pub fn of_query(query: QueryView<'a>) -> TreeKey<'a> {
         TreeKey {
             threshold: query.threshold,
@@ -118,6 +127,7 @@ impl<'a> TreeKey<'a> {
             && self.greatest <= self.shape().m()
     }
 
+    /// The shape of the signatures below; that of no signature for a key over several shapes.
     pub fn shape(&self) -> Shape {
         Shape::of_tag(self.tag)
     }
@@ -188,7 +198,7 @@ impl<'a> TreeKey<'a> {
     }
 
     /// What taking `new` in costs: bits that the union gains and the intersection loses, and how
-    /// much the range of bit counts widens. Shapes are kept apart as long as that is possible.
+    /// much the range of popcounts widens. Shapes are kept apart as long as that is possible.
     pub fn penalty(&self, new: &TreeKey<'_>) -> f32 {
         if self.level == Level::Mixed || new.level == Level::Mixed {
             return TO_MIXED;
@@ -297,8 +307,9 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>, out: &mut [u8]) {
 }
 
 /// Deals keys to two pages: true for the right one. Keys of one shape go half and half, those with more
-/// set bits to the right; of several shapes none is torn apart, where GiST may have to split again. Seeds by distance, as is usual for signatures, make pages whose unions have nearly
-/// all bits set and whose ranges of counts are as wide as the table's.
+/// set bits to the right; of several shapes none is divided, and GiST may have to split again. Seeds by distance, as is usual
+/// for signatures, make pages whose unions have nearly all bits set and whose ranges of popcounts are as wide as the
+/// table's.
 ///
 /// Errors: out of memory.
 pub fn split(keys: &[TreeKey<'_>]) -> Result<Vec<bool>> {

@@ -6,6 +6,8 @@
 //! values ([`Error`]) that carry message, detail and hint, and long loops call back so that the
 //! caller can look for interrupts.
 
+#![warn(missing_docs)]
+
 pub mod bits;
 pub mod dedup;
 mod error;
@@ -15,6 +17,7 @@ pub mod ngram;
 pub mod range;
 pub mod selectivity;
 pub mod sigfile;
+pub mod similar_rows;
 pub mod similarity;
 mod sort;
 pub mod text;

@@ -211,3 +211,15 @@ pub fn similarity(
         common as f64 / union as f64
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ngram_set;
+
+    #[test]
+    fn any_apostrophe_stands_within_a_word() {
+        let ngrams = |s: &str| ngram_set(s, 3, true, || ()).unwrap();
+        assert_eq!(ngrams("O\u{1ffd}Brien"), ngrams("O´Brien"));
+        assert_eq!(ngrams("O\u{2019}Brien"), ngrams("O'Brien"));
+    }
+}

@@ -1,14 +1,14 @@
-//! `bloom_clusters`: pairs of similar records as clusters.
+//! `bloom_clusters`: groups records into clusters by their pairs.
 
 use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::numbers::{places, Numbers};
-use crate::clusters::pairs::{Besides, Collected};
+use crate::clusters::dictionary::{positions, KeyDictionary};
+use crate::clusters::pair_list::{Overhead, PairList};
 use crate::clusters::source::Source;
 use crate::pairs::each_pair;
-use crate::pairs::relation::Records;
+use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;
 use crate::pg::budget::{push, reserve};
 use crate::pg::error::{raise, OrRaise};
@@ -17,11 +17,14 @@ use crate::pg::function::rows::{text_datum, Rows};
 use crate::pg::{check_for_interrupts, entry};
 use crate::types::{readable, tick, NewValue};
 
-/// How pairs become clusters.
+/// How pairs become clusters. The core explains the algorithms.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Method {
+    /// Whatever is connected by pairs is a cluster.
     Components,
+    /// A cluster is a centre and the records similar to it: star clustering (Aslam, Pelekhov, Rus 2004).
     Centre,
+    /// Clusters are merged as long as the mean similarity between two of them reaches the threshold: average linkage.
     Average,
 }
 
@@ -42,25 +45,25 @@ impl Method {
         }
     }
 
-    /// What the core needs besides the pairs in a list, where so many bytes are held already.
-    pub fn besides(self, held: usize) -> Besides {
+    /// The memory that the core needs besides the list of pairs, where `held` bytes are in use already.
+    pub fn overhead(self, held: usize) -> Overhead {
         let links = 32;
-        Besides {
+        Overhead {
             a_pair: match self {
                 Method::Components | Method::Centre => links,
                 Method::Average => links + 90,
             },
-            // links, orders, union-find, sums, and the clusters
+            // Links, orders, union-find, sums, and the clusters.
             a_record: 44,
             held,
         }
     }
 
-    /// Pairs of lower similarity than this change nothing, where clusters are those of `threshold`.
+    /// Pairs of lower similarity than this do not change the clusters of `threshold`.
     fn least(self, threshold: f64) -> f64 {
         match self {
             Method::Centre => threshold,
-            // known similarities to a centre; means
+            // They tell how similar a record is to the one to keep, and count in means.
             Method::Components | Method::Average => 0.0,
         }
     }
@@ -68,9 +71,9 @@ impl Method {
     fn clusters(self, links: &Links, threshold: f64) -> Clusters {
         let clusters = match self {
             Method::Components => components(links, threshold, tick),
-            // a record is with the centre that it is most like, whichever was found first
+            // A record belongs to the centre that it is most similar to, not to the first one that was found.
             Method::Centre => centres(links, threshold, Choice::Nearest, tick),
-            // a pair that is not there counts as 0; where the threshold is 0, it has reached that
+            // A pair that is not there counts as similarity 0, which reaches a threshold of 0.
             Method::Average if threshold > 0.0 => average(links, threshold, 0.0, tick),
             Method::Average => components(links, threshold, tick),
         };
@@ -80,47 +83,49 @@ impl Method {
 
 /// Clusters of at least two records.
 pub struct Clustered {
-    /// By place in the order of the records' numbers here.
-    numbers: Numbers,
+    keys: KeyDictionary,
+    /// The numbers of the records in the order of their keys. Everything below goes by the position in this order.
     order: Vec<u32>,
     clusters: Clusters,
-    /// Records of clusters, cluster by cluster: the largest first, of equals that with the least key; within, the one
-    /// to keep, then by similarity with it, then by key.
+    /// The records of clusters. The largest cluster is first, and of equal ones the one with the least key. Within a cluster the
+    /// record to keep is first, then they are ordered by their similarity to it, then by key.
     members: Vec<u32>,
 }
 
 /// A record in a cluster.
-pub struct Clustering<'a> {
-    /// From 1.
+pub struct ClusterRecord<'a> {
+    /// The number of the cluster, from 1.
     pub cluster: i64,
     pub key: &'a [u8],
+    /// How many records the cluster has.
     pub size: u32,
-    /// With the record to keep, where known.
+    /// The similarity to the record to keep, if it is known.
     pub similarity: Option<f64>,
     pub keep: bool,
 }
 
 impl Clustered {
-    /// Nothing depends on the order of the pairs, nor on how their records are numbered.
+    /// The result depends neither on the order of the pairs nor on how their records are numbered. `records` is the relation that
+    /// the pairs were found in, if they come from a search.
     ///
-    /// Errors: pairs of `records` whose keys are not unique.
+    /// Errors: keys of `records` that are not unique; out of memory.
     pub fn new(
-        numbers: Numbers,
+        keys: KeyDictionary,
         mut pairs: Vec<Pair>,
         threshold: f64,
         method: Method,
         records: Option<&Records>,
     ) -> Clustered {
-        let order = numbers.sorted();
-        let place = places(&order, numbers.len());
+        let order = keys.sorted();
+        let position = positions(&order, keys.len());
         for pair in &mut pairs {
             check_for_interrupts();
-            (pair.a, pair.b) = (place[pair.a as usize], place[pair.b as usize]);
+            (pair.a, pair.b) = (position[pair.a as usize], position[pair.b as usize]);
         }
-        drop(place);
+        drop(position);
         let links = Links::new(order.len() as u32, &pairs, tick).or_raise();
         if let Some(records) = records {
-            check_unique(&pairs, &links, &numbers, &order, records);
+            check_unique(&pairs, &links, &keys, &order, records);
         }
         drop(pairs);
         let clusters = method.clusters(&links, threshold);
@@ -146,15 +151,15 @@ impl Clustered {
                 .then(x.cmp(&y))
         });
         Clustered {
-            numbers,
+            keys,
             order,
             clusters,
             members,
         }
     }
 
-    /// Every record, in their order.
-    pub fn records(&self) -> impl Iterator<Item = Clustering<'_>> {
+    /// All records of clusters, in the order of `members`.
+    pub fn records(&self) -> impl Iterator<Item = ClusterRecord<'_>> {
         let (mut cluster, mut last) = (0, None);
         self.members.iter().map(move |&i| {
             let member = self.clusters.member(i);
@@ -162,9 +167,9 @@ impl Clustered {
                 cluster += 1;
                 last = Some(member.cluster);
             }
-            Clustering {
+            ClusterRecord {
                 cluster,
-                key: self.numbers.key(self.order[i as usize]),
+                key: self.keys.key(self.order[i as usize]),
                 size: member.size,
                 similarity: member.similarity,
                 keep: i == member.centre,
@@ -177,15 +182,15 @@ impl Clustered {
 fn check_unique(
     pairs: &[Pair],
     links: &Links,
-    numbers: &Numbers,
+    keys: &KeyDictionary,
     order: &[u32],
     records: &Records,
 ) {
-    // bloom_duplicates finds a pair of records once
+    // bloom_duplicates finds each pair of records once.
     if links.pairs() == pairs.len() {
         return;
     }
-    let key = |place: u32| readable(numbers.key(order[place as usize]));
+    let key = |position: u32| readable(keys.key(order[position as usize]));
     if let Some(i) = pairs.iter().filter(|p| p.a == p.b).map(|p| p.a).min() {
         let message = format!("more than one record has the key \"{}\"", key(i));
         not_unique(message, records);
@@ -218,18 +223,18 @@ fn check_unique(
 /// `(rel regclass, key name, signature name, threshold float8, method text)`
 #[entry]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so, returning a set.
+    // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let (threshold, method) = (arguments.threshold(3), arguments.text(4));
     let method = Method::of_name(&method);
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
-    // SAFETY: as above.
+    // SAFETY: the SQL function is declared to return a set of rows.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut found = Collected::new(method.besides(0));
+    let mut found = PairList::new(method.overhead(0));
     let mut take = |[a, b]: [&[u8]; 2], similarity| found.push(a, b, similarity);
     each_pair("bloom_clusters", &records, threshold, &mut take);
-    let (pairs, numbers) = found.finish();
-    let clustered = Clustered::new(numbers, pairs, threshold, method, Some(&records));
+    let (pairs, keys) = found.finish();
+    let clustered = Clustered::new(keys, pairs, threshold, method, Some(&records));
     put(rows, &clustered);
     NewValue(pg_sys::Datum::null())
 }
@@ -237,21 +242,18 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// `(pairs regclass, threshold float8, method text)`
 #[entry]
 fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: as above.
+    // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let (threshold, method) = (arguments.threshold(1), arguments.text(2));
     let method = Method::of_name(&method);
     let source = Source::of_similar_pairs(arguments.oid(0));
-    // SAFETY: as above.
+    // SAFETY: the SQL function is declared to return a set of rows.
     let rows = unsafe { Rows::new(fcinfo) };
-    let mut found = Collected::new(method.besides(0));
+    let mut found = PairList::new(method.overhead(0));
     let least = method.least(threshold);
     found.read(source.similar_rows(), &source.name, least);
-    let (pairs, numbers) = found.finish();
-    put(
-        rows,
-        &Clustered::new(numbers, pairs, threshold, method, None),
-    );
+    let (pairs, keys) = found.finish();
+    put(rows, &Clustered::new(keys, pairs, threshold, method, None));
     NewValue(pg_sys::Datum::null())
 }
 

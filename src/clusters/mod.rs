@@ -1,15 +1,17 @@
-//! What is done with pairs: clusters of records, and how good pairs or clusters are where the truth is known.
+//! What is done with pairs: records are grouped into clusters, and pairs or clusters are measured where the truth is known.
 
+mod dictionary;
 mod grouping;
-mod numbers;
-mod pairs;
+mod pair_list;
 mod quality;
-mod side;
+mod resolution;
 mod source;
 mod sweep;
+mod truth;
 
+pub use dictionary::KeyDictionary;
 pub use grouping::{Clustered, Method};
-pub use numbers::Numbers;
-pub use pairs::Collected;
-pub use side::{Side, Truth};
+pub use pair_list::PairList;
+pub use resolution::Resolution;
 pub use source::Source;
+pub use truth::Truth;

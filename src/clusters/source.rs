@@ -1,26 +1,27 @@
-//! Relations that hold pairs, or records with their clusters, and are known by their columns.
+//! Relations that hold pairs, or records with their clusters. Their columns tell which.
 
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::relation::{lock, Column};
+use crate::pairs::records::{lock, RecordColumn};
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
+/// What the rows of a relation are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Columns a and b.
+    /// It has the columns a and b.
     Pairs,
-    /// Columns key and cluster.
+    /// It has the columns key and cluster.
     Labels,
 }
 
-/// A relation, locked until the end of the transaction.
+/// A relation of pairs or of labels, locked until the end of the transaction.
 pub struct Source {
     oid: pg_sys::Oid,
     /// For messages.
@@ -30,7 +31,7 @@ pub struct Source {
 
 fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
     let mut columns = columns.iter();
-    columns.all(|&column| Column::find(oid, CString::from(column)).is_ok())
+    columns.all(|&column| RecordColumn::find(oid, CString::from(column)).is_ok())
 }
 
 fn no_columns(name: &str, expected: &str) -> ! {
@@ -80,7 +81,7 @@ impl Source {
         Source { oid, name, form }
     }
 
-    /// Its rows: a and b, or key and cluster.
+    /// Reads its rows: a and b, or key and cluster.
     pub fn rows(&self) -> Cursor {
         let sql = match self.form {
             Form::Pairs => Sql::new("SELECT a, b FROM "),
@@ -89,7 +90,7 @@ impl Source {
         Cursor::open(sql.relation(self.oid), &[], BATCH)
     }
 
-    /// Its rows: a, b and similarity, a float8.
+    /// Reads its rows: a, b and similarity, which is a float8.
     pub fn similar_rows(&self) -> Cursor {
         let sql = Sql::new("SELECT a, b, CAST(similarity AS pg_catalog.float8) FROM ");
         Cursor::open(sql.relation(self.oid), &[], BATCH)

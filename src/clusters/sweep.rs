@@ -1,13 +1,14 @@
-//! `bloom_threshold_sweep`: what every threshold would have found.
+//! `bloom_threshold_sweep`: what each threshold would have found.
 
 use bloom_ident_core::dedup::{Links, Sweep};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::numbers::Numbers;
-use crate::clusters::pairs::{Besides, Collected};
-use crate::clusters::side::{tell_unknown, Side, Truth};
+use crate::clusters::dictionary::KeyDictionary;
+use crate::clusters::pair_list::{Overhead, PairList};
+use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
+use crate::clusters::truth::{tell_unknown, Truth};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::Rows;
@@ -17,7 +18,8 @@ use crate::types::{tick, NewValue};
 /// The least step between two thresholds.
 const LEAST_STEP: f64 = 1e-6;
 
-/// Thresholds from 0 to 1; as quotients where the step divides 1, else as decimals, so that a similarity of 4/5 reaches 0.8.
+/// The thresholds from 0 to 1. They are quotients if the step divides 1, otherwise decimals, so that a similarity of 4/5 reaches
+/// 0.8.
 ///
 /// Errors: a step outside its range.
 fn thresholds(step: f64) -> Sweep {
@@ -35,7 +37,7 @@ fn thresholds(step: f64) -> Sweep {
         Sweep::grid(n as u32)
     } else {
         let steps = (1.0 / step).floor() as u32;
-        // as decimals: in float8 0.07 * 10 is more than 0.7
+        // In float8 0.07 * 10 is more than 0.7, so the products are rounded as decimals.
         let decimal = |x: f64| (x * 1e12).round() / 1e12;
         let multiples = (0..=steps).map(|i| decimal(f64::from(i) * step));
         let multiples: Vec<f64> = multiples.collect();
@@ -47,26 +49,25 @@ fn thresholds(step: f64) -> Sweep {
 /// `(pairs regclass, truth regclass, step float8)`
 #[entry]
 fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so, returning a set.
+    // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let mut sweep = thresholds(arguments.float8(2));
     let found_in = Source::of_similar_pairs(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
-    // SAFETY: as above.
+    // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { Rows::new(fcinfo) };
-    let mut numbers = Numbers::new();
-    let side = Side::read(&true_in, &mut numbers, 0);
-    let truth = Truth::new(side);
-    let besides = Besides {
+    let mut keys = KeyDictionary::new();
+    let truth = Truth::new(Resolution::read(&true_in, &mut keys, 0));
+    let overhead = Overhead {
         a_pair: 32,
         a_record: 8,
         held: truth.memory(),
     };
-    let mut found = Collected::with(numbers, besides);
+    let mut found = PairList::with(keys, overhead);
     found.read(found_in.similar_rows(), &found_in.name, 0.0);
-    let (pairs, numbers) = found.finish();
-    // each pair once
-    let links = Links::new(numbers.len() as u32, &pairs, tick).or_raise();
+    let (pairs, keys) = found.finish();
+    // Links have each pair once.
+    let links = Links::new(keys.len() as u32, &pairs, tick).or_raise();
     drop(pairs);
     let (mut least, mut unknown) = (1.0f64, 0);
     for i in 0..links.records() {
@@ -81,7 +82,7 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     tell_unknown(unknown, links.pairs() as u64, "pairs", &true_in);
     let steps = sweep.steps(truth.pairs()).or_raise();
-    // below the first threshold that all pairs reach, nobody knows what else there is
+    // The first threshold is the greatest that all pairs reach. A search at a lower one could have found more.
     let first = steps.iter().rposition(|step| step.threshold <= least);
     for step in &steps[first.unwrap_or(0)..] {
         check_for_interrupts();

@@ -7,7 +7,8 @@ use pgrx::pg_sys;
 use crate::pg::entry;
 use crate::pg::error::{shown, OrRaise};
 use crate::pg::function::record::record;
-use crate::types::{NewValue, Text};
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::NewValue;
 
 /// Of a `date`: immutable, unlike its text form.
 #[entry]

@@ -1,19 +1,25 @@
-//! Which words a signature may hold.
+//! Which texts a signature may hold, and adding one.
 
 use bloom_ident_core::filter::contains_text;
 
-use crate::pg::entry;
-use crate::types::{tick, Bloom, NewBloom, Text};
+use crate::pg::values::text::Text;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{Bloom, NewBloom};
 
 #[entry]
 fn bloom_contains(signature: Bloom<'_>, text: Text<'_>, by_word: bool) -> bool {
-    contains_text(&signature.view(), text.as_str(), by_word, tick)
+    contains_text(
+        &signature.view(),
+        text.as_str(),
+        by_word,
+        check_for_interrupts,
+    )
 }
 
 #[entry]
 fn bloom_add(signature: Bloom<'_>, text: Text<'_>, by_word: bool) -> NewBloom {
     NewBloom::changed(&signature.view(), |builder| {
-        builder.add_text(text.as_str(), by_word, tick);
+        builder.add_text(text.as_str(), by_word, check_for_interrupts);
         Ok(())
     })
 }

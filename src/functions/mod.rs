@@ -8,6 +8,7 @@ mod membership;
 mod ngram;
 mod normalize;
 mod plan;
+mod planned_shape;
 mod profile;
 mod signature;
 mod superimpose;

@@ -1,25 +1,34 @@
 //! n-grams of text.
 
-use bloom_ident_core::ngram;
+use bloom_ident_core::ngram::{check_length, index, similarity};
 
-use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::types::{ngram_array, tick, NewValue, Text};
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::ngram_array;
 
 #[entry]
-fn ident_ngrams(text: Text<'_>, q: i32, by_word: bool) -> NewValue {
-    let q = ngram::check_length(q.into()).or_raise();
-    ngram_array(text.as_str(), q, by_word)
+fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool) -> NewValue {
+    let length = check_length(ngram.into()).or_raise();
+    ngram_array(text.as_str(), length, by_word)
 }
 
 #[entry]
-fn ident_ngram_index(word: Text<'_>) -> i64 {
+fn ident_ngram_index(ngram: Text<'_>) -> i64 {
     // eight symbols stay far below 2^63
-    ngram::index(word.as_str()).or_raise() as i64
+    index(ngram.as_str()).or_raise() as i64
 }
 
 #[entry]
-fn ident_ngram_sim(a: Text<'_>, b: Text<'_>, q: i32, by_word: bool) -> f64 {
-    let q = ngram::check_length(q.into()).or_raise();
-    ngram::similarity(a.as_str(), b.as_str(), q, by_word, tick).or_raise()
+fn ident_ngram_sim(a: Text<'_>, b: Text<'_>, ngram: i32, by_word: bool) -> f64 {
+    let length = check_length(ngram.into()).or_raise();
+    similarity(
+        a.as_str(),
+        b.as_str(),
+        length,
+        by_word,
+        check_for_interrupts,
+    )
+    .or_raise()
 }

@@ -2,13 +2,13 @@
 
 use bloom_ident_core::text;
 
-use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::types::{tick, Text};
+use crate::pg::values::text::Text;
+use crate::pg::{check_for_interrupts, entry};
 
 #[entry]
 fn ident_normalize(text: Text<'_>, filler: bool) -> String {
-    text::normalize(text.as_str(), filler, tick).or_raise()
+    text::normalize(text.as_str(), filler, check_for_interrupts).or_raise()
 }
 
 #[entry]

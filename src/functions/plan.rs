@@ -1,8 +1,6 @@
 //! The shape for a text length and an error rate, and estimates about shapes.
 
-use std::cell::Cell;
-
-use bloom_ident_core::filter::{self, rates, Shape};
+use bloom_ident_core::filter::{self, rates};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
@@ -10,7 +8,8 @@ use pgrx::pg_sys;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::record::record;
-use crate::types::{NewValue, Text};
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::NewValue;
 
 /// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`
 #[entry]
@@ -27,21 +26,6 @@ fn bloom_plan(max_chars: i32, ngram: i32, fpr: f64, fcinfo: pg_sys::FunctionCall
             plan.pattern_floor.into_datum(),
         ],
     )
-}
-
-/// The planned shape. A statement asks for the same one row after row, so the last is kept.
-pub fn shape(max_chars: i32, ngram: i32, fpr: f64) -> Shape {
-    type Last = Option<((i32, i32, u64), Shape)>;
-    thread_local!(static LAST: Cell<Last> = const { Cell::new(None) });
-    let key = (max_chars, ngram, fpr.to_bits());
-    match LAST.get() {
-        Some((last, shape)) if last == key => shape,
-        _ => {
-            let plan = filter::plan(max_chars.into(), ngram.into(), fpr).or_raise();
-            LAST.set(Some((key, plan.shape)));
-            plan.shape
-        }
-    }
 }
 
 #[entry]

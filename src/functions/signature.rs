@@ -3,10 +3,11 @@
 use bloom_ident_core::filter::Shape;
 use pgrx::pg_sys;
 
-use super::plan::shape;
-use crate::pg::entry;
+use super::planned_shape::planned_shape;
 use crate::pg::error::OrRaise;
-use crate::types::{tick, Elements, NewBloom, Text};
+use crate::pg::values::text::Text;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{Elements, NewBloom};
 
 #[entry]
 fn bloom_signature(
@@ -16,23 +17,24 @@ fn bloom_signature(
     fpr: f64,
     by_word: bool,
 ) -> NewBloom {
-    NewBloom::new(shape(max_chars, ngram, fpr), |builder| {
-        builder.add_text(text.as_str(), by_word, tick);
+    NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
+        builder.add_text(text.as_str(), by_word, check_for_interrupts);
         Ok(())
     })
 }
 
 /// Each field normalised and padded by itself, all in one signature; NULL fields are skipped.
 ///
-/// SAFETY: `fields` is a non-null `text[]`.
+/// # Safety
+/// `fields` is a non-null `text[]`.
 unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the fields are a non-null `text[]`.
     let fields = unsafe { Elements::of(fields) }.or_raise();
     NewBloom::new(shape, |builder| {
         for field in fields.iter().flatten() {
             // SAFETY: an element of a text[], alive with the array.
             let text = unsafe { Text::from_raw(field) };
-            builder.add_text(text.as_str(), false, tick);
+            builder.add_text(text.as_str(), false, check_for_interrupts);
         }
         Ok(())
     })
@@ -44,7 +46,7 @@ fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: one argument, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
     // SAFETY: that argument is a text[].
-    unsafe { of_fields(shape(30, 3, 0.01), fields) }
+    unsafe { of_fields(planned_shape(30, 3, 0.01), fields) }
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, VARIADIC text[])`
@@ -58,5 +60,5 @@ fn bloom_signature_of_fields_shaped(
     // SAFETY: four arguments, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(4)[3].value };
     // SAFETY: the fourth is a text[].
-    unsafe { of_fields(shape(max_chars, ngram, fpr), fields) }
+    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), fields) }
 }

@@ -5,7 +5,8 @@ use pgrx::pg_sys;
 
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::types::{is_plain, Bloom, NewBloom, NewValue};
+use crate::pg::values::varlena::{is_plain, NewValue};
+use crate::types::{Bloom, NewBloom};
 
 /// `|`
 #[entry]

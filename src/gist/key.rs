@@ -8,31 +8,34 @@ use pgrx::pg_sys;
 
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
-use crate::types::{build, corrupt, Varlena};
+use crate::pg::values::varlena::{build, Varlena};
+use crate::types::corrupt;
 
 /// A key of an index tuple; the core's view borrows from it.
-pub struct Stored(Varlena<'static>);
+pub struct IndexKey(Varlena<'static>);
 
-impl Stored {
-    /// SAFETY: `datum` is a leaf or inner key of an index of ours and outlives the result.
-    pub unsafe fn of(datum: pg_sys::Datum) -> Stored {
+impl IndexKey {
+    /// # Safety
+    /// `datum` is a leaf or inner key of an index of ours and outlives the result.
+    pub unsafe fn of(datum: pg_sys::Datum) -> IndexKey {
         // SAFETY: keys are varlenas.
-        let stored = Stored(unsafe { Varlena::of(datum) });
+        let stored = IndexKey(unsafe { Varlena::of(datum) });
         if TreeKey::stored(stored.0.bytes()).is_none() {
             corrupt("bloom_gist_key", stored.0.bytes());
         }
         stored
     }
 
-    /// The key of an entry, which may be on a page: nothing is read by its lengths before they are looked at.
+    /// The key of an entry, which may be on a page. Its lengths are checked before anything is read by them.
     ///
-    /// SAFETY: GiST has passed `entry`, whose key outlives the result.
-    pub unsafe fn of_entry(entry: *const pg_sys::GISTENTRY) -> Stored {
-        // SAFETY: as promised by the caller; where it is not plain, its header says so.
+    /// # Safety
+    /// GiST has passed `entry`, whose key outlives the result.
+    pub unsafe fn of_entry(entry: *const pg_sys::GISTENTRY) -> IndexKey {
+        // SAFETY: GiST has passed the entry, so that its key has a header; where it is not plain, its header says so.
         unsafe {
             let key = (*entry).key;
             if fits_page(key.cast_mut_ptr()) {
-                let stored = Stored(Varlena::of(key));
+                let stored = IndexKey(Varlena::of(key));
                 if TreeKey::stored(stored.0.bytes()).is_some() {
                     return stored;
                 }
@@ -41,6 +44,7 @@ impl Stored {
         }
     }
 
+    /// The stored bytes.
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()
     }
@@ -50,19 +54,21 @@ impl Stored {
         pg_sys::Datum::from(self.0.keep())
     }
 
+    /// The core's view of it.
     pub fn key(&self) -> TreeKey<'_> {
-        TreeKey::stored(self.0.bytes()).expect("checked on arrival")
+        TreeKey::stored(self.0.bytes()).expect("the bytes were checked when the key was read")
     }
 }
 
 /// A value of no more bytes than a page has, before and after it is decompressed, and not stored elsewhere.
 ///
-/// SAFETY: `value` has a header.
+/// # Safety
+/// `value` has a header.
 unsafe fn fits_page(value: *const pg_sys::varlena) -> bool {
     /// VARLENA_EXTSIZE_MASK
     const SIZE: u32 = (1 << 30) - 1;
     const PAGE: usize = pg_sys::BLCKSZ as usize;
-    // SAFETY: as promised by the caller; eight bytes of a compressed value are its header.
+    // SAFETY: the value has a header; eight bytes of a compressed value are its header.
     unsafe {
         if pgrx::varatt_is_1b(value) {
             return !pgrx::varatt_is_1b_e(value);
@@ -74,13 +80,14 @@ unsafe fn fits_page(value: *const pg_sys::varlena) -> bool {
     }
 }
 
-/// SAFETY: `index` is open, or NULL.
+/// # Safety
+/// `index` is open, or NULL.
 #[cold]
 pub unsafe fn damaged(index: pg_sys::Relation) -> Error {
     let name = if index.is_null() {
         "index on signatures".to_owned()
     } else {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the relation is open, so it has its row of pg_class.
         let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
         format!("index \"{}\"", name.to_string_lossy())
     };
@@ -115,6 +122,6 @@ fn bloom_gist_key_in(_text: &CStr) -> CString {
 #[entry]
 fn bloom_gist_key_out(fcinfo: pg_sys::FunctionCallInfo) -> CString {
     // SAFETY: one argument of the type, STRICT.
-    let stored = unsafe { Stored::of((*fcinfo).args.as_slice(1)[0].value) };
+    let stored = unsafe { IndexKey::of((*fcinfo).args.as_slice(1)[0].value) };
     CString::new(stored.key().describe()).expect("no zero byte")
 }

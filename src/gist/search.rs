@@ -4,7 +4,7 @@ use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::gist::TreeKey;
 use pgrx::pg_sys;
 
-use super::key::Stored;
+use super::key::IndexKey;
 use crate::pg::entry;
 use crate::settings;
 use crate::types::{Bloom, BloomQuery};
@@ -12,10 +12,15 @@ use crate::types::{Bloom, BloomQuery};
 /// Strategy numbers of `gist_bloom_ops`. One for each right-hand type: exclusion checks leave
 /// the subtype of a scan key unset.
 mod bloom_ops {
+    /// `bloom % bloom`
     pub const SIMILAR: u16 = 1;
+    /// `bloom % bloom_query`
     pub const MATCHES: u16 = 2;
+    /// `bloom = bloom`
     pub const EQUAL: u16 = 3;
+    /// `bloom @> bloom`
     pub const COVERS: u16 = 4;
+    /// `bloom <@ bloom`
     pub const COVERED_BY: u16 = 5;
     /// `~%`, to which the planner turns `%` with the column on the right; 6 is the distance.
     pub const SIMILAR_COMMUTED: u16 = 7;
@@ -23,32 +28,36 @@ mod bloom_ops {
 
 /// Strategy numbers of `gist_bloom_query_ops`.
 mod query_ops {
+    /// `bloom_query % bloom_query`
     pub const MATCH: u16 = 1;
+    /// `bloom_query % bloom`
     pub const MATCHES_SIGNATURE: u16 = 2;
 }
 
 /// The arguments of consistent and distance: `(entry, query, strategy, subtype, recheck)`.
 ///
-/// SAFETY: fcinfo is that of such a call.
-unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (Stored, pg_sys::Datum, u16) {
-    // SAFETY: as promised by the caller; the entry's key outlives the call.
+/// # Safety
+/// `fcinfo` is that of such a call.
+unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datum, u16) {
+    // SAFETY: the call is one of consistent or distance, so there are five arguments; the entry's key outlives the call.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
         let entry: *const pg_sys::GISTENTRY = args[0].value.cast_mut_ptr();
         (
-            Stored::of_entry(entry),
+            IndexKey::of_entry(entry),
             args[1].value,
             args[2].value.value() as u16,
         )
     }
 }
 
-/// Leaves hold the whole signature, so that nothing is checked again, but for those of another shape:
-/// on a row that somebody sees the operator itself fails, and one that nobody sees does no harm.
+/// Leaves hold the whole signature, so only rows of another shape are checked again: on a row that somebody sees the
+/// operator itself fails, and one that nobody sees does no harm.
 ///
-/// SAFETY: fcinfo is that of a call of consistent or distance.
+/// # Safety
+/// `fcinfo` is that of a call of consistent or distance.
 unsafe fn set_recheck(fcinfo: pg_sys::FunctionCallInfo, recheck: bool) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the call is one of consistent or distance, whose fifth argument is the recheck flag.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
         *args[4].value.cast_mut_ptr::<bool>() = recheck;
@@ -68,7 +77,7 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
     let answer = |may: bool, asked: &TreeKey<'_>| {
-        // SAFETY: as above.
+        // SAFETY: the record is that of this call of consistent.
         unsafe { set_recheck(fcinfo, key.foreign(asked)) };
         may
     };
@@ -99,7 +108,7 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
     let answer = |asked: &TreeKey<'_>| {
-        // SAFETY: as above.
+        // SAFETY: the record is that of this call of consistent.
         unsafe { set_recheck(fcinfo, key.foreign(asked)) };
         key.may_match(asked)
     };

@@ -1,13 +1,13 @@
-//! Keeping an index to one shape: a new row is held against the root page.
+//! An index has signatures of one shape: a new row is compared with the root page.
 //!
-//! Two sessions that insert the first rows at once, or a column that changes places with another one of a
-//! multi-column index, get past this. So a key of another shape is still nothing that a search or a split fails on.
+//! Two sessions that insert the first rows at once can get past this check, and so can two columns of a multi-column
+//! index that change places. So searches and splits must not fail on a key of another shape.
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::gist::TreeKey;
 use pgrx::pg_sys;
 
-use super::key::{damaged, Stored};
+use super::key::{damaged, IndexKey};
 use crate::pg::error::raise;
 
 /// GIST_COMPRESS_PROC of access/gist.h.
@@ -16,13 +16,14 @@ const ROOT: u32 = 0;
 
 /// Errors: a leaf key of another shape than those that are in the index.
 ///
-/// SAFETY: `fcinfo` is that of a call of compress, `entry` its argument, a leaf of `shape`.
+/// # Safety
+/// `fcinfo` is that of a call of compress, `entry` its argument, a leaf of `shape`.
 pub unsafe fn check(
     fcinfo: pg_sys::FunctionCallInfo,
     entry: *const pg_sys::GISTENTRY,
     key: &TreeKey,
 ) {
-    // SAFETY: as promised by the caller. No page is locked while a new row is compressed, and the
+    // SAFETY: the call is one of compress, with this entry. No page is locked while a new row is compressed, and the
     // call's memory lives as long as the statement, or the build.
     unsafe {
         let (index, call) = ((*entry).rel, (*fcinfo).flinfo);
@@ -46,10 +47,11 @@ pub unsafe fn check(
 
 /// The shape of the keys on the root page: `tag` if it is among them, 0 if they say nothing; `None` if there are none.
 ///
-/// SAFETY: `index` is an open GiST index with a column whose compress function is `compress`; none of
+/// # Safety
+/// `index` is an open GiST index with a column whose compress function is `compress`; none of
 /// its pages is locked.
 unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u64) -> Option<u64> {
-    // SAFETY: as promised by the caller; the page is locked while it is read.
+    // SAFETY: the index is open, and none of its pages is locked here; the page is locked while it is read.
     unsafe {
         // an index that is being built by sorting has no page yet
         if pg_sys::RelationGetNumberOfBlocksInFork(index, pg_sys::ForkNumber::MAIN_FORKNUM) == 0 {
@@ -77,7 +79,7 @@ unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u64
                 };
                 let mut entry = pg_sys::GISTENTRY::default();
                 (entry.key, entry.rel) = (datum, index);
-                let stored = Stored::of_entry(&raw const entry);
+                let stored = IndexKey::of_entry(&raw const entry);
                 found = Some(stored.key().tag());
                 if found == Some(tag) || found == Some(0) {
                     break 'page;
@@ -91,13 +93,14 @@ unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u64
 
 /// A column of an index tuple, `None` for NULL.
 ///
-/// SAFETY: `tuple` is one of an index described by `columns`, which has so many.
+/// # Safety
+/// `tuple` is one of an index described by `columns`, which has so many.
 unsafe fn attribute(
     tuple: pg_sys::IndexTuple,
     column: i16,
     columns: pg_sys::TupleDesc,
 ) -> Option<pg_sys::Datum> {
-    // SAFETY: as promised by the caller; a bitmap of NULLs follows the header where the header says so.
+    // SAFETY: the tuple is one of the index; a bitmap of NULLs follows the header where the header says so.
     unsafe {
         if (*tuple).t_info & pg_sys::INDEX_NULL_MASK as u16 != 0 {
             let bits = tuple.add(1).cast::<u8>();
@@ -110,6 +113,10 @@ unsafe fn attribute(
     }
 }
 
+/// Fails over a new row of another shape.
+///
+/// # Safety
+/// `index` is open.
 #[cold]
 unsafe fn refuse(index: pg_sys::Relation, new: Shape, old: Shape) -> ! {
     // SAFETY: the relation is open.

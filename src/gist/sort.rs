@@ -2,9 +2,9 @@
 
 use pgrx::pg_sys;
 
-use super::key::Stored;
+use super::key::IndexKey;
 use crate::pg::entry;
-use crate::types::NewValue;
+use crate::pg::values::varlena::NewValue;
 
 /// Compares two leaf keys.
 #[entry]
@@ -14,7 +14,7 @@ unsafe extern "C-unwind" fn compare(
     _sort: pg_sys::SortSupport,
 ) -> i32 {
     // SAFETY: the sort passes leaf keys.
-    unsafe { Stored::of(a).key().order(&Stored::of(b).key()) as i32 }
+    unsafe { IndexKey::of(a).key().order(&IndexKey::of(b).key()) as i32 }
 }
 
 /// `(sortsupport)`

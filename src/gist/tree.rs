@@ -3,21 +3,22 @@
 use bloom_ident_core::gist::{inner_size, split, TreeKey};
 use pgrx::pg_sys;
 
-use super::key::{inner, Stored};
+use super::key::{inner, IndexKey};
 use super::shape;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::types::NewValue;
+use crate::pg::values::varlena::NewValue;
 
 /// The keys of an entry vector from position `first` on.
 ///
-/// SAFETY: `vector` is what GiST passes to union and picksplit.
-unsafe fn entries(vector: *mut pg_sys::GistEntryVector, first: usize) -> Vec<Stored> {
-    // SAFETY: as promised by the caller; at most a page full of entries.
+/// # Safety
+/// `vector` is what GiST passes to union and picksplit.
+unsafe fn entries(vector: *mut pg_sys::GistEntryVector, first: usize) -> Vec<IndexKey> {
+    // SAFETY: GiST has passed the vector; at most a page full of entries.
     unsafe {
         (*vector).vector.as_slice((*vector).n as usize)[first..]
             .iter()
-            .map(|entry| Stored::of_entry(entry))
+            .map(|entry| IndexKey::of_entry(entry))
             .collect()
     }
 }
@@ -31,7 +32,7 @@ fn bloom_gist_compress(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe {
         let entry: *mut pg_sys::GISTENTRY = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
         if (*entry).leafkey {
-            let stored = Stored::of((*entry).key);
+            let stored = IndexKey::of((*entry).key);
             inner_size(stored.key().shape()).or_raise();
             shape::check(fcinfo, entry, &stored.key());
             let plain = stored.keep();
@@ -61,7 +62,7 @@ fn bloom_gist_union(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe {
         let args = (*fcinfo).args.as_slice(2);
         let keys = entries(args[0].value.cast_mut_ptr(), 0);
-        let key = inner(keys.iter().map(Stored::key));
+        let key = inner(keys.iter().map(IndexKey::key));
         *args[1].value.cast_mut_ptr::<i32>() = pgrx::varsize_any(key.cast_mut_ptr()) as i32;
         NewValue(key)
     }
@@ -75,7 +76,7 @@ fn bloom_gist_penalty(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let args = (*fcinfo).args.as_slice(3);
         let key = |i: usize| {
             let entry: *const pg_sys::GISTENTRY = args[i].value.cast_mut_ptr();
-            Stored::of_entry(entry)
+            IndexKey::of_entry(entry)
         };
         *args[2].value.cast_mut_ptr::<f32>() = key(0).key().penalty(&key(1).key());
         NewValue(args[2].value)
@@ -89,7 +90,7 @@ fn bloom_gist_picksplit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe {
         let args = (*fcinfo).args.as_slice(2);
         let stored = entries(args[0].value.cast_mut_ptr(), 1);
-        let keys: Vec<TreeKey<'_>> = stored.iter().map(Stored::key).collect();
+        let keys: Vec<TreeKey<'_>> = stored.iter().map(IndexKey::key).collect();
         let right = split(&keys).or_raise();
         let side = |wanted: bool| {
             let chosen = (0..keys.len()).filter(|&i| right[i] == wanted);
@@ -115,7 +116,7 @@ fn bloom_gist_same(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as same function, on two keys.
     unsafe {
         let args = (*fcinfo).args.as_slice(3);
-        let (a, b) = (Stored::of(args[0].value), Stored::of(args[1].value));
+        let (a, b) = (IndexKey::of(args[0].value), IndexKey::of(args[1].value));
         *args[2].value.cast_mut_ptr::<bool>() = a.bytes() == b.bytes();
         NewValue(args[2].value)
     }

@@ -1,28 +1,32 @@
-//! The keys of rows that were found, as far as a snapshot sees the rows.
+//! The keys of rows that an index has found, as far as a snapshot sees the rows.
 
 use pgrx::pg_sys;
 
-use crate::pairs::relation::{Column, Table};
+use crate::pairs::join::TableRow;
+use crate::pairs::output::KeyTexts;
+use crate::pairs::records::RecordColumn;
+use crate::pairs::table::IndexedTable;
 use crate::pg::error::raise;
 use crate::pg::ffi;
-use crate::pg::tid;
-use crate::sigfile::Index;
+use crate::pg::output::OutputFunction;
+use crate::pg::tid::Tid;
+use crate::sigfile::SigfileIndex;
 use crate::types::Varlena;
 
 /// Fetches rows of one table.
-struct Fetcher {
+struct Fetcher<'a> {
     scan: *mut pg_sys::IndexFetchTableData,
     slots: [*mut pg_sys::TupleTableSlot; 2],
     key: pg_sys::AttrNumber,
     heap: pg_sys::Relation,
-    /// Where places come from.
-    index: Index,
+    /// The index that tids come from, for messages.
+    index: SigfileIndex<'a>,
 }
 
-impl Drop for Fetcher {
+impl Drop for Fetcher<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: made on construction, for a table that is still open.
+            // SAFETY: scan and slots were made on construction, and the table is still open: `Keys` goes before its tables.
             unsafe {
                 pg_sys::table_index_fetch_end(self.scan);
                 for slot in self.slots {
@@ -33,24 +37,24 @@ impl Drop for Fetcher {
     }
 }
 
-impl Fetcher {
-    fn new(table: &Table) -> Fetcher {
+impl<'a> Fetcher<'a> {
+    fn new(table: &'a IndexedTable) -> Fetcher<'a> {
         // SAFETY: the table is open.
         unsafe {
-            let slot = || pg_sys::table_slot_create(table.heap, std::ptr::null_mut());
+            let slot = || pg_sys::table_slot_create(table.heap.pointer(), std::ptr::null_mut());
             Fetcher {
-                scan: pg_sys::table_index_fetch_begin(table.heap),
+                scan: pg_sys::table_index_fetch_begin(table.heap.pointer()),
                 slots: [slot(), slot()],
                 key: table.key,
-                heap: table.heap,
-                index: table.index,
+                heap: table.heap.pointer(),
+                index: table.index(),
             }
         }
     }
 
-    /// Lets go of the pages of the rows that were read last.
+    /// Releases the pages of the rows that were read last.
     fn release(&self) {
-        // SAFETY: made on construction.
+        // SAFETY: scan and slots were made on construction, and nothing points into the slots any more.
         unsafe {
             for slot in self.slots {
                 pg_sys::ExecClearTuple(slot);
@@ -59,31 +63,29 @@ impl Fetcher {
         }
     }
 
-    /// The key of the row at a place, `None` if the snapshot does not see it; it stays until the slot is used again.
+    /// The key of the row with this tid, which is `None` for null; no key if the snapshot does not see the row. The key stays until
+    /// the slot is used again.
     ///
-    /// Errors: a place where no row can be.
+    /// Errors: a tid that no row of the table can have.
     fn key(
         &mut self,
-        place: u64,
+        tid: Tid,
         slot: usize,
         snapshot: pg_sys::Snapshot,
     ) -> Option<Option<pg_sys::Datum>> {
         // SAFETY: the table is open.
-        if !tid::is_possible(place) || !unsafe { tid::is_within(self.heap, place) } {
-            raise(&self.index.unsound(&tid::describe(place)));
+        if !tid.is_possible() || !unsafe { tid.is_within(self.heap) } {
+            raise(&self.index.unsound(&tid.describe_impossible()));
         }
-        let mut tid = pg_sys::ItemPointerData::default();
-        let block = (place >> 16) as u32;
-        tid.ip_blkid.bi_hi = (block >> 16) as u16;
-        tid.ip_blkid.bi_lo = block as u16;
-        tid.ip_posid = place as u16;
+        let mut pointer = tid.pointer();
         let slot = self.slots[slot];
         let (mut again, mut is_null) = (false, false);
-        // SAFETY: a slot of the table; the snapshot is MVCC, so there is at most one version that it sees.
+        // SAFETY: the slot is one of this table. The snapshot is an MVCC snapshot, so it sees at most one version of a row, and one
+        // call is enough.
         unsafe {
             let found = ffi::table_index_fetch_tuple(
                 self.scan,
-                &mut tid,
+                &mut pointer,
                 snapshot,
                 slot,
                 &mut again,
@@ -98,119 +100,109 @@ impl Fetcher {
     }
 }
 
-/// How keys are shown and, where their type has an order, ordered.
-pub struct KeyType {
-    output: pg_sys::FmgrInfo,
+/// The order of the keys of a column, if their type has one.
+pub struct KeyOrder {
     compare: Option<*mut pg_sys::FmgrInfo>,
     collation: pg_sys::Oid,
 }
 
-impl KeyType {
-    pub fn new(column: &Column) -> KeyType {
-        let mut output = pg_sys::FmgrInfo::default();
-        // SAFETY: a type that exists; entries of the type cache stay.
+impl KeyOrder {
+    pub fn new(column: &RecordColumn) -> KeyOrder {
+        // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
         unsafe {
-            let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
-            pg_sys::getTypeOutputInfo(column.type_oid, &mut function, &mut is_varlena);
-            pg_sys::fmgr_info(function, &mut output);
             let flags = pg_sys::TYPECACHE_CMP_PROC_FINFO as i32;
             let entry = pg_sys::lookup_type_cache(column.type_oid, flags);
             let compare = &raw mut (*entry).cmp_proc_finfo;
-            KeyType {
-                output,
+            KeyOrder {
                 compare: ((*compare).fn_oid != pg_sys::InvalidOid).then_some(compare),
                 collation: column.collation,
             }
         }
     }
 
-    pub fn is_ordered(&self) -> bool {
+    pub fn is_some(&self) -> bool {
         self.compare.is_some()
     }
 
-    /// As text, in the current memory context.
-    fn show(&mut self, key: pg_sys::Datum) -> pg_sys::Datum {
-        // SAFETY: a value of the type, whose output is a zero-terminated string.
-        unsafe {
-            let text = ffi::OutputFunctionCall(&mut self.output, key);
-            pg_sys::Datum::from(pg_sys::cstring_to_text(text))
-        }
-    }
-
-    /// Whether both are the same; a type without an order has none.
+    /// Whether two values of the type are the same. Without an order none are.
     pub fn is_same(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
-        self.compare.is_some_and(|compare| {
-            // SAFETY: values of the type.
-            unsafe { ffi::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 == 0 }
-        })
+        self.compare(a, b) == Some(0)
     }
 
-    /// Whether a comes behind b.
+    /// Whether `a` comes behind `b`. Without an order none does.
     fn is_behind(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
-        self.compare.is_some_and(|compare| {
-            // SAFETY: values of the type.
-            unsafe { ffi::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 > 0 }
+        self.compare(a, b) > Some(0)
+    }
+
+    fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Option<i32> {
+        self.compare.map(|compare| {
+            // SAFETY: the function is the comparison of the type that both values have, and it returns an int4.
+            unsafe { ffi::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 }
         })
     }
 }
 
-/// Whether text a comes behind b in the order of their bytes, NULL first.
+/// Whether text `a` comes behind text `b` in the order of their bytes, null first.
 pub fn is_behind(a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> bool {
-    // SAFETY: texts, not NULL.
+    // SAFETY: the values are texts, and are not null.
     let [a, b] = [a, b].map(|text| text.map(|text| unsafe { Varlena::of(text) }));
     a.as_ref().map(Varlena::bytes) > b.as_ref().map(Varlena::bytes)
 }
 
 /// The keys of pairs of rows.
-pub struct Keys {
-    fetchers: Vec<Fetcher>,
-    /// The tables of the last pair: no others hold pages, of which there could be more than buffers.
+pub struct Keys<'a> {
+    fetchers: Vec<Fetcher<'a>>,
+    /// The tables of the last pair. No others hold pages, of which there could be more than buffers.
     last: (usize, usize),
-    types: [KeyType; 2],
+    outputs: [OutputFunction; 2],
+    order: KeyOrder,
     snapshot: pg_sys::Snapshot,
-    /// The lesser key first.
-    ordered: bool,
+    /// Whether both keys are of one relation, so that the lesser one comes first.
+    one_relation: bool,
 }
 
-impl Keys {
-    /// Without `columns.1` both keys are of one table.
+impl<'a> Keys<'a> {
+    /// The keys are in these columns. Without a second one both keys are of one relation.
     pub fn new(
-        tables: &[Table],
-        columns: (&Column, Option<&Column>),
+        tables: &'a [IndexedTable],
+        columns: (&RecordColumn, Option<&RecordColumn>),
         snapshot: pg_sys::Snapshot,
-    ) -> Keys {
+    ) -> Keys<'a> {
+        let (first, second) = (columns.0, columns.1.unwrap_or(columns.0));
         Keys {
             fetchers: tables.iter().map(Fetcher::new).collect(),
             last: (0, 0),
-            types: [
-                KeyType::new(columns.0),
-                KeyType::new(columns.1.unwrap_or(columns.0)),
-            ],
+            outputs: [first, second].map(|column| OutputFunction::new(column.type_oid)),
+            order: KeyOrder::new(first),
             snapshot,
-            ordered: columns.1.is_none(),
+            one_relation: columns.1.is_none(),
         }
     }
 
-    /// Both keys as texts, in the current memory context; `None` if the snapshot does not see both rows, and for a key
-    /// that is NULL.
-    pub fn of(&mut self, a: (usize, u64), b: (usize, u64)) -> Option<[Option<pg_sys::Datum>; 2]> {
-        let (snapshot, now) = (self.snapshot, (a.0, b.0));
+    /// Both keys in the current memory context; `None` if the snapshot does not see both rows.
+    ///
+    /// Errors: a tid that no row of a table can have.
+    pub fn of(&mut self, a: TableRow, b: TableRow) -> Option<KeyTexts> {
+        let (snapshot, now) = (self.snapshot, (a.table().index(), b.table().index()));
         for before in [self.last.0, self.last.1] {
             if before != now.0 && before != now.1 {
                 self.fetchers[before].release();
             }
         }
         self.last = now;
-        let mut key = |row: (usize, u64), slot| self.fetchers[row.0].key(row.1, slot, snapshot);
+        let mut key = |row: TableRow, slot| {
+            let fetcher = &mut self.fetchers[row.table().index()];
+            fetcher.key(Tid::of_stored(row.row()), slot, snapshot)
+        };
         let (a, b) = (key(a, 0)?, key(b, 1)?);
-        let mut show =
-            |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.types[side].show(key));
-        let keys = [show(0, a), show(1, b)];
+        let mut text =
+            |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.outputs[side].text(key));
+        let keys = [text(0, a), text(1, b)];
         let swap = match (a, b) {
-            (Some(a), Some(b)) if self.ordered && self.types[0].is_ordered() => {
-                self.types[0].is_behind(a, b)
+            (Some(a), Some(b)) if self.one_relation && self.order.is_some() => {
+                self.order.is_behind(a, b)
             }
-            _ => self.ordered && is_behind(keys[0], keys[1]),
+            _ => self.one_relation && is_behind(keys[0], keys[1]),
         };
         let [first, second] = keys;
         Some(if swap {

@@ -1,16 +1,16 @@
-//! All pairs of similar records, in one table or between two.
+//! All pairs of similar records, in one relation or between two.
 
-mod bands;
 mod duplicates;
+mod find;
+mod indexed;
 mod join;
 mod keys;
-mod loose;
-mod parallel;
-mod pieces;
+mod linkage;
+mod output;
 mod profiles;
-pub mod relation;
-mod sorted;
+pub mod records;
 mod stream;
+mod table;
 pub mod unique;
 
-pub use duplicates::each_pair;
+pub use find::each_pair;

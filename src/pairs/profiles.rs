@@ -1,30 +1,40 @@
-//! The profiles of records: all their signatures by the number of the record, in memory or, if they are many, in a
-//! temporary file; and their weighted similarity.
+//! Profiles are records with several weighted signatures. All signatures are kept by the number of the record, in memory or, if they
+//! are many, in a temporary file.
+
+use std::ffi::CString;
 
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
-use bloom_ident_core::Result;
+use bloom_ident_core::{Error, ErrorKind, Result};
 
-use crate::pg::budget::{push, reserve};
-use crate::pg::error::OrRaise;
+use crate::pairs::join::{JoinSink, RowPair};
+use crate::pairs::output::PairOutput;
+use crate::pairs::records::{Records, Relations};
+use crate::pairs::stream::{join, Stream, StreamKeys};
+use crate::pairs::unique::check_distinct;
+use crate::pg::budget::{push, reserve, Budget};
+use crate::pg::check_for_interrupts;
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;
 use crate::types::Bloom;
 
+/// The profiles of the records of a relation, by their numbers from 1.
 pub struct Profiles {
     weights: Vec<f64>,
     memory: usize,
-    /// Each profile: for each attribute its bytes' length (u32, `u32::MAX` for NULL), then the signatures' bits.
+    /// The profiles one after the other. Each has the length of every attribute in bytes (u32, `u32::MAX` for null), then the bits of
+    /// the signatures.
     bytes: Vec<u8>,
     file: Option<TemporaryFile>,
-    /// Where each profile ends; in memory or behind each other in a file, as the profiles are.
+    /// Where each profile ends. Like the profiles, this is in memory or in a file.
     ends: Vec<u64>,
     end: u64,
     ends_file: Option<TemporaryFile>,
-    /// Two profiles that were read last.
+    /// The numbers and the bytes of the two profiles that were read last.
     cached: [(u64, Vec<u8>); 2],
 }
 
 impl Profiles {
-    /// `memory` bytes are used.
+    /// The profiles take `memory` bytes of memory at most.
     pub fn new(weights: Vec<f64>, memory: usize) -> Profiles {
         Profiles {
             weights,
@@ -67,7 +77,7 @@ impl Profiles {
             return;
         }
         if self.bytes.capacity() - self.bytes.len() < new.len() {
-            // by an eighth at a time: doubling would waste half of what is allowed
+            // It grows by an eighth at a time, since doubling would waste half of what is allowed.
             let more = new.len() + (self.bytes.len() / 8).max(1 << 12);
             reserve(&mut self.bytes, more);
         }
@@ -75,7 +85,7 @@ impl Profiles {
         push(&mut self.ends, self.end);
     }
 
-    /// Where profile `number` is, from 1.
+    /// The bytes of profile `number`, from 1.
     fn range(&mut self, number: u64) -> std::ops::Range<u64> {
         let before = number - 1;
         match &mut self.ends_file {
@@ -103,16 +113,16 @@ impl Profiles {
         }
     }
 
-    /// Reads profile `number` into one of two places.
+    /// Reads profile `number` into one of the two that are cached.
     ///
     /// Errors: out of memory.
-    fn load(&mut self, number: u64, place: usize) {
-        if self.cached[place].0 == number {
+    fn load(&mut self, number: u64, slot: usize) {
+        if self.cached[slot].0 == number {
             return;
         }
         let range = self.range(number);
         let len = (range.end - range.start) as usize;
-        let (cached, bytes) = &mut self.cached[place];
+        let (cached, bytes) = &mut self.cached[slot];
         *cached = number;
         bytes.clear();
         reserve(bytes, len);
@@ -126,45 +136,9 @@ impl Profiles {
         }
     }
 
-    fn loaded(&self, place: usize) -> Signatures<'_> {
-        Signatures::of(&self.cached[place].1, self.weights.len())
+    fn loaded(&self, slot: usize) -> Signatures<'_> {
+        Signatures::of(&self.cached[slot].1, self.weights.len())
     }
-}
-
-/// The similarity of a profile to another one, of the same records or of `others`, if it reaches the threshold and `leading` is the
-/// first attribute that reaches `reach`: some attribute does, since a weighted mean is at most its greatest
-/// part, and the first one reports the pair.
-pub fn similarity(
-    profiles: &mut Profiles,
-    others: Option<&mut Profiles>,
-    (a, b): (u64, u64),
-    leading: usize,
-    (threshold, reach): (f64, f64),
-) -> Option<f64> {
-    profiles.load(a, 0);
-    let others = match others {
-        Some(others) => {
-            others.load(b, 1);
-            &*others
-        }
-        None => {
-            profiles.load(b, 1);
-            &*profiles
-        }
-    };
-    let weights = &others.weights;
-    let mut similarities = Vec::with_capacity(weights.len());
-    for (i, (a, b)) in profiles.loaded(0).zip(others.loaded(1)).enumerate() {
-        let similarity = a.zip(b).map(|(a, b)| Popcounts::of_bits(a, b).jaccard());
-        if i < leading && weights[i] > 0.0 && similarity.is_some_and(|s| s >= reach) {
-            return None;
-        }
-        similarities.push(similarity);
-    }
-    let weights = Weights::new(weights).or_raise();
-    let similarities = similarities.into_iter().map(Result::Ok);
-    let similarity = profile(weights, similarities).or_raise()?;
-    (similarity >= threshold).then_some(similarity)
 }
 
 /// The bits of each attribute of a stored profile.
@@ -194,5 +168,157 @@ impl<'a> Iterator for Signatures<'a> {
         let (this, rest) = self.bits.split_at(len as usize);
         self.bits = rest;
         Some(Some(this))
+    }
+}
+
+/// Errors: not as many weights as signatures, or none; weights that cannot be.
+pub fn check(signatures: &[CString], weights: &[f64]) {
+    if signatures.len() != weights.len() || signatures.is_empty() {
+        raise(
+            &Error::new(
+                ErrorKind::ArraySubscript,
+                format!(
+                    "profile of {} columns does not fit {} weights",
+                    signatures.len(),
+                    weights.len()
+                ),
+            )
+            .detail("A profile has one weight for each column, and at least one column."),
+        );
+    }
+    Weights::new(weights).or_raise();
+}
+
+/// A search for pairs of profiles: records with several weighted signatures.
+pub struct ProfileSearch<'a> {
+    pub relations: Relations<'a>,
+    /// One for each signature of a record; see [`check`].
+    pub weights: Vec<f64>,
+    pub threshold: f64,
+}
+
+impl ProfileSearch<'_> {
+    /// Joins one attribute after the other. A weighted mean is at most its greatest part, so some attribute of every pair that is
+    /// wanted reaches the threshold itself.
+    ///
+    /// Errors: as [`Stream::read`]; two shapes; a key that is null, or that two records have.
+    pub fn run(self, mut output: PairOutput) {
+        let ProfileSearch {
+            relations,
+            weights,
+            threshold,
+        } = self;
+        let memory = Budget::of_setting().bytes();
+        let share = match relations.right {
+            Some(_) => memory / 8,
+            None => memory / 4,
+        };
+        let read = |records: &Records| {
+            let mut profiles = Profiles::new(weights.clone(), share);
+            let stream = Stream::read(records, share, Some(&mut profiles));
+            (stream, profiles)
+        };
+        let (left, left_profiles) = read(relations.left);
+        let (right, right_profiles) = relations.right.map(read).unzip();
+        let attributes = left.attributes;
+        let (right_keys, others) = right.map(|right| (right.keys, right.attributes)).unzip();
+        let mut others = others.map(Vec::into_iter);
+        let mut found = ProfilePairs {
+            output: &mut output,
+            relations,
+            keys: StreamKeys {
+                left: left.keys,
+                right: right_keys,
+                ordered: left.ordered,
+            },
+            left: left_profiles,
+            right: right_profiles,
+            threshold,
+            // Less by what rounding can add to a mean.
+            reach: threshold * (1.0 - 1e-12),
+            attributes: attributes.len(),
+            leading: 0,
+        };
+        for (i, attribute) in attributes.into_iter().enumerate() {
+            let next = |others: &mut std::vec::IntoIter<_>| {
+                let other = others.next();
+                other.expect("both sides have as many attributes")
+            };
+            let other = others.as_mut().map(next);
+            if weights[i] <= 0.0 {
+                continue;
+            }
+            found.leading = i;
+            join(attribute, other, found.reach, memory / 2, &mut found);
+        }
+    }
+}
+
+/// Gives pairs of profiles to the output that are similar as a whole.
+struct ProfilePairs<'a, 'o> {
+    output: &'a mut PairOutput<'o>,
+    relations: Relations<'a>,
+    keys: StreamKeys,
+    left: Profiles,
+    right: Option<Profiles>,
+    threshold: f64,
+    /// Every pair that reaches the threshold has an attribute that reaches this.
+    reach: f64,
+    attributes: usize,
+    /// The attribute that is joined.
+    leading: usize,
+}
+
+impl ProfilePairs<'_, '_> {
+    /// The similarity of the profiles of a pair, if it reaches the threshold and the leading attribute is the first one that reaches
+    /// `reach`. Otherwise another attribute reports the pair.
+    fn similarity(&mut self, a: u64, b: u64) -> Option<f64> {
+        self.left.load(a, 0);
+        let others = match &mut self.right {
+            Some(others) => {
+                others.load(b, 1);
+                &*others
+            }
+            None => {
+                self.left.load(b, 1);
+                &self.left
+            }
+        };
+        let weights = &others.weights;
+        let mut similarities = Vec::with_capacity(weights.len());
+        for (i, (a, b)) in self.left.loaded(0).zip(others.loaded(1)).enumerate() {
+            let similarity = a.zip(b).map(|(a, b)| Popcounts::of_bits(a, b).jaccard());
+            let reaches = similarity.is_some_and(|similarity| similarity >= self.reach);
+            if i < self.leading && weights[i] > 0.0 && reaches {
+                return None;
+            }
+            similarities.push(similarity);
+        }
+        let weights = Weights::new(weights).or_raise();
+        let similarities = similarities.into_iter().map(Result::Ok);
+        let similarity = profile(weights, similarities).or_raise()?;
+        (similarity >= self.threshold).then_some(similarity)
+    }
+}
+
+impl JoinSink for ProfilePairs<'_, '_> {
+    fn pair(&mut self, pair: &RowPair) {
+        check_for_interrupts();
+        let (a, b) = (pair.a.row(), pair.b.row());
+        let Some(similarity) = self.similarity(a, b) else {
+            return;
+        };
+        let (keys, relations) = (&mut self.keys, self.relations);
+        self.output.put(similarity, || {
+            let keys = keys.of(a, b);
+            check_distinct(keys, relations);
+            Some(keys)
+        });
+    }
+
+    fn progress(&mut self, done: u64, all: u64) {
+        let before = self.leading as u64 * all;
+        self.output
+            .report(before + done, self.attributes as u64 * all);
     }
 }

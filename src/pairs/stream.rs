@@ -1,36 +1,40 @@
-//! Joining rows that a query gives: where there is no index, behind views and policies, and for several signatures a
-//! record.
+//! Pairs of the rows that a query of the caller's gives: where there is no index, behind views and policies, and for several
+//! signatures a record.
 
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::{Error, ErrorKind};
 
-use crate::pairs::bands::Bands;
-use crate::pairs::join::Match;
-use crate::pairs::keys::KeyType;
+use crate::pairs::join::bands::Bands;
+use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::keys::{is_behind, KeyOrder};
+use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::profiles::Profiles;
-use crate::pairs::relation::Records;
-use crate::pairs::sorted::Sorted;
-use crate::pairs::unique::{self, repeated, Successive};
+use crate::pairs::records::{Records, Relations};
+use crate::pairs::unique::{self, check_distinct, repeated, Successive};
+use crate::pg::budget::Budget;
+use crate::pg::check_for_interrupts;
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
-use crate::sigfile::{Sorting, PAGE_WORDS};
+use crate::sigfile::{ExternalSort, PAGE_WORDS};
 use crate::types::Bloom;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// The signatures of one column, with the number of their record, from 1, as their place.
+/// The signatures of one column. The tid of a row is the number of its record, from 1.
 pub struct Attribute {
+    /// The shape of all of them, once there is one.
     tag: u64,
     geometry: Option<Geometry>,
-    rows: Option<Sorting>,
+    rows: Option<ExternalSort>,
     memory: usize,
 }
 
-/// How rows are kept: on pages as an index has them.
+/// How rows are laid out: on pages such as an index has.
 ///
 /// Errors: a signature that does not fit such a page.
 fn geometry_of(shape: Shape) -> Geometry {
@@ -56,7 +60,7 @@ impl Attribute {
         }
     }
 
-    fn add(&mut self, signature: &Bloom<'_>, place: u64, words: &mut Vec<u64>) {
+    fn add(&mut self, signature: &Bloom<'_>, record: u64, words: &mut Vec<u64>) {
         let view = signature.view();
         let geometry = *self.geometry.get_or_insert_with(|| {
             self.tag = view.tag();
@@ -71,16 +75,16 @@ impl Attribute {
             words,
             popcount: view.popcount(),
             threshold: 0.0,
-            tid: place,
+            tid: record,
         };
         let memory = self.memory;
         let rows = self
             .rows
-            .get_or_insert_with(|| Sorting::new(geometry, memory));
+            .get_or_insert_with(|| ExternalSort::new(geometry, memory));
         rows.push(row).or_raise();
     }
 
-    /// All rows in the order of their bit counts; `None` if there are none.
+    /// All rows in the order of their popcounts; `None` if there are none.
     fn sorted(self) -> Option<Sorted> {
         let geometry = self.geometry?;
         let runs = self.rows?.finish().or_raise();
@@ -96,21 +100,21 @@ impl Attribute {
 pub struct Stream {
     pub keys: Texts,
     pub attributes: Vec<Attribute>,
-    /// Records come in the order of their keys.
+    /// Whether the records come in the order of their keys.
     pub ordered: bool,
     pub records: u64,
 }
 
 impl Stream {
-    /// Runs the query as the caller. `memory` bytes are used for the rows, all profiles go to `profiles`, too.
+    /// Runs the query as the caller. The rows take `memory` bytes. The profile of every record is added to `profiles`, if given.
     ///
-    /// Errors: as the query; two shapes in a column; two records with the same key.
+    /// Errors: what the query fails with; two shapes in a column; two records with the same key; out of memory.
     pub fn read(records: &Records, memory: usize, mut profiles: Option<&mut Profiles>) -> Stream {
         let n = records.signatures.len();
         let mut stream = Stream {
             keys: Texts::new(),
             attributes: (0..n).map(|_| Attribute::new(memory / n)).collect(),
-            ordered: KeyType::new(&records.key).is_ordered(),
+            ordered: KeyOrder::new(&records.key).is_some(),
             records: 0,
         };
         let mut successive = Successive::new(&records.key);
@@ -135,7 +139,7 @@ impl Stream {
             let signatures: Vec<Option<Bloom<'_>>> = (0..n)
                 .map(|k| {
                     let datum = row.datum(k + 1)?;
-                    // SAFETY: the query has a key and n signatures, which live as long as the row.
+                    // SAFETY: the query selects a key and n signatures, which live as long as the row.
                     Some(unsafe { Bloom::from_raw(datum) })
                 })
                 .collect();
@@ -153,7 +157,7 @@ impl Stream {
 }
 
 impl Records {
-    /// Key and signatures of all records that have any, by key if that has an order.
+    /// Selects the key and the signatures of all records that have any signature, by key if `ordered`.
     fn query(&self, ordered: bool) -> Sql {
         let columns = || self.signatures.iter().map(|column| column.name.as_c_str());
         let mut sql = Sql::new("SELECT ")
@@ -171,16 +175,92 @@ impl Records {
     }
 }
 
-/// Joins the rows of an attribute; with `right` those of one stream with those of another.
+/// The keys of the records of one stream or two, by their numbers from 1.
+pub struct StreamKeys {
+    pub left: Texts,
+    pub right: Option<Texts>,
+    /// The records of the left stream come in the order of their keys.
+    pub ordered: bool,
+}
+
+impl StreamKeys {
+    /// The keys of a pair, in the current memory context. If both are of one stream, the lesser one is first.
+    pub fn of(&mut self, a: u64, b: u64) -> KeyTexts {
+        let key = self.left.get(a - 1);
+        let Some(right) = &mut self.right else {
+            let other = self.left.get(b - 1);
+            let swap = if self.ordered {
+                a > b
+            } else {
+                is_behind(key, other)
+            };
+            return if swap { [other, key] } else { [key, other] };
+        };
+        [key, right.get(b - 1)]
+    }
+}
+
+/// Finds the pairs of what the caller can read.
 ///
-/// `memory` bytes are used besides what the rows take already.
+/// Errors: as [`Stream::read`]; two shapes; a key that is null, or that two records have.
+pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {
+    let memory = Budget::of_setting().bytes();
+    let share = match relations.right {
+        Some(_) => memory / 4,
+        None => memory / 2,
+    };
+    let read = |records: &Records| {
+        let mut stream = Stream::read(records, share, None);
+        let attribute = stream.attributes.pop().expect("a record has one signature");
+        (stream, attribute)
+    };
+    let (left, x) = read(relations.left);
+    let (right, y) = relations.right.map(read).unzip();
+    let mut found = StreamPairs {
+        output,
+        keys: StreamKeys {
+            left: left.keys,
+            right: right.map(|right| right.keys),
+            ordered: left.ordered,
+        },
+        relations,
+    };
+    join(x, y, threshold, memory / 2, &mut found);
+}
+
+/// Gives pairs of records to the output, with their keys.
+struct StreamPairs<'a, 'o> {
+    output: &'a mut PairOutput<'o>,
+    keys: StreamKeys,
+    relations: Relations<'a>,
+}
+
+impl JoinSink for StreamPairs<'_, '_> {
+    fn pair(&mut self, pair: &RowPair) {
+        check_for_interrupts();
+        let (keys, relations) = (&mut self.keys, self.relations);
+        self.output.put(pair.similarity, || {
+            let keys = keys.of(pair.a.row(), pair.b.row());
+            check_distinct(keys, relations);
+            Some(keys)
+        });
+    }
+
+    fn progress(&mut self, done: u64, all: u64) {
+        self.output.report(done, all);
+    }
+}
+
+/// Joins the rows of an attribute with each other, or with those of `right`, which is the same attribute of another stream. It
+/// takes `memory` bytes besides what the rows take already. The rows of a pair are the numbers of records.
+///
+/// Errors: two shapes; out of memory.
 pub fn join(
     left: Attribute,
     right: Option<Attribute>,
     threshold: f64,
     memory: usize,
-    each: impl FnMut(&Match),
-    progress: impl FnMut(u64, u64),
+    sink: &mut impl JoinSink,
 ) {
     if let (Some(a), Some(b)) = (left.shape(), right.as_ref().and_then(Attribute::shape)) {
         if a != b {
@@ -197,11 +277,12 @@ pub fn join(
     }
     let bands = Bands {
         sides: [Some(left), right],
-        tables: [0, 0],
+        // No table has these rows.
+        tables: TableNumber::LOOSE,
         linkage,
         segments: &[],
         threshold,
         memory,
     };
-    bands.join(each, progress);
+    bands.join(sink);
 }

@@ -1,17 +1,21 @@
-//! A key names one record: pairs of records that have the same one would say nothing.
+//! A key names one record. Pairs of records with the same key would not say which records they are.
 
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::{pg_sys, PgList, PgSqlErrorCode};
+use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::keys::KeyType;
-use crate::pairs::relation::{is_older, Column, Records};
+use crate::pairs::keys::KeyOrder;
+use crate::pairs::output::KeyTexts;
+use crate::pairs::records::{RecordColumn, Records, Relations};
+use crate::pairs::table::is_older;
+use crate::pg::catalog;
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
-use crate::pg::function::rows::Scratch;
+use crate::pg::function::rows::{text_bytes, Scratch};
+use crate::pg::relation::OpenRelation;
 use crate::types::readable;
 
-/// Fails the statement, since keys of records are not unique.
+/// Fails the statement with 21000, since keys of records are not unique.
 pub fn not_unique(message: String, records: &Records) -> ! {
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
@@ -22,7 +26,7 @@ pub fn not_unique(message: String, records: &Records) -> ! {
     );
 }
 
-/// The same, for a key as text.
+/// The same for a key, given as text.
 pub fn repeated(key: &[u8], records: &Records) -> ! {
     not_unique(
         format!("more than one record has the key \"{}\"", readable(key)),
@@ -30,11 +34,26 @@ pub fn repeated(key: &[u8], records: &Records) -> ! {
     )
 }
 
-/// By a unique index on the key if there is one, else by a query as the caller, who has the same snapshot.
+/// Checks the keys of a pair of one relation. They differ as values, but values that differ can have the same text, such as
+/// numbers that are shown with few digits.
+///
+/// Errors: both keys are the same text.
+pub fn check_distinct(keys: KeyTexts, relations: Relations<'_>) {
+    if let ([Some(a), Some(b)], None) = (keys, relations.right) {
+        // SAFETY: both texts were just made for this pair, so they are plain and still there.
+        let (a, b) = unsafe { (text_bytes(a), text_bytes(b)) };
+        if a == b {
+            repeated(a, relations.left);
+        }
+    }
+}
+
+/// Checks that keys are unique. That is so if there is a unique index on the key; otherwise a query finds out, which runs as the
+/// caller with the same snapshot.
 ///
 /// Errors: two records with signatures have the same key.
 pub fn check(records: &Records) {
-    // SAFETY: locked since construction.
+    // SAFETY: `Records` has locked the relation, and has looked up the column.
     if unsafe { has_unique_index(records.oid, &records.key) } {
         return;
     }
@@ -47,11 +66,11 @@ pub fn check(records: &Records) {
     });
 }
 
-/// A key that occurs more than once, the least one where there is an order.
+/// Selects a key that occurs more than once, the least one where keys have an order.
 fn query(records: &Records) -> Sql {
     let key = |sql: Sql| {
         let sql = sql.name(&records.key.name);
-        // what cannot be compared is its text
+        // Values that cannot be compared are compared as text.
         if has_equality(&records.key) {
             sql
         } else {
@@ -69,62 +88,58 @@ fn query(records: &Records) -> Sql {
         sql = sql.name(&signature.name).text(" IS NOT NULL");
     }
     sql = sql.text(") GROUP BY 1 HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1");
-    if KeyType::new(&records.key).is_ordered() || !has_equality(&records.key) {
+    if KeyOrder::new(&records.key).is_some() || !has_equality(&records.key) {
         sql = sql.text(" ORDER BY 1");
     }
     sql.text(" LIMIT 1")
 }
 
-/// As GROUP BY needs it.
-fn has_equality(column: &Column) -> bool {
+/// Whether values of the column can be compared as GROUP BY does.
+fn has_equality(column: &RecordColumn) -> bool {
     let flags = pg_sys::TYPECACHE_EQ_OPR as i32;
-    // SAFETY: a type that exists; entries of the type cache stay.
+    // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
     unsafe { (*pg_sys::lookup_type_cache(column.type_oid, flags)).eq_opr != pg_sys::InvalidOid }
 }
 
-/// Whether an index lets no key occur twice among all rows, not even for the time being, nor among those that a snapshot from
-/// before it was made sees.
+/// Whether an index keeps every key unique, over all rows, at all times of a transaction, and for every snapshot that this
+/// transaction can have.
 ///
-/// SAFETY: `oid` is a relation with this column, and locked.
-unsafe fn has_unique_index(oid: pg_sys::Oid, key: &Column) -> bool {
-    // SAFETY: as promised by the caller; indexes are locked while they are looked at.
-    unsafe {
-        let kind = pg_sys::get_rel_relkind(oid) as u8;
-        let number = pg_sys::get_attnum(oid, key.name.as_ptr());
-        let indexed = matches!(
-            kind,
-            pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW | pg_sys::RELKIND_PARTITIONED_TABLE
-        );
-        // indexes of a table say nothing about those that inherit from it
-        if !indexed || kind == pg_sys::RELKIND_RELATION && ffi::has_subclass(oid) {
-            return false;
-        }
-        let table = ffi::table_open(oid, pg_sys::NoLock as i32);
-        let list = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(table));
-        let found = list.iter_oid().any(|index| {
-            let lock = pg_sys::AccessShareLock as i32;
-            let index = ffi::index_open(index, lock);
-            let form = &*(*index).rd_index;
-            let unique = form.indisunique
+/// # Safety
+/// `oid` is a locked relation with this column.
+unsafe fn has_unique_index(oid: pg_sys::Oid, key: &RecordColumn) -> bool {
+    let kind = catalog::kind(oid);
+    let indexed = matches!(
+        kind,
+        pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW | pg_sys::RELKIND_PARTITIONED_TABLE
+    );
+    // The indexes of a table do not hold the rows of tables that inherit from it.
+    // SAFETY: this is a catalog look-up by OID.
+    if !indexed || kind == pg_sys::RELKIND_RELATION && unsafe { ffi::has_subclass(oid) } {
+        return false;
+    }
+    let number = catalog::column(oid, &key.name);
+    let table = OpenRelation::locked_table(oid);
+    table.indexes().into_iter().any(|index| {
+        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
+        // SAFETY: the index is open, and has at least one column.
+        unsafe {
+            let form = &*index.rd_index;
+            form.indisunique
                 && form.indimmediate
                 && form.indisvalid
                 && form.indisready
                 && form.indislive
                 && form.indnkeyatts == 1
-                && form.indkey.values.as_slice(1)[0] == number
-                && ffi::RelationGetIndexPredicate(index).is_null()
-                && is_older(index);
-            pg_sys::index_close(index, lock);
-            unique
-        });
-        pg_sys::table_close(table, pg_sys::NoLock as i32);
-        found
-    }
+                && Some(form.indkey.values.as_slice(1)[0]) == number
+                && ffi::RelationGetIndexPredicate(index.pointer()).is_null()
+                && is_older(index.pointer())
+        }
+    })
 }
 
-/// Looks at keys that come in their order.
+/// Compares each key with the one before, where keys come in their order.
 pub struct Successive {
-    order: KeyType,
+    order: KeyOrder,
     last: Option<pg_sys::Datum>,
     by_value: bool,
     length: i16,
@@ -133,12 +148,12 @@ pub struct Successive {
 
 impl Successive {
     /// `None` for a type without an order.
-    pub fn new(key: &Column) -> Option<Successive> {
-        let order = KeyType::new(key);
+    pub fn new(key: &RecordColumn) -> Option<Successive> {
+        let order = KeyOrder::new(key);
         let (mut length, mut by_value) = (0, false);
-        // SAFETY: a type that exists.
+        // SAFETY: a column of a locked relation has a type.
         unsafe { pg_sys::get_typlenbyval(key.type_oid, &mut length, &mut by_value) };
-        order.is_ordered().then(|| Successive {
+        order.is_some().then(|| Successive {
             order,
             last: None,
             by_value,
@@ -147,11 +162,11 @@ impl Successive {
         })
     }
 
-    /// Whether it is the same as the one before.
+    /// Whether a key is the same as the one before. It is copied.
     pub fn is_again(&mut self, key: pg_sys::Datum) -> bool {
         let (order, last) = (&self.order, self.last);
         let again = last.is_some_and(|last| self.scratch.with(|| order.is_same(last, key)));
-        // SAFETY: a value of the type, and a copy of one.
+        // SAFETY: the key is a value of this type. The last key is a copy that was made here, and nothing else has it.
         unsafe {
             let copy = ffi::datumCopy(key, self.by_value, self.length.into());
             if let (Some(last), false) = (self.last.replace(copy), self.by_value) {

@@ -1,23 +1,28 @@
-//! Memory of jobs that hold what they work on in memory: bounded by maintenance_work_mem, and an error above it.
+//! A bound on the memory of functions that hold all their data in memory: `maintenance_work_mem`. Above it they fail.
 
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::error::{raise, raise_as};
 
-/// What a job may use.
+/// The bytes that a function may use.
 #[derive(Clone, Copy)]
 pub struct Budget {
     bytes: usize,
 }
 
 impl Budget {
+    /// What `maintenance_work_mem` allows.
     pub fn of_setting() -> Budget {
         // SAFETY: a setting.
         let kilobytes = unsafe { pg_sys::maintenance_work_mem } as usize;
         Budget {
             bytes: kilobytes * 1024,
         }
+    }
+
+    pub fn bytes(self) -> usize {
+        self.bytes
     }
 
     /// Errors: `needed` bytes are more than there are.

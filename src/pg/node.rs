@@ -1,9 +1,10 @@
-//! Small steps over the planner's nodes.
+//! Nodes of the parser and the planner.
 
 use crate::pg::ffi;
-pub use crate::pg::list::{nodes, of as list, oids};
+pub use crate::pg::list::{nodes, of as list};
 use pgrx::{pg_sys, Internal};
 
+/// Any node: it begins with the tag that says which it is.
 pub type Node = pg_sys::Node;
 
 /// A support function's answer: a node, or none.
@@ -15,25 +16,28 @@ pub fn answer(node: Option<*mut Node>) -> Internal {
 
 /// The request, if it is of kind `tag`.
 ///
-/// SAFETY: `node` is what the planner passes to a support function, `T` the node of that tag.
+/// # Safety
+/// `node` is what the planner passes to a support function, `T` the node of that tag.
 pub unsafe fn request<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a mut T> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: a node with this tag is a `T`.
     unsafe { (!node.is_null() && (*node).type_ == tag).then(|| &mut *node.cast::<T>()) }
 }
 
 /// The node as a `T`, if it is of kind `tag`.
 ///
-/// SAFETY: `node` is a node, `T` the struct of that tag.
+/// # Safety
+/// `node` is a node, `T` the struct of that tag.
 pub unsafe fn cast<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a T> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: a node with this tag is a `T`.
     unsafe { (!node.is_null() && (*node).type_ == tag).then(|| &*node.cast::<T>()) }
 }
 
 /// `function(args)`
 ///
-/// SAFETY: `args` are expressions of the function's argument types.
+/// # Safety
+/// `args` are expressions of the function's argument types.
 pub unsafe fn call(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node]) -> *mut Node {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the arguments are those that the function takes.
     unsafe {
         pg_sys::makeFuncExpr(
             function,
@@ -49,9 +53,10 @@ pub unsafe fn call(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node
 
 /// `left operator right`, a boolean.
 ///
-/// SAFETY: both sides are of the operator's types.
+/// # Safety
+/// Both sides are of the operator's types.
 pub unsafe fn operation(operator: pg_sys::Oid, left: *mut Node, right: *mut Node) -> *mut Node {
-    // SAFETY: as promised by the caller.
+    // SAFETY: both sides are those that the operator takes.
     unsafe {
         pg_sys::make_opclause(
             operator,
@@ -66,11 +71,12 @@ pub unsafe fn operation(operator: pg_sys::Oid, left: *mut Node, right: *mut Node
     }
 }
 
-/// Constants folded, as far as there are any.
+/// The expression with its constants folded.
 ///
-/// SAFETY: `root` is the planner's, or NULL; `node` an expression.
+/// # Safety
+/// `root` is the planner's, or NULL; `node` an expression.
 pub unsafe fn fold(root: *mut pg_sys::PlannerInfo, node: *mut Node) -> *mut Node {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the expression is one of the planner, or of nobody if `root` is NULL.
     unsafe { ffi::eval_const_expressions(root, node) }
 }
 

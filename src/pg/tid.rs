@@ -5,7 +5,6 @@ use std::fmt;
 use pgrx::pg_sys;
 
 use crate::pg::relation;
-pub use crate::pg::relation::has_block;
 
 /// MaxHeapTuplesPerPage: header and line pointer are the least that a row takes.
 const MOST_ROWS: u16 = {

@@ -1,7 +1,7 @@
-//! `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise for `>=`, for `bloom_dice`, and
-//! with the number on the left. The comparison itself is one of `float8`, whose functions are not
-//! ours to have support functions, so the conditions are rewritten as the planner begins with a
-//! table: they are simplified then, and not yet distributed over the tables.
+//! Rewrites `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise `>=`, `bloom_dice`, and comparisons with the
+//! number on the left. The comparison itself is an operator of `float8`, to whose functions an extension cannot give
+//! support functions. So the conditions are rewritten when the planner begins with a table: they are simplified
+//! then, and not yet distributed over the tables.
 
 use std::sync::OnceLock;
 
@@ -11,6 +11,7 @@ use pgrx::{pg_sys, Internal};
 use super::constraint;
 use crate::objects::{beside, function, Purpose};
 use crate::pg::node::{answer, bare, call, cast, fold, nodes, Node};
+use crate::pg::relation::OpenRelation;
 use crate::pg::{boundary, entry, ffi};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
@@ -20,8 +21,8 @@ const GE: [u32; 2] = [675, 1135];
 const LT: [u32; 2] = [672, 1122];
 const LE: [u32; 2] = [673, 1124];
 
-/// Support function of the measures. It has nothing to say: that it is called when conditions are
-/// simplified loads the library, so that the hook is there for a session's first query.
+/// Support function of the measures. It answers nothing. But the planner calls it when it simplifies conditions, which
+/// loads the library, so that the hook is set for a session's first query.
 #[entry]
 fn bloom_measure_support(_asked: Internal) -> Internal {
     answer(None)
@@ -30,6 +31,7 @@ fn bloom_measure_support(_asked: Internal) -> Internal {
 /// The hook that was there before ours.
 static PREVIOUS: OnceLock<pg_sys::get_relation_info_hook_type> = OnceLock::new();
 
+/// Has the planner call [`relation_info`].
 pub fn define() {
     // SAFETY: called from _PG_init, where hooks are set.
     unsafe {
@@ -71,9 +73,10 @@ struct Conditions<'a> {
 }
 
 impl Conditions<'_> {
-    /// SAFETY: as the planner calls the hook.
+    /// # Safety
+    /// As the planner calls the hook.
     unsafe fn rewrite(self) {
-        // SAFETY: as promised by the caller. Index predicates are copies for this planning.
+        // SAFETY: the planner calls the hook with a query and a table that it has read. Index predicates are copies for this planning.
         unsafe {
             if (*(*self.root).parse).jointree.is_null() {
                 return; // CLUSTER and CREATE INDEX estimate without a query
@@ -98,12 +101,13 @@ impl Conditions<'_> {
         }
     }
 
-    /// SAFETY: `node` is NULL or of a join tree.
+    /// # Safety
+    /// `node` is NULL or of a join tree.
     unsafe fn jointree(&self, node: *mut Node) {
         if node.is_null() {
             return;
         }
-        // SAFETY: as promised by the caller.
+        // SAFETY: the nodes of a join tree are structs of their tags.
         unsafe {
             let quals = match (*node).type_ {
                 NodeTag::T_FromExpr => {
@@ -130,9 +134,10 @@ impl Conditions<'_> {
     /// A member of a UNION ALL gets its conditions from the whole, which is no table, so that they
     /// are distributed before the first table comes.
     ///
-    /// SAFETY: as the planner calls the hook, for a child.
+    /// # Safety
+    /// As the planner calls the hook, for a child.
     unsafe fn ancestors(&self) {
-        // SAFETY: as promised by the caller; parents are set up before their children.
+        // SAFETY: the planner has set up this child; parents are set up before their children.
         unsafe {
             let root = &*self.root;
             let mut child = self.rel.relid;
@@ -153,12 +158,13 @@ impl Conditions<'_> {
 
     /// The condition rewritten; `None` when nothing of it is ours.
     ///
-    /// SAFETY: `node` is NULL or a condition.
+    /// # Safety
+    /// `node` is NULL or a condition.
     unsafe fn condition(&self, node: *mut Node) -> Option<*mut Node> {
         if node.is_null() {
             return None;
         }
-        // SAFETY: as promised by the caller.
+        // SAFETY: a condition is a node, which begins with its tag.
         unsafe {
             match (*node).type_ {
                 NodeTag::T_List => Some(self.list(node.cast())?.cast()),
@@ -177,13 +183,14 @@ impl Conditions<'_> {
         }
     }
 
-    /// SAFETY: `list` is NULL or a list of conditions.
+    /// # Safety
+    /// `list` is NULL or a list of conditions.
     unsafe fn list(&self, list: *mut pg_sys::List) -> Option<*mut pg_sys::List> {
         if list.is_null() {
             return None;
         }
         let mut changed = None;
-        // SAFETY: as promised by the caller; the copy has as many cells.
+        // SAFETY: the list has as many cells as its length says; the copy has as many cells.
         unsafe {
             for i in 0..(*list).length as usize {
                 let item = (*(*list).elements.add(i)).ptr_value.cast();
@@ -196,11 +203,12 @@ impl Conditions<'_> {
         changed
     }
 
-    /// In place, since tables share it; without what was derived from it as an operator.
+    /// Rewrites a condition in place, since tables share it, and resets what was derived from it as an operator.
     ///
-    /// SAFETY: `info` is of the whole of a UNION ALL.
+    /// # Safety
+    /// `info` is of the whole of a UNION ALL.
     unsafe fn distributed(&self, info: &mut pg_sys::RestrictInfo) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the condition is of the whole of a UNION ALL, which this planning alone has.
         unsafe {
             if let Some(clause) = self.condition(info.clause.cast()) {
                 info.clause = clause.cast();
@@ -216,7 +224,8 @@ impl Conditions<'_> {
         }
     }
 
-    /// SAFETY: the operation is a node of the planner's.
+    /// # Safety
+    /// The operation is a node of the planner's.
     unsafe fn comparison(&self, operation: &pg_sys::OpExpr) -> Option<*mut Node> {
         let number = operation.opno.to_u32();
         let (strict, flipped) = match number {
@@ -226,7 +235,7 @@ impl Conditions<'_> {
             _ if LE.contains(&number) => (false, true),
             _ => return None,
         };
-        // SAFETY: as promised by the caller; these operators have two arguments. The new call has
+        // SAFETY: the operation is a node of the planner; these operators have two arguments. The new call has
         // those of its types.
         unsafe {
             let args = (*operation.args).elements;
@@ -258,9 +267,10 @@ impl Conditions<'_> {
     /// index is on the similarity itself. What depends on another table alone waits until the
     /// planner comes to that.
     ///
-    /// SAFETY: the call is one of a measure, with these arguments.
+    /// # Safety
+    /// The call is one of a measure, with these arguments.
     unsafe fn searchable(&self, score: &pg_sys::FuncExpr, signatures: &[*mut Node]) -> bool {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the signatures are expressions of the query.
         unsafe {
             let (left, right) = (self.tables(signatures[0]), self.tables(signatures[1]));
             if pg_sys::bms_overlap(left, right) {
@@ -281,9 +291,10 @@ impl Conditions<'_> {
 
     /// What an expression depends on, outer joins not counted.
     ///
-    /// SAFETY: `node` is an expression.
+    /// # Safety
+    /// `node` is an expression.
     unsafe fn tables(&self, node: *mut Node) -> pg_sys::Relids {
-        // SAFETY: as promised by the caller; every number is of an entry.
+        // SAFETY: the node is an expression of the query; every number is of an entry.
         unsafe {
             let mut tables = pg_sys::pull_varnos(self.root, node);
             let mut i = -1;
@@ -299,27 +310,30 @@ impl Conditions<'_> {
         }
     }
 
-    /// SAFETY: `i` is the number of an entry of the query.
+    /// # Safety
+    /// `i` is the number of an entry of the query.
     unsafe fn entry(&self, i: u32) -> &pg_sys::RangeTblEntry {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the number is of an entry, and the array has one for each.
         unsafe { &**(*self.root).simple_rte_array.add(i as usize) }
     }
 
-    /// SAFETY: as for [`Self::entry`].
+    /// # Safety
+    /// As for [`Self::entry`].
     unsafe fn is_table(&self, i: u32) -> bool {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the number is of an entry.
         unsafe { self.entry(i).rtekind == pg_sys::RTEKind::RTE_RELATION }
     }
 
     /// Whether an index of this table is on the score, as an ordinary index on `float8` may be.
     ///
-    /// SAFETY: the call depends on this table alone.
+    /// # Safety
+    /// The call depends on this table alone.
     unsafe fn indexed(&self, score: &pg_sys::FuncExpr) -> bool {
         let is_score = |node| {
             // SAFETY: compares two expressions.
             unsafe { pg_sys::equal(bare(node).cast(), std::ptr::from_ref(score).cast()) }
         };
-        // SAFETY: as promised by the caller; a parent is locked by the query, and its indexes here.
+        // SAFETY: the relation is a table that the query has locked; a parent is locked by the query, and its indexes here.
         unsafe {
             if !self.parent {
                 return nodes(self.rel.indexlist).into_iter().any(|index| {
@@ -328,27 +342,22 @@ impl Conditions<'_> {
                         .any(is_score)
                 });
             }
-            let table = ffi::table_open(self.table, pg_sys::NoLock as i32);
-            let list = pg_sys::RelationGetIndexList(table);
-            let mut found = false;
-            for i in 0..list.as_ref().map_or(0, |list| list.length as usize) {
-                let index = (*(*list).elements.add(i)).oid_value;
-                let index = ffi::index_open(index, pg_sys::AccessShareLock as i32);
-                let expressions = ffi::RelationGetIndexExpressions(index);
+            let table = OpenRelation::locked_table(self.table);
+            table.indexes().into_iter().any(|index| {
+                let index = OpenRelation::index(index, pg_sys::AccessShareLock).keep_lock();
+                let expressions = ffi::RelationGetIndexExpressions(index.pointer());
                 pg_sys::ChangeVarNodes(expressions.cast(), 1, self.rel.relid as i32, 0);
-                found = found || nodes(expressions).into_iter().any(is_score);
-                pg_sys::index_close(index, pg_sys::NoLock as i32);
-            }
-            pg_sys::table_close(table, pg_sys::NoLock as i32);
-            found
+                nodes(expressions).into_iter().any(is_score)
+            })
         }
     }
 
     /// A `float8` or `float4` as `float8`.
     ///
-    /// SAFETY: `number` is of one of these types.
+    /// # Safety
+    /// `number` is of one of these types.
     unsafe fn float8(&self, number: *mut Node) -> *mut Node {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the number is an expression.
         unsafe {
             if pg_sys::exprType(number) == pg_sys::FLOAT8OID {
                 return number;

@@ -11,9 +11,10 @@ use crate::sigfile::{is_estimated_by_sigfile, queried_signature};
 
 /// Offers the indexes of a table for what they hold.
 ///
-/// SAFETY: `rel` is a table's, as the planner has read it from the catalogs.
+/// # Safety
+/// `rel` is a table's, as the planner has read it from the catalogs.
 pub unsafe fn offer(rel: &mut pg_sys::RelOptInfo) {
-    // SAFETY: as promised by the caller; the new node is of the planner's memory.
+    // SAFETY: the planner has read the table and its indexes from the catalogs; the new node is of the planner's memory.
     unsafe {
         for index in nodes(rel.indexlist) {
             let index = &*index.cast::<pg_sys::IndexOptInfo>();
@@ -26,12 +27,13 @@ pub unsafe fn offer(rel: &mut pg_sys::RelOptInfo) {
 
 /// The index as one on the signatures, if it is one on `bloom_query(signature, constant)`.
 ///
-/// SAFETY: `index` is of the planner's list.
+/// # Safety
+/// `index` is of the planner's list.
 unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexOptInfo> {
     if !is_estimated_by_sigfile(index) {
         return None;
     }
-    // SAFETY: as promised by the caller; such an index has one column, and an expression if that is 0.
+    // SAFETY: the index is of the planner's list; such an index has one column, and an expression if that is 0.
     unsafe {
         if *index.indexkeys != 0 {
             return None;
@@ -53,7 +55,8 @@ unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexO
     }
 }
 
-/// SAFETY: in the planner's memory context.
+/// # Safety
+/// In the planner's memory context.
 unsafe fn in_planner<T>(value: T) -> *mut T {
     // SAFETY: memory of that size.
     unsafe {

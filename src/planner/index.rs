@@ -67,9 +67,10 @@ fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Inte
     }
 }
 
-/// SAFETY: `asked` is the planner's request for a call of (bloom, bloom, float8).
+/// # Safety
+/// `asked` is the planner's request for a call of (bloom, bloom, float8).
 unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the request is one of the planner, for a call with three arguments.
     unsafe {
         let args = nodes(asked.args);
         let threshold = ffi::estimate_expression_value(asked.root, args[2]);
@@ -95,9 +96,10 @@ unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
 /// so the index is not offered.
 const GIST_LOSES_BELOW: f64 = 0.7;
 
-/// SAFETY: `threshold` is an expression of type float8.
+/// # Safety
+/// `threshold` is an expression of type float8.
 unsafe fn loses(index: &pg_sys::IndexOptInfo, threshold: *mut Node) -> bool {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the threshold is an expression, which begins with its tag.
     let constant = unsafe { cast::<pg_sys::Const>(threshold, pg_sys::NodeTag::T_Const) };
     let low = constant.is_some_and(|c| {
         !c.constisnull && f64::from_bits(c.constvalue.value() as u64) < GIST_LOSES_BELOW
@@ -105,13 +107,14 @@ unsafe fn loses(index: &pg_sys::IndexOptInfo, threshold: *mut Node) -> bool {
     low && index.nkeycolumns == 1 && index.relam == pg_sys::GIST_AM_OID
 }
 
-/// SAFETY: `asked` is the planner's request.
+/// # Safety
+/// `asked` is the planner's request.
 unsafe fn condition(
     asked: &pg_sys::SupportRequestIndexCondition,
     constructor: Purpose,
     bloom: pg_sys::Oid,
 ) -> Option<*mut Node> {
-    // SAFETY: as promised by the caller; the clause is a call of (bloom, bloom, float8), and
+    // SAFETY: the request is one of the planner; the clause is a call of (bloom, bloom, float8), and
     // the column is one of the index.
     unsafe {
         let clause = cast::<pg_sys::FuncExpr>(asked.node, pg_sys::NodeTag::T_FuncExpr)?;

@@ -11,9 +11,10 @@ use pgrx::pg_sys;
 use super::sample::KIND;
 use crate::objects::{is_query, is_signature};
 use crate::pg::node::{cast, nodes, Node};
+use crate::pg::values::varlena::Varlena;
 use crate::pg::{boundary, entry, ffi};
 use crate::settings;
-use crate::types::{Bloom, Varlena};
+use crate::types::Bloom;
 
 /// Where no statistics tell.
 const UNKNOWN: f64 = 0.001;
@@ -48,7 +49,7 @@ pub fn semi(
 }
 
 /// A column with its statistics, released when dropped.
-struct Column {
+struct SampledColumn {
     data: pg_sys::VariableStatData,
     /// The sample of signatures.
     slot: pg_sys::AttStatsSlot,
@@ -56,15 +57,16 @@ struct Column {
     common: pg_sys::AttStatsSlot,
 }
 
-impl Column {
-    /// SAFETY: `node` is an expression of the planner's.
-    unsafe fn examine(question: &Question, node: *mut Node) -> Option<Column> {
-        let mut column = Column {
+impl SampledColumn {
+    /// # Safety
+    /// `node` is an expression of the planner's.
+    unsafe fn examine(question: &Question, node: *mut Node) -> Option<SampledColumn> {
+        let mut column = SampledColumn {
             data: pg_sys::VariableStatData::default(),
             slot: pg_sys::AttStatsSlot::default(),
             common: pg_sys::AttStatsSlot::default(),
         };
-        // SAFETY: as promised by the caller; what examine_variable finds is released on drop.
+        // SAFETY: the node is an expression of the query that the planner plans; what examine_variable finds is released on drop.
         unsafe {
             ffi::examine_variable(question.root, node, question.var_relid, &mut column.data);
             let there = !column.data.rel.is_null()
@@ -206,7 +208,7 @@ fn mean(of: &[Bloom<'_>], what: impl Fn(&View<'_>) -> f64) -> f64 {
     asked.map(|query| what(&query.view())).sum::<f64>() / n as f64
 }
 
-impl Drop for Column {
+impl Drop for SampledColumn {
     fn drop(&mut self) {
         // SAFETY: as ReleaseVariableStats and its callers do it.
         unsafe {
@@ -222,16 +224,17 @@ impl Drop for Column {
 
 /// Share of rows, or of pairs of rows, that match.
 ///
-/// SAFETY: the question's nodes are the two sides of a comparison of ours.
+/// # Safety
+/// The question's nodes are the two sides of a comparison of ours.
 pub unsafe fn estimate(question: &Question) -> f64 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the nodes are both sides of a comparison of ours.
     unsafe {
         let constant = |node| {
             let node = ffi::estimate_expression_value(question.root, node);
             cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const)
         };
         let (left, right) = (constant(question.left), constant(question.right));
-        let column = |node| Column::examine(question, node);
+        let column = |node| SampledColumn::examine(question, node);
         let usual = question.threshold.unwrap_or(USUAL_THRESHOLD);
         let share = match (left, right) {
             (Some(query), _) | (_, Some(query)) => {
@@ -277,16 +280,17 @@ pub unsafe fn estimate(question: &Question) -> f64 {
 }
 
 /// Share of the column's rows that are similar to a value of `other`.
-fn mean_share(column: &Column, other: &Column, threshold: f64) -> f64 {
+fn mean_share(column: &SampledColumn, other: &SampledColumn, threshold: f64) -> f64 {
     let known = column.known();
     mean(&other.signatures(), |query| known.share(query, threshold))
 }
 
 /// In a semi or anti join the share of the outer rows that have a match among the inner.
 ///
-/// SAFETY: as for [`estimate`].
+/// # Safety
+/// As for [`estimate`].
 unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the nodes are both sides of a comparison of ours, and a join that is not NULL is one of the planner.
     unsafe {
         let join = &*question.semi?;
         let within = |node| {
@@ -301,8 +305,8 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
         };
         let rows = inner_rows(question.root, join.min_righthand)?;
         let (outer, inner) = (
-            Column::examine(question, outer),
-            Column::examine(question, inner),
+            SampledColumn::examine(question, outer),
+            SampledColumn::examine(question, inner),
         );
         let Some(searched) = inner.as_ref().or(outer.as_ref()) else {
             return Some((UNKNOWN * rows).min(1.0));
@@ -318,9 +322,10 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
     }
 }
 
-/// SAFETY: `tables` are the planner's.
+/// # Safety
+/// `tables` are the planner's.
 unsafe fn inner_rows(root: *mut pg_sys::PlannerInfo, tables: pg_sys::Relids) -> Option<f64> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the tables are a set of the planner.
     unsafe {
         let relation = match pg_sys::bms_membership(tables) {
             pg_sys::BMS_Membership::BMS_SINGLETON => {
@@ -361,7 +366,8 @@ fn bloom_match_joinsel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     }
 }
 
-/// SAFETY: the first three arguments of an estimator.
+/// # Safety
+/// The first three arguments of an estimator.
 unsafe fn operator(
     root: pg_sys::Datum,
     operator: pg_sys::Datum,
@@ -369,7 +375,7 @@ unsafe fn operator(
     var_relid: i32,
     semi: Option<*mut pg_sys::SpecialJoinInfo>,
 ) -> f64 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the arguments are those of an estimator: the planner's state, an operator and its two sides.
     unsafe {
         let sides = nodes(args.cast_mut_ptr());
         let [left, right] = sides[..] else {

@@ -1,4 +1,4 @@
-//! Charts as numbers for SVG.
+//! Charts, as numbers for SVG.
 
 use bloom_ident_core::dedup::SweepStep;
 
@@ -7,7 +7,7 @@ use super::histogram::Histogram;
 use super::value::grouped;
 use super::Edge;
 
-/// Of a chart, and where its axes are, in units of the SVG.
+// The size of a chart and where its axes are, in units of the SVG.
 pub const WIDTH: f64 = 720.0;
 pub const HEIGHT: f64 = 260.0;
 pub const LEFT: f64 = 64.0;
@@ -62,7 +62,7 @@ fn step(most: f64) -> f64 {
     }
 }
 
-/// Every so many bins have a label.
+/// Every how many bins there is a label.
 fn label_every(bins: usize) -> usize {
     [1, 2, 5, 10]
         .into_iter()
@@ -75,8 +75,8 @@ fn bin_at(i: f64, n: usize) -> f64 {
     LEFT + (RIGHT - LEFT) * i / n as f64
 }
 
-/// Where a similarity is, if `n` bins of 0.01 begin at `floor` and that of 1 is the last.
-fn place(similarity: f64, floor: f64, n: usize) -> f64 {
+/// Where a similarity is on the x axis, if `n` bins of 0.01 begin at `floor` and the last one is that of 1.
+fn x_at(similarity: f64, floor: f64, n: usize) -> f64 {
     bin_at((similarity - floor) * 100.0, n)
 }
 
@@ -111,7 +111,7 @@ pub fn histogram(facts: &Facts) -> Bars {
     };
     let bars = histogram.bins.iter().enumerate().map(|(i, bin)| {
         let x = bin_at(i as f64, n);
-        // a pair is always seen
+        // A bin with any pairs is always seen.
         let tall = match bin.pairs {
             0 => 0.0,
             pairs => height(pairs as f64).max(1.0),
@@ -140,7 +140,7 @@ pub fn histogram(facts: &Facts) -> Bars {
                 label: grouped(tick as u64),
             })
             .collect(),
-        threshold: place(facts.threshold, facts.floor, n),
+        threshold: x_at(facts.threshold, facts.floor, n),
         logarithmic,
     }
 }
@@ -167,7 +167,7 @@ pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
         let points: Vec<String> = steps
             .iter()
             .map(|step| {
-                let x = place(step.threshold, facts.floor, n);
+                let x = x_at(step.threshold, facts.floor, n);
                 format!("{x:.1},{:.1}", y(of(step)))
             })
             .collect();
@@ -186,6 +186,6 @@ pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
                 label: format!("{share:.1}"),
             })
             .collect(),
-        threshold: place(facts.threshold, facts.floor, n),
+        threshold: x_at(facts.threshold, facts.floor, n),
     }
 }

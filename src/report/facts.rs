@@ -1,106 +1,115 @@
-//! What a report tells, found by queries as the caller.
+//! What a report says. It is found by a search and by queries as the caller.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::dedup::sweep::best;
 use bloom_ident_core::dedup::{PairCounts, Sweep, SweepStep};
-use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
 use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
-use crate::clusters::Collected;
-use crate::clusters::Numbers;
-use crate::clusters::Source;
-use crate::clusters::{Clustered, Method};
-use crate::clusters::{Side, Truth};
+use crate::clusters::{Clustered, KeyDictionary, Method, PairList, Resolution, Source, Truth};
 use crate::objects::{is_query, is_signature};
 use crate::pairs::each_pair;
-use crate::pairs::relation::{Column, Records};
+use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::not_unique;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::{Cursor, Sql};
 use crate::pg::error::OrRaise;
 use crate::types::readable;
 
-/// Rows with all columns are wide: fewer are fetched at a time.
+/// So many rows are fetched at a time. Rows with all columns are wide.
 const BATCH: i64 = 200;
 
-/// A record as text, by column; `None` is NULL.
+/// The values of a record as text, by column; `None` is null.
 pub type Values = Vec<Option<String>>;
 
 /// A record of a cluster.
-pub struct Shown {
+pub struct ShownRecord {
     pub key: Vec<u8>,
+    /// The similarity to the record to keep, if it is known.
     pub similarity: Option<f64>,
     pub keep: bool,
 }
 
+/// One of the largest clusters.
 pub struct Cluster {
     pub number: i64,
     pub size: u32,
-    /// The first ones.
-    pub records: Vec<Shown>,
+    /// The first records, at most as many as are shown.
+    pub records: Vec<ShownRecord>,
 }
 
-pub struct Near {
+/// A pair near the threshold.
+pub struct NearPair {
     pub similarity: f64,
     pub keys: [Vec<u8>; 2],
-    /// What the truth says of it.
+    /// Whether it is true, if that is known.
     pub is_true: Option<bool>,
 }
 
-/// What a truth says.
+/// How good the pairs are by a truth.
 pub struct Measured {
     pub name: String,
-    /// Of the pairs from the threshold on.
+    /// The counts of the pairs from the threshold on.
     pub counts: PairCounts,
-    /// From the least similarity searched on, in steps of 0.01.
+    /// What each threshold finds, from the least similarity that was searched for on, in steps of 0.01.
     pub steps: Vec<SweepStep>,
     pub best: Option<SweepStep>,
-    /// Pairs of records without a label.
+    /// How many pairs have a record without a label.
     pub unknown: u64,
 }
 
+/// Everything that a report says.
 pub struct Facts {
     pub threshold: f64,
+    /// The least similarity that was searched for.
     pub floor: f64,
     pub rows: u64,
+    /// How many rows have a signature.
     pub signed: u64,
-    /// From the threshold on.
+    /// How many pairs reach the threshold.
     pub pairs: u64,
     pub histogram: Histogram,
-    /// Size, and how many clusters have it.
+    /// The sizes of clusters, and how many clusters have each size.
     pub sizes: Vec<(u32, u64)>,
+    /// How many records are in clusters.
     pub clustered: u64,
     pub largest: Vec<Cluster>,
-    /// The pairs nearest to the threshold, from the top.
-    pub near: Vec<Near>,
+    /// The pairs nearest to the threshold, the most similar ones first.
+    pub near: Vec<NearPair>,
     pub columns: Vec<String>,
-    /// Columns that are left out, since there are too many.
+    /// How many columns are left out, since there are too many.
     pub more_columns: usize,
+    /// The values of the records that are shown, by key.
     pub values: HashMap<Vec<u8>, Values>,
     pub truth: Option<Measured>,
 }
 
 impl Facts {
+    /// How many clusters there are.
     pub fn clusters(&self) -> u64 {
         self.sizes.iter().map(|(_, clusters)| clusters).sum()
+    }
+
+    /// How many clusters are not shown.
+    pub fn more_clusters(&self) -> u64 {
+        self.clusters() - self.largest.len() as u64
     }
 }
 
 /// The pairs nearest to the threshold on one side of it.
-struct Nearest {
+struct NearestPairs {
     side: Edge,
-    pairs: Vec<Near>,
+    pairs: Vec<NearPair>,
     most: usize,
 }
 
-impl Nearest {
-    fn new(side: Edge, most: usize) -> Nearest {
-        Nearest {
+impl NearestPairs {
+    fn new(side: Edge, most: usize) -> NearestPairs {
+        NearestPairs {
             side,
             pairs: Vec::new(),
             most,
@@ -123,7 +132,7 @@ impl Nearest {
         if full && last.is_none_or(|last| distance(similarity) > last) {
             return;
         }
-        let new = Near {
+        let new = NearPair {
             similarity,
             keys: keys(),
             is_true,
@@ -137,19 +146,19 @@ impl Nearest {
     }
 }
 
-/// The columns to show: those given, or all that the caller may read but signatures, without the key.
+/// The columns to show without the key: those given, or all that the caller may read except signatures.
 ///
 /// Errors: no such column.
 pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     if let Some(given) = given {
-        let name = crate::pairs::relation::lock(records.oid);
+        let name = crate::pairs::records::lock(records.oid);
         return given
             .into_iter()
-            .map(|column| Column::of(records.oid, column, &name).name)
+            .map(|column| RecordColumn::of(records.oid, column, &name).name)
             .collect();
     }
     let holds_signatures = |of_type| is_signature(of_type) || is_query(of_type);
-    // SAFETY: catalog look-ups of a locked relation.
+    // SAFETY: these are catalog look-ups of a locked relation; names of columns are zero-terminated strings.
     unsafe {
         let (user, select) = (
             pg_sys::GetUserId(),
@@ -161,7 +170,8 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
             .map(|number| (number, pg_sys::get_attname(records.oid, number, true)))
             .take_while(|(_, name)| !name.is_null())
             .filter_map(|(number, name)| {
-                let column = Column::find(records.oid, CStr::from_ptr(name).to_owned()).ok()?;
+                let column =
+                    RecordColumn::find(records.oid, CStr::from_ptr(name).to_owned()).ok()?;
                 let base = pg_sys::getBaseType(column.type_oid);
                 let element = pg_sys::get_element_type(base);
                 let is_signature = holds_signatures(base)
@@ -175,7 +185,9 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     }
 }
 
-/// Runs the search and whatever else a report tells.
+/// Runs the search and the queries that a report needs. `shown` are the columns to show.
+///
+/// Errors: as `bloom_duplicates`; more than maintenance_work_mem; as reading the truth.
 pub fn find(
     records: &Records,
     (threshold, method): (f64, Method),
@@ -187,10 +199,10 @@ pub fn find(
     let more_columns = shown.len().saturating_sub(limits.columns);
     shown.truncate(limits.columns);
 
-    // what is true, by numbers of its own
-    let mut known = Numbers::new();
+    // The truth has a dictionary of its own.
+    let mut known = KeyDictionary::new();
     let truth = truth.map(|source| {
-        let side = Side::read(source, &mut known, 0);
+        let side = Resolution::read(source, &mut known, 0);
         (Truth::new(side), source.name.clone())
     });
     let labelled = matches!(truth, Some((Truth::Labels { .. }, _)));
@@ -208,19 +220,20 @@ pub fn find(
         truth: truth.as_ref().map_or(0, |(truth, _)| truth.pairs()),
         ..PairCounts::default()
     };
-    let mut unknown = 0;
+    let (mut unknown, mut true_found) = (0, 0);
     let mut sides = [
-        Nearest::new(Edge::Above, limits.near),
-        Nearest::new(Edge::Below, limits.near),
+        NearestPairs::new(Edge::Above, limits.near),
+        NearestPairs::new(Edge::Below, limits.near),
     ];
     let held = truth.as_ref().map_or(0, |(truth, _)| truth.memory()) + known.memory();
-    let mut collected = Collected::new(method.besides(held));
+    let mut collected = PairList::new(method.overhead(held));
     let mut take = |keys: [&[u8]; 2], similarity: f64| {
         let reached = similarity >= threshold;
         histogram.add(similarity);
         let is_true = knows(keys[0], keys[1]);
         if let Some(is_true) = is_true {
             sweep.add(similarity, is_true);
+            true_found += u64::from(is_true);
             counts.found += u64::from(reached);
             counts.both += u64::from(reached && is_true);
         } else {
@@ -236,18 +249,16 @@ pub fn find(
         });
     };
     each_pair("bloom_report", records, floor, &mut take);
-    let (pairs, numbers) = collected.finish();
+    let (pairs, keys) = collected.finish();
     let found = pairs.len() as u64;
-    let clustered = Clustered::new(numbers, pairs, threshold, method, Some(records));
+    let clustered = Clustered::new(keys, pairs, threshold, method, Some(records));
 
     let truth = truth.map(|(truth, name)| {
-        let mut steps = match sweep.steps(truth.pairs()) {
-            // a pair came twice, and is below the threshold, or it would have been seen
-            Err(error) if error.kind() == ErrorKind::DataException => {
-                not_unique("more than one record has the same key".to_owned(), records)
-            }
-            steps => steps.or_raise(),
-        };
+        if true_found > truth.pairs() {
+            // A pair came twice. It is below the threshold, otherwise the clusters would have seen it.
+            not_unique("more than one record has the same key".to_owned(), records);
+        }
+        let mut steps = sweep.steps(truth.pairs()).or_raise();
         steps.retain(|step| step.threshold >= floor);
         Measured {
             name,
@@ -283,7 +294,7 @@ pub fn find(
     facts
 }
 
-/// Sizes of all clusters, and the largest ones.
+/// Takes the sizes of all clusters, and the largest clusters.
 fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
     for record in clustered.records() {
         check_for_interrupts();
@@ -306,7 +317,7 @@ fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
         }
         let cluster = facts.largest.last_mut().expect("just there");
         if cluster.records.len() < limits.records {
-            cluster.records.push(Shown {
+            cluster.records.push(ShownRecord {
                 key: record.key.to_vec(),
                 similarity: record.similarity,
                 keep: record.keep,
@@ -316,17 +327,19 @@ fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
     facts.sizes.reverse();
 }
 
-/// As much of a value as can be shown.
+/// As much of a value as can be shown, which ends between two characters.
 fn beginning(value: &[u8]) -> String {
-    // a character has up to four bytes
+    // A character has up to four bytes.
     let most = 4 * (LENGTH + 1);
-    // SAFETY: so many bytes are readable; cuts between characters.
+    // SAFETY: pointer and length are those of the value, and the server gives a length that is at most as great.
     let length =
         unsafe { pg_sys::pg_mbcliplen(value.as_ptr().cast(), value.len() as i32, most as i32) };
     readable(&value[..length as usize])
 }
 
-/// Counts the rows, and takes the values of those that are shown.
+/// Counts the rows, and takes the values of the records that are shown.
+///
+/// Errors: two records that are shown have the same key; what the query fails with.
 fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     let mut wanted: HashMap<Vec<u8>, Option<Values>> = HashMap::new();
     let of_clusters = facts.largest.iter().flat_map(|cluster| &cluster.records);

@@ -1,11 +1,11 @@
-//! How many pairs have which similarity, in steps of 0.01.
+//! How many pairs have which similarity, in bins of 0.01.
 
 use super::Edge;
 
 /// Steps of the similarity from 0 to 1.
 const STEPS: u32 = 100;
 
-/// Pairs from `from` on, below `from` + 0.01; those of similarity 1 have a bin of their own.
+/// How many pairs have a similarity from `from` on and below `from` + 0.01. Those of similarity 1 have a bin of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Bin {
     pub from: f64,
@@ -17,7 +17,7 @@ pub struct Histogram {
     first: u32,
 }
 
-/// The number of the step that a similarity is in: the last i with i/100 <= similarity.
+/// The number of the step that a similarity is in: the greatest i with i/100 <= similarity.
 fn step(similarity: f64) -> u32 {
     let mut i = (similarity * f64::from(STEPS)) as u32;
     while i > 0 && f64::from(i) / f64::from(STEPS) > similarity {
@@ -29,14 +29,14 @@ fn step(similarity: f64) -> u32 {
     i
 }
 
-/// From which similarity on pairs are searched, so that both sides of the threshold are seen. The time of a search
-/// grows steeply below the threshold, so it is not far.
+/// The least similarity that is searched for, so that pairs below the threshold are seen too. It is near the threshold, since
+/// the time of a search grows steeply below it.
 pub fn floor(threshold: f64) -> f64 {
     f64::from(step(threshold).saturating_sub(5)) / f64::from(STEPS)
 }
 
 impl Histogram {
-    /// From `floor` on.
+    /// An empty histogram, whose bins begin at `floor`.
     pub fn new(floor: f64) -> Histogram {
         let first = step(floor);
         let from = |i: u32| f64::from(i) / f64::from(STEPS);
@@ -58,7 +58,7 @@ impl Histogram {
         self.bins.iter().map(|bin| bin.pairs).max().unwrap_or(0)
     }
 
-    /// A few bins would dwarf all others.
+    /// Whether a few bins are so high that the others could hardly be seen.
     pub fn is_steep(&self) -> bool {
         let mut some: Vec<u64> = self.bins.iter().map(|bin| bin.pairs).collect();
         some.retain(|&pairs| pairs > 0);
@@ -67,7 +67,7 @@ impl Histogram {
             .is_some_and(|median| self.most() > 50 * median)
     }
 
-    /// Where a bin ends, as text.
+    /// Where a bin begins, as text.
     pub fn label(bin: &Bin) -> String {
         if bin.from >= 1.0 {
             "1".to_owned()

@@ -1,10 +1,10 @@
-//! `bloom_report`: duplicates of a table on one page.
+//! `bloom_report`: the duplicates of a table on one page. `facts` finds out what it says, `html` and `plain` write it.
 
 mod charts;
 mod diff;
 mod facts;
 mod histogram;
-mod page;
+mod html;
 mod plain;
 mod value;
 
@@ -13,9 +13,9 @@ use std::ffi::CStr;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
-use crate::clusters::Method;
-use crate::clusters::Source;
-use crate::pairs::relation::{qualified, Records};
+use crate::clusters::{Method, Source};
+use crate::pairs::records::Records;
+use crate::pg::catalog::quoted;
 use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
@@ -30,10 +30,10 @@ pub enum Edge {
     Below,
 }
 
-/// How much of everything is shown.
+/// How much of everything a report shows.
 pub struct Limits {
     clusters: usize,
-    /// Of a cluster.
+    /// Records of a cluster.
     records: usize,
     /// Pairs on either side of the threshold.
     near: usize,
@@ -74,14 +74,14 @@ impl Format {
 pub struct Origin {
     pub title: String,
     pub given_title: Option<String>,
-    /// With its schema, as SQL has it.
+    /// The relation with its schema, as SQL writes it.
     pub relation: String,
     pub key: String,
     pub signature: String,
     pub method: String,
     /// The columns that were asked for.
     pub columns: Option<Vec<String>>,
-    /// With its schema, as SQL has it.
+    /// The relation of the truth with its schema, as SQL writes it.
     pub truth: Option<String>,
     pub database: String,
     pub date: String,
@@ -89,7 +89,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The statement that makes this page, in its format.
+    /// The statement that makes this report, in this format.
     pub fn statement(&self, threshold: f64, format: Option<&str>) -> String {
         let mut sql = format!("SELECT bloom_report({}", self.subject(threshold));
         if let Some(columns) = &self.columns {
@@ -111,7 +111,7 @@ impl Origin {
         sql
     }
 
-    /// The statements whose results have all of it.
+    /// The statements whose results have everything that the report is made from.
     pub fn tables(&self, threshold: f64) -> String {
         let subject = self.subject(threshold);
         let mut sql = format!(
@@ -136,7 +136,7 @@ impl Origin {
     }
 }
 
-/// A string constant of SQL, on one line and without characters that move others.
+/// A string constant as SQL writes it, on one line. Characters that would move others are escaped.
 fn literal(text: &str) -> String {
     let text = text.replace('\'', "''");
     if !text.contains(value::is_unfit) {
@@ -154,16 +154,17 @@ fn literal(text: &str) -> String {
     escaped
 }
 
-/// SAFETY: a zero-terminated string in the database's encoding.
-unsafe fn known(text: *const std::ffi::c_char) -> String {
-    // SAFETY: as promised by the caller.
+/// # Safety
+/// `text` is a zero-terminated string in the database's encoding.
+unsafe fn of_server(text: *const std::ffi::c_char) -> String {
+    // SAFETY: the string is zero-terminated.
     readable(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
 /// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text)`
 #[entry]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: declared so.
+    // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let threshold = arguments.threshold(3);
     let (method_name, format) = (arguments.text(6), Format::of_name(&arguments.text(8)));
@@ -177,20 +178,20 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     });
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let name = |name: &CStr| readable(name.to_bytes());
-    let relation = name(&qualified(records.oid));
-    // SAFETY: a text that lives as long as the call.
+    let relation = name(&quoted(records.oid));
+    // SAFETY: the argument is a text, and lives as long as the call.
     let title = arguments
         .datum(7)
         .map(|title| readable(unsafe { Varlena::of(title) }.bytes()));
-    // SAFETY: variables and catalogs of the server.
+    // SAFETY: the server gives zero-terminated strings: a new one of the date, and those of the database and the setting exist.
     let (database, date, server) = unsafe {
-        let date = known(pg_sys::timestamptz_to_str(
+        let date = of_server(pg_sys::timestamptz_to_str(
             pg_sys::GetCurrentTransactionStartTimestamp(),
         ));
         (
-            known(pg_sys::get_database_name(pg_sys::MyDatabaseId)),
+            of_server(pg_sys::get_database_name(pg_sys::MyDatabaseId)),
             without_fraction(&date),
-            known(pg_sys::GetConfigOption(
+            of_server(pg_sys::GetConfigOption(
                 c"server_version".as_ptr(),
                 true,
                 false,
@@ -209,7 +210,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         columns: given
             .as_ref()
             .map(|given| given.iter().map(|column| name(column)).collect()),
-        truth: truth.as_ref().map(|(oid, _)| name(&qualified(*oid))),
+        truth: truth.as_ref().map(|(oid, _)| name(&quoted(*oid))),
         database,
         date,
         server,
@@ -218,7 +219,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let truth = truth.as_ref().map(|(_, source)| source);
     let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
     let report = match format {
-        Format::Html => page::html(&facts, &origin),
+        Format::Html => html::html(&facts, &origin),
         Format::Text => plain::text(&facts, &origin),
     };
     NewValue(text_datum(&to_database(&report)))

@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::value::{cut, grouped, percent, tidy};
-use super::{Edge, Origin, LIMITS};
+use super::{Edge, Origin};
 use crate::types::readable;
 
 /// Characters of the longest bar.
@@ -17,31 +17,31 @@ const UNFIT: char = '?';
 /// Columns of a terminal.
 const WIDTH: usize = 80;
 
-/// Columns of a value: the page has more.
+/// A value takes so many columns of the terminal. The HTML page shows more of it.
 const LENGTH: usize = 40;
 
-/// The first columns are that wide at most, if lines are continued below the others.
+/// Further lines begin below the columns behind the first ones, unless the first ones are wider than this.
 const MARGIN: usize = 36;
 
 /// Columns side by side, as wide as their longest value; the first `right` ones to the right.
-struct Table {
+struct TextTable {
     rows: Vec<Vec<String>>,
     right: usize,
-    /// Columns behind so many go on on further lines if all are too wide for a terminal.
+    /// If all columns are too wide for a terminal, those behind so many continue on further lines.
     first: usize,
 }
 
-impl Table {
-    fn new(right: usize, head: &[&str]) -> Table {
+impl TextTable {
+    fn new(right: usize, head: &[&str]) -> TextTable {
         let head = head.iter().map(|name| (*name).to_owned()).collect();
-        Table {
+        TextTable {
             rows: vec![head],
             right,
             first: usize::MAX,
         }
     }
 
-    fn continued_behind(mut self, first: usize) -> Table {
+    fn continued_behind(mut self, first: usize) -> TextTable {
         self.first = first;
         self
     }
@@ -61,7 +61,7 @@ impl Table {
         lines
     }
 
-    /// Blanks before a further line.
+    /// How many blanks are before a further line.
     fn margin(&self, widths: &[usize]) -> usize {
         let first = widths.iter().take(self.first).map(|width| 2 + width);
         let first: usize = first.sum();
@@ -112,7 +112,7 @@ fn heading(to: &mut String, text: &str) {
     to.push_str(&format!("\n{text}\n{}\n", "-".repeat(text.width())));
 }
 
-/// A bar of characters; what is more than nothing is seen.
+/// A bar of characters. Anything above zero is seen.
 fn bar(n: u64, most: u64, mark: &str) -> String {
     let full = BAR.min(most);
     let length = (n * full).checked_div(most).unwrap_or(0);
@@ -143,22 +143,23 @@ fn record(values: Option<&Values>) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// A table of records: `first`, the key, and the columns.
-fn records(first: &[&str], right: usize, facts: &Facts, origin: &Origin) -> Table {
+/// An empty table of records: the columns `first`, the key, and the columns of the relation.
+fn records(first: &[&str], right: usize, facts: &Facts, origin: &Origin) -> TextTable {
     let names = [&origin.key].into_iter().chain(&facts.columns);
     let names: Vec<String> = names.map(|name| short(name)).collect();
     let head = first.iter().copied();
     let head: Vec<&str> = head.chain(names.iter().map(String::as_str)).collect();
-    Table::new(right, &head).continued_behind(first.len() + 1)
+    TextTable::new(right, &head).continued_behind(first.len() + 1)
 }
 
+/// The report as text.
 pub fn text(facts: &Facts, origin: &Origin) -> String {
     let mut out = String::new();
     let title = tidy(&origin.title, UNFIT);
     out.push_str(&format!("{title}\n{}\n\n", "=".repeat(title.width())));
     let clusters = facts.clusters();
     let surplus = facts.clustered - clusters;
-    let mut table = Table::new(0, &["records", &grouped(facts.rows)]);
+    let mut table = TextTable::new(0, &["records", &grouped(facts.rows)]);
     let share = |n: u64| match percent(n, facts.rows) {
         share if share.is_empty() => grouped(n),
         share => format!("{} ({share})", grouped(n)),
@@ -177,7 +178,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
 
     heading(&mut out, "Similarities");
     let most = facts.histogram.most();
-    let mut table = Table::new(2, &["from", "pairs", ""]);
+    let mut table = TextTable::new(2, &["from", "pairs", ""]);
     for bin in &facts.histogram.bins {
         let above = Histogram::side(bin, facts.threshold) == Edge::Above;
         let mark = if above { "#" } else { "." };
@@ -199,7 +200,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
         out.push_str("  none: no two records reach the threshold\n");
     } else {
         let most = facts.sizes.iter().map(|&(_, n)| n).max().unwrap_or(0);
-        let mut table = Table::new(3, &["records each", "clusters", "records", ""]);
+        let mut table = TextTable::new(3, &["records each", "clusters", "records", ""]);
         for &(size, n) in &facts.sizes {
             table.rows.push(vec![
                 size.to_string(),
@@ -252,7 +253,7 @@ fn quality(facts: &Facts, out: &mut String) {
         "F1",
         "",
     ];
-    let mut table = Table::new(6, &head);
+    let mut table = TextTable::new(6, &head);
     let mut row = |threshold: String, counts: &bloom_ident_core::dedup::PairCounts, note: &str| {
         let rates = counts.rates();
         table.rows.push(vec![
@@ -347,7 +348,7 @@ fn largest(facts: &Facts, origin: &Origin, out: &mut String) {
         }
     }
     table.write(out);
-    let more = facts.clusters().saturating_sub(LIMITS.clusters as u64);
+    let more = facts.more_clusters();
     if more > 0 {
         out.push_str(&format!(
             "  {} more clusters are not shown\n",

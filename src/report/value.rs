@@ -1,4 +1,4 @@
-//! Values as a report shows them: of bounded length, and without characters that move others.
+//! Values as a report shows them: shortened, and without characters that would move others.
 
 /// Characters of a value that are shown.
 pub const LENGTH: usize = 80;
@@ -6,7 +6,7 @@ pub const LENGTH: usize = 80;
 /// Line and paragraph separators.
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
-/// Controls, what changes the direction of the text around it, what is not seen, and what is no character.
+/// Whether a character is a control, changes the direction of the text around it, is not seen, or is no character at all.
 pub fn is_unfit(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -16,12 +16,12 @@ pub fn is_unfit(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Line breaks are shown as blanks, other unfit characters as `unfit`.
+/// The first [`LENGTH`] characters of a value. Line breaks become blanks, other unfit characters become `unfit`.
 pub fn tidy(value: &str, unfit: char) -> String {
     cut(value, LENGTH, unfit)
 }
 
-/// As [`tidy`], but only so many characters.
+/// The same with `length` characters.
 pub fn cut(value: &str, length: usize, unfit: char) -> String {
     let shown = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -49,7 +49,7 @@ pub fn grouped(n: u64) -> String {
     grouped
 }
 
-/// A share of a whole in percent; nothing has no shares.
+/// A share of a whole in percent; an empty text if the whole is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return String::new();

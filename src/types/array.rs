@@ -6,7 +6,7 @@ use bloom_ident_core::ngram::for_each_ngram;
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
-use super::tick;
+use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::values::varlena::{NewValue, Varlena};
 
@@ -24,9 +24,10 @@ pub struct Elements<'a> {
 ///
 /// Errors: more than one dimension.
 ///
-/// SAFETY: `array` is a plain, aligned array.
+/// # Safety
+/// `array` is a plain, aligned array.
 unsafe fn header(array: *const pg_sys::ArrayType) -> Result<usize> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the array is plain and aligned, so its dimensions can be read.
     let (dimensions, first) = unsafe { ((*array).ndim, array.add(1).cast::<i32>()) };
     match dimensions {
         0 => Ok(0),
@@ -42,9 +43,10 @@ unsafe fn header(array: *const pg_sys::ArrayType) -> Result<usize> {
 
 /// Where the elements begin; behind the null bitmap, if there is one.
 ///
-/// SAFETY: as for [`header`], with one dimension.
+/// # Safety
+/// As for [`header`], with one dimension.
 unsafe fn data_offset(array: *const pg_sys::ArrayType) -> usize {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the array is plain and has one dimension.
     match unsafe { (*array).dataoffset } {
         0 => maxalign(size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>()),
         offset => offset as usize,
@@ -57,32 +59,36 @@ fn maxalign(n: usize) -> usize {
 
 /// The null bitmap, one bit an element, 1 for not NULL.
 ///
-/// SAFETY: as for [`data_offset`].
+/// # Safety
+/// As for [`data_offset`].
 unsafe fn null_bitmap(array: *const pg_sys::ArrayType) -> Option<*const u8> {
-    // SAFETY: as promised by the caller; the bitmap follows the dimension and its lower bound.
+    // SAFETY: the array has one dimension; the bitmap follows the dimension and its lower bound.
     unsafe {
         ((*array).dataoffset != 0).then(|| array.add(1).cast::<u8>().add(2 * size_of::<i32>()))
     }
 }
 
-/// SAFETY: `bitmap` is that of an array of more than `i` elements.
+/// # Safety
+/// `bitmap` is that of an array of more than `i` elements.
 unsafe fn is_null(bitmap: Option<*const u8>, i: usize) -> bool {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the bitmap has a bit for each element.
     bitmap.is_some_and(|b| unsafe { *b.add(i / 8) } >> (i % 8) & 1 == 0)
 }
 
 impl<'a> Elements<'a> {
     /// Errors: more than one dimension.
     ///
-    /// SAFETY: `datum` is a non-null array as described above, alive as long as `'a`.
+    /// # Safety
+    /// `datum` is a non-null array as described above, alive as long as `'a`.
     pub unsafe fn of(datum: pg_sys::Datum) -> Result<Elements<'a>> {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the datum is a non-null array.
         let array = unsafe { Varlena::aligned(datum) };
         // SAFETY: the array is plain and aligned now.
         let n = unsafe { header(array.pointer().cast())? };
         Ok(Elements { array, n })
     }
 
+    /// Number of elements, NULLs included.
     pub fn len(&self) -> usize {
         self.n
     }
@@ -131,13 +137,14 @@ impl<'a> Elements<'a> {
 ///
 /// Errors: more than one dimension; a NULL element, called `what` in the message.
 ///
-/// SAFETY: `datum` is a non-null `float8[]`.
+/// # Safety
+/// `datum` is a non-null `float8[]`.
 pub unsafe fn float8_array<T>(
     datum: pg_sys::Datum,
     what: &str,
     with: impl FnOnce(&[f64]) -> Result<T>,
 ) -> Result<T> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the datum is a non-null `float8[]`.
     let array = unsafe { Varlena::aligned(datum) };
     let start: *const pg_sys::ArrayType = array.pointer().cast();
     // SAFETY: plain and aligned; without a null bitmap the elements lie side by side, aligned.
@@ -159,46 +166,52 @@ pub unsafe fn float8_array<T>(
 
 /// The n-grams of `text` as `text[]`, in order, repetitions included. All have one length, so the
 /// array is written where it will stand.
-pub fn ngram_array(text: &str, q: u8, by_word: bool) -> NewValue {
-    let mut words = 0usize;
-    for_each_ngram(text, q, by_word, |_, _| words += 1, tick);
-    if words == 0 {
+pub fn ngram_array(text: &str, length: u8, by_word: bool) -> NewValue {
+    let mut count = 0usize;
+    for_each_ngram(
+        text,
+        length,
+        by_word,
+        |_, _| count += 1,
+        check_for_interrupts,
+    );
+    if count == 0 {
         // SAFETY: a new empty array.
         let empty = unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) };
         return NewValue(pg_sys::Datum::from(empty));
     }
-    let size = pg_sys::VARHDRSZ + usize::from(q);
+    let size = pg_sys::VARHDRSZ + usize::from(length);
     let stride = size.next_multiple_of(4);
     let start = maxalign(size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>());
-    let total = start + words * stride;
+    let total = start + count * stride;
     if total > MAX_ALLOC {
         Err(Error::new(
             ErrorKind::InvalidParameter,
-            format!("{words} n-grams exceed the largest array"),
+            format!("{count} n-grams exceed the largest array"),
         )
         .detail(format!("An array holds {} bytes at most.", MAX_ALLOC)))
         .or_raise()
     }
     // SAFETY: palloc0 gives `total` bytes, aligned; the array has one dimension, no NULLs, and
-    // `words` elements, each at a multiple of its stride.
+    // `count` elements, each at a multiple of its stride.
     unsafe {
         let array: *mut pg_sys::ArrayType = pg_sys::palloc0(total).cast();
         pgrx::set_varsize_4b(array.cast(), total as i32);
         (*array).ndim = 1;
         (*array).elemtype = pg_sys::TEXTOID;
         let bounds = array.add(1).cast::<i32>();
-        *bounds = words as i32;
+        *bounds = count as i32;
         *bounds.add(1) = 1;
         let mut at = array.cast::<u8>().add(start);
         let fill = |window: &bloom_ident_core::ngram::Window, _| {
             pgrx::set_varsize_4b(at.cast(), size as i32);
             window.write(std::slice::from_raw_parts_mut(
                 at.add(pg_sys::VARHDRSZ),
-                usize::from(q),
+                usize::from(length),
             ));
             at = at.add(stride);
         };
-        for_each_ngram(text, q, by_word, fill, tick);
+        for_each_ngram(text, length, by_word, fill, check_for_interrupts);
         NewValue(pg_sys::Datum::from(array))
     }
 }

@@ -1,6 +1,6 @@
 //! The type `bloom` as argument and as result.
 
-use bloom_ident_core::filter::{Builder, Shape, View};
+use bloom_ident_core::filter::{Builder, Shape, View, VERSION};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
@@ -15,7 +15,8 @@ pub struct Bloom<'a>(Varlena<'a>);
 crate::pg::values::argument!(Bloom, "bloom");
 
 impl<'a> Bloom<'a> {
-    /// SAFETY: `datum` is a non-null `bloom` that lives as long as `'a`.
+    /// # Safety
+    /// `datum` is a non-null `bloom` that lives as long as `'a`.
     #[inline]
     pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
         // SAFETY: a bloom is a varlena.
@@ -28,7 +29,7 @@ impl<'a> Bloom<'a> {
 
     #[inline]
     pub fn view(&self) -> View<'_> {
-        View::stored(self.0.bytes()).expect("checked on arrival")
+        View::stored(self.0.bytes()).expect("from_raw has checked the bytes")
     }
 
     /// The value with its header, as long as this lives.
@@ -42,9 +43,25 @@ impl<'a> Bloom<'a> {
     }
 }
 
-/// No input path stores such a value: the page it came from is damaged.
+/// Fails over stored bytes that are no value of type `of`. No input path of this version stores such bytes: a newer
+/// version has stored them, or the page that they came from is damaged.
 #[cold]
 pub fn corrupt(of: &str, bytes: &[u8]) -> ! {
+    // Version numbers count from 1, one by one, and keys of inner pages begin with 0x80 and more.
+    let newer = VERSION + 1..0x80;
+    if let Some(version) = bytes.first().filter(|first| newer.contains(first)) {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            &Error::new(
+                ErrorKind::InvalidBinary,
+                format!("cannot read a value of type {of} in format version {version}"),
+            )
+            .detail(format!(
+                "A newer version of bloom_ident has stored it. This one reads format version {VERSION}."
+            ))
+            .hint("Install the version of bloom_ident that was used before."),
+        );
+    }
     raise_as(
         PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
         &Error::new(
@@ -66,7 +83,7 @@ impl FromDatum for Bloom<'_> {
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
-        // SAFETY: a non-null argument declared as bloom.
+        // SAFETY: the argument is declared as bloom, and is not null.
         (!is_null).then(|| unsafe { Bloom::from_raw(datum) })
     }
 }
@@ -121,6 +138,7 @@ impl NewBloom {
         .map(NewBloom)
     }
 
+    /// The value for the server.
     pub fn datum(self) -> pg_sys::Datum {
         pg_sys::Datum::from(self.0)
     }
@@ -129,7 +147,7 @@ impl NewBloom {
 // SAFETY: the pointer is a whole varlena in a memory context of the server.
 unsafe impl BoxRet for NewBloom {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        // SAFETY: as above.
+        // SAFETY: the pointer is a whole varlena of type bloom.
         unsafe { fcinfo.return_raw_datum(self.datum()) }
     }
 }

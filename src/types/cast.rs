@@ -2,6 +2,8 @@
 
 use std::ffi::CStr;
 
+use bitvec::order::Msb0;
+use bitvec::view::BitView;
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, JsonB};
@@ -23,6 +25,7 @@ fn bloom_to_varbit(value: Bloom<'_>) -> NewValue {
     let bits = view.bits();
     let varbit = build(LENGTH + bits.len(), |to| {
         to[..LENGTH].copy_from_slice(&(view.shape().m() as i32).to_ne_bytes());
+        // a byte at a time, where bitvec would go bit by bit
         for (to, from) in to[LENGTH..].iter_mut().zip(bits) {
             *to = from.reverse_bits();
         }
@@ -58,12 +61,8 @@ fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
             .detail(format!("The shape has {} bits.", shape.m())));
         }
         NewBloom::try_new(shape, |builder| {
-            for at in 0..shape.m() {
-                if bits[at as usize / 8] << (at % 8) & 0x80 != 0 {
-                    builder.add_position(at)?;
-                }
-            }
-            Ok(())
+            let mut set = bits.view_bits::<Msb0>()[..shape.m() as usize].iter_ones();
+            set.try_for_each(|at| builder.add_position(at as u32))
         })
     };
     convert().or_raise()

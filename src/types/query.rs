@@ -23,7 +23,8 @@ pub struct BloomQuery<'a>(Varlena<'a>);
 crate::pg::values::argument!(BloomQuery, "bloom_query");
 
 impl<'a> BloomQuery<'a> {
-    /// SAFETY: `datum` is a non-null `bloom_query` that lives as long as `'a`.
+    /// # Safety
+    /// `datum` is a non-null `bloom_query` that lives as long as `'a`.
     #[inline]
     pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
         // SAFETY: a bloom_query is a varlena.
@@ -36,7 +37,7 @@ impl<'a> BloomQuery<'a> {
 
     #[inline]
     pub fn view(&self) -> QueryView<'_> {
-        QueryView::stored(self.0.bytes()).expect("checked on arrival")
+        QueryView::stored(self.0.bytes()).expect("from_raw has checked the bytes")
     }
 }
 
@@ -47,7 +48,7 @@ impl FromDatum for BloomQuery<'_> {
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
-        // SAFETY: a non-null argument declared as bloom_query.
+        // SAFETY: the argument is declared as bloom_query, and is not null.
         (!is_null).then(|| unsafe { BloomQuery::from_raw(datum) })
     }
 }
@@ -70,6 +71,7 @@ impl NewQuery {
         NewQuery(query.or_raise())
     }
 
+    /// The value for the server.
     pub fn datum(self) -> pg_sys::Datum {
         pg_sys::Datum::from(self.0)
     }
@@ -83,7 +85,7 @@ impl NewQuery {
 // SAFETY: the pointer is a whole varlena in a memory context of the server.
 unsafe impl BoxRet for NewQuery {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        // SAFETY: as above.
+        // SAFETY: the pointer is a whole varlena of type bloom_query.
         unsafe { fcinfo.return_raw_datum(pg_sys::Datum::from(self.0)) }
     }
 }

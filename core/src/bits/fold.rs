@@ -1,5 +1,6 @@
-//! Rows whose folded bits differ little: folding is a combination by exclusive or, so rows differ in at least as many
-//! bits as their folds.
+//! Rows whose folded bits differ little. A fold combines a row's words by exclusive or, so rows differ in at least as many
+//! bits as their folds do (P. Baldi, D. S. Hirschberg, R. J. Nasr: Speeding Up Chemical Database Searches Using a
+//! Proximity Filter Based on the Logical Exclusive OR, J. Chem. Inf. Model. 48, 2008).
 
 use std::ops::Range;
 
@@ -64,7 +65,7 @@ impl FoldFilter<'_> {
             reserve(out, BLOCK as usize)?;
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("popcnt") {
-                // SAFETY: as above.
+                // SAFETY: the processor has the instruction.
                 unsafe { self.all_popcnt(from..to, out) };
                 from = to;
                 continue;

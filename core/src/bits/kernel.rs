@@ -4,24 +4,29 @@
 use super::scan::PackedScan;
 
 /// Popcounts the bits that two strings of so many bytes have in common.
-type Intersect = unsafe fn(*const u8, *const u8, usize) -> u32;
+type IntersectFn = unsafe fn(*const u8, *const u8, usize) -> u32;
 
 /// Calls the function with number and common bits of every row that reaches its limit.
-type Scan = unsafe fn(&PackedScan<'_>, &mut dyn FnMut(usize, u32));
+type ScanFn = unsafe fn(&PackedScan<'_>, &mut dyn FnMut(usize, u32));
 
 /// One way to count, for one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
+    /// The instruction set, in lower case.
     pub name: &'static str,
-    intersect: Intersect,
-    scan: Scan,
+    intersect: IntersectFn,
+    scan: ScanFn,
 }
 
 impl Kernel {
     /// # Safety
     /// The processor has the instructions that the functions are compiled for. `intersect` reads as many bytes
     /// behind both pointers as its third argument says, and nothing else.
-    pub(super) const unsafe fn new(name: &'static str, intersect: Intersect, scan: Scan) -> Kernel {
+    pub(super) const unsafe fn new(
+        name: &'static str,
+        intersect: IntersectFn,
+        scan: ScanFn,
+    ) -> Kernel {
         Kernel {
             name,
             intersect,

@@ -130,7 +130,7 @@ fn scan_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
             0,
             |row| {
                 let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
-                // SAFETY: row and query have the same number of words.
+                // SAFETY: row and query have the same number of words, and both are read to their end.
                 unsafe { intersect_avx512(a, b, 8 * row.len()) }
             },
             hit,
@@ -150,12 +150,12 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
         (0xffu16 >> (8 - left)) as u8
     });
     let load = |words: &[u64], i: usize| {
-        // SAFETY: the mask leaves only words of the row; others are not read.
+        // SAFETY: the mask leaves only words of the row; words that it masks out are not read.
         unsafe { _mm512_maskz_loadu_epi64(masks[i], words.as_ptr().wrapping_add(8 * i).cast()) }
     };
     let query: [__m512i; B] = std::array::from_fn(|i| load(scan.query, i));
     let transposed: [u8; 64] = std::array::from_fn(|i| (i % 8 * 8 + i / 8) as u8);
-    // SAFETY: 64 bytes.
+    // SAFETY: the array has the 64 bytes that are read.
     let transposed = unsafe { _mm512_loadu_si512(transposed.as_ptr().cast()) };
     // A row that reaches the threshold t reaches t/(1+t)·(|Q|+|B|) − 1 in single precision, too;
     // the exact limit is looked up for such rows only.
@@ -190,14 +190,14 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
         let packed = _mm512_or_si512(low, _mm512_slli_epi64(high, 32));
         let by_row = _mm512_permutexvar_epi8(transposed, packed);
         let sums = _mm512_cvtepi64_epi32(_mm512_sad_epu8(by_row, _mm512_setzero_si512()));
-        // SAFETY: eight counts.
+        // SAFETY: `popcounts` has the eight numbers that are read.
         let counts8 = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
         let least = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(counts8), slope), offset);
         let reached = _mm256_cmp_ps(_mm256_cvtepi32_ps(sums), least, _CMP_GE_OQ);
         let mut near = _mm256_movemask_ps(reached) as u32;
         if near != 0 {
             let mut common = [0u32; ROWS];
-            // SAFETY: room for eight sums.
+            // SAFETY: `common` has room for the eight numbers that are written.
             unsafe { _mm256_storeu_si256(common.as_mut_ptr().cast(), sums) };
             while near != 0 {
                 let r = near.trailing_zeros() as usize;
@@ -211,7 +211,7 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
         rest,
         |row| {
             let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
-            // SAFETY: row and query have the same number of words.
+            // SAFETY: row and query have the same number of words, and both are read to their end.
             unsafe { intersect_avx512(a, b, 8 * row.len()) }
         },
         hit,

@@ -5,8 +5,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::clusters::{connected, Clusters};
 use super::forest::{numbers, Forest};
-use super::links::steps;
-use super::{filled, Link, Links};
+use super::links::{steps, Link, Links};
+use super::memory::filled;
 use crate::error::number;
 use crate::range::unit;
 use crate::tick::Ticker;
@@ -24,7 +24,7 @@ use crate::{Error, ErrorKind, Result};
 /// 1/(threshold − missing) times as much, since each record that joins it changes the mean of all
 /// others. Besides 50 bytes a record, some 90 bytes for each pair of the largest connected part.
 ///
-/// Errors: a threshold or `missing` outside [0,1], `missing` not below the threshold (everything
+/// Errors: a threshold or `missing` outside 0…1, `missing` not below the threshold (everything
 /// connected, and nothing else, would be merged), out of memory.
 pub fn average(
     links: &Links,
@@ -249,7 +249,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Keys of a table, at the most, on average: a little less than what a table of 2^15 places takes.
+    /// Keys of a table, at the most, on average: a little less than what a table of 2^15 slots takes.
     const SIZE: usize = 27_000;
 
     /// Makes room for so many keys, and forgets what there was.
@@ -305,8 +305,8 @@ fn make_room(table: &mut HashMap<u64, u128>, more: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pair;
     use super::*;
+    use crate::dedup::links::Pair;
 
     fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
         let pair = |&(a, b, similarity)| Pair { a, b, similarity };

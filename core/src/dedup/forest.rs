@@ -1,7 +1,7 @@
 //! Union-find: sets of records that only ever grow (R. E. Tarjan, J. van Leeuwen: Worst-Case
 //! Analysis of Set Union Algorithms, JACM 31, 1984).
 
-use super::{filled, reserve};
+use super::memory::{filled, reserve};
 use crate::tick::Ticker;
 use crate::Result;
 

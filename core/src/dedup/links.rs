@@ -1,22 +1,27 @@
 //! Pairs as lists of neighbours.
 
-use super::filled;
+use super::memory::filled;
 use crate::range::unit;
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
-/// Two records and how similar they are, in [0,1]. Which of them is a and which b does not matter.
+/// Two records and how similar they are, in 0…1. Which of them is a and which b does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
+    /// One record.
     pub a: u32,
+    /// The other.
     pub b: u32,
+    /// In 0…1.
     pub similarity: f64,
 }
 
 /// A neighbour of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
+    /// The neighbour.
     pub to: u32,
+    /// In 0…1.
     pub similarity: f64,
 }
 
@@ -26,7 +31,7 @@ impl Link {
     }
 }
 
-/// A similarity in [0,1] in steps of 2^-63: sums of them do not depend on the order, and what is equal
+/// A similarity in 0…1 in steps of 2^-63: sums of them do not depend on the order, and what is equal
 /// by arithmetic is not made unequal by rounding. Below 2^-10 it is rounded down.
 pub(super) fn steps(similarity: f64) -> u64 {
     const ONE: f64 = (1u64 << 63) as f64;
@@ -45,7 +50,7 @@ impl Links {
     /// The lists of records `0..records`. A pair that is given several times, in whichever direction,
     /// counts once, with its greatest similarity; a pair of a record with itself does not count.
     ///
-    /// Errors: a record that does not exist, a similarity outside [0,1], out of memory.
+    /// Errors: a record that does not exist, a similarity outside 0…1, out of memory.
     pub fn new(records: u32, pairs: &[Pair], turn: impl FnMut()) -> Result<Links> {
         let ticker = &mut Ticker::new(turn);
         let n = records as usize;
@@ -66,11 +71,11 @@ impl Links {
             end += *start;
             *start = end;
         }
-        let nobody = Link {
+        let unset = Link {
             to: 0,
             similarity: 0.0,
         };
-        let mut links = filled(end, nobody, ticker)?;
+        let mut links = filled(end, unset, ticker)?;
         for &Pair { a, b, similarity } in pairs.iter().filter(|pair| pair.a != pair.b) {
             ticker.step();
             for (from, to) in [(a, b), (b, a)] {

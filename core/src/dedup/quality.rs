@@ -3,12 +3,12 @@
 //! Where there is nothing to be wrong about, nothing is wrong: the precision of nothing found is 1, and so
 //! is the recall of no truth.
 
-use super::reserve;
+use super::memory::reserve;
 use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
-/// Shares in [0,1].
+/// Shares in 0…1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// How much of what was found is true; 1 if nothing was found.
@@ -22,6 +22,7 @@ pub struct Rates {
 /// Distinct pairs of different records, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
+    /// The pairs that were found.
     pub found: u64,
     /// The pairs that are true, found or not.
     pub truth: u64,

@@ -1,6 +1,7 @@
 //! What every threshold would have found, from one pass over the pairs.
 
-use super::{filled, reserve, PairCounts};
+use super::memory::{filled, reserve};
+use super::quality::PairCounts;
 use crate::error::number;
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
@@ -18,7 +19,9 @@ pub struct Sweep {
 /// What a threshold finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepStep {
+    /// The least similarity of a pair that it finds.
     pub threshold: f64,
+    /// The pairs that it finds, and those that are true.
     pub counts: PairCounts,
 }
 

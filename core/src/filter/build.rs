@@ -1,7 +1,10 @@
 //! Setting bits: from text, from positions, by union and intersection.
 
-use super::layout::{header, HEADER};
-use super::{Shape, View};
+use bitvec::prelude::{BitSlice, Lsb0};
+use bitvec::view::BitView;
+
+use super::layout::{header, View, HEADER};
+use super::shape::Shape;
 use crate::bits::popcount;
 use crate::ngram::for_each_ngram;
 use crate::{Error, ErrorKind, Result};
@@ -114,6 +117,11 @@ impl<'b> Builder<'b> {
         &mut self.bytes[HEADER..]
     }
 
+    /// The bits one by one.
+    fn positional(&mut self) -> &mut BitSlice<u8, Lsb0> {
+        self.bits().view_bits_mut()
+    }
+
     /// Sets the bits of every n-gram of `text`; `tick` is called now and then.
     pub fn add_text(&mut self, text: &str, by_word: bool, tick: impl FnMut()) {
         let hasher = self.hasher;
@@ -123,6 +131,7 @@ impl<'b> Builder<'b> {
             hasher.shape.ngram(),
             by_word,
             |_, index| {
+                // by hand: with bitvec's set a whole signature takes 13 % more instructions
                 hasher.positions(index, |at| {
                     bits[at as usize / 8] |= 1 << (at % 8);
                     true
@@ -143,11 +152,9 @@ impl<'b> Builder<'b> {
                 "bit position {at} is out of range for shape {shape}"
             ));
         }
-        let byte = &mut self.bits()[at as usize / 8];
-        if *byte >> (at % 8) & 1 == 1 {
+        if self.positional().replace(at as usize, true) {
             return bad(format!("bit position {at} occurs twice"));
         }
-        *byte |= 1 << (at % 8);
         Ok(())
     }
 
@@ -192,6 +199,7 @@ pub fn contains_text(view: &View<'_>, text: &str, by_word: bool, tick: impl FnMu
         hasher.shape.ngram(),
         by_word,
         |_, index| {
+            // by hand: with bitvec's index it takes 8 % more instructions
             all = all && hasher.positions(index, |at| bits[at as usize / 8] >> (at % 8) & 1 == 1);
         },
         tick,

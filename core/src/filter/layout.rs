@@ -17,7 +17,10 @@
 
 use std::fmt::Write;
 
-use super::Shape;
+use bitvec::prelude::{BitSlice, Lsb0};
+use bitvec::view::BitView;
+
+use super::shape::Shape;
 use crate::bits::{intersect_bits, popcount};
 use crate::{Error, ErrorKind, Result};
 
@@ -27,7 +30,12 @@ pub const HEADER: usize = 12;
 /// Format version.
 pub const VERSION: u8 = 1;
 
-const POPCOUNT: std::ops::Range<usize> = 8..12;
+/// Version and shape.
+const TAG: usize = size_of::<u64>();
+
+const POPCOUNT: std::ops::Range<usize> = TAG..TAG + size_of::<u32>();
+
+const _: () = assert!(POPCOUNT.end == HEADER);
 
 /// A signature's bytes, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +86,9 @@ impl<'a> View<'a> {
             ))
             .detail(format!("Shape {raw} has {} bits.", raw.m())));
         }
-        let padding = 8 * wanted as u32 - raw.m();
-        if padding > 0 && view.bits()[wanted - 1] >> (8 - padding) != 0 {
+        let padding = &view.positional()[raw.m() as usize..];
+        if padding.any() {
+            let padding = padding.len();
             return Err(
                 bad("padding bits of the signature are set".into()).detail(format!(
                     "Shape {raw} leaves the last {padding} bits unused; they must be 0."
@@ -107,12 +116,19 @@ impl<'a> View<'a> {
         &self.bytes[HEADER..]
     }
 
+    /// The bits one by one, and behind them those that fill the last byte.
+    #[inline]
+    pub(super) fn positional(&self) -> &'a BitSlice<u8, Lsb0> {
+        self.bits().view_bits()
+    }
+
     /// Version and shape in one number, equal for signatures that compare.
     #[inline]
     pub fn tag(&self) -> u64 {
-        u64::from_le_bytes(self.bytes[..8].try_into().expect("eight bytes"))
+        u64::from_le_bytes(self.bytes[..TAG].try_into().expect("eight bytes"))
     }
 
+    /// What another signature must have in common to be compared.
     #[inline]
     pub fn shape(&self) -> Shape {
         Shape::of_tag(self.tag())
@@ -124,7 +140,7 @@ impl<'a> View<'a> {
         u32::from_le_bytes(self.bytes[POPCOUNT].try_into().expect("four bytes"))
     }
 
-    /// Share of set bits, in [0,1].
+    /// Share of set bits, in 0…1.
     pub fn fill(&self) -> f64 {
         f64::from(self.popcount()) / f64::from(self.shape().m())
     }
@@ -142,8 +158,8 @@ impl<'a> View<'a> {
 
     /// Positions of the set bits, ascending.
     pub fn positions(&self) -> impl Iterator<Item = u32> + 'a {
-        let bits = self.bits();
-        (0..8 * bits.len() as u32).filter(move |&i| bits[i as usize / 8] >> (i % 8) & 1 == 1)
+        let bits = self.positional().iter().by_vals();
+        bits.zip(0..).filter_map(|(set, i)| set.then_some(i))
     }
 
     /// Total order that never fails: by shape, then by the bits. Equal means equal bytes.

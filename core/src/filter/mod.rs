@@ -1,7 +1,10 @@
 //! Bloom-filter signatures: their shape, their bytes, how n-grams set bits, and what fill rates mean.
 //!
 //! A filter has k segments of p bits, p prime. An n-gram of index idx sets bit j·p + (h₁ + j·h₂) mod p in each
-//! segment j, with h₁ = idx mod p and h₂ = idx mod (p−2) + 1 (disjoint coding, double hashing).
+//! segment j, with h₁ = idx mod p and h₂ = idx mod (p−2) + 1. That is disjoint coding with double hashing (A. Kirsch,
+//! M. Mitzenmacher: Less Hashing, Same Performance: Building a Better Bloom Filter, ESA 2006). Bloom filters of n-grams
+//! compare names in R. Schnell, T. Bachteler, J. Reiher: Privacy-Preserving Record Linkage Using Bloom Filters, BMC
+//! Medical Informatics and Decision Making 9, 2009.
 
 mod build;
 mod layout;

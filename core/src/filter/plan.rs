@@ -14,13 +14,14 @@ pub const FPR_RANGE: std::ops::Range<f64> = 0.0..1.0;
 /// A planned filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterPlan {
+    /// The shape to use.
     pub shape: Shape,
     /// N-grams of a text of the planned length.
     pub n: u32,
     /// False-positive rate by the formula, (1−e^(−kn/m))^k.
     pub actual_fpr: f64,
     /// n/(p(p−2)): n-grams share one of p(p−2) patterns, so n of them also answer for this share of
-    /// all others, whatever the formula says.
+    /// all others, however low the rate by the formula is.
     pub pattern_floor: f64,
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::{parse_text, write_text, View};
+use super::layout::{parse_text, write_text, View};
 use crate::range::unit;
 use crate::{Error, ErrorKind, Result};
 
@@ -14,7 +14,7 @@ pub const THRESHOLD: usize = size_of::<f64>();
 /// A threshold that no similarity reaches.
 pub const NEVER: f64 = 2.0;
 
-/// Whether a query can have this threshold: one in [0,1], or [`NEVER`], since such queries are dumped and restored.
+/// Whether a query can have this threshold: one in 0…1, or [`NEVER`], since such queries are dumped and restored.
 #[inline]
 pub fn is_threshold(threshold: f64) -> bool {
     (0.0..=1.0).contains(&threshold) || threshold == NEVER
@@ -31,8 +31,9 @@ fn check_threshold(threshold: f64) -> Result<()> {
 /// A query's bytes, checked.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryView<'a> {
+    /// The signature that rows are compared with.
     pub signature: View<'a>,
-    /// In [0,1], or [`NEVER`] in queries that a comparison was rewritten to.
+    /// In 0…1, or [`NEVER`] in queries that a comparison was rewritten to.
     pub threshold: f64,
 }
 
@@ -49,7 +50,7 @@ impl<'a> QueryView<'a> {
 
     /// A view of bytes from anywhere.
     ///
-    /// Errors: a malformed signature, a threshold outside [0,1] and not [`NEVER`].
+    /// Errors: a malformed signature, a threshold outside 0…1 and not [`NEVER`].
     pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
         let Some((signature, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
             return Err(Error::new(
@@ -74,7 +75,7 @@ pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
 
 /// Reads the text form into `out`, which is emptied first.
 ///
-/// Errors: malformed text, a threshold outside [0,1] and not [`NEVER`]; out of memory.
+/// Errors: malformed text, a threshold outside 0…1 and not [`NEVER`]; out of memory.
 pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let bad = || {
         Error::new(

@@ -100,7 +100,7 @@ pub fn collision(model: CollisionModel, p: i64, n: i64, k: i64) -> Result<f64> {
 
 /// What a similarity of n-grams becomes on bits: γ·(1+2δ−δ²)/(1+δ²). It may exceed 1.
 ///
-/// Errors: γ or δ outside [0,1].
+/// Errors: γ or δ outside 0…1.
 pub fn corrected_threshold(gamma: f64, delta: f64) -> Result<f64> {
     unit("threshold", gamma)?;
     Ok(gamma * factor(delta)?)
@@ -108,7 +108,7 @@ pub fn corrected_threshold(gamma: f64, delta: f64) -> Result<f64> {
 
 /// What a similarity of bits says of n-grams: s·(1+δ²)/(1+2δ−δ²).
 ///
-/// Errors: δ outside [0,1].
+/// Errors: δ outside 0…1.
 pub fn corrected_similarity(similarity: f64, delta: f64) -> Result<f64> {
     Ok(similarity / factor(delta)?)
 }

@@ -19,8 +19,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Most segments.
     pub const MAX_K: u8 = 64;
+    /// Least bits of a segment.
     pub const MIN_P: u16 = 5;
+    /// Most bits of a segment.
     pub const MAX_P: u16 = 8191;
 
     /// The shape (k, p, ngram) under the rules of this version.
@@ -55,6 +58,13 @@ impl Shape {
     }
 
     /// Sets rule set, hash family and key as read from a stored value.
+    ///
+    /// There is one rule set as yet, so this accepts [`text::RULES`] only, and sets it. With a second one it must accept all
+    /// that ever were, and keep the one that it read, or no dump of an older version could be restored: reading and
+    /// comparing values needs no rules, and two rule sets make two shapes. What needs the rules that made a value, and must
+    /// then refuse values of others or know those rules, are the functions that set or test bits by a text:
+    /// [`Builder::add_text`](super::Builder::add_text) on a stored value (SQL's `bloom_add`) would mix rule sets, and
+    /// [`contains_text`](super::contains_text) would miss n-grams. They normalise by the newest rules and do not look at the shape's.
     ///
     /// Errors: one that this version does not know.
     pub fn with_variant(mut self, rules: i64, family: i64, key: i64) -> Result<Shape> {

@@ -1,12 +1,17 @@
 //! How a search is done: which chunks are read to which radius, and which rows are scanned instead.
 //!
-//! *Pigeonhole.* A row reaches the threshold only if it differs from the query in at most r bits. Let the
-//! chunks be disjoint, and ρ_i ≥ −1 with Σ(ρ_i + 1) = r + 1. If the row differed in more than ρ_i
-//! bits, so in ρ_i + 1 at least, in every chunk, it would differ in r + 1 bits. So it differs in at most
-//! ρ_i bits in some chunk i with ρ_i ≥ 0, and is found among the neighbours of the query's value there.
+//! *Multi-index hashing.* Rows are listed by the values of disjoint chunks of their bits, and those lists are read whose
+//! values are near the query's (M. Norouzi, A. Punjani, D. J. Fleet: Fast Exact Search in Hamming Space with Multi-Index
+//! Hashing, IEEE TPAMI 36, 2014). There every chunk is read to the same radius.
 //!
-//! r grows with the row's popcount, so the rows with the most bits, few as they usually are, can
-//! be scanned, and the chunks read for a smaller r.
+//! *General pigeonhole principle.* Here each chunk has a radius of its own, chosen by what its lists cost (J. Qin, Y. Wang,
+//! C. Xiao, W. Wang, X. Lin, Y. Ishikawa: GPH: Similarity Search in Hamming Space, ICDE 2018). A row reaches the threshold
+//! only if it differs from the query in at most r bits. Let the chunks be disjoint, and ρ_i ≥ −1 with Σ(ρ_i + 1) = r + 1.
+//! If the row differed in more than ρ_i bits, so in ρ_i + 1 at least, in every chunk, it would differ in r + 1 bits. So it
+//! differs in at most ρ_i bits in some chunk i with ρ_i ≥ 0, and is found among the neighbours of the query's value there.
+//!
+//! r grows with the row's popcount, and rows are in the order of their popcounts. So the rows with the most bits, few as
+//! they usually are, can be scanned, and the chunks read for a smaller r.
 
 use super::query::Query;
 use super::segment::{Segment, MEASURED};
@@ -18,11 +23,13 @@ pub struct Costs {
     pub probe: f64,
     /// To read one posting, and look at its row.
     pub candidate: f64,
-    /// To scan a row, for each word that it has, and besides.
+    /// To scan one word of a row.
     pub scan_word: f64,
+    /// To scan a row, whatever its length.
     pub scan_row: f64,
 }
 
+/// What searches cost that look at each candidate's row page.
 pub const COSTS: Costs = Costs {
     probe: 45.0,
     candidate: 90.0,

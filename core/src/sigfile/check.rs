@@ -1,7 +1,10 @@
 //! Whether a segment is what it ought to be.
 
+use bitvec::order::Lsb0;
+use bitvec::view::BitView;
+
+use super::pages::Pages;
 use super::segment::Segment;
-use super::Pages;
 use crate::{Error, Result};
 
 /// Looks at every row and every posting.
@@ -56,6 +59,7 @@ fn check_postings(segment: &Segment, n: usize, pages: &mut impl Pages) -> Result
     seen.try_reserve_exact(words)
         .map_err(|_| Error::out_of_memory(8 * words))?;
     seen.resize(words, 0);
+    let seen = seen.view_bits_mut::<Lsb0>();
     let mut last = None;
     for page in 0..postings.fences.len() as u32 {
         let number = postings.first_page + page;
@@ -64,21 +68,19 @@ fn check_postings(segment: &Segment, n: usize, pages: &mut impl Pages) -> Result
         for (value, row) in list.iter() {
             let at = row as usize;
             let expected = values.get(at).copied();
-            let bit = 1u64 << (at % 64);
-            let twice = seen.get(at / 64).is_some_and(|word| word & bit != 0);
-            if expected != Some(value) || twice || last >= Some((value, row)) {
+            if expected != Some(value) || seen[at] || last >= Some((value, row)) {
                 return Err(Error::damaged(format!(
                     "chunk {n} lists row {row} under {value:#x}, where it does not belong"
                 ))
                 .on_page(number));
             }
-            seen[at / 64] |= bit;
+            seen.set(at, true);
             last = Some((value, row));
         }
         pages.tick();
     }
-    let listed: u32 = seen.iter().map(|w| w.count_ones()).sum();
-    if listed as usize != present {
+    let listed = seen.count_ones();
+    if listed != present {
         return Err(Error::damaged(format!(
             "chunk {n} lists {listed} of {present} rows"
         )));

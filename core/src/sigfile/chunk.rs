@@ -1,5 +1,6 @@
 //! Chunks: the bits of a signature dealt into neighbouring stretches that each tell about as many rows
-//! apart as there are.
+//! apart as there are, as multi-index hashing (Norouzi, Punjani, Fleet; see [`super::budget`]) has them, but of the same
+//! entropy and not of the same width.
 
 /// A stretch of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Chunk {
 
 impl Chunk {
     /// So that a value is a u32.
-    pub const MAX_WIDTH: u32 = 32;
+    pub const MAX_WIDTH: u32 = u32::BITS;
 
     /// The chunk's bits of a row, the first one lowest.
     #[inline]
@@ -46,6 +47,7 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
+    /// No rows as yet, of so many bits.
     pub fn new(bits: u32) -> Self {
         Frequencies {
             rows: 0,
@@ -57,6 +59,7 @@ impl Frequencies {
     pub fn add(&mut self, words: &[u64]) {
         self.rows += 1;
         for (i, &word) in words.iter().enumerate() {
+            // by words: bitvec's iter_ones makes writing a whole segment take half as many instructions again
             let mut word = word;
             while word != 0 {
                 if let Some(set) = self.set.get_mut(64 * i + word.trailing_zeros() as usize) {

@@ -15,6 +15,7 @@ mod bytes;
 pub mod check;
 pub mod chunk;
 pub mod join;
+mod pages;
 pub mod posting;
 pub mod query;
 pub mod rows;
@@ -23,26 +24,7 @@ pub mod segment;
 pub mod tiers;
 pub mod write;
 
+pub use pages::Pages;
 pub use query::Query;
 pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
 pub use segment::Segment;
-
-use crate::Result;
-
-/// Pages of one segment, by number: its row pages come first, its posting pages behind them.
-pub trait Pages {
-    /// The page's content, until the next call: as many words as the geometry says.
-    ///
-    /// Errors: a page that is not one of the segment.
-    fn page(&mut self, number: u32) -> Result<&[u64]>;
-
-    /// The page will soon be asked for, and what is near these words of it: pages of a large segment are in no
-    /// processor's cache, and several can be on their way at once.
-    fn prefetch(&mut self, _number: u32, _words: &[usize]) {}
-
-    /// A turn for the caller, at every step that may take more than some microseconds. No page is needed until the next call.
-    fn tick(&mut self) {}
-
-    /// No page is needed until the next call.
-    fn release(&mut self) {}
-}

@@ -14,15 +14,23 @@ use super::bytes::{bytes, bytes_mut, quarters, quarters_mut};
 use crate::{Error, Result};
 
 /// Bytes of a posting: part of the value, row.
-const POSTING: usize = 1 + 3;
-const HEADER: usize = 16;
-const HEADER_QUARTERS: usize = HEADER / 2;
+const POSTING: usize = 1 + ROW;
+
+/// Two words.
+const HEADER: usize = 2 * size_of::<u64>();
+const HEADER_QUARTERS: usize = HEADER / size_of::<u16>();
+
+/// Bytes of a row's number.
+const ROW: usize = 3;
 
 /// Rows of a segment are numbered in 24 bits.
-pub const MAX_ROWS: u32 = 1 << 24;
+pub const MAX_ROWS: u32 = 1 << (8 * ROW);
+
+/// Words of the largest page whose postings a u16 can count.
+pub const MAX_PAGE_WORDS: usize = u16::MAX as usize * POSTING / size_of::<u64>();
 
 /// Values of a bucket, at most: what a byte can tell apart.
-pub const MAX_SHIFT: u32 = 8;
+pub const MAX_SHIFT: u32 = u8::BITS;
 
 /// Lists up to which looking at each row is quicker than searching.
 const SHORT: usize = 48;
@@ -42,10 +50,12 @@ pub struct PostingPage<'a> {
 pub struct PostingList<'a>(&'a [u8]);
 
 impl<'a> PostingList<'a> {
+    /// Rows of the list.
     pub fn len(&self) -> usize {
         self.0.len() / 3
     }
 
+    /// Whether no row has the value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -128,6 +138,7 @@ impl<'a> PostingPage<'a> {
         self.len
     }
 
+    /// Whether there are no postings on this page.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -229,7 +240,11 @@ pub struct PostingFiller {
 
 impl PostingFiller {
     /// For a chunk of `width` bits over so many rows: `shift` leaves some 16 postings a bucket.
+    ///
+    /// # Panics
+    /// If a page has more than [`MAX_PAGE_WORDS`].
     pub fn new(page_words: usize, width: u32, rows: u32) -> Self {
+        assert!(page_words <= MAX_PAGE_WORDS, "a u16 counts the postings");
         let values_a_row = f64::from(width).exp2() / f64::from(rows.max(1));
         let shift = (16.0 * values_a_row)
             .log2()
@@ -243,6 +258,7 @@ impl PostingFiller {
         }
     }
 
+    /// Whether there are no postings to write.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

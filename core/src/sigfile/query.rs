@@ -75,6 +75,7 @@ impl Query {
         }
     }
 
+    /// The bits.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
@@ -84,11 +85,14 @@ impl Query {
         self.popcount
     }
 
+    /// The least similarity of a row that is found.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Bit popcounts that can reach the threshold, `None` if no row can.
+    /// Popcounts that can reach the threshold, `None` if no row can: the popcount bound, min(|Q|,|B|)/max(|Q|,|B|) ≥ t
+    /// (S. J. Swamidass, P. Baldi: Bounds and Algorithms for Fast Exact Searches of Chemical Fingerprints in Linear and
+    /// Sublinear Time, J. Chem. Inf. Model. 47, 2007).
     pub fn window(&self) -> Option<(u32, u32)> {
         (self.window.0 <= self.window.1).then_some(self.window)
     }

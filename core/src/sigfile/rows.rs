@@ -6,15 +6,15 @@
 //! | capacity · stride | bits of each row, padded with 0 to whole words |
 //! | capacity, if rows have thresholds | threshold of each row (float8) |
 //! | ⌈capacity/2⌉ | popcount of each row (u32); one more than there are bits: a null signature |
-//! | the rest | tid of each row in the table (6 bytes: offset, block; little-endian), 0 for a dead row |
+//! | the rest | tid of each row (6 bytes: offset, block; little-endian), 0 for a dead row |
 
 use super::bytes::{bytes, bytes_mut, halves, halves_mut};
 use crate::bits::intersect_words;
 use crate::filter::query::is_threshold;
 use crate::{Error, ErrorKind, Result};
 
-/// Bytes of a row's tid.
-const TID: usize = 6;
+/// Bytes of a row's tid: offset and block.
+const TID: usize = size_of::<u16>() + size_of::<u32>();
 
 /// How rows of one shape lie on pages of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,9 @@ impl Geometry {
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignatureRow<'a> {
+    /// The bits, as many words as the geometry's stride.
     pub words: &'a [u64],
+    /// How many bits are set; one more than there are bits for a null signature.
     pub popcount: u32,
     /// 0 where rows have none.
     pub threshold: f64,
@@ -179,7 +181,7 @@ impl<'a> RowPage<'a> {
 
     /// A page that rows are added to.
     ///
-    /// Errors: as above; popcounts that no row can have; a row behind the last one.
+    /// Errors: more rows than fit; popcounts that no row can have; a row behind the last one.
     pub fn growing(geometry: Geometry, words: &'a [u64]) -> Result<Self> {
         let page = RowPage::new(geometry, words)?;
         let popcounts = page.popcounts();
@@ -203,14 +205,17 @@ impl<'a> RowPage<'a> {
         Ok(page)
     }
 
+    /// How the rows lie on the page.
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
+    /// Rows on this page.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether there are no rows on this page.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -236,6 +241,7 @@ impl<'a> RowPage<'a> {
         halves(&self.words[g.popcounts_at()..g.tids_at()])
     }
 
+    /// The tid of row `i`: block · 2^16 + offset, 0 for a dead row.
     pub fn tid(&self, i: usize) -> u64 {
         let at = TID * i;
         let mut tid = [0; 8];
@@ -243,6 +249,7 @@ impl<'a> RowPage<'a> {
         u64::from_le_bytes(tid)
     }
 
+    /// The threshold of row `i`, 0 where rows have none.
     pub fn threshold(&self, i: usize) -> f64 {
         let g = self.geometry;
         if g.thresholds {
@@ -318,7 +325,7 @@ impl<'a> RowPageMut<'a> {
         tids[at..at + TID].copy_from_slice(&tid.to_le_bytes()[..TID]);
     }
 
-    /// Marks row `i` as dead: its bits stay, nobody finds it.
+    /// Marks row `i` dead: its bits stay, and no search finds it.
     pub fn mark_dead(&mut self, i: usize) {
         self.set_tid(i, 0);
     }

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::budget::{plan, Costs, SearchPlan};
+use super::pages::Pages;
 use super::query::Query;
 use super::rows::RowPage;
 use super::segment::{Postings, Segment};
-use super::Pages;
 use crate::sort::sort_distinct;
 use crate::tick::Ticker;
 use crate::{Error, Result};

@@ -17,6 +17,7 @@ pub const MEASURED: usize = 3;
 /// A chunk's posting lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Postings {
+    /// The bits whose values are listed.
     pub chunk: Chunk,
     /// Number of the first posting page, among the segment's pages.
     pub first_page: u32,
@@ -56,12 +57,15 @@ impl Postings {
 /// A sealed segment: rows sorted by popcount, null signatures last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
+    /// How rows lie on pages.
     pub geometry: Geometry,
+    /// All rows, those with null signatures and dead ones among them.
     pub rows: u32,
     /// Least of the rows' own thresholds, 0 where they have none.
     pub least_threshold: f64,
     /// First row of at least so many bits, for 0 to bits + 2.
     pub first: Vec<u32>,
+    /// The posting lists of each chunk; none in a small segment.
     pub postings: Vec<Postings>,
 }
 
@@ -155,6 +159,7 @@ impl Segment {
         self.first[self.geometry.null_popcount() as usize]
     }
 
+    /// Pages that hold rows.
     pub fn row_pages(&self) -> u32 {
         self.geometry.pages(self.rows)
     }

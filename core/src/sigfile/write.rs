@@ -4,16 +4,20 @@
 //! read once for each range of values that does.
 
 use super::chunk::{Chunk, Frequencies, MIN_ROWS};
+use super::pages::Pages;
 use super::posting::{PostingFiller, MAX_ROWS};
 use super::rows::{Geometry, RowPageMut, SignatureRow};
 use super::segment::{Postings, Segment, MEASURED};
-use super::Pages;
+use crate::sort::sort_stably;
+use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
 /// What a page of a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
+    /// Rows, as [`super::rows`] has them.
     Rows,
+    /// Posting lists, as [`super::posting`] has them.
     Postings,
 }
 
@@ -43,6 +47,7 @@ pub struct Writer<S> {
 }
 
 impl<S: PageStore> Writer<S> {
+    /// A segment without rows as yet, whose pages go to `store`.
     pub fn new(geometry: Geometry, store: S) -> Self {
         Writer {
             geometry,
@@ -260,7 +265,10 @@ impl PostingSorter {
                     postings.push(u64::from(value) << 32 | u64::from(row));
                 }
             })?;
-            self.sort(lo, hi, output.store);
+            // values of this range differ in these bits only
+            let bits = 32 + 32 - (lo ^ hi).leading_zeros();
+            let ticker = &mut Ticker::new(|| output.store.tick());
+            sort_stably(&mut self.postings, &mut self.spare, 32..bits, ticker);
             for (i, &p) in self.postings.iter().enumerate() {
                 output.push((p >> 32) as u32, p as u32);
                 if i % 4096 == 0 {
@@ -333,40 +341,6 @@ impl PostingSorter {
             from = next;
         }
         Ok(())
-    }
-
-    /// Sorts by value and leaves the order of rows of one value: a byte or so at a time.
-    fn sort(&mut self, lo: u32, hi: u32, turn: &mut impl Pages) {
-        const DIGIT: u32 = 11;
-        /// Postings between two turns.
-        const TURN: usize = 1 << 12;
-        let bits = 32 - (lo ^ hi).leading_zeros();
-        let mut shift = 32;
-        while shift < 32 + bits {
-            let digit = |p: u64| (p >> shift & ((1 << DIGIT) - 1)) as usize;
-            let mut at = [0usize; 1 << DIGIT];
-            for some in self.postings.chunks(TURN) {
-                for &p in some {
-                    at[digit(p)] += 1;
-                }
-                turn.tick();
-            }
-            let mut sum = 0;
-            for slot in &mut at {
-                sum += std::mem::replace(slot, sum);
-            }
-            self.spare.resize(self.postings.len(), 0);
-            for some in self.postings.chunks(TURN) {
-                for &p in some {
-                    let slot = &mut at[digit(p)];
-                    self.spare[*slot] = p;
-                    *slot += 1;
-                }
-                turn.tick();
-            }
-            std::mem::swap(&mut self.postings, &mut self.spare);
-            shift += DIGIT;
-        }
     }
 }
 

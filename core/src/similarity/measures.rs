@@ -1,4 +1,4 @@
-//! Measures of two signatures, all of them from three counts.
+//! Measures of two signatures, all of them from three popcounts.
 
 use crate::bits::{intersect_bits, popcount};
 use crate::filter::View;
@@ -7,8 +7,11 @@ use crate::Result;
 /// Set bits of a, of b, and of both. Every ratio is 0 where one of the signatures is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Popcounts {
+    /// Set bits of a.
     pub a: u32,
+    /// Set bits of b.
     pub b: u32,
+    /// Bits set in both.
     pub common: u32,
 }
 
@@ -32,7 +35,7 @@ impl Popcounts {
         }
     }
 
-    /// |A∧B| / |A∨B|, in [0,1].
+    /// |A∧B| / |A∨B|, in 0…1.
     #[inline]
     pub fn jaccard(self) -> f64 {
         ratio(self.common, f64::from(self.a + self.b - self.common))

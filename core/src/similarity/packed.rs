@@ -23,10 +23,12 @@ impl PackedSignatures {
         }
     }
 
+    /// Rows.
     pub fn len(&self) -> usize {
         self.popcounts.len()
     }
 
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.popcounts.is_empty()
     }

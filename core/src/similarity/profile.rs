@@ -29,10 +29,12 @@ impl<'a> Weights<'a> {
         Ok(Weights(weights))
     }
 
+    /// Attributes of a record.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Never: the sum of the weights is positive.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -40,9 +42,9 @@ impl<'a> Weights<'a> {
 
 /// Σ gᵢ·simᵢ over the attributes that are present, divided by their Σ gᵢ; `None` when none with a
 /// positive weight is. One similarity a weight, in order; `None` stands for an attribute that is
-/// missing on either side.
+/// null on either side.
 ///
-/// Errors: whatever a similarity brings.
+/// Errors: those of the similarities.
 pub fn profile(
     weights: Weights<'_>,
     similarities: impl Iterator<Item = Result<Option<f64>>>,

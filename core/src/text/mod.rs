@@ -1,6 +1,7 @@
 //! Identity text: one spelling for what is meant to be the same.
 
 mod date;
+mod letters;
 mod luhn;
 mod normalize;
 

@@ -1,29 +1,35 @@
-//! Look-ups in the catalogs: names of tables and columns, as they are and as SQL writes them, and who may read them.
+//! Look-ups in the catalogs: names, as they are and as SQL writes them; whose they are; where rows are stored.
+//!
+//! A look-up of something that does not exist gives `?`, kind 0 or InvalidOid, since others may drop it meanwhile.
 
 use std::ffi::{CStr, CString};
 
-use pgrx::pg_sys;
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pg::message::{words, Message, OrMessage};
 
 pub mod privileges;
 pub mod storage;
 
-pub use privileges::{has_policies_for, is_owner, may_select, may_use_schema};
+pub use privileges::{may_select, may_use_schema};
 
-/// SAFETY: `string` is a C string of the server's, or NULL.
+/// # Safety
+/// `string` is a C string of the server's, or NULL.
 unsafe fn copy(string: *const std::ffi::c_char) -> CString {
     if string.is_null() {
         return c"?".to_owned();
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: the string ends with a zero byte, and is copied at once.
     unsafe { CStr::from_ptr(string) }.to_owned()
 }
 
-/// `?` for one that does not exist.
+/// The name of a relation.
 pub fn name(relation: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
     unsafe { copy(pg_sys::get_rel_name(relation)) }
 }
 
+/// The name of a relation's schema.
 pub fn schema(relation: pg_sys::Oid) -> CString {
     // SAFETY: catalog look-ups by OID.
     unsafe {
@@ -33,6 +39,7 @@ pub fn schema(relation: pg_sys::Oid) -> CString {
     }
 }
 
+/// The name of a function's schema.
 pub fn schema_of_function(function: pg_sys::Oid) -> CString {
     // SAFETY: catalog look-ups by OID.
     unsafe {
@@ -47,6 +54,7 @@ pub fn quoted(relation: pg_sys::Oid) -> CString {
     quoted_name(&schema(relation), &name(relation))
 }
 
+/// The same of anything that is in a schema.
 pub fn quoted_name(schema: &CStr, name: &CStr) -> CString {
     // SAFETY: two C strings.
     unsafe {
@@ -57,11 +65,13 @@ pub fn quoted_name(schema: &CStr, name: &CStr) -> CString {
     }
 }
 
+/// An identifier as SQL writes it.
 pub fn quoted_column(name: &CStr) -> CString {
     // SAFETY: a C string.
     unsafe { copy(pg_sys::quote_identifier(name.as_ptr())) }
 }
 
+/// The kind of a relation, such as RELKIND_INDEX.
 pub fn kind(relation: pg_sys::Oid) -> u8 {
     // SAFETY: a catalog look-up by OID.
     unsafe { pg_sys::get_rel_relkind(relation) as u8 }
@@ -74,28 +84,44 @@ pub fn column(relation: pg_sys::Oid, name: &CStr) -> Option<i16> {
     (number > 0).then_some(number)
 }
 
+/// The type of a column.
 pub fn column_type(relation: pg_sys::Oid, column: i16) -> pg_sys::Oid {
     // SAFETY: a catalog look-up.
     unsafe { pg_sys::get_atttype(relation, column) }
 }
 
+/// The name of a column.
 pub fn column_name(relation: pg_sys::Oid, column: i16) -> CString {
     // SAFETY: a catalog look-up that may miss.
     unsafe { copy(pg_sys::get_attname(relation, column, true)) }
 }
 
+/// The name of a type as people write it.
 pub fn type_name(of_type: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
     unsafe { copy(pg_sys::format_type_be(of_type)) }
 }
 
-/// With its schema, as SQL writes it.
+/// The name of a type with its schema, as SQL writes it.
 pub fn qualified_type(of_type: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
     unsafe { copy(pg_sys::format_type_be_qualified(of_type)) }
 }
 
+/// The name of an access method.
 pub fn access_method(method: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
     unsafe { copy(pg_sys::get_am_name(method)) }
+}
+
+/// Errors: there is no relation of this OID (42P01).
+pub fn check_exists(relation: pg_sys::Oid) -> OrMessage<()> {
+    if kind(relation) != 0 {
+        return Ok(());
+    }
+    let oid = relation.to_u32().to_string();
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+        words!("relation with OID ", oid, " does not exist"),
+    ))
 }

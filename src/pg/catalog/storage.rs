@@ -1,8 +1,8 @@
 //! Where the rows of a table are: in its own storage, or where only a query finds them.
 //!
-//! A table of another access method, and one that is distributed over servers by an extension, looks like any other in the
-//! catalogs; its own storage is read in another way, or empty. The truth is what a query would read: the plan of the plainest
-//! one scans the tables themselves, or does something else.
+//! In the catalogs, a table of another access method looks like any other, and so does one that an extension distributes
+//! over servers. But its storage is read in another way, or is empty. So this looks at what a query would read: the plan of
+//! the simplest query scans the tables themselves, or does something else.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,13 @@ use pgrx::{pg_sys, PgBox};
 
 use crate::pg::ffi;
 use crate::pg::node::{self, Node};
-pub use crate::pg::relation::is_heap;
+use crate::pg::relation::OpenRelation;
 
 /// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
 /// Policies do not matter.
 ///
-/// SAFETY: `table` is a table, partitioned or not, or a materialised view, with this column, and locked; a snapshot is active.
+/// # Safety
+/// `table` is a table, partitioned or not, or a materialised view, with this column, and locked; a snapshot is active.
 pub unsafe fn is_read_from(
     tables: impl IntoIterator<Item = pg_sys::Oid>,
     table: pg_sys::Oid,
@@ -25,7 +26,7 @@ pub unsafe fn is_read_from(
 ) -> bool {
     let mut read = BTreeSet::new();
     let numbers = tables.into_iter().map(pg_sys::Oid::to_u32);
-    // SAFETY: as promised by the caller; the plan is a new one.
+    // SAFETY: the caller has locked the table and has a snapshot; the plan is a new one.
     unsafe {
         let plan = &*plan(table, column, inherit);
         let entries = node::nodes(plan.rtable);
@@ -35,22 +36,24 @@ pub unsafe fn is_read_from(
 
 /// The plan of `SELECT column FROM table`, or of `ONLY table`, without its policies.
 ///
-/// SAFETY: as for [`is_read_from`].
+/// # Safety
+/// As for [`is_read_from`].
 unsafe fn plan(
     table: pg_sys::Oid,
     column: pg_sys::AttrNumber,
     inherit: bool,
 ) -> *mut pg_sys::PlannedStmt {
     let (mut of_type, mut typmod, mut collation) = (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
-    // SAFETY: as promised by the caller; nodes are made as the parser makes them, in the current memory context.
+    // SAFETY: the table exists, has this column and is locked. Nodes are made as the parser makes them, in the current
+    // memory context.
     unsafe {
         pg_sys::get_atttypetypmodcoll(table, column, &mut of_type, &mut typmod, &mut collation);
         let lock = pg_sys::AccessShareLock as i32;
         let state = pg_sys::make_parsestate(std::ptr::null_mut());
-        let open = ffi::table_open(table, pg_sys::NoLock as i32);
+        let open = OpenRelation::locked_table(table);
         let alias = std::ptr::null_mut();
-        pg_sys::addRangeTableEntryForRelation(state, open, lock, alias, inherit, true);
-        pg_sys::table_close(open, pg_sys::NoLock as i32);
+        pg_sys::addRangeTableEntryForRelation(state, open.pointer(), lock, alias, inherit, true);
+        drop(open);
         let mut from = PgBox::<pg_sys::RangeTblRef>::alloc_node(NodeTag::T_RangeTblRef);
         from.rtindex = 1;
         let value = pg_sys::makeVar(1, column, of_type, typmod, collation, 0);
@@ -68,7 +71,7 @@ unsafe fn plan(
         query.jointree = pg_sys::makeFromExpr(from, std::ptr::null_mut());
         query.targetList = node::list(&[target.cast()]);
         pg_sys::free_parsestate(state);
-        // for messages only
+        // The text appears in messages only.
         let text = c"SELECT FROM a table of bloom_ident";
         ffi::pg_plan_query(query.into_pg(), text.as_ptr(), 0, std::ptr::null_mut())
     }
@@ -76,12 +79,14 @@ unsafe fn plan(
 
 /// Collects the tables that a plan scans; `false` if it does anything else.
 ///
-/// SAFETY: `plan` is NULL or of a planned statement with these entries.
+/// # Safety
+/// `plan` is NULL or of a planned statement with these entries.
 unsafe fn scans(plan: *mut Node, entries: &[*mut Node], to: &mut BTreeSet<u32>) -> bool {
     if plan.is_null() {
         return true;
     }
-    // SAFETY: as promised by the caller; every plan node begins with a Plan, those of scans with a Scan.
+    // SAFETY: the plan is not NULL, so it is a node of the planned statement. Every plan node begins with a Plan, and those of
+    // scans with a Scan.
     unsafe {
         let mut all = |plans| {
             let mut plans = node::nodes(plans).into_iter();
@@ -99,7 +104,7 @@ unsafe fn scans(plan: *mut Node, entries: &[*mut Node], to: &mut BTreeSet<u32>) 
             }
             NodeTag::T_Append => all((*plan.cast::<pg_sys::Append>()).appendplans),
             NodeTag::T_MergeAppend => all((*plan.cast::<pg_sys::MergeAppend>()).mergeplans),
-            // of a table without partitions
+            // A table without partitions has such a plan.
             NodeTag::T_Result => scans((*plan.cast::<pg_sys::Plan>()).lefttree.cast(), entries, to),
             _ => false,
         }

@@ -1,0 +1,161 @@
+//! Pairs with their similarities in memory.
+
+use bloom_ident_core::dedup::Pair;
+use bloom_ident_core::range::unit;
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::PgSqlErrorCode;
+
+use crate::clusters::dictionary::KeyDictionary;
+use crate::pg::budget::{push, Budget};
+use crate::pg::cursor::{Cursor, Output, Row};
+use crate::pg::error::{raise, raise_as, shown, OrRaise};
+use crate::types::readable;
+
+/// Reads the rows of a cursor over a, b and similarity.
+pub struct PairReader {
+    keys: [Output; 2],
+    /// For messages.
+    name: String,
+}
+
+impl PairReader {
+    pub fn new(cursor: &Cursor, name: &str) -> PairReader {
+        PairReader {
+            keys: [cursor.output(0), cursor.output(1)],
+            name: name.to_owned(),
+        }
+    }
+
+    fn refuse_null(&self, what: &str) -> ! {
+        raise(
+            &Error::new(
+                ErrorKind::NullNotAllowed,
+                format!("{what} of a pair in \"{}\" is null", self.name),
+            )
+            .hint("Give a view that leaves such pairs out."),
+        )
+    }
+
+    /// Errors: the similarity is null, or outside [0,1].
+    pub fn similarity(&self, row: Row) -> f64 {
+        let Some(similarity) = row.datum(2) else {
+            self.refuse_null("similarity")
+        };
+        let similarity = f64::from_bits(similarity.value() as u64);
+        unit("similarity", similarity).or_raise();
+        similarity
+    }
+
+    /// What `of` makes of each of both keys.
+    ///
+    /// Errors: a key is null.
+    pub fn keys<T>(&mut self, row: Row, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
+        [0, 1].map(|i| match row.datum(i) {
+            Some(key) => self.keys[i].show(key, &mut of),
+            None => self.refuse_null(["a", "b"][i]),
+        })
+    }
+}
+
+/// Fails the statement with 21000: in the relation `name` a pair has the same key twice.
+pub fn refuse_one_key(key: &[u8], name: &str) -> ! {
+    let message = format!(
+        "both keys of a pair in \"{name}\" are \"{}\"",
+        shown(&readable(key))
+    );
+    raise_as(
+        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+        &Error::new(ErrorKind::DataException, message)
+            .detail("A key names one record, and a pair is of two.")
+            .hint("Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out."),
+    )
+}
+
+/// The memory that is needed besides pairs and keys, in bytes.
+#[derive(Clone, Copy)]
+pub struct Overhead {
+    /// For each pair.
+    pub a_pair: usize,
+    /// For each record.
+    pub a_record: usize,
+    /// What is in use already.
+    pub held: usize,
+}
+
+/// Pairs in memory, and the keys of their records.
+pub struct PairList {
+    pairs: Vec<Pair>,
+    keys: KeyDictionary,
+    budget: Budget,
+    overhead: Overhead,
+}
+
+impl PairList {
+    pub fn new(overhead: Overhead) -> PairList {
+        PairList::with(KeyDictionary::new(), overhead)
+    }
+
+    /// Records whose keys are in the dictionary keep their numbers.
+    pub fn with(keys: KeyDictionary, overhead: Overhead) -> PairList {
+        PairList {
+            pairs: Vec::new(),
+            keys,
+            budget: Budget::of_setting(),
+            overhead,
+        }
+    }
+
+    /// Adds a pair by its keys.
+    ///
+    /// Errors: more than maintenance_work_mem; out of memory.
+    pub fn push(&mut self, a: &[u8], b: &[u8], similarity: f64) {
+        let (a, b) = (self.keys.number(a), self.keys.number(b));
+        self.put(Pair { a, b, similarity });
+    }
+
+    fn put(&mut self, pair: Pair) {
+        push(&mut self.pairs, pair);
+        self.check();
+    }
+
+    /// This runs for every pair, since keys can be long.
+    ///
+    /// Errors: more than maintenance_work_mem.
+    fn check(&self) {
+        let (pairs, records) = (self.pairs.len(), self.keys.len());
+        let Overhead {
+            a_pair,
+            a_record,
+            held,
+        } = self.overhead;
+        let needed =
+            held + pairs * (size_of::<Pair>() + a_pair) + records * a_record + self.keys.memory();
+        self.budget
+            .check(needed, || format!("{pairs} pairs of {records} records"));
+    }
+
+    /// Reads the pairs of a cursor over a, b and similarity, without those less similar than `least`.
+    ///
+    /// Errors: more than maintenance_work_mem; a null; a similarity outside [0,1]; a pair of a key with itself.
+    pub fn read(&mut self, cursor: Cursor, name: &str, least: f64) {
+        let mut reader = PairReader::new(&cursor, name);
+        cursor.each(|row| {
+            let similarity = reader.similarity(row);
+            if similarity >= least {
+                let [a, b] = reader.keys(row, |key| self.keys.number(key));
+                if a == b {
+                    refuse_one_key(self.keys.key(a), name);
+                }
+                self.put(Pair { a, b, similarity });
+            }
+        });
+    }
+
+    /// The pairs, and the keys by the numbers that they have there.
+    ///
+    /// Errors: more than maintenance_work_mem.
+    pub fn finish(self) -> (Vec<Pair>, KeyDictionary) {
+        self.check();
+        (self.pairs, self.keys)
+    }
+}

@@ -1,0 +1,204 @@
+//! Which records belong together, as found or as known to be true: pairs of records, or a label for each record.
+
+use bloom_ident_core::dedup::labels;
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::PgSqlErrorCode;
+
+use crate::clusters::dictionary::{KeyDictionary, NONE};
+use crate::clusters::pair_list::refuse_one_key;
+use crate::clusters::source::{Form, Source};
+use crate::pg::budget::{push, reserve, Budget};
+use crate::pg::check_for_interrupts;
+use crate::pg::error::{raise, raise_as, shown, OrRaise};
+use crate::types::{readable, tick};
+
+/// Which records belong together, by the numbers of their keys.
+pub enum Resolution {
+    /// Pairs of records, as they were read.
+    Pairs(Vec<(u32, u32)>),
+    /// A label for each number, which records of one cluster share. It is [`NONE`] for a record that has none, as numbers behind the
+    /// end have none.
+    Labels(Vec<u32>),
+}
+
+fn text(bytes: &[u8]) -> String {
+    shown(&readable(bytes))
+}
+
+fn refuse_null(column: &str, source: &Source) -> ! {
+    raise(
+        &Error::new(
+            ErrorKind::NullNotAllowed,
+            format!("column \"{column}\" of \"{}\" is null", source.name),
+        )
+        .hint("Give a view that leaves such rows out."),
+    )
+}
+
+impl Resolution {
+    /// Reads a relation, and adds its keys to the dictionary. `held` bytes are in use already.
+    ///
+    /// Errors: more than maintenance_work_mem; a null; a pair of a key with itself; a key that comes twice.
+    pub fn read(source: &Source, keys: &mut KeyDictionary, held: usize) -> Resolution {
+        match source.form {
+            Form::Pairs => Resolution::Pairs(read_pairs(source, keys, held)),
+            Form::Labels => Resolution::Labels(read_labels(source, keys, held)),
+        }
+    }
+
+    /// Memory in use, in bytes.
+    pub fn memory(&self) -> usize {
+        match self {
+            Resolution::Pairs(pairs) => size_of::<(u32, u32)>() * pairs.capacity(),
+            Resolution::Labels(labels) => size_of::<u32>() * labels.capacity(),
+        }
+    }
+
+    /// The label of a record, [`NONE`] if it has none.
+    pub fn label(labels: &[u32], record: u32) -> u32 {
+        labels.get(record as usize).copied().unwrap_or(NONE)
+    }
+
+    /// A label for each of `records` in this order, which records share that belong together: the least position among them. Pairs
+    /// put together all that they connect.
+    pub fn labels(&self, records: &[u32], keys: &KeyDictionary) -> Vec<u32> {
+        let connected;
+        let given = match self {
+            Resolution::Labels(given) => given,
+            Resolution::Pairs(pairs) => {
+                let n = keys.len() as u32;
+                connected = labels(n, pairs.iter().copied(), tick).or_raise();
+                &connected
+            }
+        };
+        let most = given.iter().filter(|&&label| label != NONE).max();
+        let mut first = filled(most.map_or(0, |&label| label as usize + 1));
+        let mut result = Vec::new();
+        reserve(&mut result, records.len());
+        for (position, &record) in (0..).zip(records) {
+            check_for_interrupts();
+            let label = Resolution::label(given, record);
+            result.push(if label == NONE {
+                position
+            } else {
+                let first = &mut first[label as usize];
+                *first = position.min(*first);
+                *first
+            });
+        }
+        result
+    }
+}
+
+fn filled(n: usize) -> Vec<u32> {
+    let mut filled = Vec::new();
+    reserve(&mut filled, n);
+    filled.resize(n, NONE);
+    filled
+}
+
+fn read_pairs(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<(u32, u32)> {
+    let cursor = source.rows();
+    let mut outputs = [cursor.output(0), cursor.output(1)];
+    let budget = Budget::of_setting();
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
+    let check = |pairs: &Vec<(u32, u32)>, keys: &KeyDictionary| {
+        // A pair takes 8 bytes, as in a copy and in another one of the distinct pairs. Vectors grow by half.
+        let needed = held + 32 * pairs.len() + 32 * keys.len() + keys.memory();
+        budget.check(needed, || {
+            format!("{} pairs of {} records", pairs.len(), keys.len())
+        });
+    };
+    cursor.each(|row| {
+        let [a, b] = [0, 1].map(|i| match row.datum(i) {
+            Some(key) => outputs[i].show(key, |key| keys.number(key)),
+            None => refuse_null(["a", "b"][i], source),
+        });
+        if a == b {
+            refuse_one_key(keys.key(a), &source.name);
+        }
+        push(&mut pairs, (a, b));
+        check(&pairs, keys);
+    });
+    pairs
+}
+
+fn read_labels(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<u32> {
+    let cursor = source.rows();
+    let mut outputs = [cursor.output(0), cursor.output(1)];
+    let budget = Budget::of_setting();
+    let mut names = KeyDictionary::new();
+    let mut labels: Vec<u32> = Vec::new();
+    let check = |labels: &Vec<u32>, names: &KeyDictionary, keys: &KeyDictionary| {
+        // Labels and positions of both sides, and records sorted by both labels.
+        let needed = held + 4 * labels.len() + 32 * keys.len() + names.memory() + keys.memory();
+        budget.check(needed, || {
+            format!("{} records in {} clusters", keys.len(), names.len())
+        });
+    };
+    cursor.each(|row| {
+        let Some(cluster) = row.datum(1) else {
+            refuse_null("cluster", source)
+        };
+        let label = outputs[1].show(cluster, |cluster| names.number(cluster));
+        let Some(key) = row.datum(0) else {
+            refuse_null("key", source)
+        };
+        let record = outputs[0].show(key, |key| keys.number(key));
+        while labels.len() <= record as usize {
+            push(&mut labels, NONE);
+        }
+        let known = &mut labels[record as usize];
+        if *known == label {
+            refuse_twice(source, keys.key(record));
+        }
+        if *known != NONE {
+            refuse_two_labels(
+                source,
+                keys.key(record),
+                names.key(*known),
+                names.key(label),
+            );
+        }
+        *known = label;
+        check(&labels, &names, keys);
+    });
+    labels
+}
+
+fn refuse_twice(source: &Source, key: &[u8]) -> ! {
+    raise_as(
+        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+        &Error::new(
+            ErrorKind::DataException,
+            format!(
+                "key \"{}\" of \"{}\" comes more than once",
+                text(key),
+                source.name
+            ),
+        )
+        .hint("A key names one record, and a record is in one cluster."),
+    )
+}
+
+fn refuse_two_labels(source: &Source, key: &[u8], one: &[u8], other: &[u8]) -> ! {
+    // The order in the message does not depend on the order of the rows.
+    let (one, other) = (one.min(other), one.max(other));
+    raise_as(
+        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+        &Error::new(
+            ErrorKind::DataException,
+            format!(
+                "key \"{}\" of \"{}\" is in two clusters",
+                text(key),
+                source.name
+            ),
+        )
+        .detail(format!(
+            "They are \"{}\" and \"{}\".",
+            text(one),
+            text(other)
+        ))
+        .hint("A key names one record, and a record is in one cluster."),
+    )
+}

@@ -1,0 +1,61 @@
+//! The search for pairs: through the indexes where every table has one, otherwise over what a query of the caller's reads.
+
+use bloom_ident_core::{Error, ErrorKind};
+
+use crate::pairs::join::TableNumber;
+use crate::pairs::output::{PairOutput, Taker};
+use crate::pairs::records::{Records, Relations};
+use crate::pairs::{indexed, stream, unique};
+use crate::pg::error::raise;
+
+/// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
+/// before the search ends. `job` is the name of the running function.
+///
+/// Errors: as `bloom_duplicates`.
+pub fn each_pair<'a>(
+    job: &'static str,
+    records: &Records,
+    threshold: f64,
+    take: &'a mut Taker<'a>,
+) {
+    let output = PairOutput::taker(job, take);
+    pairs(output, Relations::one(records), threshold);
+}
+
+/// Finds all pairs of one or two relations, each with one signature, whose similarity reaches the threshold.
+///
+/// Errors: the caller may not read the records; keys that are not unique, or null; signatures of different shapes; more
+/// partitions than can be joined; damaged indexes; what a query of the records fails with; out of memory.
+pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
+    let Relations { left: a, right: b } = relations;
+    let tables = match b {
+        None => a.indexed().map(|tables| (tables, None)),
+        Some(b) => a.indexed().zip(b.indexed()).map(|(mut tables, more)| {
+            let left = tables.len();
+            tables.extend(more);
+            (tables, Some(left))
+        }),
+    };
+    match tables {
+        Some((tables, left)) => {
+            check_number(tables.len());
+            unique::check(a);
+            b.into_iter().for_each(unique::check);
+            indexed::pairs(&mut output, &tables, left, relations, threshold);
+        }
+        None => stream::pairs(&mut output, relations, threshold),
+    }
+}
+
+/// Errors: more tables than there are numbers for.
+fn check_number(tables: usize) {
+    let most = TableNumber::MOST;
+    if tables > most {
+        let message = format!("cannot join more than {most} partitions");
+        raise(
+            &Error::new(ErrorKind::LimitExceeded, message)
+                .detail(format!("There are {tables}."))
+                .hint("Use fewer partitions, or views of some of them."),
+        );
+    }
+}

@@ -1,0 +1,387 @@
+//! Parallel workers. Each process makes the same pieces and the same plan. A counter in shared memory says which unit is the
+//! next, and each worker has a queue on which it sends the pairs that it finds to the leader.
+
+use std::cell::{Cell, RefCell};
+use std::mem::size_of;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pairs::join::pieces::{segments, JoinPiece};
+use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
+use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::table::IndexedTable;
+use crate::pg::error::raise_as;
+use crate::pg::{check_for_interrupts, entry, ffi};
+use crate::sigfile::PAGE_WORDS;
+
+/// The layout of what processes share. A worker loads the library that is installed when it starts, which may be another one
+/// than its leader has loaded, so it compares the layouts before it reads anything else. This struct never changes.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    /// [`Layout::VERSION`].
+    version: u32,
+    /// Sizes in bytes of [`Shared`], [`SharedTable`] and [`RowPair`].
+    shared: u32,
+    table: u32,
+    pair: u32,
+}
+
+impl Layout {
+    /// Every change of these types, or of what their fields or a plan's units mean, raises this number.
+    const VERSION: u32 = 1;
+
+    const OURS: Layout = Layout {
+        version: Layout::VERSION,
+        shared: size_of::<Shared>() as u32,
+        table: size_of::<SharedTable>() as u32,
+        pair: size_of::<RowPair>() as u32,
+    };
+
+    /// Errors: the leader's layout is another one.
+    fn check(self) {
+        if self == Layout::OURS {
+            return;
+        }
+        raise_as(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                "parallel worker has loaded another version of bloom_ident than its leader",
+            )
+            .detail(format!(
+                "The leader shares data in layout {}, the worker reads layout {}.",
+                self.describe(),
+                Layout::OURS.describe()
+            ))
+            .hint("Reconnect, so that the session loads the installed library too."),
+        );
+    }
+
+    fn describe(self) -> String {
+        let Layout {
+            version,
+            shared,
+            table,
+            pair,
+        } = self;
+        format!("{version} ({shared}, {table} and {pair} bytes)")
+    }
+}
+
+/// What all processes of a join know.
+#[repr(C)]
+struct Shared {
+    /// Stays the first field.
+    layout: Layout,
+    /// The next unit that no process has taken.
+    next: AtomicU64,
+    threshold: f64,
+    /// Bytes for folded rows, in each process.
+    memory: u64,
+    /// How many tables are on the left side; `u32::MAX` if all tables are joined with each other.
+    left: u32,
+    tables: u32,
+}
+
+/// A table, in an array beside [`Shared`].
+#[repr(C)]
+struct SharedTable {
+    heap: pg_sys::Oid,
+    index: pg_sys::Oid,
+    /// The words of the metapage that the leader has read.
+    meta: [u64; PAGE_WORDS],
+}
+
+mod key {
+    pub const SHARED: u64 = 1;
+    pub const TABLES: u64 = 2;
+    pub const QUEUES: u64 = 3;
+}
+
+/// Bytes of a queue: some thousand pairs.
+const QUEUE: usize = 1 << 18;
+/// About so many pairs are in a message.
+const BATCH: usize = 256;
+
+/// What to join.
+pub struct Job<'a> {
+    pub tables: &'a [IndexedTable],
+    /// So many tables are joined with the others. If it is `None` all are joined with each other.
+    pub left: Option<usize>,
+    pub threshold: f64,
+    /// Bytes for folded rows, in all processes together.
+    pub memory: usize,
+}
+
+/// With fewer units workers are not worth their start.
+const WORTH_IT: u64 = 16;
+
+/// The segments of the tables that have posting lists. The first `left` tables are side 0, if so many are joined with the others.
+pub fn pieces(tables: &[IndexedTable], left: Option<usize>) -> Vec<JoinPiece<'_>> {
+    let side = |n: usize| u8::from(left.is_some_and(|left| n >= left));
+    let numbered = tables.iter().enumerate();
+    numbered
+        .flat_map(|(n, table)| segments(TableNumber::of_index(n), side(n), table))
+        .collect()
+}
+
+fn pairing(left: Option<usize>) -> Pairing {
+    match left {
+        None => Pairing::All,
+        Some(_) => Pairing::Between,
+    }
+}
+
+/// Joins the segments of the tables, with workers if these are worth their start.
+///
+/// Errors: a damaged page; out of memory; what a worker fails with.
+pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
+    let pieces = pieces(job.tables, job.left);
+    let plan = |memory| JoinPlan::new(&pieces, pairing(job.left), job.threshold, memory);
+    let workers = if plan(job.memory).units() < WORTH_IT {
+        0
+    } else {
+        worker_limit(job.tables)
+    };
+    let memory = job.memory / (1 + workers);
+    let plan = plan(memory);
+    let mut worker = Worker::new(&plan);
+    if workers == 0 {
+        let next = AtomicU64::new(0);
+        while worker.turn(&next, &mut |pair| sink.pair(pair)) {
+            sink.progress(next.load(Ordering::Relaxed), plan.units());
+        }
+        return;
+    }
+    let team = Team::start(job, memory, workers);
+    let next = team.next();
+    loop {
+        team.receive(sink);
+        let more = worker.turn(next, &mut |pair| sink.pair(pair));
+        sink.progress(next.load(Ordering::Relaxed).min(plan.units()), plan.units());
+        if !more {
+            break;
+        }
+    }
+    team.finish(sink);
+}
+
+/// How many workers may help.
+fn worker_limit(tables: &[IndexedTable]) -> usize {
+    // SAFETY: these are settings and states of this process.
+    let allowed = unsafe {
+        if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
+            0
+        } else {
+            pg_sys::max_parallel_workers_per_gather
+        }
+    };
+    if tables.iter().any(IndexedTable::is_temporary) {
+        return 0;
+    }
+    allowed.max(0) as usize
+}
+
+/// The workers of a running job.
+struct Team {
+    context: *mut pg_sys::ParallelContext,
+    shared: *const Shared,
+    queues: Vec<*mut pg_sys::shm_mq_handle>,
+    /// Whether each worker can still send.
+    alive: RefCell<Vec<bool>>,
+}
+
+impl Team {
+    fn start(job: &Job<'_>, memory: usize, workers: usize) -> Team {
+        // SAFETY: this is the protocol of parallel contexts: sizes are estimated, the segment is made, and what is in it is
+        // written before workers start. Where there is no room for a shared segment, it is private memory and no worker starts.
+        unsafe {
+            pg_sys::EnterParallelMode();
+            let context = pg_sys::CreateParallelContext(
+                c"bloom_ident".as_ptr(),
+                c"bloom_duplicates_worker".as_ptr(),
+                workers as i32,
+            );
+            let estimate = |size: usize| {
+                let estimator = &mut (*context).estimator;
+                let aligned = size.next_multiple_of(pg_sys::ALIGNOF_BUFFER as usize);
+                estimator.space_for_chunks = pg_sys::add_size(estimator.space_for_chunks, aligned);
+                estimator.number_of_keys = pg_sys::add_size(estimator.number_of_keys, 1);
+            };
+            let size_of_tables = job.tables.len() * size_of::<SharedTable>();
+            estimate(size_of::<Shared>());
+            estimate(size_of_tables);
+            estimate(QUEUE * workers);
+            pg_sys::InitializeParallelDSM(context);
+            let toc = (*context).toc;
+            let allocate = |key: u64, size: usize| {
+                let address = pg_sys::shm_toc_allocate(toc, size);
+                pg_sys::shm_toc_insert(toc, key, address);
+                address
+            };
+            let shared: *mut Shared = allocate(key::SHARED, size_of::<Shared>()).cast();
+            shared.write(Shared {
+                layout: Layout::OURS,
+                next: AtomicU64::new(0),
+                threshold: job.threshold,
+                memory: memory as u64,
+                left: job.left.map_or(u32::MAX, |left| left as u32),
+                tables: job.tables.len() as u32,
+            });
+            let tables: *mut SharedTable = allocate(key::TABLES, size_of_tables).cast();
+            for (i, table) in job.tables.iter().enumerate() {
+                let to = tables.add(i);
+                (*to).heap = table.heap.rd_id;
+                (*to).index = (*table.index().relation()).rd_id;
+                table.meta.encode(&mut (*to).meta);
+            }
+            let workers = (*context).nworkers as usize;
+            let queues: *mut u8 = allocate(key::QUEUES, QUEUE * workers.max(1)).cast();
+            let mut handles = Vec::new();
+            for i in 0..workers {
+                let queue = pg_sys::shm_mq_create(queues.add(i * QUEUE).cast(), QUEUE);
+                pg_sys::shm_mq_set_receiver(queue, pg_sys::MyProc);
+                handles.push(queue);
+            }
+            ffi::LaunchParallelWorkers(context);
+            let launched = (*context).nworkers_launched as usize;
+            let queues: Vec<_> = handles[..launched]
+                .iter()
+                .enumerate()
+                .map(|(i, &queue)| {
+                    let handle = (*(*context).worker.add(i)).bgwhandle;
+                    pg_sys::shm_mq_attach(queue, (*context).seg, handle)
+                })
+                .collect();
+            Team {
+                context,
+                shared,
+                alive: RefCell::new(vec![true; queues.len()]),
+                queues,
+            }
+        }
+    }
+
+    fn next(&self) -> &AtomicU64 {
+        // SAFETY: the shared memory lives as long as the parallel context, which `finish` destroys when it consumes the team.
+        unsafe { &(*self.shared).next }
+    }
+
+    /// Passes on the pairs that have arrived. Returns whether any have, or a worker has ended.
+    fn receive(&self, sink: &mut impl JoinSink) -> bool {
+        let mut any = false;
+        for (i, &queue) in self.queues.iter().enumerate() {
+            while self.alive.borrow()[i] {
+                // A worker can send as fast as this process receives, so this loop may be long.
+                check_for_interrupts();
+                let (mut size, mut data) = (0, std::ptr::null_mut());
+                // SAFETY: the queue is attached; its message stays until the next call for this queue.
+                let result = unsafe { ffi::shm_mq_receive(queue, &mut size, &mut data, true) };
+                match result {
+                    pg_sys::shm_mq_result::SHM_MQ_SUCCESS => {
+                        any = true;
+                        let n = size / size_of::<RowPair>();
+                        for k in 0..n {
+                            // SAFETY: workers send whole pairs, and the message has room for `n` of them.
+                            sink.pair(&unsafe { data.cast::<RowPair>().add(k).read_unaligned() });
+                        }
+                    }
+                    pg_sys::shm_mq_result::SHM_MQ_DETACHED => {
+                        any = true;
+                        self.alive.borrow_mut()[i] = false;
+                    }
+                    _ => break,
+                }
+            }
+        }
+        any
+    }
+
+    /// Receives what is left, and waits for all workers to end.
+    ///
+    /// Errors: what a worker has failed with.
+    fn finish(self, sink: &mut impl JoinSink) {
+        while self.alive.borrow().contains(&true) {
+            if self.receive(sink) {
+                continue;
+            }
+            // SAFETY: this waits for the latch of this process, which the queues and messages of workers set.
+            unsafe {
+                let events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
+                ffi::WaitLatch(
+                    pg_sys::MyLatch,
+                    events as i32,
+                    -1,
+                    pg_sys::PG_WAIT_EXTENSION,
+                );
+                pg_sys::ResetLatch(pg_sys::MyLatch);
+            }
+            check_for_interrupts();
+        }
+        // SAFETY: the context is the one that was started, and nothing uses it after this.
+        unsafe {
+            ffi::WaitForParallelWorkersToFinish(self.context);
+            ffi::DestroyParallelContext(self.context);
+            pg_sys::ExitParallelMode();
+        }
+    }
+}
+
+/// A worker's whole life. The server has restored the leader's transaction and snapshot.
+///
+/// # Safety
+/// `segment` and `toc` are those of the parallel context that a leader has started this worker with.
+#[entry]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
+    segment: *mut pg_sys::dsm_segment,
+    toc: *mut pg_sys::shm_toc,
+) {
+    // SAFETY: the leader has written the layout before it started this process, at the beginning of what it shares. When it is
+    // the same as ours, what follows has the types that are read here.
+    unsafe {
+        let shared = pg_sys::shm_toc_lookup(toc, key::SHARED, false).cast::<Shared>();
+        (*shared.cast::<Layout>()).check();
+        let shared = &*shared;
+        let stored: *const SharedTable = pg_sys::shm_toc_lookup(toc, key::TABLES, false).cast();
+        let queues: *mut u8 = pg_sys::shm_toc_lookup(toc, key::QUEUES, false).cast();
+        let queue = queues.add(pg_sys::ParallelWorkerNumber as usize * QUEUE);
+        pg_sys::shm_mq_set_sender(queue.cast(), pg_sys::MyProc);
+        let queue = pg_sys::shm_mq_attach(queue.cast(), segment, std::ptr::null_mut());
+        let tables: Vec<IndexedTable> = (0..shared.tables as usize)
+            .map(|i| {
+                let table = &*stored.add(i);
+                IndexedTable::again(table.heap, table.index, &table.meta)
+            })
+            .collect();
+        let left = (shared.left != u32::MAX).then_some(shared.left as usize);
+        let pieces = pieces(&tables, left);
+        let memory = shared.memory as usize;
+        let plan = JoinPlan::new(&pieces, pairing(left), shared.threshold, memory);
+        let mut worker = Worker::new(&plan);
+        let mut pairs = Vec::with_capacity(BATCH);
+        let wanted = Cell::new(true);
+        let send = |pairs: &mut Vec<RowPair>| {
+            let size = size_of_val(&pairs[..]);
+            let sent = ffi::shm_mq_send(queue, size, pairs.as_ptr().cast(), false, true);
+            pairs.clear();
+            // Otherwise the leader has detached, since it does not want any more.
+            wanted.set(sent == pg_sys::shm_mq_result::SHM_MQ_SUCCESS);
+        };
+        while worker.turn(&shared.next, &mut |pair| {
+            pairs.push(*pair);
+            if pairs.len() == BATCH {
+                send(&mut pairs);
+            }
+        }) && wanted.get()
+        {
+            if !pairs.is_empty() {
+                send(&mut pairs);
+            }
+        }
+        pg_sys::shm_mq_detach(queue);
+    }
+}

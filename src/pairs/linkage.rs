@@ -1,0 +1,55 @@
+//! `bloom_linkage`: all pairs of similar records, one of each of two relations.
+
+use pgrx::pg_sys;
+
+use crate::pairs::find::pairs;
+use crate::pairs::output::PairOutput;
+use crate::pairs::profiles::{self, ProfileSearch};
+use crate::pairs::records::{Records, Relations};
+use crate::pg::entry;
+use crate::pg::function::arguments::Arguments;
+use crate::types::NewValue;
+
+const JOB: &str = "bloom_linkage";
+
+/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8)`
+#[entry]
+fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let side = |i: usize| {
+        Records::new(
+            arguments.oid(i),
+            arguments.name(i + 1),
+            vec![arguments.name(i + 2)],
+        )
+    };
+    let (a, b) = (side(0), side(3));
+    let threshold = arguments.threshold(6);
+    // SAFETY: the SQL function is declared to return a set of pairs.
+    let output = unsafe { PairOutput::rows(fcinfo, JOB) };
+    pairs(output, Relations::two(&a, &b), threshold);
+    NewValue(pg_sys::Datum::null())
+}
+
+/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8)`
+#[entry]
+fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let weights = arguments.float8s(6);
+    let side = |i: usize| {
+        let signatures = arguments.names(i + 2);
+        profiles::check(&signatures, &weights);
+        Records::new(arguments.oid(i), arguments.name(i + 1), signatures)
+    };
+    let (a, b) = (side(0), side(3));
+    let search = ProfileSearch {
+        relations: Relations::two(&a, &b),
+        weights,
+        threshold: arguments.threshold(7),
+    };
+    // SAFETY: the SQL function is declared to return a set of pairs.
+    search.run(unsafe { PairOutput::rows(fcinfo, JOB) });
+    NewValue(pg_sys::Datum::null())
+}

@@ -1,0 +1,217 @@
+//! The relations that a search reads: their columns, and whether indexes or only a query can find their rows.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::objects::is_signature;
+use crate::pairs::table::{IndexedTable, LOCK};
+use crate::pg::catalog::storage::is_read_from;
+use crate::pg::catalog::{self, may_select, may_use_schema};
+use crate::pg::error::{raise_as, shown};
+use crate::pg::relation;
+use crate::types::readable;
+
+fn fail(code: PgSqlErrorCode, message: String) -> ! {
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
+}
+
+/// A name for messages.
+fn text(name: &CStr) -> String {
+    shown(&readable(name.to_bytes()))
+}
+
+/// A column that was found by its name.
+pub struct RecordColumn {
+    pub name: CString,
+    pub type_oid: pg_sys::Oid,
+    pub collation: pg_sys::Oid,
+}
+
+impl RecordColumn {
+    /// A column of a relation. `relation` is its name for messages.
+    ///
+    /// Errors: no such column.
+    pub fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> RecordColumn {
+        RecordColumn::find(oid, column).unwrap_or_else(|column| {
+            fail(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                format!(
+                    "column \"{}\" of relation \"{relation}\" does not exist",
+                    text(&column)
+                ),
+            )
+        })
+    }
+
+    /// Gives the name back if there is no such column, or it is a system column.
+    pub fn find(oid: pg_sys::Oid, name: CString) -> Result<RecordColumn, CString> {
+        let Some(number) = catalog::column(oid, &name) else {
+            return Err(name);
+        };
+        let (mut type_oid, mut typmod, mut collation) = (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
+        // SAFETY: the column exists, and three variables are given for its properties.
+        unsafe {
+            pg_sys::get_atttypetypmodcoll(oid, number, &mut type_oid, &mut typmod, &mut collation);
+        }
+        Ok(RecordColumn {
+            name,
+            type_oid,
+            collation,
+        })
+    }
+}
+
+/// Locks a relation until the end of the transaction. Returns its name for messages.
+///
+/// Errors: no relation, or one without rows.
+pub fn lock(oid: pg_sys::Oid) -> String {
+    relation::lock(oid, LOCK);
+    let kind = catalog::kind(oid);
+    if kind == 0 {
+        fail(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+            format!("relation with OID {} does not exist", oid.to_u32()),
+        );
+    }
+    let name = text(&catalog::name(oid));
+    if ![
+        pg_sys::RELKIND_RELATION,
+        pg_sys::RELKIND_PARTITIONED_TABLE,
+        pg_sys::RELKIND_MATVIEW,
+        pg_sys::RELKIND_VIEW,
+        pg_sys::RELKIND_FOREIGN_TABLE,
+    ]
+    .contains(&kind)
+    {
+        fail(
+            PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("\"{name}\" is not a table or view"),
+        );
+    }
+    name
+}
+
+/// A relation whose records are searched, locked until the end of the transaction.
+pub struct Records {
+    pub oid: pg_sys::Oid,
+    pub key: RecordColumn,
+    pub signatures: Vec<RecordColumn>,
+}
+
+impl Records {
+    /// Errors: no relation with rows; no such column; a signature column of another type.
+    pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
+        let name = lock(oid);
+        let column = |column: CString| RecordColumn::of(oid, column, &name);
+        let signatures: Vec<RecordColumn> = signatures.into_iter().map(&column).collect();
+        for signature in &signatures {
+            if !is_signature(signature.type_oid) {
+                raise_as(
+                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                    &Error::new(
+                        ErrorKind::InvalidParameter,
+                        format!(
+                            "column \"{}\" of relation \"{name}\" is of type {}, not bloom",
+                            text(&signature.name),
+                            text(&catalog::type_name(signature.type_oid))
+                        ),
+                    )
+                    .hint("Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED."),
+                );
+            }
+        }
+        let key = column(key);
+        Records {
+            oid,
+            key,
+            signatures,
+        }
+    }
+
+    /// The tables that hold the rows, each with a sigfile index on the only signature column. It is `None` if a table has no such
+    /// index, if the caller sees the rows through a view or a policy, or if a query would read other rows than those that are in
+    /// these tables.
+    ///
+    /// Errors: the caller may not read the columns.
+    pub fn indexed(&self) -> Option<Vec<IndexedTable>> {
+        let [signature] = &self.signatures[..] else {
+            return None;
+        };
+        let kind = catalog::kind(self.oid);
+        if kind == pg_sys::RELKIND_VIEW || kind == pg_sys::RELKIND_FOREIGN_TABLE {
+            return None;
+        }
+        self.check_privileges();
+        // SAFETY: this is a catalog look-up by OID. It raises the same error as a query where row_security is off.
+        let policies = unsafe { pg_sys::check_enable_rls(self.oid, pg_sys::InvalidOid, false) };
+        if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 {
+            return None;
+        }
+        let mut tables = Vec::new();
+        // SAFETY: the relation is a table or a materialized view, and locked.
+        for oid in unsafe { relation::with_inheritors(self.oid, LOCK) } {
+            let kind = catalog::kind(oid);
+            if kind == pg_sys::RELKIND_PARTITIONED_TABLE {
+                continue;
+            }
+            if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_MATVIEW {
+                return None;
+            }
+            // SAFETY: the table is locked, and has the columns of the one that it inherits from. The snapshot is active as long as
+            // the running function.
+            tables.push(unsafe { IndexedTable::find(oid, &self.key.name, &signature.name) }?);
+        }
+        let column = catalog::column(self.oid, &signature.name)?;
+        let own = tables.iter().map(|table| table.heap.rd_id);
+        // SAFETY: the table is locked and has the column, and a function runs with an active snapshot.
+        unsafe { is_read_from(own, self.oid, column, true) }.then_some(tables)
+    }
+
+    /// Errors: the caller may not look up the table or SELECT the columns, as in a query.
+    fn check_privileges(&self) {
+        // SAFETY: these are catalog look-ups of a locked relation; the error gets a name of the server's.
+        unsafe {
+            let user = pg_sys::GetUserId();
+            let (kind, name) = if !may_use_schema(self.oid, user) {
+                let schema = pg_sys::get_rel_namespace(self.oid);
+                let kind = pg_sys::ObjectType::OBJECT_SCHEMA;
+                (kind, pg_sys::get_namespace_name(schema))
+            } else {
+                let columns = self.signatures.iter().chain([&self.key]);
+                let number = |column: &RecordColumn| catalog::column(self.oid, &column.name);
+                let numbers: Vec<i16> = columns.filter_map(number).collect();
+                if may_select(self.oid, &numbers, user) {
+                    return;
+                }
+                let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid));
+                (kind, pg_sys::get_rel_name(self.oid))
+            };
+            pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NO_PRIV, kind, name);
+        }
+    }
+}
+
+/// What a search is over: one relation, or two whose records are joined with each other.
+#[derive(Clone, Copy)]
+pub struct Relations<'a> {
+    pub left: &'a Records,
+    pub right: Option<&'a Records>,
+}
+
+impl<'a> Relations<'a> {
+    pub fn one(records: &'a Records) -> Relations<'a> {
+        Relations {
+            left: records,
+            right: None,
+        }
+    }
+
+    pub fn two(left: &'a Records, right: &'a Records) -> Relations<'a> {
+        Relations {
+            left,
+            right: Some(right),
+        }
+    }
+}

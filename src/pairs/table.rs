@@ -1,0 +1,148 @@
+//! Tables with a sigfile index on the signatures, which a search for pairs reads.
+
+use std::ffi::CStr;
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pg::error::raise_as;
+use crate::pg::ffi;
+use crate::pg::relation::OpenRelation;
+use crate::sigfile::{is_sigfile, signature_column, Meta, SigfileIndex};
+
+/// The lock on relations that are read.
+pub const LOCK: u32 = pg_sys::AccessShareLock;
+
+/// A table and its index, open, and locked until the end of the transaction.
+pub struct IndexedTable {
+    index: OpenRelation,
+    pub heap: OpenRelation,
+    /// The number of the key's column; 0 in a parallel worker.
+    pub key: pg_sys::AttrNumber,
+    pub meta: Meta,
+    /// The snapshot that the table is read with.
+    pub snapshot: pg_sys::Snapshot,
+}
+
+impl IndexedTable {
+    /// A table with its first usable index on the column `signature`; `None` if it has none, or if only a query can read the table.
+    ///
+    /// Errors: a temporary or unlogged table during recovery.
+    ///
+    /// # Safety
+    /// `oid` is a locked table with these columns. The active snapshot stays active as long as the result is used.
+    pub unsafe fn find(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<IndexedTable> {
+        let heap = OpenRelation::locked_table(oid);
+        let persistence = heap.form().relpersistence as u8;
+        // SAFETY: the table is open, and the columns exist.
+        let (column, key, is_virtual) = unsafe {
+            if persistence != pg_sys::RELPERSISTENCE_PERMANENT && pg_sys::RecoveryInProgress() {
+                // The planner words it like this.
+                let message = "cannot access temporary or unlogged relations during recovery";
+                raise_as(
+                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                    &Error::new(ErrorKind::InvalidParameter, message),
+                );
+            }
+            let key = pg_sys::get_attnum(oid, key.as_ptr());
+            (
+                pg_sys::get_attnum(oid, signature.as_ptr()),
+                key,
+                pg_sys::get_attgenerated(oid, key) as u8 == b'v',
+            )
+        };
+        let of_other_session = persistence == pg_sys::RELPERSISTENCE_TEMP && !heap.rd_islocaltemp;
+        // Only a query computes virtual columns, and says that a materialized view has not been populated.
+        if of_other_session || is_virtual || !heap.form().relispopulated || !heap.is_heap() {
+            return None;
+        }
+        let mut indexes = heap.indexes().into_iter();
+        let open = indexes.find_map(|index| {
+            let open = OpenRelation::index(index, LOCK);
+            // SAFETY: the index is open.
+            unsafe { is_usable(open.pointer(), column) }.then_some(open)
+        })?;
+        // SAFETY: the index is one of sigfile, and a function runs with an active snapshot.
+        unsafe {
+            let snapshot = pg_sys::GetActiveSnapshot();
+            let index = SigfileIndex::of(&open);
+            index.count_scan();
+            let meta = Meta::read_for(index, snapshot);
+            Some(IndexedTable {
+                index: open.keep_lock(),
+                heap,
+                key,
+                meta,
+                snapshot,
+            })
+        }
+    }
+
+    /// In a parallel worker: opens what the leader has opened. `words` are those of the metapage that the leader has read.
+    ///
+    /// # Safety
+    /// The table and its sigfile index exist, and the leader has locked them. The active snapshot is the leader's.
+    pub unsafe fn again(heap: pg_sys::Oid, index: pg_sys::Oid, words: &[u64]) -> IndexedTable {
+        let heap = OpenRelation::table(heap, LOCK).keep_lock();
+        let open = OpenRelation::index(index, LOCK).keep_lock();
+        // SAFETY: the index is one of sigfile, and the server has restored the leader's snapshot.
+        unsafe {
+            let meta = Meta::of_words(SigfileIndex::of(&open), words);
+            IndexedTable {
+                index: open,
+                heap,
+                key: 0,
+                meta,
+                snapshot: pg_sys::GetActiveSnapshot(),
+            }
+        }
+    }
+
+    /// The index, as long as the table is borrowed.
+    pub fn index(&self) -> SigfileIndex<'_> {
+        // SAFETY: it was found to be an index of sigfile, here or by the leader.
+        unsafe { SigfileIndex::of(&self.index) }
+    }
+
+    /// Whether other processes cannot read the table.
+    pub fn is_temporary(&self) -> bool {
+        self.heap.form().relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP
+    }
+
+    /// Tells serializable transactions that all of the table is read.
+    pub fn lock_predicate(&self) {
+        // SAFETY: the table is open, and the snapshot is active.
+        unsafe { ffi::PredicateLockRelation(self.heap.pointer(), self.snapshot) }
+    }
+}
+
+/// Whether an index has been there, as it is now, since before this transaction took any snapshot.
+///
+/// # Safety
+/// `index` is open.
+pub unsafe fn is_older(index: pg_sys::Relation) -> bool {
+    // SAFETY: the relation cache keeps the row of pg_index with an open index.
+    unsafe {
+        let xmin = pg_sys::htup::HeapTupleHeaderGetXmin((*(*index).rd_indextuple).t_data);
+        pg_sys::TransactionIdPrecedes(xmin, pg_sys::TransactionXmin)
+    }
+}
+
+/// Whether an index is a sigfile index of the column itself, over all rows, that every snapshot of this transaction may use.
+///
+/// # Safety
+/// `index` is open.
+unsafe fn is_usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool {
+    // SAFETY: the index is open. It is asked for its signature column when it is known to be a sigfile index.
+    unsafe {
+        let form = &*(*index).rd_index;
+        let visible = !form.indcheckxmin || is_older(index);
+        is_sigfile(index)
+            && form.indisvalid
+            && form.indisready
+            && form.indislive
+            && signature_column(index) == Some(column)
+            && ffi::RelationGetIndexPredicate(index).is_null()
+            && visible
+    }
+}

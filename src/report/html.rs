@@ -1,0 +1,343 @@
+//! A report as a page of HTML that needs nothing else.
+
+use askama::Template;
+
+use super::charts::{self, Bars, Curve};
+use super::diff::{parts, DiffPart};
+use super::facts::{Facts, Values};
+use super::histogram::Histogram;
+use super::value::{cut, grouped, percent, tidy, LENGTH};
+use super::Origin;
+use crate::types::readable;
+
+struct Bit {
+    text: String,
+    other: bool,
+    gap: bool,
+}
+
+struct Cell {
+    bits: Vec<Bit>,
+    null: bool,
+    /// The value is so short that it stays on one line.
+    short: bool,
+}
+
+struct Record {
+    key: String,
+    similarity: String,
+    keep: bool,
+    cells: Vec<Cell>,
+}
+
+struct Group {
+    number: i64,
+    size: u32,
+    records: Vec<Record>,
+    hidden: u32,
+}
+
+struct PairRow {
+    similarity: String,
+    above: bool,
+    verdict: &'static str,
+    records: [Record; 2],
+}
+
+struct SizeRow {
+    size: u32,
+    clusters: String,
+    records: String,
+    /// Its length in percent of the longest bar.
+    bar: String,
+}
+
+struct BinRow {
+    from: String,
+    pairs: String,
+    above: bool,
+}
+
+struct StepRow {
+    threshold: String,
+    found: String,
+    correct: String,
+    precision: String,
+    recall: String,
+    f1: String,
+    chosen: bool,
+    best: bool,
+}
+
+struct Quality {
+    name: String,
+    chosen: StepRow,
+    true_pairs: String,
+    best: Option<StepRow>,
+    steps: Vec<StepRow>,
+    unknown: Option<String>,
+    curve: Curve,
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    origin: &'a Origin,
+    title: String,
+    relation: String,
+    key: String,
+    signature: String,
+    database: String,
+    threshold: String,
+    floor: String,
+    rows: String,
+    signed: String,
+    pairs: String,
+    clusters: String,
+    clustered: String,
+    clustered_share: String,
+    surplus: String,
+    surplus_share: String,
+    bars: Bars,
+    bins: Vec<BinRow>,
+    quality: Option<Quality>,
+    sizes: Vec<SizeRow>,
+    near: Vec<PairRow>,
+    groups: Vec<Group>,
+    more_groups: String,
+    columns: Vec<String>,
+    more_columns: usize,
+    length: usize,
+    statement: String,
+    tables: String,
+    version: &'static str,
+}
+
+/// A value of so many characters is not broken.
+const SHORT: usize = 16;
+
+/// Stands for characters that would not be seen.
+const UNFIT: char = '\u{fffd}';
+
+fn three(x: f64) -> String {
+    format!("{x:.3}")
+}
+
+/// A similarity; one that is not 1 is not shown as 1.
+fn similarity(s: f64) -> String {
+    if s < 1.0 {
+        three((s * 1000.0).floor() / 1000.0)
+    } else {
+        "1".to_owned()
+    }
+}
+
+fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
+    let Some(values) = values else {
+        return Vec::new();
+    };
+    let cell = |(i, value): (usize, &Option<String>)| {
+        let Some(value) = value else {
+            return Cell {
+                bits: Vec::new(),
+                null: true,
+                short: true,
+            };
+        };
+        let value = tidy(value, UNFIT);
+        let bit = |text: &str, other, gap| Bit {
+            text: text.to_owned(),
+            other,
+            gap,
+        };
+        let bits = match kept.map(|kept| kept[i].as_ref()) {
+            None => vec![bit(&value, false, false)],
+            Some(None) => vec![bit(&value, true, false)],
+            Some(Some(kept)) => parts(&tidy(kept, UNFIT), &value)
+                .into_iter()
+                .map(|part| match part {
+                    DiffPart::Same(text) => bit(text, false, false),
+                    DiffPart::Other(text) => bit(text, true, false),
+                    DiffPart::Gap => bit("", false, true),
+                })
+                .collect(),
+        };
+        Cell {
+            bits,
+            null: false,
+            short: value.chars().count() <= SHORT,
+        }
+    };
+    values.iter().enumerate().map(cell).collect()
+}
+
+fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
+    let kept = cluster.records.first();
+    let kept = kept.and_then(|record| facts.values.get(&record.key));
+    let records: Vec<Record> = cluster
+        .records
+        .iter()
+        .map(|record| Record {
+            key: tidy(&readable(&record.key), UNFIT),
+            similarity: record.similarity.map_or(String::new(), similarity),
+            keep: record.keep,
+            cells: cells(
+                facts.values.get(&record.key),
+                if record.keep { None } else { kept },
+            ),
+        })
+        .collect();
+    Group {
+        number: cluster.number,
+        size: cluster.size,
+        hidden: cluster.size - records.len() as u32,
+        records,
+    }
+}
+
+fn near(facts: &Facts) -> Vec<PairRow> {
+    let row = |near: &super::facts::NearPair| {
+        let [a, b] = &near.keys;
+        let record = |key: &Vec<u8>, kept: Option<&Vec<u8>>| Record {
+            key: tidy(&readable(key), UNFIT),
+            similarity: String::new(),
+            keep: false,
+            cells: cells(
+                facts.values.get(key),
+                kept.and_then(|kept| facts.values.get(kept)),
+            ),
+        };
+        PairRow {
+            similarity: similarity(near.similarity),
+            above: near.similarity >= facts.threshold,
+            verdict: match near.is_true {
+                Some(true) => "true",
+                Some(false) => "false",
+                None => "",
+            },
+            records: [record(a, None), record(b, Some(a))],
+        }
+    };
+    facts.near.iter().map(row).collect()
+}
+
+fn quality(facts: &Facts) -> Option<Quality> {
+    let truth = facts.truth.as_ref()?;
+    let row = |threshold: String, counts: &bloom_ident_core::dedup::PairCounts| {
+        let rates = counts.rates();
+        StepRow {
+            threshold,
+            found: grouped(counts.found),
+            correct: grouped(counts.both),
+            precision: three(rates.precision),
+            recall: three(rates.recall),
+            f1: three(rates.f1),
+            chosen: false,
+            best: false,
+        }
+    };
+    let best = truth.best.as_ref().map(|best| best.threshold);
+    let steps = truth.steps.iter().map(|step| StepRow {
+        chosen: step.threshold == facts.threshold,
+        best: Some(step.threshold) == best,
+        ..row(format!("{:.2}", step.threshold), &step.counts)
+    });
+    Some(Quality {
+        name: name_of(&truth.name),
+        chosen: row(facts.threshold.to_string(), &truth.counts),
+        true_pairs: grouped(truth.counts.truth),
+        best: truth
+            .best
+            .as_ref()
+            .map(|best| row(format!("{:.2}", best.threshold), &best.counts)),
+        steps: steps.collect(),
+        unknown: (truth.unknown > 0).then(|| grouped(truth.unknown)),
+        curve: charts::curve(facts, &truth.steps),
+    })
+}
+
+fn sizes(facts: &Facts) -> Vec<SizeRow> {
+    let most = facts.sizes.iter().map(|&(_, clusters)| clusters).max();
+    let most = most.unwrap_or(1) as f64;
+    facts
+        .sizes
+        .iter()
+        .map(|&(size, clusters)| SizeRow {
+            size,
+            clusters: grouped(clusters),
+            records: grouped(u64::from(size) * clusters),
+            bar: format!("{:.1}", (100.0 * clusters as f64 / most).max(0.5)),
+        })
+        .collect()
+}
+
+/// A title or a name in full length.
+fn name_of(name: &str) -> String {
+    cut(name, usize::MAX, UNFIT)
+}
+
+/// The text with blanks at which lines do not break.
+fn unbroken(text: String) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// The report as a page.
+pub fn html(facts: &Facts, origin: &Origin) -> String {
+    let clusters = facts.clusters();
+    let surplus = facts.clustered - clusters;
+    let bins = facts.histogram.bins.iter().map(|bin| BinRow {
+        from: Histogram::label(bin),
+        pairs: grouped(bin.pairs),
+        above: Histogram::side(bin, facts.threshold) == super::Edge::Above,
+    });
+    let page = Page {
+        origin,
+        title: name_of(&origin.title),
+        relation: name_of(&origin.relation),
+        key: name_of(&origin.key),
+        signature: name_of(&origin.signature),
+        database: name_of(&origin.database),
+        threshold: facts.threshold.to_string(),
+        floor: format!("{:.2}", facts.floor),
+        rows: grouped(facts.rows),
+        signed: grouped(facts.signed),
+        pairs: grouped(facts.pairs),
+        clusters: grouped(clusters),
+        clustered: grouped(facts.clustered),
+        clustered_share: unbroken(percent(facts.clustered, facts.rows)),
+        surplus: grouped(surplus),
+        surplus_share: unbroken(percent(surplus, facts.rows)),
+        bars: charts::histogram(facts),
+        bins: bins.collect(),
+        quality: quality(facts),
+        sizes: sizes(facts),
+        near: near(facts),
+        groups: facts
+            .largest
+            .iter()
+            .map(|cluster| group(facts, cluster))
+            .collect(),
+        more_groups: grouped(facts.more_clusters()),
+        columns: facts.columns.iter().map(|name| name_of(name)).collect(),
+        more_columns: facts.more_columns,
+        length: LENGTH,
+        statement: origin.statement(facts.threshold, None),
+        tables: origin.tables(facts.threshold),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let page = page.render().expect("writing to a string does not fail");
+    ascii(&page)
+}
+
+/// Writes all that is not ASCII as character references, so that the page reads the same in every encoding that a client writes.
+fn ascii(page: &str) -> String {
+    let mut ascii = String::with_capacity(page.len() + page.len() / 8);
+    for c in page.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+        } else {
+            ascii.push_str(&format!("&#{};", u32::from(c)));
+        }
+    }
+    ascii
+}

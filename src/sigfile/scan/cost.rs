@@ -1,0 +1,178 @@
+//! What a scan costs: nanoseconds that the search plans with, in the planner's units.
+
+use bloom_ident_core::sigfile::budget::{plan, COSTS};
+use bloom_ident_core::sigfile::Query;
+use pgrx::pg_sys;
+
+use super::key::query_words;
+use super::nearest::MAX_KEYS;
+use crate::pg::error::OrRaise;
+use crate::pg::node::{cast, nodes};
+use crate::pg::relation::OpenRelation;
+use crate::pg::{entry, ffi};
+use crate::settings;
+use crate::sigfile::class::strategy;
+use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::page::SigfileIndex;
+use crate::sigfile::read::cache;
+use crate::types::{Bloom, BloomQuery};
+
+/// Nanoseconds of a unit of cost: a sequential scan of a million signatures takes 70 to 90 ms, and is
+/// estimated at some 25,000.
+const NANOSECONDS: f64 = 3_500.0;
+
+/// To begin with a segment, and with a scan.
+const SEGMENT: f64 = 500.0;
+const SCAN: f64 = 3_000.0;
+
+/// The similarity that is taken for one not known yet.
+const USUAL: f64 = 0.8;
+
+/// The condition of a clause, as far as the planner knows it.
+struct CostClause {
+    threshold: f64,
+    /// The rows' own thresholds count.
+    keyed: bool,
+    words: Option<Vec<u64>>,
+}
+
+/// The conditions of a path.
+///
+/// # Safety
+/// `path` is a path of the planner over an index of sigfile.
+unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
+    let mut found = Vec::new();
+    // SAFETY: the planner's nodes are of the types that their tags say; a constant has the operator's right-hand type.
+    unsafe {
+        for clause in nodes(path.indexclauses) {
+            let clause = &*clause.cast::<pg_sys::IndexClause>();
+            for qual in nodes(clause.indexquals) {
+                let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
+                let Some(operation) = cast::<pg_sys::OpExpr>(expression, pg_sys::NodeTag::T_OpExpr)
+                else {
+                    continue;
+                };
+                let family = *(*path.indexinfo).opfamily;
+                let number = pg_sys::get_op_opfamily_strategy(operation.opno, family) as u16;
+                let args = nodes(operation.args);
+                let constant = args
+                    .get(1)
+                    .and_then(|&a| cast::<pg_sys::Const>(a, pg_sys::NodeTag::T_Const))
+                    .filter(|c| !c.constisnull)
+                    .map(|c| c.constvalue);
+                let (threshold, words) = match (number, constant) {
+                    (strategy::MATCHES | strategy::MATCH, Some(value)) => {
+                        let query = BloomQuery::from_raw(value);
+                        let query = query.view();
+                        (query.threshold, query_words(meta, query.signature))
+                    }
+                    (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
+                    (
+                        strategy::SIMILAR | strategy::SIMILAR_COMMUTED | strategy::EQUAL,
+                        constant,
+                    ) => {
+                        let words = constant.map(|value| Bloom::from_raw(value));
+                        let words = words.and_then(|words| query_words(meta, words.view()));
+                        let equal = number == strategy::EQUAL;
+                        (if equal { 1.0 } else { settings::threshold() }, words)
+                    }
+                    _ => (0.0, None),
+                };
+                found.push(CostClause {
+                    threshold,
+                    keyed: strategy::is_keyed(number),
+                    words,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Nanoseconds for one search of all segments and the tail, and pages of the index that it reads.
+fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> (f64, f64) {
+    let mut time = SCAN;
+    for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
+        let loaded = cache::segment(index, meta, entry).or_raise();
+        let segment = &loaded.segment;
+        let least = |c: &CostClause| match c.keyed {
+            true => segment.least_threshold,
+            false => 0.0,
+        };
+        let threshold = clause.map_or(0.0, |c| c.threshold.max(least(c)));
+        let query = match clause.and_then(|c| c.words.as_ref()) {
+            Some(words) => Query::new(&segment.geometry, words, threshold),
+            None => {
+                Query::of_popcount(&segment.geometry, segment.mean_popcount() as u32, threshold)
+            }
+        };
+        time += SEGMENT + plan(segment, &query, None, &COSTS).cost;
+    }
+    for part in Part::ALL {
+        let pages = meta.tails[part as usize].len() as f64;
+        if pages > 0.0 {
+            let geometry = meta.geometry(part);
+            let row = COSTS.scan_row + COSTS.scan_word * geometry.stride as f64;
+            time += pages * geometry.capacity as f64 * row;
+        }
+    }
+    (time, index.blocks().into())
+}
+
+/// As [`search`], of the index of a path.
+///
+/// # Safety
+/// `path` is a path of the planner over an index of sigfile, which the planner has locked.
+unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
+    // SAFETY: the index exists, since the planner has locked it, and is open until it is closed here.
+    unsafe {
+        let open = OpenRelation::index((*path.indexinfo).indexoid, pg_sys::NoLock);
+        let index = SigfileIndex::of(&open);
+        let meta = Meta::read(index);
+        let clauses = clauses(&meta, path);
+        let thresholds = clauses.iter();
+        let clause = thresholds.max_by(|a, b| a.threshold.total_cmp(&b.threshold));
+        search(index, &meta, clause)
+    }
+}
+
+#[entry]
+#[allow(clippy::too_many_arguments)] // the server's interface
+pub unsafe extern "C-unwind" fn amcostestimate(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    loops: f64,
+    startup: *mut pg_sys::Cost,
+    total: *mut pg_sys::Cost,
+    selectivity: *mut pg_sys::Selectivity,
+    correlation: *mut f64,
+    pages: *mut f64,
+) {
+    // SAFETY: the planner passes a path over an index that it has locked, and variables to be filled in.
+    unsafe {
+        let mut costs = pg_sys::GenericCosts::default();
+        ffi::genericcostestimate(root, path, loops, &mut costs);
+        let path = &*path;
+        // An index that only tools for advice imagine has no pages to ask.
+        let (time, read) = if (*path.indexinfo).hypothetical {
+            (SCAN, 0.0)
+        } else {
+            look(path)
+        };
+        let rows = costs.numIndexTuples.max(0.0);
+        *startup = time / NANOSECONDS;
+        *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
+        if nodes(path.indexorderbys).len() > MAX_KEYS {
+            // So many are not supported.
+            *startup += 1.0e12;
+            *total += 1.0e12;
+        }
+        if !path.indexorderbys.is_null() {
+            // Every row may be asked for, sorted.
+            *total += rows * pg_sys::cpu_operator_cost * rows.max(2.0).log2();
+        }
+        *selectivity = costs.indexSelectivity;
+        *correlation = 0.0;
+        *pages = read;
+    }
+}

@@ -1,0 +1,182 @@
+//! Scan keys: what a scan asks for.
+
+use bloom_ident_core::bits::to_words;
+use bloom_ident_core::filter::{Shape, View};
+use bloom_ident_core::sigfile::Query;
+use pgrx::pg_sys;
+
+use super::index_scan::Condition;
+use super::nearest::MAX_KEYS;
+use crate::settings;
+use crate::sigfile::class::strategy;
+use crate::sigfile::meta::{Meta, Part};
+use crate::types::{Bloom, BloomQuery};
+
+/// What the keys of a scan ask for.
+pub struct ScanKeys<'a> {
+    pub meta: &'a Meta,
+    pub conditions: Vec<Condition>,
+    /// A key of another shape: the operator itself raises the error, for the first row it sees.
+    pub other_shape: bool,
+    /// No row fulfils the keys.
+    pub nothing: bool,
+    pub nulls: Option<bool>,
+}
+
+impl ScanKeys<'_> {
+    fn similar(&mut self, view: View<'_>, threshold: f64) {
+        match query_words(self.meta, view) {
+            Some(words) => {
+                let geometry = self.meta.geometry(Part::Signatures);
+                let query = Query::new(&geometry, &words, threshold);
+                self.conditions.push(Condition::Similar(query));
+            }
+            None => self.other_shape = true,
+        }
+    }
+
+    /// Takes in one key.
+    ///
+    /// # Safety
+    /// `key` is one of a scan: its argument is of the operator's right-hand type, unless it is NULL.
+    pub unsafe fn read(&mut self, key: &pg_sys::ScanKeyData) {
+        let flags = key.sk_flags as u32;
+        if flags & pg_sys::SK_SEARCHNULL != 0 || flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+            let wanted = flags & pg_sys::SK_SEARCHNULL != 0;
+            self.nothing |= self.nulls.is_some_and(|m| m != wanted);
+            self.nulls = Some(wanted);
+            return;
+        }
+        // The operators are strict.
+        self.nothing |= self.nulls == Some(true) || flags & pg_sys::SK_ISNULL != 0;
+        self.nulls = Some(false);
+        if self.nothing || self.meta.shape == 0 {
+            self.nothing = true;
+            return;
+        }
+        let argument = key.sk_argument;
+        // SAFETY: the argument is not NULL here, and of the right-hand type of its strategy.
+        unsafe {
+            match key.sk_strategy {
+                strategy::SIMILAR | strategy::SIMILAR_COMMUTED => {
+                    self.similar(Bloom::from_raw(argument).view(), settings::threshold());
+                }
+                strategy::MATCHES | strategy::MATCH => {
+                    let query = BloomQuery::from_raw(argument);
+                    self.similar(query.view().signature, query.view().threshold);
+                }
+                strategy::MATCHES_SIGNATURE => {
+                    self.similar(Bloom::from_raw(argument).view(), 0.0);
+                }
+                strategy::EQUAL => match query_words(self.meta, Bloom::from_raw(argument).view()) {
+                    Some(words) => self.conditions.push(Condition::Equal(words)),
+                    None => self.nothing = true,
+                },
+                strategy::COVERS => {
+                    match query_words(self.meta, Bloom::from_raw(argument).view()) {
+                        Some(words) => self.conditions.push(Condition::Covers(words)),
+                        None => self.other_shape = true,
+                    }
+                }
+                strategy::COVERED_BY => {
+                    match query_words(self.meta, Bloom::from_raw(argument).view()) {
+                        Some(words) => self.conditions.push(Condition::CoveredBy(words)),
+                        None => self.other_shape = true,
+                    }
+                }
+                other => crate::pg::error::internal!("unrecognized strategy number: {other}"),
+            }
+        }
+    }
+}
+
+/// Chooses the condition that the search goes by, and takes it from the others.
+pub fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
+    let geometry = meta.geometry(Part::Signatures);
+    // Equal signatures, if they are not empty, are those of similarity 1.
+    let equal = conditions.iter().find_map(|c| match c {
+        Condition::Equal(words) if words.iter().any(|&w| w != 0) => Some(words),
+        _ => None,
+    });
+    if let Some(words) = equal {
+        return Some(Query::new(&geometry, words, 1.0));
+    }
+    let similar = |c: &Condition| match c {
+        Condition::Similar(query) => Some(query.threshold()),
+        _ => None,
+    };
+    let best = (0..conditions.len())
+        .filter_map(|i| similar(&conditions[i]).map(|t| (i, t)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    match conditions.swap_remove(best.0) {
+        Condition::Similar(query) => Some(query),
+        _ => unreachable!("chosen among the similar"),
+    }
+}
+
+/// Keys of a scan.
+///
+/// # Safety
+/// There are `n` keys at `keys`, which stay as they are for `'a`.
+pub unsafe fn slice<'a>(keys: pg_sys::ScanKey, n: i32) -> &'a [pg_sys::ScanKeyData] {
+    if keys.is_null() || n <= 0 {
+        return &[];
+    }
+    // SAFETY: the caller has so many keys there.
+    unsafe { std::slice::from_raw_parts(keys, n as usize) }
+}
+
+/// What the order-by keys of a scan ask for.
+pub enum NearKeys {
+    /// Nothing, or NULL, or there is no signature to compare: all distances are NULL.
+    Nowhere,
+    /// A signature of another shape.
+    OtherShape,
+    /// These signatures, and at which position each stands; the others are NULL.
+    To(Vec<Query>, Vec<usize>),
+}
+
+/// Reads the order-by keys.
+///
+/// Errors: more than are supported.
+///
+/// # Safety
+/// `keys` are those of a scan: their arguments are signatures, unless they are NULL.
+pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
+    if keys.len() > MAX_KEYS {
+        crate::pg::error::internal!("sigfile index cannot order by more than {MAX_KEYS} distances");
+    }
+    if meta.shape == 0 {
+        return NearKeys::Nowhere;
+    }
+    let (mut near, mut positions) = (Vec::new(), Vec::new());
+    for (i, key) in keys.iter().enumerate() {
+        if key.sk_flags as u32 & pg_sys::SK_ISNULL != 0 {
+            continue;
+        }
+        // SAFETY: the argument is not NULL here, and of the right-hand type of the distance operator.
+        let signature = unsafe { Bloom::from_raw(key.sk_argument) };
+        let Some(words) = query_words(meta, signature.view()) else {
+            return NearKeys::OtherShape;
+        };
+        near.push(Query::new(&meta.geometry(Part::Signatures), &words, 0.0));
+        positions.push(i);
+    }
+    if near.is_empty() {
+        NearKeys::Nowhere
+    } else {
+        NearKeys::To(near, positions)
+    }
+}
+
+/// A signature to compare with, in the words of the index.
+///
+/// `None` when its shape is another than the index's.
+pub fn query_words(meta: &Meta, view: View<'_>) -> Option<Vec<u64>> {
+    (view.tag() == meta.shape).then(|| {
+        let mut words = Vec::new();
+        let stride = Shape::of_tag(meta.shape).m().div_ceil(64) as usize;
+        to_words(view.bits(), stride, &mut words);
+        words
+    })
+}

@@ -1,0 +1,87 @@
+//! What an index-only scan returns.
+
+use bloom_ident_core::bits::to_bytes;
+use bloom_ident_core::filter::Shape;
+use bloom_ident_core::sigfile::RowPage;
+use pgrx::pg_sys;
+
+use super::ScanMemory;
+use crate::pg::error::OrRaise;
+use crate::sigfile::meta::Meta;
+use crate::types::build;
+
+/// Values of rows, copied: how many a scan leaves unread is not known, so they are in no memory of the
+/// server's, which would be free only when the query ends.
+#[derive(Default)]
+pub struct TupleValues {
+    /// For each the bits, its threshold, and 1 if it has no signature.
+    words: Vec<u64>,
+    stride: usize,
+}
+
+impl TupleValues {
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    /// Copies a row of a page.
+    pub fn push(&mut self, page: &RowPage<'_>, i: usize) {
+        let row = page.row(i);
+        self.stride = row.words.len();
+        let is_null = row.popcount == page.geometry().null_popcount();
+        self.words.extend_from_slice(row.words);
+        self.words
+            .extend([row.threshold.to_bits(), u64::from(is_null)]);
+    }
+
+    /// The value as the server wants it, in the memory of the current context; NULL is a null pointer.
+    pub fn value(&self, meta: &Meta, i: usize) -> pg_sys::Datum {
+        let width = self.stride + 2;
+        let row = &self.words[i * width..(i + 1) * width];
+        let (words, rest) = row.split_at(self.stride);
+        if rest[1] == 1 {
+            return pg_sys::Datum::null();
+        }
+        let popcount: u32 = words.iter().map(|w| w.count_ones()).sum();
+        let shape = Shape::of_tag(meta.shape);
+        let bits = shape.m().div_ceil(8) as usize;
+        let header = bloom_ident_core::filter::HEADER;
+        let size = header + bits + if meta.thresholds { 8 } else { 0 };
+        let made = build(size, |to| {
+            to[..8].copy_from_slice(&meta.shape.to_le_bytes());
+            to[8..12].copy_from_slice(&popcount.to_le_bytes());
+            to_bytes(words, &mut to[header..header + bits]);
+            if meta.thresholds {
+                to[header + bits..].copy_from_slice(&rest[0].to_le_bytes());
+            }
+            Ok(())
+        });
+        pg_sys::Datum::from(made.or_raise())
+    }
+}
+
+/// Returns a value from an index-only scan.
+///
+/// # Safety
+/// `scan` is an index-only scan of ours that is not ended, and `value` is of the index's type, or NULL.
+pub unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
+    // SAFETY: the index has one column. The tuple before belongs to the scan, and the value is not used any more.
+    unsafe {
+        if !(*scan).xs_itup.is_null() {
+            pg_sys::pfree((*scan).xs_itup.cast());
+            (*scan).xs_itup = std::ptr::null_mut();
+        }
+        let mut values = [value];
+        let mut nulls = [value.is_null()];
+        // The field is read by itself, since the caller holds the state beside it.
+        let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
+        let before = pg_sys::MemoryContextSwitchTo(context);
+        (*scan).xs_itup =
+            pg_sys::index_form_tuple((*scan).xs_itupdesc, values.as_mut_ptr(), nulls.as_mut_ptr());
+        pg_sys::MemoryContextSwitchTo(before);
+        if !value.is_null() {
+            pg_sys::pfree(value.cast_mut_ptr());
+        }
+    }
+}

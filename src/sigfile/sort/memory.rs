@@ -1,0 +1,130 @@
+//! Rows in memory.
+
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::{Error, Result};
+
+use super::packed::{self, pack, unpack};
+use crate::pg::check_for_interrupts;
+
+/// Rows in memory, packed one behind the other.
+pub struct RowsInMemory {
+    geometry: Geometry,
+    words: Vec<u64>,
+    /// Numbers of the rows by popcount, once they are sorted.
+    order: Vec<u32>,
+    /// Where in `order` each popcount begins, once they are sorted.
+    first: Vec<u32>,
+}
+
+impl RowsInMemory {
+    /// No rows.
+    pub fn new(geometry: Geometry) -> Self {
+        RowsInMemory {
+            geometry,
+            words: Vec::new(),
+            order: Vec::new(),
+            first: Vec::new(),
+        }
+    }
+
+    /// Words of a row.
+    pub fn width(&self) -> usize {
+        packed::width(&self.geometry)
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.words.len() / self.width()
+    }
+
+    /// Bytes of memory for `rows` rows, sorted.
+    pub fn bytes(&self, rows: usize) -> usize {
+        rows * (8 * self.width() + 4) + 4 * self.counts()
+    }
+
+    /// Length of `first` while the rows are sorted.
+    fn counts(&self) -> usize {
+        self.geometry.null_popcount() as usize + 3
+    }
+
+    /// Adds a row.
+    ///
+    /// Errors: out of memory; a row that cannot be.
+    pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
+        let width = self.width();
+        row.check(&self.geometry)?;
+        if self.words.capacity() - self.words.len() < width {
+            // It grows by an eighth at a time: doubling would waste half of what is allowed
+            let more = (self.words.len() / 8).max(1 << 12) + width;
+            self.words
+                .try_reserve_exact(more)
+                .map_err(|_| Error::out_of_memory(8 * more))?;
+        }
+        self.words.extend_from_slice(row.words);
+        self.words.extend_from_slice(&pack(row));
+        Ok(())
+    }
+
+    fn row(&self, i: usize) -> SignatureRow<'_> {
+        let words = &self.words[i * self.width()..(i + 1) * self.width()];
+        unpack(&self.geometry, words)
+    }
+
+    /// Puts the rows in the order of their popcounts.
+    ///
+    /// Errors: out of memory.
+    fn sort(&mut self) -> Result<()> {
+        let (n, counts) = (self.len(), self.counts());
+        let mut first = Vec::new();
+        let mut order = Vec::new();
+        let reserved = first
+            .try_reserve_exact(counts)
+            .and_then(|()| order.try_reserve_exact(n));
+        reserved.map_err(|_| Error::out_of_memory(4 * (n + counts)))?;
+        first.resize(counts, 0u32);
+        order.resize(n, 0);
+        for i in 0..n {
+            check_for_interrupts();
+            first[self.row(i).popcount as usize + 2] += 1;
+        }
+        for c in 1..counts {
+            first[c] += first[c - 1];
+        }
+        // Where popcount c begins is at c + 1 as yet. It moves on with each row, and so comes to be where c ends.
+        for i in 0..n {
+            let slot = &mut first[self.row(i).popcount as usize + 1];
+            order[*slot as usize] = i as u32;
+            *slot += 1;
+            check_for_interrupts();
+        }
+        (self.first, self.order) = (first, order);
+        Ok(())
+    }
+
+    /// The same rows in the order of their popcounts.
+    ///
+    /// Errors: out of memory.
+    pub fn sorted(mut self) -> Result<RowsInMemory> {
+        self.sort()?;
+        Ok(self)
+    }
+
+    /// A row by its number in the order of popcounts; the rows are sorted.
+    pub fn nth(&self, n: usize) -> SignatureRow<'_> {
+        self.row(self.order[n] as usize)
+    }
+
+    /// The packed words of all rows, in the order of popcounts; the rows are sorted.
+    pub fn packed(&self) -> impl Iterator<Item = &[u64]> {
+        let width = self.width();
+        let rows = self.order.iter().map(|&i| i as usize);
+        rows.map(move |i| &self.words[i * width..(i + 1) * width])
+    }
+
+    /// The rows of a popcount; the rows are sorted.
+    pub fn of_popcount(&self, popcount: u32) -> impl Iterator<Item = SignatureRow<'_>> {
+        let at = popcount as usize;
+        let range = self.first[at] as usize..self.first[at + 1] as usize;
+        self.order[range].iter().map(|&i| self.row(i as usize))
+    }
+}

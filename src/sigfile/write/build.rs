@@ -1,0 +1,184 @@
+//! Building the index over a table.
+
+use pgrx::{pg_sys, PgBox};
+
+use super::publish::needs_wal;
+use super::{check_shape, write_segments, BlockPool, IndexRow};
+use crate::pg::error::OrRaise;
+use crate::pg::{entry, ffi};
+use crate::sigfile::class::has_thresholds;
+use crate::sigfile::class::options::SigfileOptions;
+use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
+use crate::sigfile::sort::ExternalSort;
+
+/// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
+mod phase {
+    pub const SCAN: i64 = 2;
+    pub const WRITE: i64 = 3;
+    pub const LOG: i64 = 4;
+}
+
+fn progress(parameter: u32, value: i64) {
+    // SAFETY: a counter of this backend.
+    unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
+}
+
+#[entry]
+pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c_char {
+    let name = match phase {
+        1 => c"initializing",
+        phase::SCAN => c"scanning table",
+        phase::WRITE => c"writing segments",
+        phase::LOG => c"logging pages",
+        _ => return std::ptr::null_mut(),
+    };
+    name.as_ptr().cast_mut()
+}
+
+struct BuildState<'r> {
+    index: SigfileIndex<'r>,
+    meta: Meta,
+    rows: [Option<ExternalSort>; 2],
+    count: u64,
+    /// Only dead rows have come so far, which old snapshots may still see.
+    only_dead: bool,
+    /// Dead rows of another shape were left out, so that old snapshots must not use the index.
+    left_out: bool,
+    /// Bytes for rows: half of maintenance_work_mem, since the postings of what fits take as much.
+    memory: usize,
+}
+
+impl BuildState<'_> {
+    fn add(&mut self, new: &IndexRow, alive: bool) {
+        let part = new.part();
+        if part == Part::Signatures {
+            let other = self.meta.shape != 0 && self.meta.shape != new.shape;
+            if other && !alive {
+                self.left_out = true;
+                return;
+            }
+            if other && self.only_dead {
+                self.left_out = true;
+                self.rows[part as usize] = None;
+                self.meta.shape = 0;
+            }
+            self.only_dead &= !alive;
+            if self.meta.shape == 0 {
+                self.meta.shape = new.shape;
+            }
+            check_shape(self.index, self.meta.shape, new);
+        }
+        let geometry = self.meta.geometry(part);
+        let memory = self.memory;
+        let rows =
+            self.rows[part as usize].get_or_insert_with(|| ExternalSort::new(geometry, memory));
+        rows.push(new.row()).or_raise();
+        self.count += 1;
+    }
+}
+
+/// Takes one row of the table.
+#[entry]
+unsafe extern "C-unwind" fn add_row(
+    _index: pg_sys::Relation,
+    tid: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    alive: bool,
+    state: *mut std::ffi::c_void,
+) {
+    // SAFETY: the server passes `state` on from ambuild, and the values of one column.
+    unsafe {
+        let build = &mut *state.cast::<BuildState<'_>>();
+        let new = IndexRow::of(build.meta.thresholds, *values, *nulls, tid);
+        build.add(&new, alive);
+    }
+}
+
+#[entry]
+pub unsafe extern "C-unwind" fn ambuild(
+    heap: pg_sys::Relation,
+    relation: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+) -> *mut pg_sys::IndexBuildResult {
+    // SAFETY: the server passes relations that it keeps open. `build` is borrowed by nobody else while rows are added to it.
+    unsafe {
+        let index = SigfileIndex::new(relation);
+        if index.blocks() != 0 {
+            crate::pg::error::internal!("index \"{}\" already contains data", index.name());
+        }
+        let memory = pg_sys::maintenance_work_mem as usize * 1024;
+        let mut build = BuildState {
+            index,
+            meta: Meta::new(has_thresholds(index)),
+            rows: Default::default(),
+            count: 0,
+            only_dead: true,
+            left_out: false,
+            memory: memory / 2,
+        };
+        // The block of the metapage is the first.
+        let encode = |meta: &Meta, page: BlankPage<'_>| {
+            page.write(PageLog::Later, PageKind::Meta, 0, |words| {
+                meta.encode(words)
+            });
+        };
+        encode(&build.meta, index.extended());
+        progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::SCAN);
+        let heap_tuples = ffi::table_index_build_scan(
+            heap,
+            relation,
+            info,
+            true,
+            true,
+            Some(add_row),
+            (&raw mut build).cast(),
+            std::ptr::null_mut(),
+        );
+        if build.left_out {
+            (*info).ii_BrokenHotChain = true;
+        }
+        progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
+        let options = SigfileOptions::of(index);
+        let mut pool = BlockPool::of_new_pages(index, PageLog::Later);
+        let mut meta = build.meta;
+        for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
+            let Some(rows) = rows else { continue };
+            let mut runs = rows.finish().or_raise();
+            let first = meta.next_generation;
+            let written = write_segments(part, &mut runs, pool, first, &options, memory / 2);
+            let (new, rest) = written.or_raise();
+            pool = rest;
+            meta.next_generation += new.len() as u64;
+            meta.segments.extend(new);
+        }
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.count as i64);
+        meta.check_size();
+        encode(&meta, index.exclusive(META).blank());
+        if needs_wal(index) {
+            progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::LOG);
+            pg_sys::log_newpage_range(
+                relation,
+                pg_sys::ForkNumber::MAIN_FORKNUM,
+                0,
+                index.blocks(),
+                true,
+            );
+        }
+        let mut result = PgBox::<pg_sys::IndexBuildResult>::alloc0();
+        result.heap_tuples = heap_tuples;
+        result.index_tuples = build.count as f64;
+        result.into_pg()
+    }
+}
+
+#[entry]
+pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
+    // SAFETY: the server passes an unlogged index that it has just created.
+    unsafe {
+        let meta = Meta::new(has_thresholds(SigfileIndex::new(relation)));
+        write_initial(relation, |words| meta.encode(words));
+    }
+}
