@@ -13,6 +13,9 @@ pg_cargo() {
 PROFILE=release
 [[ -z ${QUICK:-} || $QUICK == 0 ]] || PROFILE=quick
 
+# pgrx formats a hundred thousand lines that nobody reads.
+[[ $PROFILE != quick ]] || export RUSTFMT=true
+
 # Where build_extension leaves the library: one place per major, since cargo's
 # own target/release/libbloom_ident.so belongs to whichever major came last.
 built_library() {
@@ -26,7 +29,7 @@ build_extension() {
     need_build_packages
     need_headers
     say "building the extension for PostgreSQL $PG_MAJOR"
-    pg_cargo build --profile "$PROFILE" || return
+    pg_cargo build -p bloom_ident --profile "$PROFILE" || return
     # Not over the old file: a running server may have that mapped.
     install -D -m 755 "$CARGO_TARGET_DIR/$PROFILE/libbloom_ident.so" "$library.new" &&
         mv -f "$library.new" "$library"

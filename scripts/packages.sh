@@ -52,6 +52,9 @@ apt_install() (
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >"$log" 2>&1
     }
 
+    # Before anything is changed.
+    say "these Debian packages are missing and are now installed${as_root:+ with sudo}: $*"
+    say "to do that yourself, stop this and run: ${as_root:+sudo }apt-get install $*"
     if [[ -z ${APT_UPDATED:-} ]]; then
         say 'apt: reading the package lists'
         apt -o APT::Update::Error-Mode=any update || {
@@ -79,20 +82,28 @@ apt_install() (
         echo 'create_main_cluster = false' | "${as_root[@]}" tee "$dropin" >/dev/null
     fi
 
-    say "apt: installing $*"
+    say 'apt: installing'
     apt install -y --no-install-recommends "$@" || {
         tail -n 20 "$log" >&2
         die "apt could not install $* (see above). Install them by hand, then run this again."
     }
 )
 
-# What compiling the extension takes, apart from PostgreSQL's headers.
-need_build_packages() {
+# What compiling the extension takes, apart from PostgreSQL's headers, as arguments of need_packages; one a line.
+build_packages() {
     # cc links and compiles; libclang (of any version) is for pgrx's bindgen.
-    local packages=()
-    { command -v cc >/dev/null && packages_present libc6-dev; } || packages+=(build-essential)
-    [[ -n ${LIBCLANG_PATH:-} ]] || packages+=('libclang-dev=libclang-[0-9]*-dev')
+    { command -v cc >/dev/null && packages_present libc6-dev; } || echo build-essential
+    [[ -n ${LIBCLANG_PATH:-} ]] || echo 'libclang-dev=libclang-[0-9]*-dev'
+}
+
+need_build_packages() {
+    local packages
+    mapfile -t packages < <(build_packages)
     need_packages "${packages[@]}"
+    need_cargo
+}
+
+need_cargo() {
     command -v cargo >/dev/null ||
         die 'no cargo found. Install Rust (rustup, https://rustup.rs), then run this again.'
 }

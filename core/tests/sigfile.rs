@@ -108,6 +108,15 @@ fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
     found
 }
 
+/// A table that fails is too large to be written down.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 /// Rows near to few centres, with some empty and some equal ones.
 fn tables() -> impl Strategy<Value = Table> {
     let shapes = prop_oneof![
@@ -165,7 +174,7 @@ fn tables() -> impl Strategy<Value = Table> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(config(96))]
 
     #[test]
     fn search_equals_brute_force(
@@ -195,7 +204,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(config(64))]
 
     /// Each of some rows finds all similar rows behind it, of those that are folded.
     #[test]

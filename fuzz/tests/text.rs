@@ -1,0 +1,214 @@
+//! What reads text: normalisation, n-grams, dates, check digits, the text forms of signatures and queries.
+
+use bloom_ident_core::filter::{
+    parse_text, query::parse_query_text, query::write_query_text, write_text, QueryView, View,
+};
+use bloom_ident_core::{ngram, text};
+use bloom_ident_fuzz::{fuzz, Outcome};
+
+fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// An error's message, and its detail up to what that quotes.
+fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
+    result.map_err(|error| {
+        let detail = error.detail_text().unwrap_or("").split('"').next();
+        format!("{error}\" {}", detail.unwrap_or(""))
+    })
+}
+
+/// Two texts, parted by the first line feed.
+fn two(bytes: &[u8]) -> (String, String) {
+    let text = String::from_utf8_lossy(bytes);
+    let (a, b) = text.split_once('\n').unwrap_or((&text, ""));
+    (a.to_owned(), b.to_owned())
+}
+
+#[test]
+fn normalize() {
+    let names = [
+        "Müller-Lüdenscheidt",
+        "Þórður ﬁsh ＡＢＣ１",
+        "O'Brien d’Été",
+        "たなか 김 Ωμέγα Жуков",
+        "a\u{301}\u{308}_b  c",
+        "İı ẞ",
+    ];
+    fuzz("normalize", false, &seeds(&names), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let mut class = String::new();
+        for filler in [false, true] {
+            let normal = message(text::normalize(&text, filler, || ()))?;
+            assert!(
+                normal
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || filler && b == b'_'),
+                "{normal}"
+            );
+            assert_eq!(message(text::normalize(&normal, filler, || ()))?, normal);
+            class += if normal.is_empty() { "empty " } else { "text " };
+        }
+        Ok(class)
+    });
+}
+
+#[test]
+fn ngrams() {
+    fuzz(
+        "ngrams",
+        true,
+        &seeds(&["3erika", "2Erika Mustermann", "8 1 2", "9x"]),
+        |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let length = bytes.first().map_or(0, |b| i64::from(*b) - i64::from(b'0'));
+            let length = message(ngram::check_length(length))?;
+            let mut seen = 0;
+            for by_word in [false, true] {
+                ngram::for_each_ngram(
+                    &text,
+                    length,
+                    by_word,
+                    |window, index| {
+                        assert_eq!(ngram::index(&window.ngram()).ok(), Some(index));
+                        seen += 1;
+                    },
+                    || (),
+                );
+                let set = message(ngram::ngram_set(&text, length, by_word, || ()))?;
+                assert!(set.is_sorted() && set.len() <= seen);
+                let same = message(ngram::similarity(&text, &text, length, by_word, || ()))?;
+                assert_eq!(same, if set.is_empty() { 0.0 } else { 1.0 });
+            }
+            message(ngram::index(&text))?;
+            Ok(format!("n-grams: {}", seen > 0))
+        },
+    );
+}
+
+#[test]
+fn dates() {
+    let dates = [
+        "27.05.1964\nDD.MM.YYYY",
+        "1964-02-29\nYYYY-MM-DD",
+        "3 Mai 1964\nDD Month YYYY",
+        "5/27/64\nMM/DD/YY",
+        "\nYYYYMMDD",
+        "31.02.2000\nDD.MM.YYYY",
+    ];
+    fuzz("dates", true, &seeds(&dates), |bytes| {
+        let (date, format) = two(bytes);
+        let plausible = text::plausibility(&date, &format);
+        let parsed = message(text::parse_date(&date, &format));
+        if let Ok(digits) = &parsed {
+            assert!(
+                (digits.len() == 8 || date.trim().is_empty() && digits.is_empty())
+                    && digits.bytes().all(|b| b.is_ascii_digit()),
+                "{digits}"
+            );
+            assert_eq!(
+                message(text::parse_date(digits, "YYYYMMDD")).as_ref(),
+                Ok(digits)
+            );
+        }
+        let plausible = message(plausible)?;
+        assert!(
+            plausible.plausible == parsed.is_ok() || date.trim().is_empty(),
+            "{date:?} {format:?} {plausible:?} {parsed:?}"
+        );
+        parsed.map(|_| format!("{:?}", plausible.part))
+    });
+}
+
+#[test]
+fn luhn() {
+    fuzz(
+        "luhn",
+        true,
+        &seeds(&[
+            "4111111111111111",
+            "79927398713",
+            "4111 1111-1111 1111",
+            "0",
+            "4111111111111112",
+        ]),
+        |bytes| {
+            let number = String::from_utf8_lossy(bytes);
+            let digits: Option<Vec<u32>> = number
+                .chars()
+                .filter(|c| !" -".contains(*c))
+                .map(|c| c.to_digit(10))
+                .collect();
+            let valid = digits.is_some_and(|digits| {
+                let doubled = |(i, d): (usize, &u32)| {
+                    if i % 2 == 0 {
+                        *d
+                    } else {
+                        2 * d / 10 + 2 * d % 10
+                    }
+                };
+                !digits.is_empty()
+                    && digits.iter().rev().enumerate().map(doubled).sum::<u32>() % 10 == 0
+            });
+            assert_eq!(text::luhn(&number), valid);
+            if valid {
+                Ok("valid".into())
+            } else {
+                Err("not valid".into())
+            }
+        },
+    );
+}
+
+const SIGNATURE: &str = "(2,5,3):1f03";
+
+#[test]
+fn signature_text() {
+    fuzz(
+        "signature_text",
+        true,
+        &seeds(&[
+            SIGNATURE,
+            "(1,5,2):00",
+            " (2,5,3) : 1F03 ",
+            "(7,43,3):",
+            "(2,5,3,rules=1):1f03",
+        ]),
+        |bytes| {
+            let mut read = vec![];
+            message(parse_text(&String::from_utf8_lossy(bytes), &mut read))?;
+            let view = message(View::untrusted(&read)).expect("what is read is a signature");
+            let (mut written, mut again) = (String::new(), vec![]);
+            write_text(&view, &mut written);
+            message(parse_text(&written, &mut again))?;
+            assert_eq!(again, read);
+            Ok(format!("empty: {}", view.popcount() == 0))
+        },
+    );
+}
+
+#[test]
+fn query_text() {
+    let query = format!("0.5 {SIGNATURE}");
+    fuzz(
+        "query_text",
+        true,
+        &seeds(&[
+            &query,
+            "1 (1,5,2):00",
+            "2 (1,5,2):00",
+            "-0 (1,5,2):00",
+            "nan (1,5,2):00",
+        ]),
+        |bytes| -> Outcome {
+            let mut read = vec![];
+            message(parse_query_text(&String::from_utf8_lossy(bytes), &mut read))?;
+            let view = message(QueryView::untrusted(&read)).expect("what is read is a query");
+            let (mut written, mut again) = (String::new(), vec![]);
+            write_query_text(&view, &mut written);
+            message(parse_query_text(&written, &mut again))?;
+            assert_eq!(again, read);
+            Ok(format!("empty: {}", view.signature.popcount() == 0))
+        },
+    );
+}
