@@ -11,8 +11,6 @@ use super::ffi;
 /// A value, or what the statement fails with.
 pub type OrMessage<T> = std::result::Result<T, Box<Message>>;
 
-pub use OrMessage as Result;
-
 /// Encodes five characters as MAKE_SQLSTATE of elog.h does.
 pub const fn sqlstate(code: &[u8; 5]) -> c_int {
     let (mut state, mut i) = (0, 0);

@@ -6,7 +6,8 @@
 
 use pgrx::pg_sys::{self, NodeTag};
 
-use crate::pg::node::{bare, cast, list, nodes};
+use crate::pg::list::{nodes, of as list};
+use crate::pg::node::{bare, cast};
 use crate::sigfile::{is_estimated_by_sigfile, queried_signature};
 
 /// Offers the indexes of a table for what they hold.

@@ -9,8 +9,6 @@ use pgrx::pg_sys;
 pub mod privileges;
 pub mod storage;
 
-pub use privileges::{has_policies_for, is_owner, may_select, may_use_schema};
-
 /// # Safety
 /// `string` is a C string of the server's, or NULL.
 unsafe fn copy(string: *const std::ffi::c_char) -> CString {
