@@ -5,7 +5,7 @@ use pgrx::{pg_sys, Internal};
 
 use super::selectivity::{estimate, semi, Question};
 use crate::objects::{beside, function, is_match, Purpose};
-use crate::pg::list::{nodes, of as list};
+use crate::pg::list::{self, nodes};
 use crate::pg::node::{answer, call, cast, fold, operation, request, Node};
 use crate::pg::{entry, ffi};
 
@@ -64,7 +64,7 @@ fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Inte
         if condition.is_some() {
             asked.lossy = lossy;
         }
-        answer(condition.map(|node| list(&[node]).cast()))
+        answer(condition.map(|node| list::of(&[node]).cast()))
     }
 }
 
