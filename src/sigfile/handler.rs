@@ -11,11 +11,10 @@ use crate::pg::values::varlena::NewValue;
 
 /// Whether a relation is a sigfile index.
 ///
-///
 /// # Safety
 /// `index` is an open index.
 pub unsafe fn is_sigfile(index: pg_sys::Relation) -> bool {
-    // SAFETY: as promised by the caller.
+    // SAFETY: an open index has the routines of its access method.
     let method = unsafe { &*(*index).rd_indam };
     method.ambuild.map(|f| f as usize) == Some(build::ambuild as *const () as usize)
 }
@@ -26,10 +25,10 @@ pub fn is_estimated_by_sigfile(index: &pg_sys::IndexOptInfo) -> bool {
     index.amcostestimate.map(|f| f as usize) == Some(estimate)
 }
 
-/// `(internal)`: the routines of the method.
+/// `(internal)`: the routines of the access method.
 #[entry]
 fn sigfile_handler(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: a node of that type, zeroed.
+    // SAFETY: all zero, with its tag, is a node of that type.
     let mut am =
         unsafe { PgBox::<pg_sys::IndexAmRoutine>::alloc_node(pg_sys::NodeTag::T_IndexAmRoutine) };
     am.amstrategies = strategy::COUNT;

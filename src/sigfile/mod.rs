@@ -1,4 +1,6 @@
-//! The index access method `sigfile`: exact similarity search over signatures.
+//! The index access method `sigfile`: exact similarity search over signatures, by multi-index hashing (Norouzi, Punjani,
+//! Fleet 2012) with the general pigeonhole principle (Qin et al., GPH, 2018), over segments that are merged as in a
+//! log-structured merge tree (O'Neil et al. 1996).
 //!
 //! ARCHITECTURE.md explains the structure; what is computed is in the core. The floors, from below: `page` (how pages are
 //! held and changed), `class` (operators and options), `meta` (the metapage), `read` (segments, tails, free lists), `sort`

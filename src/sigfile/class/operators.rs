@@ -5,9 +5,9 @@ use pgrx::pg_sys;
 use super::strategy;
 use crate::sigfile::page::SigfileIndex;
 
-/// Rows of the index have thresholds: its class is one for `bloom_query`.
+/// Whether rows of the index have thresholds: its operator class is one for `bloom_query` then.
 pub fn has_thresholds(index: SigfileIndex<'_>) -> bool {
-    // SAFETY: the relation is open and has one key column.
+    // SAFETY: the relation is open, and an index of sigfile has one key column, whose family and type are kept with it.
     unsafe {
         let relation = &*index.relation();
         let (family, input) = (*relation.rd_opfamily, *relation.rd_opcintype);
@@ -21,7 +21,7 @@ pub fn has_thresholds(index: SigfileIndex<'_>) -> bool {
 /// # Safety
 /// In a transaction.
 pub unsafe fn operators(family: pg_sys::Oid) -> Vec<pg_sys::FormData_pg_amop> {
-    // SAFETY: a list of the cache by its first key, released before its rows are used.
+    // SAFETY: in a transaction; the rows of the list are copied before it is released.
     unsafe {
         let list = pg_sys::SearchSysCacheList(
             pg_sys::SysCacheIdentifier::AMOPSTRATEGY as i32,

@@ -16,19 +16,27 @@ struct StoredOptions {
     tail_limit: i32,
 }
 
+// The length of a varlena comes first.
+const _: () = assert!(std::mem::offset_of!(StoredOptions, chunks) == size_of::<i32>());
+
+/// The options of an index; `None` for a choice by the data.
 #[derive(Clone, Copy, Debug)]
 pub struct SigfileOptions {
+    /// Number of chunks that signatures are cut into.
     pub chunks: Option<u32>,
+    /// New rows that are kept unsorted.
     tail_limit: Option<u32>,
 }
 
+/// The greatest `tail_limit`.
 const MAX_TAIL: i32 = 100_000;
 
+/// What the server calls our options.
 static KIND: OnceLock<pg_sys::relopt_kind::Type> = OnceLock::new();
 
 /// Tells the server of the options; called once when the library is loaded.
 pub fn define() {
-    // SAFETY: constant strings; the kind is added once a process.
+    // SAFETY: the strings are constants; the options are added once a process.
     unsafe {
         let kind = pg_sys::add_reloption_kind();
         if KIND.set(kind).is_err() {
@@ -60,8 +68,9 @@ pub fn define() {
 const TAIL_BYTES: u32 = 160 * 1024;
 
 impl SigfileOptions {
+    /// The options that an index was given.
     pub fn of(index: SigfileIndex<'_>) -> SigfileOptions {
-        // SAFETY: the relation is open; its options were made by `amoptions`.
+        // SAFETY: the relation is open, and a sigfile index; `amoptions` has made its options.
         let stored = unsafe {
             (*index.relation())
                 .rd_options
@@ -101,7 +110,7 @@ pub unsafe extern "C-unwind" fn amoptions(
             std::mem::offset_of!(StoredOptions, tail_limit),
         ),
     ];
-    // SAFETY: called by the server with an options array or NULL; the table fits the struct.
+    // SAFETY: the server passes an array of options or NULL; the table names the fields of the struct.
     unsafe {
         pg_sys::build_reloptions(
             given,

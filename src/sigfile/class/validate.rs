@@ -15,16 +15,18 @@ fn complain(message: String) {
 
 /// The class for a type in a family.
 ///
-/// SAFETY: in a transaction.
+///
+/// # Safety
+/// In a transaction.
 unsafe fn class_of(method: pg_sys::Oid, family: pg_sys::Oid, of_type: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: catalog look-ups, which may raise an error.
+    // SAFETY: a look-up in the catalogs by OIDs, in a transaction.
     unsafe { ffi::opclass_for_family_datatype(method, family, of_type) }
 }
 
-/// SAFETY: called by the server with the OID of an operator class of the method.
+/// Whether an operator class fits the access method. What does not fit is said as INFO.
 #[entry]
 pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
-    // SAFETY: catalog look-ups.
+    // SAFETY: look-ups in the catalogs by OIDs, in a transaction; the class is one of this access method.
     unsafe {
         let family = pg_sys::get_opclass_family(class);
         let input = pg_sys::get_opclass_input_type(class);
@@ -42,7 +44,7 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             valid = false;
         };
         let (mut similarity, mut keyed, mut plain) = (false, false, false);
-        // what is of the family's other class is checked with that
+        // Operators of the family's other class are checked with that class.
         for operator in &operators(family) {
             let number = operator.amopstrategy;
             let known = (1..=strategy::COUNT as i16).contains(&number);

@@ -10,9 +10,13 @@ use super::{FreeList, Meta, Part, SegmentEntry};
 use crate::sigfile::page::words::{join, pack, split, unpack};
 use crate::sigfile::page::{SigfileIndex, META, PAGE_WORDS};
 
+/// "BISF"
 const MAGIC: u32 = 0x4653_4942;
 
+/// Version of the format of an index.
 const VERSION: u16 = 1;
+
+// Words at which the tables begin, and how much they hold.
 
 const SEGMENTS_AT: usize = 8;
 
@@ -125,6 +129,8 @@ impl Meta {
     }
 
     /// Reads what [`Meta::encode`] has written for the same index.
+    ///
+    /// Errors: damage.
     pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Meta {
         let (segments, free) = split(words[4]);
         let (tail, nulls) = split(words[5]);

@@ -25,7 +25,7 @@ use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
 use crate::sigfile::page::{
-    Exclusive, PageGuard, PageKind, PageLock, SigfileIndex, META, PAGE_WORDS,
+    ExclusiveLock, PageGuard, PageKind, PageLock, SigfileIndex, META, PAGE_WORDS,
 };
 use layout::{bits_of, NULLS_AT, NULLS_WORDS, TAIL_AT};
 pub use layout::{MAX_FREE, MAX_SEGMENTS};
@@ -39,6 +39,7 @@ pub enum Part {
 }
 
 impl Part {
+    /// Both, in the order of their numbers.
     pub const ALL: [Part; 2] = [Part::Signatures, Part::Nulls];
 
     /// Pages that a tail can have.
@@ -53,9 +54,12 @@ impl Part {
 /// A segment, as the metapage knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentEntry {
+    /// The number that the stamps of its pages have.
     pub generation: u64,
+    /// Its rows, the dead ones included.
     pub rows: u32,
     pub dead: u32,
+    /// First block of its description.
     pub map: u32,
     /// All its pages, map included.
     pub pages: u32,
@@ -65,27 +69,34 @@ pub struct SegmentEntry {
 /// Blocks that are free as soon as no snapshot is older than `horizon`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeList {
+    /// A full transaction id.
     pub horizon: u64,
+    /// First block of the chain that the list is written on.
     pub first: u32,
+    /// How many blocks it names.
     pub blocks: u32,
 }
 
+/// What a metapage says.
 #[derive(Clone, Debug)]
 pub struct Meta {
     pub identity: u64,
+    /// Rows have thresholds of their own.
     pub thresholds: bool,
-    /// 0 as long as there is no row.
+    /// The first eight bytes of all signatures, 0 as long as there is no row.
     pub shape: u64,
     pub next_generation: u64,
     pub segments: Vec<SegmentEntry>,
     pub free: Vec<FreeList>,
+    /// Blocks of the tails, one list for each [`Part`].
     pub tails: [Vec<u32>; 2],
 }
 
 impl Meta {
+    /// That of an empty index.
     pub fn new(thresholds: bool) -> Meta {
         let mut identity = [0u8; 8];
-        // SAFETY: eight bytes to write.
+        // SAFETY: pointer and length of an array.
         let random =
             unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
         if !random {
@@ -102,6 +113,8 @@ impl Meta {
         }
     }
 
+    /// Whether all of it fits a page.
+    ///
     /// Errors: more than a metapage holds; nothing has been written then.
     pub fn check_size(&self) {
         let tails = Part::ALL.map(|part| self.tails[part as usize].len() <= part.most_pages());
@@ -128,7 +141,7 @@ impl Meta {
         Meta::of_words(index, page.words())
     }
 
-    /// No page has been replaced until `later` was read.
+    /// Whether no page of the index has been replaced between this and `later`, which was read afterwards.
     pub fn holds_of(&self, later: &Meta) -> bool {
         let is_there =
             |s: &SegmentEntry| later.segments.iter().any(|l| l.generation == s.generation);
@@ -179,7 +192,7 @@ impl Meta {
     /// Changes the metapage.
     ///
     /// Errors: more than it holds.
-    pub fn store(&self, page: &mut PageGuard<'_, Exclusive>) {
+    pub fn store(&self, page: &mut PageGuard<'_, ExclusiveLock>) {
         self.check_size();
         page.change(|words| self.encode(words));
     }

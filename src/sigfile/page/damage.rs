@@ -5,7 +5,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use super::SigfileIndex;
 
 impl SigfileIndex<'_> {
-    /// The error over a page that nobody of ours can have left so; `what` is half a sentence.
+    /// The error over a page that no code of ours can have written so; `what` is half a sentence.
     #[cold]
     pub fn damaged(self, block: u32, what: &str) -> Error {
         let message = format!("index \"{}\" is damaged at block {block}", self.name());
@@ -18,7 +18,8 @@ impl SigfileIndex<'_> {
         broken(format!("index \"{}\" is damaged", self.name()), what)
     }
 
-    /// An error of the core's as one about the index, and the block; `blocks` are those of the segment's pages.
+    /// An error of the core's as one about the index, and the block. `blocks` are those of the segment's pages. Errors of
+    /// other kinds stay as they are.
     #[cold]
     pub fn locate(self, error: Error, blocks: &[u32]) -> Error {
         if error.kind() != ErrorKind::Corrupted || error.hint_text().is_some() {

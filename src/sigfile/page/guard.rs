@@ -9,10 +9,10 @@ use pgrx::pg_sys;
 use super::{PageKind, PageStamp, SigfileIndex, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE};
 
 /// A page that others may read, too.
-pub enum Shared {}
+pub enum SharedLock {}
 
 /// A page that nobody else can read or change.
-pub enum Exclusive {}
+pub enum ExclusiveLock {}
 
 /// How a page is locked.
 pub trait PageLock: sealed::Sealed {
@@ -22,20 +22,20 @@ pub trait PageLock: sealed::Sealed {
     const WRITES: bool;
 }
 
-impl PageLock for Shared {
+impl PageLock for SharedLock {
     const MODE: u32 = pg_sys::BUFFER_LOCK_SHARE;
     const WRITES: bool = false;
 }
 
-impl PageLock for Exclusive {
+impl PageLock for ExclusiveLock {
     const MODE: u32 = pg_sys::BUFFER_LOCK_EXCLUSIVE;
     const WRITES: bool = true;
 }
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for super::Shared {}
-    impl Sealed for super::Exclusive {}
+    impl Sealed for super::SharedLock {}
+    impl Sealed for super::ExclusiveLock {}
 }
 
 /// A buffer of an index, pinned and locked until this is dropped.
@@ -179,7 +179,7 @@ impl<'r, L: PageLock> PageGuard<'r, L> {
     }
 }
 
-impl<'r> PageGuard<'r, Exclusive> {
+impl<'r> PageGuard<'r, ExclusiveLock> {
     /// The page as one whose content does not matter any more.
     pub fn blank(self) -> BlankPage<'r> {
         BlankPage(self)
@@ -192,7 +192,7 @@ impl<'r> PageGuard<'r, Exclusive> {
 }
 
 /// A page whose content does not matter: a new one, or one to be used again. It can only be written anew.
-pub struct BlankPage<'r>(pub(super) PageGuard<'r, Exclusive>);
+pub struct BlankPage<'r>(pub(super) PageGuard<'r, ExclusiveLock>);
 
 impl BlankPage<'_> {
     /// The page's number in the index.

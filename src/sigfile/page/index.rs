@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use pgrx::pg_sys;
 
-use super::{BlankPage, Exclusive, PageGuard, PageLock, Shared};
+use super::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 use crate::pg::ffi;
 use crate::pg::relation::{has_block, OpenRelation};
 use crate::pg::tid::Tid;
@@ -115,7 +115,7 @@ impl<'r> SigfileIndex<'r> {
     /// The page, locked for reading.
     ///
     /// Errors: a block that the index does not have.
-    pub fn share(self, block: u32) -> PageGuard<'r, Shared> {
+    pub fn share(self, block: u32) -> PageGuard<'r, SharedLock> {
         self.locked(block)
     }
 
@@ -124,7 +124,11 @@ impl<'r> SigfileIndex<'r> {
     ///
     /// Errors: a block that the index does not have.
     #[inline]
-    pub fn share_recent(self, block: u32, recent: &Cell<pg_sys::Buffer>) -> PageGuard<'r, Shared> {
+    pub fn share_recent(
+        self,
+        block: u32,
+        recent: &Cell<pg_sys::Buffer>,
+    ) -> PageGuard<'r, SharedLock> {
         let hint = recent.get();
         // SAFETY: the relation is open; the server checks a hint before it is used.
         let found = hint != 0
@@ -147,7 +151,7 @@ impl<'r> SigfileIndex<'r> {
     /// The page, locked for writing.
     ///
     /// Errors: a block that the index does not have.
-    pub fn exclusive(self, block: u32) -> PageGuard<'r, Exclusive> {
+    pub fn exclusive(self, block: u32) -> PageGuard<'r, ExclusiveLock> {
         self.locked(block)
     }
 

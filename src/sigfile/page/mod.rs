@@ -17,7 +17,7 @@ mod write;
 
 use pgrx::pg_sys;
 
-pub use guard::{BlankPage, Exclusive, PageGuard, PageLock, Shared};
+pub use guard::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 pub use index::{SigfileIndex, SigfileTable};
 pub use prefetch::prefetch;
 pub use write::{write_initial, PageLog};

@@ -4,24 +4,24 @@ use std::cell::Cell;
 
 use pgrx::pg_sys;
 
-use super::{PageStamp, HEADER};
+use super::CONTENT;
 use crate::pg::ffi;
 
 /// Has the processor fetch a page's descriptor, its header and these words of its content, if it is where it was the last time.
-/// Whatever is there, it is but a hint.
+/// It is only a hint, whatever is there.
 #[inline]
 pub fn prefetch(recent: &Cell<pg_sys::Buffer>, words: &[usize]) {
     #[cfg(target_arch = "x86_64")]
     if recent.get() > 0 {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
         let number = recent.get() as usize - 1;
-        // SAFETY: addresses only; what is prefetched need not be memory of anybody's.
+        // SAFETY: only addresses are computed, by wrapping arithmetic; what is prefetched need not be memory of this process.
         unsafe {
             let page = pg_sys::BufferBlocks.wrapping_add(number * pg_sys::BLCKSZ as usize);
             _mm_prefetch::<_MM_HINT_T0>(ffi::buffer_descriptor(number).cast());
             _mm_prefetch::<_MM_HINT_T0>(page.cast());
             for &word in words {
-                let at = page.wrapping_add(HEADER + size_of::<PageStamp>() + 8 * word);
+                let at = page.wrapping_add(CONTENT + 8 * word);
                 _mm_prefetch::<_MM_HINT_T0>(at.cast());
             }
         }

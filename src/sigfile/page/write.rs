@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 
 use super::{
-    BlankPage, Exclusive, PageGuard, PageKind, PageStamp, CONTENT, HEADER, LAYOUT, PAGE_WORDS,
+    BlankPage, ExclusiveLock, PageGuard, PageKind, PageStamp, CONTENT, HEADER, LAYOUT, PAGE_WORDS,
     SIGNATURE,
 };
 use crate::pg::ffi;
@@ -78,7 +78,7 @@ impl BlankPage<'_> {
     }
 }
 
-impl PageGuard<'_, Exclusive> {
+impl PageGuard<'_, ExclusiveLock> {
     /// Changes the content of the page, and logs the change.
     pub fn change(&mut self, change: impl FnOnce(&mut [u64])) {
         // SAFETY: the buffer is pinned and locked exclusively. Generic WAL hands out a copy of the page, which becomes

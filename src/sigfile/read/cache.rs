@@ -13,8 +13,9 @@ use crate::sigfile::page::SigfileIndex;
 const REMEMBERED: usize = 64 << 20;
 
 struct CachedDescription {
+    /// That of the index.
     identity: u64,
-    loaded: Rc<SegmentDescription>,
+    description: Rc<SegmentDescription>,
 }
 
 thread_local! {
@@ -22,7 +23,7 @@ thread_local! {
     static CACHE: RefCell<Vec<CachedDescription>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The description of a segment.
+/// The description of a segment, remembered or read.
 ///
 /// Errors: a damaged one; out of memory.
 #[inline]
@@ -33,33 +34,33 @@ pub fn segment(
 ) -> Result<Rc<SegmentDescription>> {
     let known = CACHE.with_borrow_mut(|cache| {
         let at = cache.iter().rposition(|r| {
-            r.identity == meta.identity && r.loaded.generation == entry.generation
+            r.identity == meta.identity && r.description.generation == entry.generation
         })?;
         let found = cache.remove(at);
-        let loaded = found.loaded.clone();
+        let description = found.description.clone();
         cache.push(found);
-        Some(loaded)
+        Some(description)
     });
-    if let Some(loaded) = known {
-        return Ok(loaded);
+    if let Some(description) = known {
+        return Ok(description);
     }
-    let loaded = Rc::new(load(index, meta, entry)?);
+    let description = Rc::new(load(index, meta, entry)?);
     CACHE.with_borrow_mut(|cache| {
-        // segments of this index that are gone make room first
+        // Segments of this index that are gone make room first.
         cache.retain(|r| {
             r.identity != meta.identity
                 || meta
                     .segments
                     .iter()
-                    .any(|s| s.generation == r.loaded.generation)
+                    .any(|s| s.generation == r.description.generation)
         });
-        while cache.iter().map(|r| r.loaded.size()).sum::<usize>() > REMEMBERED {
+        while cache.iter().map(|r| r.description.size()).sum::<usize>() > REMEMBERED {
             cache.remove(0);
         }
         cache.push(CachedDescription {
             identity: meta.identity,
-            loaded: loaded.clone(),
+            description: description.clone(),
         });
     });
-    Ok(loaded)
+    Ok(description)
 }

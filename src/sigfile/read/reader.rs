@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::SegmentDescription;
 use crate::pg::tid::Tid;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
-use crate::sigfile::page::{self, PageGuard, PageKind, Shared, SigfileIndex};
+use crate::sigfile::page::{self, PageGuard, PageKind, SharedLock, SigfileIndex};
 
 /// Reads pages of a segment, holding the last one.
 pub struct SegmentReader<'a> {
@@ -16,7 +16,7 @@ pub struct SegmentReader<'a> {
     /// NULL for none.
     snapshot: pg_sys::Snapshot,
     row_pages: u32,
-    current: Option<(u32, PageGuard<'a, Shared>)>,
+    current: Option<(u32, PageGuard<'a, SharedLock>)>,
 }
 
 impl<'a> SegmentReader<'a> {

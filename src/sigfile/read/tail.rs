@@ -10,10 +10,12 @@ use pgrx::pg_sys;
 use super::check_tids;
 use crate::pg::check_for_interrupts;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{Exclusive, PageGuard, PageKind, PageLock, Shared, SigfileIndex};
+use crate::sigfile::page::{
+    ExclusiveLock, PageGuard, PageKind, PageLock, SharedLock, SigfileIndex,
+};
 
 /// A page of a tail, locked.
-pub struct TailPage<'r, L: PageLock = Shared> {
+pub struct TailPage<'r, L: PageLock = SharedLock> {
     page: PageGuard<'r, L>,
     geometry: Geometry,
 }
@@ -89,7 +91,7 @@ impl<'r, L: PageLock> TailPage<'r, L> {
 
 /// Walks over the pages of a tail. Each is locked as long as the caller keeps it; who goes on has let go of the one before.
 /// Between two pages it looks for interrupts.
-pub struct TailPages<'a, L: PageLock = Shared> {
+pub struct TailPages<'a, L: PageLock = SharedLock> {
     index: SigfileIndex<'a>,
     geometry: Geometry,
     blocks: Iter<'a, u32>,
@@ -98,14 +100,14 @@ pub struct TailPages<'a, L: PageLock = Shared> {
     lock: PhantomData<L>,
 }
 
-impl<'a> TailPages<'a, Shared> {
+impl<'a> TailPages<'a, SharedLock> {
     /// All pages that a metapage has listed for a part, to be read.
     pub fn new(index: SigfileIndex<'a>, meta: &'a Meta, part: Part) -> Self {
         TailPages::of_blocks(index, meta.geometry(part), meta.tail(part))
     }
 }
 
-impl<'a> TailPages<'a, Exclusive> {
+impl<'a> TailPages<'a, ExclusiveLock> {
     /// All pages that a metapage has listed for a part, to be changed.
     pub fn exclusive(index: SigfileIndex<'a>, meta: &'a Meta, part: Part) -> Self {
         TailPages::of_blocks(index, meta.geometry(part), meta.tail(part))

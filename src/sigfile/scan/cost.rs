@@ -9,6 +9,7 @@ use super::nearest::MAX_KEYS;
 use crate::pg::error::OrRaise;
 use crate::pg::list::nodes;
 use crate::pg::node::cast;
+use crate::pg::relation::OpenRelation;
 use crate::pg::{entry, ffi};
 use crate::settings;
 use crate::sigfile::class::strategy;
@@ -36,10 +37,13 @@ struct CostClause {
     words: Option<Vec<u64>>,
 }
 
-/// SAFETY: `path` is a path of the planner over an index of ours.
+/// The conditions of a path.
+///
+/// # Safety
+/// `path` is a path of the planner over an index of sigfile.
 unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
     let mut found = Vec::new();
-    // SAFETY: as promised by the caller; a constant has the operator's right-hand type.
+    // SAFETY: the planner's nodes are of the types that their tags say; a constant has the operator's right-hand type.
     unsafe {
         for clause in nodes(path.indexclauses) {
             let clause = &*clause.cast::<pg_sys::IndexClause>();
@@ -118,21 +122,18 @@ fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> 
 
 /// As [`search`], of the index of a path.
 ///
-/// SAFETY: `path` is a path of the planner, which holds a lock on the index.
+/// # Safety
+/// `path` is a path of the planner over an index of sigfile, which the planner has locked.
 unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
-    let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
-    // SAFETY: as promised by the caller.
+    // SAFETY: the index exists, since the planner has locked it, and is open until it is closed here.
     unsafe {
-        let relation = ffi::index_open((*path.indexinfo).indexoid, no_lock);
-        let index = SigfileIndex::new(relation);
+        let open = OpenRelation::index((*path.indexinfo).indexoid, pg_sys::NoLock);
+        let index = SigfileIndex::of(&open);
         let meta = Meta::read(index);
         let clauses = clauses(&meta, path);
-        let clause = clauses
-            .iter()
-            .max_by(|a, b| a.threshold.total_cmp(&b.threshold));
-        let found = search(index, &meta, clause);
-        pg_sys::index_close(relation, no_lock);
-        found
+        let thresholds = clauses.iter();
+        let clause = thresholds.max_by(|a, b| a.threshold.total_cmp(&b.threshold));
+        search(index, &meta, clause)
     }
 }
 
@@ -148,12 +149,12 @@ pub unsafe extern "C-unwind" fn amcostestimate(
     correlation: *mut f64,
     pages: *mut f64,
 ) {
-    // SAFETY: called by the planner, which holds a lock on the index.
+    // SAFETY: the planner passes a path over an index that it has locked, and variables to be filled in.
     unsafe {
         let mut costs = pg_sys::GenericCosts::default();
         ffi::genericcostestimate(root, path, loops, &mut costs);
         let path = &*path;
-        // one that only tools for advice imagine has no pages to ask
+        // An index that only tools for advice imagine has no pages to ask.
         let (time, read) = if (*path.indexinfo).hypothetical {
             (SCAN, 0.0)
         } else {
@@ -163,12 +164,12 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         *startup = time / NANOSECONDS;
         *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
         if nodes(path.indexorderbys).len() > MAX_KEYS {
-            // not supported
+            // So many are not supported.
             *startup += 1.0e12;
             *total += 1.0e12;
         }
         if !path.indexorderbys.is_null() {
-            // every row may be asked for, sorted
+            // Every row may be asked for, sorted.
             *total += rows * pg_sys::cpu_operator_cost * rows.max(2.0).log2();
         }
         *selectivity = costs.indexSelectivity;

@@ -15,15 +15,18 @@ use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{Shared, SigfileIndex, SigfileTable};
+use crate::sigfile::page::{SharedLock, SigfileIndex, SigfileTable};
 use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailPage};
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
     /// Similarity of at least the query's threshold, and of the row's own where rows have one.
     Similar(Query),
+    /// The same bits.
     Equal(Vec<u64>),
+    /// All of these bits.
     Covers(Vec<u64>),
+    /// None but these bits.
     CoveredBy(Vec<u64>),
 }
 
@@ -31,8 +34,9 @@ pub enum Condition {
 #[derive(Clone, Copy)]
 pub struct Hit {
     pub tid: Tid,
-    /// Where it is: segment (or the number of segments, for the tail), and row there.
+    /// The number of the segment among those that are scanned. A tail page has its own number behind them.
     pub source: u32,
+    /// The number of the row there.
     pub row: u32,
 }
 
@@ -52,10 +56,11 @@ pub struct IndexScan<'r> {
     geometries: [Option<Geometry>; 2],
     /// The rows' own thresholds count.
     thresholds: bool,
-    /// Next to do: number of the segment or tail page, in the order of `parts`.
+    /// What is next: number of the segment, and of the tail page in the order of `parts`.
     at: (usize, usize),
+    /// The search of the segment that is being read.
     search: Option<Search>,
-    /// Where the rows' thresholds count: the leading query with that of the segment being searched.
+    /// Where the rows' thresholds count, the leading query with that of the segment being searched.
     here: Option<Query>,
 }
 
@@ -174,7 +179,7 @@ impl<'r> IndexScan<'r> {
         &self,
         number: usize,
         snapshot: pg_sys::Snapshot,
-    ) -> Option<TailPage<'r, Shared>> {
+    ) -> Option<TailPage<'r, SharedLock>> {
         let mut left = number;
         let (part, block) = self.parts.iter().find_map(|&part| {
             let tail = &self.tails[part as usize];

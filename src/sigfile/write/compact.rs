@@ -1,4 +1,4 @@
-//! Compacting.
+//! Compacting: VACUUM, and the function for the DBA, seals tails and merges segments.
 
 use bloom_ident_core::sigfile::{posting, tiers};
 use bloom_ident_core::Result;
@@ -35,7 +35,7 @@ pub fn compact(lock: &MergeLock<'_>, all: bool) -> Result<()> {
         let tail_rows = tail as u64 * geometry.capacity as u64;
         let mut sizes: Vec<u64> = of_part.iter().map(|s| u64::from(s.rows - s.dead)).collect();
         let dead = |i: usize| f64::from(of_part[i].dead) >= DEAD * f64::from(of_part[i].rows);
-        // what a merge writes is what it takes, so a large segment is not taken for a small tail
+        // A merge writes as much as it takes, so a large segment is not taken for a small tail.
         let largest = sizes.iter().copied().max().unwrap_or(0);
         let rest = sizes.iter().sum::<u64>() - largest + tail_rows;
         let chosen: Vec<usize> = (0..of_part.len())

@@ -1,4 +1,7 @@
 //! Free lists: which blocks can be used again, and which belong to nothing.
+//!
+//! A replaced page keeps its content until no search can need it, as a deleted page of nbtree and GiST does (Lanin and
+//! Shasha, A symmetric concurrent B-tree algorithm, 1986: the drain technique).
 
 use bloom_ident_core::Result;
 use pgrx::pg_sys;

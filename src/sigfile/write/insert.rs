@@ -10,7 +10,7 @@ use crate::pg::error::{raise, warn, OrRaise};
 use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{Exclusive, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
+use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 
 /// Adds the row. True if it has begun a new page.
 ///
@@ -47,7 +47,7 @@ fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: 
 /// Whether another row fits on a tail page.
 ///
 /// Errors: a damaged page.
-fn has_room(page: &PageGuard<'_, Exclusive>, geometry: Geometry) -> bool {
+fn has_room(page: &PageGuard<'_, ExclusiveLock>, geometry: Geometry) -> bool {
     let rows = RowPage::growing(geometry, page.words());
     let located = rows.map_err(|e| page.index().locate(e.on_page(0), &[page.block()]));
     !located.or_raise().is_full()

@@ -52,7 +52,7 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part) -> Result<()> {
     let of_part: Vec<_> = meta.segments_of(part).collect();
     let mut sizes: Vec<u64> = of_part.iter().map(|s| u64::from(s.rows - s.dead)).collect();
     sizes.push(rows);
-    // a tail of that length: earlier merges have been canceled, by statement_timeout for example
+    // With a tail of that length, earlier merges have been canceled, by statement_timeout for example.
     let hurried = rows >= HURRIED * limit && meta.segments.len() < NEARLY_ALL;
     let most = match meta.segments.len() {
         _ if hurried => 0,

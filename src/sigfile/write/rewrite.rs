@@ -9,7 +9,7 @@ use bloom_ident_core::Result;
 
 use super::{write_segments, MergeLock, MergeSources};
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{Exclusive, PageLog, Shared};
+use crate::sigfile::page::{ExclusiveLock, PageLog, SharedLock};
 use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailPages};
 use crate::sigfile::sort::{RowRun, RowsInMemory, SegmentRows, SortedRuns};
 
@@ -21,7 +21,7 @@ impl MergeLock<'_> {
         let meta = Meta::read(self.index);
         let (tail, geometry) = (meta.tail(part), meta.geometry(part));
         let last = tail.len().saturating_sub(1);
-        for page in TailPages::<Exclusive>::of_blocks(self.index, geometry, &tail[last..]) {
+        for page in TailPages::<ExclusiveLock>::of_blocks(self.index, geometry, &tail[last..]) {
             let page = page?;
             if !page.rows()?.is_full() {
                 page.into_page().change(|words| {
@@ -92,7 +92,7 @@ impl MergeLock<'_> {
     /// Errors: a damaged page; out of memory.
     fn read_tail(&self, geometry: Geometry, tail: &[u32]) -> Result<RowsInMemory> {
         let mut collected = RowsInMemory::new(geometry);
-        for page in TailPages::<Shared>::of_blocks(self.index, geometry, tail) {
+        for page in TailPages::<SharedLock>::of_blocks(self.index, geometry, tail) {
             let page = page?;
             let rows = page.checked_rows()?;
             for row in (0..rows.len()).map(|i| rows.row(i)) {

@@ -9,7 +9,7 @@ use super::BlockPool;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta::{Part, SegmentEntry};
-use crate::sigfile::page::{PageGuard, PageKind, Shared};
+use crate::sigfile::page::{PageGuard, PageKind, SharedLock};
 use crate::sigfile::read::describe;
 use crate::sigfile::sort::SortedRuns;
 
@@ -21,7 +21,7 @@ struct SegmentPages<'r> {
     blocks: Vec<u32>,
     row_pages: u32,
     /// The page that was read last.
-    current: Option<(u32, PageGuard<'r, Shared>)>,
+    current: Option<(u32, PageGuard<'r, SharedLock>)>,
 }
 
 impl<'r> SegmentPages<'r> {

@@ -10,7 +10,7 @@ use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::pg::{boundary, entry, ffi};
 use crate::sigfile::meta::{Meta, Part};
-use crate::sigfile::page::{Exclusive, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
+use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 use crate::sigfile::read::{cache, check_tids, read_list, SegmentDescription, TailPage, TailPages};
 
 /// What a pass over the index counts.
@@ -43,7 +43,7 @@ impl BulkDelete<'_> {
     /// A page of a tail. Returns its dead rows, old and new.
     ///
     /// Errors: a damaged page.
-    fn tail_page(&mut self, page: TailPage<'_, Exclusive>, geometry: Geometry) -> Result<u32> {
+    fn tail_page(&mut self, page: TailPage<'_, ExclusiveLock>, geometry: Geometry) -> Result<u32> {
         self.page(page.into_page(), |words| RowPage::growing(geometry, words))
     }
 
@@ -52,7 +52,7 @@ impl BulkDelete<'_> {
     /// Errors: a damaged page.
     fn page(
         &mut self,
-        mut page: PageGuard<'_, Exclusive>,
+        mut page: PageGuard<'_, ExclusiveLock>,
         view: impl for<'a> FnOnce(&'a [u64]) -> Result<RowPage<'a>>,
     ) -> Result<u32> {
         let (callback, state) = (self.callback.expect("VACUUM passes one"), self.state);
