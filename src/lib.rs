@@ -1,4 +1,5 @@
-//! PostgreSQL on one side, `bloom_ident_core` on the other; no arithmetic of its own.
+//! The PostgreSQL extension bloom_ident: PostgreSQL on one side, `bloom_ident_core`, which does all the arithmetic, on the
+//! other. ARCHITECTURE.md describes the rooms.
 //!
 //! The SQL objects are written by hand in `sql/`; every function here is bound there by the name of
 //! its wrapper.

@@ -17,6 +17,7 @@ pub mod ngram;
 pub mod range;
 pub mod selectivity;
 pub mod sigfile;
+pub mod similar_rows;
 pub mod similarity;
 mod sort;
 pub mod text;

@@ -1,7 +1,7 @@
 //! The attribute `#[entry]`, on every Rust function that PostgreSQL calls.
 //!
-//! Errors must not leave such a function as Rust panics, and must leave it complete; `pg::boundary::enter` sees to
-//! that, and this attribute puts it around the function. It stands in for pgrx's `#[pg_extern]` and `#[pg_guard]`,
+//! An error must leave such a function as an error of the server with all its fields, and never as a Rust panic.
+//! `pg::boundary::enter` does that, and this attribute puts it around the function. It stands in for pgrx's `#[pg_extern]` and `#[pg_guard]`,
 //! whose guard keeps five fields of an error and a closed list of SQLSTATEs.
 
 use proc_macro::TokenStream;
@@ -12,8 +12,8 @@ use syn::{parse_macro_input, parse_quote, Error, FnArg, ItemFn, Lifetime, Pat, R
 ///
 /// - A function without an ABI is an SQL function. It gets a wrapper `<name>_wrapper` of version 1 of the calling
 ///   convention, and its record `pg_finfo_<name>_wrapper`; arguments and result convert as in pgrx.
-/// - A function that is `extern "C-unwind"` is a callback, a hook, or another entry with a signature of its own. It
-///   stays what it is, its body inside the boundary.
+/// - A function that is `extern "C-unwind"` is a callback, a hook, or another entry with a signature of its own. Its
+///   signature stays as it is; its body runs inside the boundary.
 #[proc_macro_attribute]
 pub fn entry(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     let function = parse_macro_input!(item as ItemFn);

@@ -1,4 +1,4 @@
-//! Which words a signature may hold.
+//! Which texts a signature may hold, and adding one.
 
 use bloom_ident_core::filter::contains_text;
 

@@ -26,7 +26,7 @@ impl IndexKey {
         stored
     }
 
-    /// The key of an entry, which may be on a page: nothing is read by its lengths before they are looked at.
+    /// The key of an entry, which may be on a page. Its lengths are checked before anything is read by them.
     ///
     /// # Safety
     /// GiST has passed `entry`, whose key outlives the result.
@@ -56,7 +56,7 @@ impl IndexKey {
 
     /// The core's view of it.
     pub fn key(&self) -> TreeKey<'_> {
-        TreeKey::stored(self.0.bytes()).expect("checked on arrival")
+        TreeKey::stored(self.0.bytes()).expect("the bytes were checked when the key was read")
     }
 }
 

@@ -37,7 +37,7 @@ mod query_ops {
 /// The arguments of consistent and distance: `(entry, query, strategy, subtype, recheck)`.
 ///
 /// # Safety
-/// fcinfo is that of such a call.
+/// `fcinfo` is that of such a call.
 unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datum, u16) {
     // SAFETY: the call is one of consistent or distance, so there are five arguments; the entry's key outlives the call.
     unsafe {
@@ -55,7 +55,7 @@ unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datu
 /// operator itself fails, and one that nobody sees does no harm.
 ///
 /// # Safety
-/// fcinfo is that of a call of consistent or distance.
+/// `fcinfo` is that of a call of consistent or distance.
 unsafe fn set_recheck(fcinfo: pg_sys::FunctionCallInfo, recheck: bool) {
     // SAFETY: the call is one of consistent or distance, whose fifth argument is the recheck flag.
     unsafe {

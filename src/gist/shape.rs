@@ -1,7 +1,7 @@
-//! Keeping an index to one shape: a new row is held against the root page.
+//! An index has signatures of one shape: a new row is compared with the root page.
 //!
-//! Two sessions that insert the first rows at once, or a column that changes places with another one of a
-//! multi-column index, get past this. So a key of another shape is still nothing that a search or a split fails on.
+//! Two sessions that insert the first rows at once can get past this check, and so can two columns of a multi-column
+//! index that change places. So searches and splits must not fail on a key of another shape.
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::gist::TreeKey;

@@ -6,184 +6,150 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::ErrorKind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::key::Key;
-use super::relation;
+use super::tables::column::signature_column;
+use super::tables::key::PrimaryKey;
 use crate::objects::{self, Purpose};
+use crate::pg::catalog;
+use crate::pg::cursor::Cursor;
+use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::pg::message::{words, Message, Result};
-use crate::pg::{check_for_interrupts, entry, ffi};
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::ResultRows;
+use crate::pg::message::{words, Message, OrMessage};
+use crate::pg::relation::OpenRelation;
+use crate::pg::sql::Sql;
 use crate::types::{Bloom, NewQuery, NewValue};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
 /// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity float8)`,
-/// best first. It reads as its caller does, with the caller's privileges and row-level security.
+/// the most similar rows first. It reads as its caller does, with the caller's privileges and row-level security.
 ///
 /// Without a signature there are no rows.
 ///
-/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type (42804), no primary key (42704).
+/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type
+/// (42804), no primary key (42704).
 #[entry]
 fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the record of this call, with these arguments.
-    NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
+    // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
+    unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise());
+    NewValue(pg_sys::Datum::null())
 }
 
-/// SAFETY: `fcinfo` is that of a running call of [`bloom_blocklist`].
-unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let args = (*fcinfo).args.as_slice(4);
-        for (arg, name) in args[1..]
-            .iter()
-            .zip(["list", "list_signature", "threshold"])
-        {
-            if arg.isnull {
-                let message = words!("argument \"", name, "\" must not be null");
-                let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
-                return Err(Message::of(code, message));
-            }
-        }
-        if args[0].isnull {
-            pg_sys::InitMaterializedSRF(fcinfo, 0);
-            return Ok(pg_sys::Datum::null());
-        }
-        let signature = Bloom::from_raw(args[0].value);
-        let list = pg_sys::Oid::from(args[1].value.value() as u32);
-        let column = CStr::from_ptr(args[2].value.cast_mut_ptr());
-        let threshold = f64::from_bits(args[3].value.value() as u64);
-        unit("threshold", threshold)
-            .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
-            .or_raise();
-        let function = (*(*fcinfo).flinfo).fn_oid;
-        let (statement, mut types) = statement(function, list, column)?;
-        pg_sys::InitMaterializedSRF(fcinfo, 0);
-        let result: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
-        ffi::SPI_connect();
-        let mut values = [
-            pg_sys::Datum::from(signature.pointer()),
+/// # Safety
+/// `fcinfo` is that of a running call of [`bloom_blocklist`].
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<()> {
+    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let list = arguments.oid(1);
+    let column = arguments.name(2);
+    let threshold = arguments.float8(3);
+    let Some(signature) = arguments.datum(0) else {
+        // SAFETY: the function returns a set of rows with OUT columns. No rows are added.
+        unsafe { ResultRows::new(fcinfo) };
+        return Ok(());
+    };
+    // SAFETY: the argument is declared as a signature, and lives as long as the call.
+    let signature = unsafe { Bloom::from_raw(signature) };
+    unit("threshold", threshold)
+        .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
+        .or_raise();
+    // SAFETY: the record of a running call has its function.
+    let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
+    let query = ListQuery::of(function, list, &column)?;
+    // SAFETY: the function returns a set of rows with OUT columns.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    let parameters = [
+        (query.signature, pg_sys::Datum::from(signature.pointer())),
+        (
+            query.query,
             NewQuery::new(&signature.view(), threshold).datum(),
-        ];
-        let cursor = ffi::SPI_cursor_open_with_args(
-            std::ptr::null(),
-            statement.as_ptr(),
-            2,
-            types.as_mut_ptr(),
-            values.as_mut_ptr(),
-            std::ptr::null(),
-            true,
-            0,
-        );
-        loop {
-            ffi::SPI_cursor_fetch(cursor, true, BATCH as _);
-            let rows = pg_sys::SPI_tuptable;
-            let n = pg_sys::SPI_processed as usize;
-            for i in 0..n {
-                check_for_interrupts();
-                pg_sys::tuplestore_puttuple((*result).setResult, *(*rows).vals.add(i));
-            }
-            pg_sys::SPI_freetuptable(rows);
-            if n == 0 {
-                break;
-            }
-        }
-        ffi::SPI_cursor_close(cursor);
-        ffi::SPI_finish();
-    }
-    Ok(pg_sys::Datum::null())
+        ),
+    ];
+    Cursor::open(query.sql, &parameters, BATCH).each(|row| rows.copy(row));
+    Ok(())
 }
 
-/// $1 is the signature, $2 the same with the threshold; with their types.
-fn statement(
-    function: pg_sys::Oid,
-    list: pg_sys::Oid,
-    column: &CStr,
-) -> Result<(CString, [pg_sys::Oid; 2])> {
-    let undefined = |message| Message::of(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message);
-    relation::check_exists(list)?;
-    let number = relation::signature_column(list, column)?;
-    let (own, bloom, query) = objects(function, relation::column_type(list, number))?;
-    let no_key = || {
-        undefined(words!(
-            "relation \"",
-            relation::name(list),
-            "\" has no primary key"
-        ))
+/// A query of a block list. Its first parameter is the signature, the second one is the signature with the threshold.
+struct ListQuery {
+    sql: Sql,
+    /// The type of the first parameter.
+    signature: pg_sys::Oid,
+    /// The type of the second parameter.
+    query: pg_sys::Oid,
+}
+
+impl ListQuery {
+    /// `function` is the one that is running.
+    fn of(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> OrMessage<ListQuery> {
+        catalog::check_exists(list)?;
+        let number = signature_column(list, column)?;
+        let (own, signature, query) = objects_beside(function, catalog::column_type(list, number))?;
+        let key = primary_key(list)?;
+        let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
+        let key = match &key.columns[..] {
+            [column] => key_column(Sql::new(""), column),
+            columns => Sql::new("ROW(").list(columns, key_column).text(")"),
+        };
+        // The value of a domain is cast to the type itself, so that no function of the domain is found.
+        let column = Sql::new("CAST(t.")
+            .name(column)
+            .text(" AS ")
+            .type_name(signature)
+            .text(")");
+        // A primary key is no key of the tables that inherit, so those are left out, as the guard leaves them out.
+        let sql = Sql::new("SELECT l.key, l.similarity FROM (SELECT (")
+            .sql(&key)
+            .text(")::pg_catalog.text AS key, ")
+            .name_in(&own, c"bloom_sim")
+            .text("(")
+            .sql(&column)
+            .text(", $1)::pg_catalog.float8 AS similarity FROM ")
+            .only(list)
+            .text(" AS t WHERE ")
+            .sql(&column)
+            .text(" OPERATOR(")
+            .name(&own)
+            .text(".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\"");
+        Ok(ListQuery {
+            sql,
+            signature,
+            query,
+        })
+    }
+}
+
+/// Errors: the list is no table, or has no primary key (42704).
+fn primary_key(list: pg_sys::Oid) -> OrMessage<PrimaryKey> {
+    let is_table = matches!(
+        catalog::kind(list),
+        pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE
+    );
+    let find = || PrimaryKey::of(&OpenRelation::table(list, pg_sys::AccessShareLock));
+    is_table.then(find).flatten().ok_or_else(|| {
+        Message::of(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            words!("relation \"", catalog::name(list), "\" has no primary key"),
+        )
         .detail(words!("bloom_blocklist names rows by their primary keys."))
         .hint(words!(
             "Add a primary key, or query the list by its column with % and bloom_sim."
         ))
-    };
-    if !matches!(
-        relation::kind(list),
-        pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE
-    ) {
-        return Err(no_key());
-    }
-    // SAFETY: a table, locked while it is looked at.
-    let key = unsafe {
-        let open = ffi::table_open(list, pg_sys::AccessShareLock as i32);
-        let key = Key::of(open);
-        pg_sys::table_close(open, pg_sys::AccessShareLock as i32);
-        key.ok_or_else(no_key)?
-    };
-    let quoted = |c: &i16| {
-        let name = relation::quoted_column(&relation::column_name(list, *c));
-        words!("t.", name)
-    };
-    let columns: Vec<Vec<u8>> = key.columns.iter().map(quoted).collect();
-    let key = if columns.len() == 1 {
-        columns.concat()
-    } else {
-        words!("ROW(", columns.join(&b", "[..]), ")")
-    };
-    // of a domain as the type itself, so that functions of the domain are not meant
-    let column = words!(
-        "CAST(t.",
-        relation::quoted_column(column),
-        " AS ",
-        relation::qualified_type(bloom),
-        ")"
-    );
-    // as the guard: keys are no keys of tables that inherit
-    let only = match relation::kind(list) {
-        pg_sys::RELKIND_RELATION => "ONLY ",
-        _ => "",
-    };
-    let statement = words!(
-        "SELECT l.key, l.similarity FROM (SELECT (",
-        key,
-        ")::pg_catalog.text AS key, ",
-        own,
-        ".bloom_sim(",
-        column,
-        ", $1)::pg_catalog.float8 AS similarity FROM ",
-        only,
-        relation::quoted(list),
-        " AS t WHERE ",
-        column,
-        " OPERATOR(",
-        own,
-        ".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\""
-    );
-    let statement = CString::new(statement).expect("names have no zero bytes");
-    Ok((statement, [bloom, query]))
+    })
 }
 
-/// The schema of the function, and the types for signatures of a column and for queries. What the statement names is there,
-/// and ours.
+/// The schema of the function, and the types for signatures of a column and for queries. The functions and the operator that the
+/// query names are in that schema, and are this extension's.
 ///
-/// Errors: it is not (42704).
-fn objects(
+/// Errors: they are not (42704).
+fn objects_beside(
     function: pg_sys::Oid,
     of_column: pg_sys::Oid,
-) -> Result<(CString, pg_sys::Oid, pg_sys::Oid)> {
-    // SAFETY: catalog look-ups; the function is there, since it is running.
-    let (bloom, own) = unsafe {
-        let space = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
-        let own = relation::quoted_column(CStr::from_ptr(space));
-        (pg_sys::getBaseType(of_column), own)
-    };
+) -> OrMessage<(CString, pg_sys::Oid, pg_sys::Oid)> {
+    let own = catalog::schema_of_function(function);
+    // SAFETY: a look-up in the catalogs by OID.
+    let bloom = unsafe { pg_sys::getBaseType(of_column) };
     let query = || {
         objects::beside(function, Purpose::Sim, bloom)?;
         let constructor = objects::beside(function, Purpose::Query, bloom)?;
@@ -196,7 +162,7 @@ fn objects(
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
             words!(
                 "bloom_sim, bloom_query or operator % of bloom_ident is not in schema ",
-                own
+                catalog::quoted_column(&own)
             ),
         )
         .detail(words!("bloom_blocklist looks for them where it is itself."))

@@ -1,54 +1,58 @@
-//! `bloom_guard_create`: writes the trigger and creates it, if it will be able to do what its arguments say.
+//! `bloom_guard_create`: writes the statement that creates a trigger and runs it, if the trigger will be able to do what its
+//! arguments say.
 
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::list;
-use super::options::Options;
-use super::prepare::{Guard, Own};
-use super::relation;
-use super::rights;
-use super::target::Tree;
-use crate::pg::error::{internal, OrRaise};
+use super::options::GuardOptions;
+use super::prepared::{GuardedTable, PreparedGuard};
+use super::read_rights;
+use super::review::write_rights::owned_throughout;
+use super::tables::partition_tree::PartitionTree;
+use crate::pg::catalog::privileges::{current_user, may};
+use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
-use crate::pg::message::{words, Message, Result};
-use crate::pg::{entry, ffi};
+use crate::pg::message::{words, Message, OrMessage};
+use crate::pg::sql::Sql;
+use crate::pg::{catalog, cursor, entry, relation};
 use crate::types::{Elements, NewValue};
 
 /// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`. The trigger is
 /// created by the caller, with the caller's privileges.
 ///
-/// Errors: what the trigger would say at its first row; a NULL (22004); a relation that is no table (42809); those of
+/// Errors: those that the trigger would report for its first row; a NULL (22004); a relation that is no table (42809); those of
 /// CREATE TRIGGER.
 #[entry]
 fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the record of this call, with these arguments.
+    // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
     NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
 }
 
-/// SAFETY: `fcinfo` is that of a running call of [`bloom_guard_create`].
-unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
-    // SAFETY: as promised by the caller.
+/// # Safety
+/// `fcinfo` is that of a running call of [`bloom_guard_create`].
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
+    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its function.
     let (table, arguments, function) = unsafe {
         let given = Arguments::of(fcinfo);
         let table = pg_sys::Oid::from(datum(given, 0, "rel")?.value() as u32);
         (table, of_trigger(given)?, (*(*fcinfo).flinfo).fn_oid)
     };
-    let options = Options::parse(&arguments)?;
-    may_create(table)?;
-    // SAFETY: a lock by OID, the one that CREATE TRIGGER takes; what is checked stays true until it is done.
-    unsafe { ffi::LockRelationOid(table, pg_sys::ShareRowExclusiveLock as i32) };
-    relation::check_exists(table)?;
-    let tree = rows_of(table)?;
+    let options = GuardOptions::parse(&arguments)?;
+    check_may_create(table)?;
+    // CREATE TRIGGER takes the same lock. What is checked under it stays true until the trigger is created.
+    relation::lock(table, pg_sys::ShareRowExclusiveLock);
+    catalog::check_exists(table)?;
+    let tree = tree_of(table)?;
     let name = free_name(&tree, &options.column);
     let skips = options.is_before();
     check(table, &tree, options, &name)?;
-    create(table, function, &name, skips, &arguments);
+    cursor::execute(statement(table, function, &name, skips, &arguments));
     Ok(as_name(&name))
 }
 
-fn datum(given: Arguments, i: usize, name: &str) -> Result<pg_sys::Datum> {
+/// Errors: the argument is NULL (22004).
+fn datum(given: Arguments, i: usize, name: &str) -> OrMessage<pg_sys::Datum> {
     given.datum(i).ok_or_else(|| {
         null(words!(
             "argument \"",
@@ -62,21 +66,25 @@ fn null(message: Vec<u8>) -> Box<Message> {
     Message::of(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
 }
 
-/// What the trigger will be called with.
+/// The arguments that the trigger will be called with.
 ///
-/// SAFETY: `given` are the function's arguments.
-unsafe fn of_trigger(given: Arguments) -> Result<Vec<CString>> {
+/// Errors: an argument, or an element of the options, is NULL (22004).
+///
+/// # Safety
+/// `given` are the arguments of a running call of [`bloom_guard_create`].
+unsafe fn of_trigger(given: Arguments) -> OrMessage<Vec<CString>> {
     let signature = datum(given, 1, "signature")?;
     let threshold = datum(given, 2, "threshold")?;
     let action = datum(given, 3, "action")?;
     let options = datum(given, 4, "options")?;
-    // SAFETY: as promised by the caller: a name, texts, and an array of texts.
+    // SAFETY: as they are declared, the first is a name, the third a text, and the fourth an array of texts.
     unsafe {
         let text = |datum: pg_sys::Datum| {
             let string = pg_sys::text_to_cstring(datum.cast_mut_ptr());
             CStr::from_ptr(string).to_owned()
         };
-        // the shortest digits that are read as the same number, whatever extra_float_digits says; no minus before a zero
+        // The fewest digits that are read as the same number, independently of extra_float_digits. Adding zero makes a negative
+        // zero positive.
         let digits = (f64::from_bits(threshold.value() as u64) + 0.0).to_string();
         let mut arguments = vec![
             CStr::from_ptr(signature.cast_mut_ptr()).to_owned(),
@@ -95,40 +103,34 @@ unsafe fn of_trigger(given: Arguments) -> Result<Vec<CString>> {
     }
 }
 
-/// Before the table is locked, as CREATE TRIGGER asks.
+/// CREATE TRIGGER too asks for the privilege before it locks the table.
 ///
-/// Errors: no such relation (42P01), or the caller may not create triggers on it (42501).
-fn may_create(table: pg_sys::Oid) -> Result<()> {
-    relation::check_exists(table)?;
-    // SAFETY: a catalog look-up by OID.
-    let may = unsafe {
-        let trigger = pg_sys::AclMode::from(pg_sys::ACL_TRIGGER);
-        pg_sys::pg_class_aclcheck(table, pg_sys::GetUserId(), trigger)
-            == pg_sys::AclResult::ACLCHECK_OK
-    };
-    if may {
+/// Errors: there is no such relation (42P01), or the caller may not create triggers on it (42501).
+fn check_may_create(table: pg_sys::Oid) -> OrMessage<()> {
+    catalog::check_exists(table)?;
+    if may(table, pg_sys::ACL_TRIGGER, current_user()) {
         return Ok(());
     }
     Err(Message::of(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        words!("permission denied for table ", relation::name(table)),
+        words!("permission denied for table ", catalog::name(table)),
     )
     .detail(words!("bloom_guard_create needs privilege TRIGGER on it.")))
 }
 
 /// The tables that the trigger will fire for.
 ///
-/// Errors: a relation that can have no such triggers (42809).
-fn rows_of(table: pg_sys::Oid) -> Result<Tree> {
-    match relation::kind(table) {
+/// Errors: a relation that cannot have such a trigger (42809).
+fn tree_of(table: pg_sys::Oid) -> OrMessage<PartitionTree> {
+    match catalog::kind(table) {
         pg_sys::RELKIND_RELATION
         | pg_sys::RELKIND_PARTITIONED_TABLE
-        | pg_sys::RELKIND_FOREIGN_TABLE => Tree::with_foreign(table),
+        | pg_sys::RELKIND_FOREIGN_TABLE => PartitionTree::with_foreign_tables(table),
         _ => Err(Message::of(
             PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
             words!(
                 "cannot create a guard on relation \"",
-                relation::name(table),
+                catalog::name(table),
                 "\""
             ),
         )
@@ -137,21 +139,21 @@ fn rows_of(table: pg_sys::Oid) -> Result<Tree> {
 }
 
 /// `table_column_guard`, cut to the length of a name, with a number if a table of the tree has a trigger of this name.
-fn free_name(tree: &Tree, column: &CStr) -> CString {
-    let top = relation::name(tree.all[0]);
+fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
+    let top = catalog::name(tree.all[0]);
     let mut number = 0_u32;
     loop {
         let label = match number {
             0 => c"guard".to_owned(),
             n => CString::new(format!("guard{n}")).expect("no zero bytes"),
         };
-        // SAFETY: three C strings; what is made of them is one. Catalog look-ups.
+        // SAFETY: the function takes three C strings and returns a new one.
         let name = unsafe {
             let name = pg_sys::makeObjectName(top.as_ptr(), column.as_ptr(), label.as_ptr());
             CStr::from_ptr(name).to_owned()
         };
         let is_taken = |&table: &pg_sys::Oid| {
-            // SAFETY: a catalog look-up.
+            // SAFETY: a look-up in the catalogs by OID and by a C string.
             unsafe { pg_sys::get_trigger_oid(table, name.as_ptr(), true) != pg_sys::InvalidOid }
         };
         if !tree.all.iter().any(is_taken) {
@@ -161,55 +163,51 @@ fn free_name(tree: &Tree, column: &CStr) -> CString {
     }
 }
 
-/// Errors: whatever the trigger would say at the first row.
-fn check(table: pg_sys::Oid, tree: &Tree, options: Options, trigger: &CStr) -> Result<()> {
-    let of_table = |table| {
-        // SAFETY: a table, locked.
-        unsafe {
-            let open = ffi::table_open(table, pg_sys::NoLock as i32);
-            let own = Own::of(open, &options);
-            pg_sys::table_close(open, pg_sys::NoLock as i32);
-            own
-        }
-    };
-    let own = of_table(table)?;
+/// Errors: those that the trigger would report for its first row; the review table is the guarded one (22023).
+fn check(
+    table: pg_sys::Oid,
+    tree: &PartitionTree,
+    options: GuardOptions,
+    trigger: &CStr,
+) -> OrMessage<()> {
+    let own = GuardedTable::of(table, &options)?;
     for &leaf in &tree.leaves {
-        of_table(leaf)?.need_key(leaf, &options)?;
+        GuardedTable::of(leaf, &options)?.need_key(leaf, &options)?;
     }
-    let guard = Guard::of(options, table, own, table, trigger)?;
-    list::check_owner(&guard, || trigger.to_owned())?;
+    let guard = PreparedGuard::of(options, table, own, table, trigger)?;
+    read_rights::check_owner(&guard, || trigger.to_owned())?;
     if let Some(review) = &guard.review {
         tell_who_writes(review.table, guard.owner, table)?;
     }
     Ok(())
 }
 
-/// Else the application learns of it, by an error.
+/// Says now that users need privileges on the review table. Otherwise an application would learn it by an error.
 ///
 /// Errors: the review table is the guarded one (22023).
-fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) -> Result<()> {
+fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) -> OrMessage<()> {
     if review == table {
         return Err(Message::of(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             words!(
                 "review table \"",
-                relation::name(review),
+                catalog::name(review),
                 "\" is the guarded table"
             ),
         ));
     }
-    if rights::owned_throughout(review, owner).is_none() {
+    if owned_throughout(review, owner).is_none() {
         Message::of(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             words!(
                 "review table \"",
-                relation::name(review),
+                catalog::name(review),
                 "\" will be written by the user who enters a row"
             ),
         )
         .detail(words!(
             "It has another owner than table \"",
-            relation::name(table),
+            catalog::name(table),
             "\", or a trigger, a rule, row-level security, or expressions that call functions which are not PostgreSQL's own."
         ))
         .hint(words!(
@@ -220,50 +218,32 @@ fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) 
     Ok(())
 }
 
-/// Errors: those of the server.
-fn create(
+/// `function` is bloom_guard_create: bloom_guard is in the same schema.
+fn statement(
     table: pg_sys::Oid,
     function: pg_sys::Oid,
     name: &CStr,
     skips: bool,
     arguments: &[CString],
-) {
-    let literals: Vec<Vec<u8>> = arguments
-        .iter()
-        // SAFETY: a C string, of which another one is made.
-        .map(|a| unsafe { words!(CStr::from_ptr(pg_sys::quote_literal_cstr(a.as_ptr()))) })
-        .collect();
-    let statement = words!(
-        "CREATE TRIGGER ",
-        relation::quoted_column(name),
-        if skips { " BEFORE" } else { " AFTER" },
-        " INSERT OR UPDATE ON ",
-        relation::quoted(table),
-        " FOR EACH ROW EXECUTE FUNCTION ",
-        relation::quoted_name(&relation::schema_of_function(function), c"bloom_guard"),
-        "(",
-        literals.join(&b", "[..]),
-        ")"
-    );
-    let statement = CString::new(statement).expect("no zero bytes");
-    // SAFETY: connected, and finished by the end of the subtransaction if there is an error.
-    unsafe {
-        ffi::SPI_connect();
-        let code = ffi::SPI_execute(statement.as_ptr(), false, 0);
-        if code != pg_sys::SPI_OK_UTILITY as i32 {
-            internal!("SPI_execute returned {code}");
-        }
-        ffi::SPI_finish();
-    }
+) -> Sql {
+    Sql::new("CREATE TRIGGER ")
+        .name(name)
+        .text(if skips { " BEFORE" } else { " AFTER" })
+        .text(" INSERT OR UPDATE ON ")
+        .relation(table)
+        .text(" FOR EACH ROW EXECUTE FUNCTION ")
+        .name_in(&catalog::schema_of_function(function), c"bloom_guard")
+        .text("(")
+        .list(arguments, |sql, argument| sql.literal(argument))
+        .text(")")
 }
 
+/// A value of type name.
 fn as_name(name: &CStr) -> pg_sys::Datum {
-    // SAFETY: room for a name, with zeros behind its characters; it is no longer, since it was made to fit.
+    // SAFETY: there is room for a name. The server copies as much of the C string as fits, and fills the rest with zeros.
     unsafe {
-        let room: *mut u8 = pg_sys::palloc0(pg_sys::NAMEDATALEN as usize).cast();
-        let bytes = name.to_bytes();
-        let n = bytes.len().min(pg_sys::NAMEDATALEN as usize - 1);
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), room, n);
+        let room: pg_sys::Name = pg_sys::palloc(size_of::<pg_sys::NameData>()).cast();
+        pg_sys::namestrcpy(room, name.as_ptr());
         pg_sys::Datum::from(room)
     }
 }

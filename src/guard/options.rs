@@ -4,45 +4,55 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pg::message::{words, Message, Result};
-use crate::pg::node;
+use crate::pg::list;
+use crate::pg::message::{words, Message, OrMessage};
 
+/// What happens to a row that is too similar to another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum GuardAction {
+    /// The statement fails.
     Reject,
+    /// A warning is sent.
     Warn,
+    /// A notice is sent, and the row is left out.
     Skip,
+    /// The pair is written to the review table.
     Flag,
 }
 
-impl Action {
+impl GuardAction {
+    /// As the trigger's arguments name it.
     pub fn name(self) -> &'static str {
         match self {
-            Action::Reject => "reject",
-            Action::Warn => "warn",
-            Action::Skip => "skip",
-            Action::Flag => "flag",
+            GuardAction::Reject => "reject",
+            GuardAction::Warn => "warn",
+            GuardAction::Skip => "skip",
+            GuardAction::Flag => "flag",
         }
     }
 }
 
 /// A table as the trigger names it.
 pub struct TableName {
-    /// `None`: that of the table with the trigger.
+    /// `None`: the schema of the table with the trigger.
     pub schema: Option<CString>,
     pub name: CString,
 }
 
-pub struct Options {
+/// The arguments of a trigger.
+pub struct GuardOptions {
+    /// The signature column of the guarded table.
     pub column: CString,
-    /// In [0,1], inclusive.
+    /// The least similarity that is too much, in [0,1].
     pub threshold: f64,
-    pub action: Action,
-    /// Where pairs go; with `Action::Flag`, and only then.
+    pub action: GuardAction,
+    /// The table that pairs are written to: given with `GuardAction::Flag`, and only then.
     pub review: Option<TableName>,
-    /// The table to look in, instead of the own one.
+    /// The block list: the table that is searched instead of the guarded one.
     pub list: Option<TableName>,
+    /// The signature column of the block list; `None`: the name is that of `column`.
     pub list_column: Option<CString>,
+    /// The text that takes the place of the error's or the notice's message.
     pub message: Option<CString>,
 }
 
@@ -53,14 +63,19 @@ fn invalid(message: Vec<u8>) -> Box<Message> {
     Message::of(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
 }
 
-impl Options {
-    /// Whether the trigger must fire BEFORE the event; others AFTER it.
-    pub fn is_before(&self) -> bool {
-        self.action == Action::Skip
+impl GuardOptions {
+    /// The signature column of the table that is searched.
+    pub fn searched_column(&self) -> &CStr {
+        self.list_column.as_ref().unwrap_or(&self.column)
     }
 
-    /// Errors: 22023 for what is not understood, 42602 for a malformed table name.
-    pub fn parse(args: &[CString]) -> Result<Options> {
+    /// Whether the trigger must fire BEFORE the event. Otherwise it must fire AFTER it.
+    pub fn is_before(&self) -> bool {
+        self.action == GuardAction::Skip
+    }
+
+    /// Errors: an argument that is not understood or does not fit the others (22023), a malformed table name (42602).
+    pub fn parse(args: &[CString]) -> OrMessage<GuardOptions> {
         let [column, threshold, action, options @ ..] = args else {
             return Err(invalid(words!(
                 "trigger function bloom_guard needs three arguments or more, not ",
@@ -68,7 +83,7 @@ impl Options {
             ))
             .hint(words!(USAGE)));
         };
-        let mut parsed = Options {
+        let mut parsed = GuardOptions {
             column: column.clone(),
             threshold: parse_threshold(threshold)?,
             action: parse_action(action)?,
@@ -97,7 +112,7 @@ impl Options {
         Ok(parsed)
     }
 
-    fn set(&mut self, name: &CStr, value: &CStr) -> Result<()> {
+    fn set(&mut self, name: &CStr, value: &CStr) -> OrMessage<()> {
         let given_before = match name.to_bytes() {
             b"review" => self.review.replace(parse_table(value)?).is_some(),
             b"blocklist" => self.list.replace(parse_table(value)?).is_some(),
@@ -115,8 +130,8 @@ impl Options {
         Ok(())
     }
 
-    fn check(&self) -> Result<()> {
-        let flags = self.action == Action::Flag;
+    fn check(&self) -> OrMessage<()> {
+        let flags = self.action == GuardAction::Flag;
         if flags && self.review.is_none() {
             return Err(invalid(words!("action flag needs option \"review\""))
                 .hint(words!("Add 'review', 'schema.table' to the arguments.")));
@@ -155,7 +170,7 @@ fn unrecognized(option: &CStr) -> Box<Message> {
     ))
 }
 
-fn parse_threshold(text: &CStr) -> Result<f64> {
+fn parse_threshold(text: &CStr) -> OrMessage<f64> {
     let number = text.to_str().ok().and_then(|s| s.trim().parse().ok());
     match number {
         Some(t) if (0.0..=1.0).contains(&t) => Ok(t),
@@ -168,8 +183,13 @@ fn parse_threshold(text: &CStr) -> Result<f64> {
     }
 }
 
-fn parse_action(text: &CStr) -> Result<Action> {
-    let all = [Action::Reject, Action::Warn, Action::Skip, Action::Flag];
+fn parse_action(text: &CStr) -> OrMessage<GuardAction> {
+    let all = [
+        GuardAction::Reject,
+        GuardAction::Warn,
+        GuardAction::Skip,
+        GuardAction::Flag,
+    ];
     let known = all.iter().find(|a| a.name().as_bytes() == text.to_bytes());
     known.copied().ok_or_else(|| {
         invalid(words!("unrecognized action \"", text, "\" of bloom_guard"))
@@ -177,15 +197,18 @@ fn parse_action(text: &CStr) -> Result<Action> {
     })
 }
 
-/// `table` or `schema.table`, quoted where SQL would have it quoted.
-fn parse_table(text: &CStr) -> Result<TableName> {
-    // SAFETY: fails by itself for what is no name; its list has the parts as String nodes.
+/// A name as SQL writes it: `table` or `schema.table`, with quotes where they are needed.
+///
+/// Errors: it is malformed or has more parts (42602).
+fn parse_table(text: &CStr) -> OrMessage<TableName> {
+    // SAFETY: the argument is a C string. The server raises an error for a text that is not a name; the parts of a name are
+    // String nodes, which have C strings.
     let mut parts: Vec<CString> = unsafe {
-        let list = pg_sys::textToQualifiedNameList(pg_sys::cstring_to_text(text.as_ptr()));
+        let names = pg_sys::textToQualifiedNameList(pg_sys::cstring_to_text(text.as_ptr()));
         let part = |node: *mut pg_sys::Node| {
             CStr::from_ptr((*node.cast::<pg_sys::String>()).sval).to_owned()
         };
-        node::nodes(list).into_iter().map(part).collect()
+        list::nodes(names).into_iter().map(part).collect()
     };
     let name = parts.pop();
     let schema = parts.pop();

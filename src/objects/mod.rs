@@ -1,8 +1,9 @@
-//! The extension's own objects, whatever they are called and in whatever schema they are.
+//! The extension's own functions, types and operators: how they are recognized under any name and in any schema.
 //!
-//! A name says nothing: anybody can make a `bloom_sim` of types called `bloom`. A function is ours if it is written in C and calling it
-//! would run the code of this library, which only a superuser can arrange. Types are known by their input functions,
-//! operators by the functions behind them. What was found is kept for the session, until some function changes.
+//! A name proves nothing, since anybody can make a `bloom_sim` of types called `bloom`. A function is ours if it is
+//! written in C and calling it would run the code of this library, which only a superuser can arrange. Types are
+//! recognized by their input functions, operators by the functions behind them. What was found is kept for the session,
+//! until some function changes.
 
 mod beside;
 mod cache;

@@ -1,11 +1,12 @@
 //! Where the server's errors and Rust's unwinding meet.
 //!
-//! The server reports an error by a jump that runs no destructors, Rust by unwinding that C code does not know. So
-//! [`call`] goes around what we call of the server's, catches its jump and unwinds with the whole error as payload;
-//! [`enter`] goes around each function of ours that the server calls, catches whatever unwinds, and has the server
-//! raise it again when all in Rust is dropped. An error of user code beneath us so arrives as it was raised: SQLSTATE,
-//! context, object names and all. pgrx's own guard keeps five fields and a closed list of SQLSTATEs, and what comes
-//! through functions that are called by way of pgrx is changed to that extent; those in `ffi.rs` are called by [`call`].
+//! The server reports an error by a jump that runs no destructors. Rust reports one by unwinding, which C code does not
+//! know. So [`call`] stands around each call of a server function: it catches the jump and unwinds with the whole error
+//! as payload. [`enter`] stands around each function of ours that the server calls: it catches what unwinds, and has the
+//! server raise it again when everything in Rust is dropped. An error of user code that we call therefore arrives as it
+//! was raised, with its SQLSTATE, context and object names. pgrx's own guard keeps five fields and a closed list of
+//! SQLSTATEs; errors from functions that are called through pgrx lose the rest. The functions in `ffi.rs` are called by
+//! [`call`].
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -28,8 +29,8 @@ thread_local! {
     static PANICKED_AT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Has panics leave a note of where they began, and print nothing: what they say is raised as an error. It takes the
-/// place of pgrx's hook, which takes a backtrace each time when `RUST_BACKTRACE` is set.
+/// Sets a panic hook that notes where a panic began and prints nothing, since the panic's message is raised as an error.
+/// It replaces pgrx's hook, which takes a backtrace each time when `RUST_BACKTRACE` is set.
 pub fn define() {
     std::panic::set_hook(Box::new(|panic| {
         let at = panic.location().map_or(String::new(), |l| l.to_string());
@@ -40,8 +41,8 @@ pub fn define() {
 /// Calls the server. If it raises an error, this unwinds with it.
 ///
 /// # Safety
-/// `f` has nothing to drop, and neither panics nor calls Rust that could; a callback of ours under it is an entry. It is
-/// the only thread that calls the server.
+/// `f` has nothing to drop. It does not panic, and calls no Rust that could; a callback of ours that it leads to is an
+/// entry. No other thread calls the server.
 #[inline]
 pub unsafe fn call<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: variables of this process, which no other thread uses. What is set here is set back on both ways out.
@@ -60,7 +61,7 @@ pub unsafe fn call<R>(f: impl FnOnce() -> R) -> R {
         if jumped == 0 {
             return result.assume_init();
         }
-        // The handler of an error begins in ErrorContext, and goes back to where it was.
+        // The server has switched to ErrorContext for the handler of an error.
         pg_sys::CurrentMemoryContext = memory;
         resume_unwind(Box::new(Raised(caught())))
     }
@@ -93,8 +94,8 @@ struct Ready {
 /// Runs what the server has called. If it unwinds, the server raises what it unwinds with.
 ///
 /// # Safety
-/// Called by the server itself: no Rust function above has anything to drop, or catches panics, since an error jumps over
-/// it.
+/// The server itself calls it. An error jumps over the Rust functions above, so none of them has anything to drop or
+/// catches panics.
 #[inline]
 pub unsafe fn enter<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: a variable of this process.
@@ -106,7 +107,7 @@ pub unsafe fn enter<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Turns a payload into the server's form of it; afterwards all in Rust is dropped.
+/// Turns a payload into the server's form of it. Afterwards nothing in Rust is left to drop.
 ///
 /// # Safety
 /// `memory` is a context that lives.
@@ -114,7 +115,8 @@ pub unsafe fn enter<R>(f: impl FnOnce() -> R) -> R {
 #[inline(never)]
 unsafe fn ready(payload: Box<dyn Any + Send>, memory: pg_sys::MemoryContext) -> Ready {
     let message = message_of(payload);
-    // SAFETY: the caller has kept `memory` from before, so that context lives. The contexts that were made since have been left by the unwinding.
+    // SAFETY: the caller has kept `memory` from before, so that context lives. Nobody uses contexts that were made since,
+    // because unwinding has left the functions that made them.
     unsafe {
         pg_sys::CurrentMemoryContext = memory;
         Ready {
@@ -147,13 +149,13 @@ unsafe fn raise(ready: Ready) -> ! {
     unreachable!("an ERROR does not return")
 }
 
-/// What a payload says.
+/// The message that a payload carries.
 fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
     let payload = match payload.downcast::<Raised>() {
         Ok(raised) => return raised.0,
         Err(other) => other,
     };
-    // What was called by way of pgrx.
+    // An error of a server function that was called through pgrx.
     let payload = match payload.downcast::<CaughtError>() {
         Ok(caught) => match *caught {
             CaughtError::PostgresError(report) | CaughtError::ErrorReport(report) => {
@@ -184,7 +186,7 @@ fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
         (_, Some(said)) => said.as_str(),
         _ => "unknown",
     };
-    // A mistake of ours.
+    // A panic, which is a mistake of ours.
     Message::of(
         PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
         words!("internal error of bloom_ident: ", said),
@@ -195,7 +197,7 @@ fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
     ))
 }
 
-/// An error of the server's as pgrx has kept it.
+/// An error of the server, as far as pgrx has kept it.
 fn of_report(report: &ErrorReportWithLevel) -> Box<Message> {
     let mut message = Message::of(report.sql_error_code(), words!(report.message()));
     if let Some(detail) = report.detail() {

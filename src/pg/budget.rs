@@ -1,11 +1,11 @@
-//! Memory of jobs that hold what they work on in memory: bounded by maintenance_work_mem, and an error above it.
+//! A bound on the memory of functions that hold all their data in memory: `maintenance_work_mem`. Above it they fail.
 
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::error::{raise, raise_as};
 
-/// What a job may use.
+/// The bytes that a function may use.
 #[derive(Clone, Copy)]
 pub struct Budget {
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Queries that run as the caller, by a cursor, so that memory is needed for some rows at a time only.
+//! Queries that run with the caller's privileges, by a cursor, so that only some rows at a time are in memory.
 
 use pgrx::pg_sys;
 
@@ -8,7 +8,7 @@ pub use crate::pg::output::OutputFunction as Output;
 pub use crate::pg::sql::Sql;
 use crate::pg::{check_for_interrupts, ffi};
 
-/// An open cursor, and the SPI connection that it has to itself.
+/// An open cursor. It has an SPI connection of its own.
 pub struct Cursor {
     portal: pg_sys::Portal,
     batch: i64,

@@ -34,13 +34,14 @@ pub fn raise_as(code: PgSqlErrorCode, error: &Error) -> ! {
     message(code, error).raise()
 }
 
-/// Goes on, with a warning.
+/// Sends a warning; the statement goes on.
 #[cold]
 pub fn warn(error: &Error) {
     message(sqlstate(error.kind()), error).send(PgLogLevel::WARNING);
 }
 
-/// Fails the statement over something that cannot be; its arguments are those of `format!`.
+/// Fails the statement as XX000, over something that only a mistake of ours can bring about. The arguments are those of
+/// `format!`.
 macro_rules! internal {
     ($($message:tt)+) => { $crate::pg::error::fail_internal(&format!($($message)+)) };
 }
@@ -64,7 +65,7 @@ pub fn fail_internal(message: &str) -> ! {
     fail(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
 }
 
-/// A message below an error.
+/// Sends a message of a lower level than an error.
 pub fn tell(level: PgLogLevel, message: &str) {
     let code = PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION;
     Message::of(code, words!(shown(message))).send(level);
@@ -81,7 +82,8 @@ fn message(code: PgSqlErrorCode, error: &Error) -> Box<Message> {
     message
 }
 
-/// A text as the server's messages can carry it: outside UTF-8 databases what is not ASCII is shown by its code point.
+/// A text as the server's messages can carry it. In databases of other encodings than UTF-8, a character that is not ASCII is
+/// shown by its code point.
 pub fn shown(text: &str) -> String {
     if text.is_ascii() || is_utf8_database() {
         return text.to_owned();
@@ -96,7 +98,7 @@ pub fn shown(text: &str) -> String {
     })
 }
 
-/// What an error ends: the statement.
+/// Ends the statement over an error.
 pub trait OrRaise<T> {
     /// The value, or the statement fails.
     fn or_raise(self) -> T;
@@ -109,8 +111,8 @@ impl<T> OrRaise<T> for Result<T> {
     }
 }
 
-/// For input functions: hands the error to a caller that collects errors (`pg_input_is_valid`,
-/// `COPY … ON_ERROR`), and otherwise fails the statement. Returning means it was collected.
+/// For input functions: hands the error to a caller that collects errors, such as `pg_input_is_valid` and
+/// `COPY … ON_ERROR`. Without such a caller the statement fails. If this returns, the error was collected.
 #[cfg(not(feature = "pg15"))]
 pub fn save_or_raise(fcinfo: pg_sys::FunctionCallInfo, error: &Error) {
     // SAFETY: fcinfo is that of the running call; its context is NULL or a node.
@@ -123,11 +125,11 @@ pub fn save_or_raise(fcinfo: pg_sys::FunctionCallInfo, error: &Error) {
     if data.is_null() {
         raise(error);
     }
-    // SAFETY: the protocol of errsave(): fields are set only between start and finish. The texts are in the server's memory.
+    // SAFETY: the context is an ErrorSaveContext, and the data, with its texts, is in the server's memory.
     unsafe { super::ffi::save(context, data) };
 }
 
-/// Before PostgreSQL 16 nobody collects errors.
+/// The same for PostgreSQL 15, in which nobody collects errors.
 #[cfg(feature = "pg15")]
 pub fn save_or_raise(_: pg_sys::FunctionCallInfo, error: &Error) {
     raise(error);

@@ -1,6 +1,7 @@
-//! Functions of the server's that are called without pgrx between.
+//! C functions and variables that are declared by hand: those of the server that are called without pgrx, and one of the
+//! C library.
 //!
-//! Those that may run code of users, wait, or look for interrupts are called by `boundary::call`, so that an error in
+//! Functions that may run code of users, wait, or look for interrupts are called by `boundary::call`, so that an error in
 //! them keeps all its fields. The compiler compares each declaration with the server's headers, as far as bindgen has read
 //! these. Everything else that the server offers is called as `pg_sys` has it.
 
@@ -33,7 +34,7 @@ macro_rules! server {
                 $($link)*
                 fn $name($($argument: $of_type),*) $(-> $result)?;
             }
-            // SAFETY: the caller keeps to what the server asks for; pointers and numbers need no dropping.
+            // SAFETY: the caller passes what the server asks for. Pointers and numbers have nothing to drop.
             unsafe { call(move || $name($($argument),*)) }
         }
     };
@@ -48,7 +49,7 @@ macro_rules! declared {
             unsafe extern "C-unwind" {
                 fn $name($($argument: $of_type),*) $(-> $result)?;
             }
-            // SAFETY: the caller keeps to what the server asks for; pointers and numbers need no dropping.
+            // SAFETY: the caller passes what the server asks for. Pointers and numbers have nothing to drop.
             unsafe { call(move || $name($($argument),*)) }
         }
     )+};
@@ -192,8 +193,8 @@ pub unsafe fn attribute(columns: TupleDesc, i: c_int) -> *mut FormData_pg_attrib
     }
 }
 
-/// CHECK_FOR_INTERRUPTS(): one look at a variable when nothing is pending. Whatever runs longer than some milliseconds calls
-/// it at every step: counting steps is no cheaper, and nobody knows how long a step takes.
+/// CHECK_FOR_INTERRUPTS(): one look at a variable when nothing is pending. A loop that may run longer than some milliseconds
+/// calls it at every step. Counting steps is no cheaper, and nobody knows how long a step takes.
 #[inline]
 pub fn check_for_interrupts() {
     if interrupts_are_pending() {
@@ -202,14 +203,15 @@ pub fn check_for_interrupts() {
     }
 }
 
-/// As long as a page is locked interrupts are held back: who holds one lets go of it first, if there are any.
+/// Whether an interrupt waits to be handled. While a page is locked, interrupts are held back, so a loop that holds a page
+/// asks this, and releases the page first.
 #[inline]
 pub fn interrupts_are_pending() -> bool {
     // SAFETY: a flag that signal handlers set at any time, so it is read anew each time.
     unsafe { std::ptr::read_volatile(&raw const InterruptPending) != 0 }
 }
 
-/// What raises no errors, and so needs no jump buffer.
+/// Functions that raise no errors, and so need no jump buffer, and variables.
 mod plain {
     use std::ffi::{c_char, c_int, c_void};
 
@@ -271,7 +273,7 @@ pub fn library_of(address: *const c_void) -> Option<*mut c_void> {
     (unsafe { plain::dladdr(address, &mut found) } != 0).then_some(found.base)
 }
 
-/// What does not return where it was called. Only for `boundary`.
+/// Functions that do not return, since they raise an error. Only `boundary` calls them.
 pub mod raise {
     use pgrx::pg_sys::ErrorData;
 

@@ -11,8 +11,6 @@ use super::ffi;
 /// A value, or what the statement fails with.
 pub type OrMessage<T> = std::result::Result<T, Box<Message>>;
 
-pub use OrMessage as Result;
-
 /// Encodes five characters as MAKE_SQLSTATE of elog.h does.
 pub const fn sqlstate(code: &[u8; 5]) -> c_int {
     let (mut state, mut i) = (0, 0);
@@ -23,7 +21,7 @@ pub const fn sqlstate(code: &[u8; 5]) -> c_int {
     state
 }
 
-/// Something that can stand in a message: ASCII of ours, or bytes of the server's.
+/// What can be part of a message: ASCII text of ours, or bytes in the database's encoding.
 pub trait Words {
     fn bytes(&self) -> &[u8];
 }
@@ -64,7 +62,7 @@ impl Words for Vec<u8> {
     }
 }
 
-/// Words, one after the other.
+/// Joins the parts of a message.
 macro_rules! words {
     ($($part:expr),+ $(,)?) => {{
         let mut all: Vec<u8> = Vec::new();
@@ -102,16 +100,15 @@ fn texts(data: &mut pg_sys::ErrorData) -> [&mut *mut c_char; TEXTS] {
     ]
 }
 
-/// What PostgreSQL calls an error report, or a warning or notice; in memory of Rust's, since it outlives the memory
-/// contexts that unwinding leaves.
+/// An error, a warning or a notice. Rust owns its memory, since it outlives the memory contexts that unwinding leaves.
 pub struct Message {
-    /// All but the texts, which are NULL here. Pointers in it are to constants of the server's or a library's.
+    /// The fields other than texts, which are NULL here. Its pointers are to constants of the server or a library.
     data: pg_sys::ErrorData,
     texts: [Option<Vec<u8>>; TEXTS],
     caught: bool,
 }
 
-// SAFETY: its pointers are to constants. Unwinding wants payloads that could go to other threads; there are none.
+// SAFETY: its pointers are to constants, so another thread could read them; unwinding asks for a payload that is Send.
 unsafe impl Send for Message {}
 
 impl Message {
@@ -182,7 +179,7 @@ impl Message {
         self.with(HINT, hint)
     }
 
-    /// The object that it is about, for clients.
+    /// The schema, table and constraint that it is about, as fields for clients.
     pub fn about(
         self: Box<Self>,
         schema: Vec<u8>,
@@ -213,11 +210,11 @@ impl Message {
         }
     }
 
-    /// As the server has it, in the memory of the current context; NULL if there is no memory. Texts for which there is none
-    /// are left out. It raises no error itself, since it is called when there is nobody left to catch one.
+    /// The server's form of it, in the current memory context; NULL if there is no memory for it. A text for which there is
+    /// no memory is left out. No error is raised, since nobody is left to catch one.
     pub fn data(&self) -> *mut pg_sys::ErrorData {
         let room = |size: usize| {
-            // SAFETY: it raises no error for lack of memory, and zeroes what it gives.
+            // SAFETY: with these flags the function raises no error for lack of memory, and zeroes what it gives.
             unsafe {
                 let flags = pg_sys::MCXT_ALLOC_NO_OOM | pg_sys::MCXT_ALLOC_ZERO;
                 pg_sys::palloc_extended(size, flags as c_int).cast::<c_char>()
@@ -228,14 +225,14 @@ impl Message {
             let Some(text) = text else { continue };
             let copy = room(text.len() + 1);
             if !copy.is_null() {
-                // SAFETY: room for the text and the zero byte behind it.
+                // SAFETY: the copy has room for the text and the zero byte behind it, which is there already.
                 unsafe { copy.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
                 *field = copy;
             }
         }
         let whole: *mut pg_sys::ErrorData = room(size_of::<pg_sys::ErrorData>()).cast();
         if !whole.is_null() {
-            // SAFETY: room for one.
+            // SAFETY: the memory has room for one ErrorData, and is aligned as the server aligns all memory.
             unsafe { whole.write(data) };
         }
         whole

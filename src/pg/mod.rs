@@ -1,4 +1,13 @@
-//! The floor under everything: how the server is called, how it calls us, and what errors are.
+//! The floor under all other rooms: what PostgreSQL offers, as the extension uses it. It imports no other room.
+//!
+//! - Calls and errors: `boundary` (the server's jumps and Rust's unwinding), `ffi` (C symbols declared by hand),
+//!   `message` (errors and notices with all fields), `error` (the core's errors as the server's)
+//! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
+//! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
+//! - Queries: `sql` (statements), `cursor` (running them), `output` (text forms of values)
+//! - The planner's structures: `node`, `list`
+//! - Memory and files: `memory`, `budget`, `file`
+//! - `progress` (notices during long searches)
 
 #![allow(dead_code)] // until the other rooms use it
 

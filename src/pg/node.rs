@@ -1,7 +1,7 @@
 //! Nodes of the parser and the planner.
 
 use crate::pg::ffi;
-pub use crate::pg::list::{nodes, of as list, oids};
+pub use crate::pg::list::{nodes, of as list};
 use pgrx::{pg_sys, Internal};
 
 /// Any node: it begins with the tag that says which it is.
@@ -54,7 +54,7 @@ pub unsafe fn call(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node
 /// `left operator right`, a boolean.
 ///
 /// # Safety
-/// both sides are of the operator's types.
+/// Both sides are of the operator's types.
 pub unsafe fn operation(operator: pg_sys::Oid, left: *mut Node, right: *mut Node) -> *mut Node {
     // SAFETY: both sides are those that the operator takes.
     unsafe {
@@ -71,7 +71,7 @@ pub unsafe fn operation(operator: pg_sys::Oid, left: *mut Node, right: *mut Node
     }
 }
 
-/// Constants folded, as far as there are any.
+/// The expression with its constants folded.
 ///
 /// # Safety
 /// `root` is the planner's, or NULL; `node` an expression.

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 /// The least time between two notices.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Tells how far a job is.
+/// Tells how far a long search is.
 pub struct Progress {
-    job: &'static str,
+    name: &'static str,
     last: Instant,
 }
 
 impl Progress {
-    /// Of a job that begins now; its name stands before each notice.
-    pub fn new(job: &'static str) -> Progress {
+    /// Of a search that begins now; its name stands before each notice.
+    pub fn new(name: &'static str) -> Progress {
         Progress {
-            job,
+            name,
             last: Instant::now(),
         }
     }
@@ -24,7 +24,7 @@ impl Progress {
     pub fn report(&mut self, describe: impl FnOnce() -> String) {
         if self.last.elapsed() >= INTERVAL {
             self.last = Instant::now();
-            crate::pg::error::notice!("{}: {}", self.job, describe());
+            crate::pg::error::notice!("{}: {}", self.name, describe());
         }
     }
 }

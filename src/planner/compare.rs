@@ -1,7 +1,7 @@
-//! `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise for `>=`, for `bloom_dice`, and
-//! with the number on the left. The comparison itself is one of `float8`, whose functions are not
-//! ours to have support functions, so the conditions are rewritten as the planner begins with a
-//! table: they are simplified then, and not yet distributed over the tables.
+//! Rewrites `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise `>=`, `bloom_dice`, and comparisons with the
+//! number on the left. The comparison itself is an operator of `float8`, to whose functions an extension cannot give
+//! support functions. So the conditions are rewritten when the planner begins with a table: they are simplified
+//! then, and not yet distributed over the tables.
 
 use std::sync::OnceLock;
 
@@ -21,8 +21,8 @@ const GE: [u32; 2] = [675, 1135];
 const LT: [u32; 2] = [672, 1122];
 const LE: [u32; 2] = [673, 1124];
 
-/// Support function of the measures. It has nothing to say: that it is called when conditions are
-/// simplified loads the library, so that the hook is there for a session's first query.
+/// Support function of the measures. It answers nothing. But the planner calls it when it simplifies conditions, which
+/// loads the library, so that the hook is set for a session's first query.
 #[entry]
 fn bloom_measure_support(_asked: Internal) -> Internal {
     answer(None)
@@ -74,7 +74,7 @@ struct Conditions<'a> {
 
 impl Conditions<'_> {
     /// # Safety
-    /// as the planner calls the hook.
+    /// As the planner calls the hook.
     unsafe fn rewrite(self) {
         // SAFETY: the planner calls the hook with a query and a table that it has read. Index predicates are copies for this planning.
         unsafe {
@@ -135,7 +135,7 @@ impl Conditions<'_> {
     /// are distributed before the first table comes.
     ///
     /// # Safety
-    /// as the planner calls the hook, for a child.
+    /// As the planner calls the hook, for a child.
     unsafe fn ancestors(&self) {
         // SAFETY: the planner has set up this child; parents are set up before their children.
         unsafe {
@@ -203,7 +203,7 @@ impl Conditions<'_> {
         changed
     }
 
-    /// In place, since tables share it; without what was derived from it as an operator.
+    /// Rewrites a condition in place, since tables share it, and resets what was derived from it as an operator.
     ///
     /// # Safety
     /// `info` is of the whole of a UNION ALL.
@@ -225,7 +225,7 @@ impl Conditions<'_> {
     }
 
     /// # Safety
-    /// the operation is a node of the planner's.
+    /// The operation is a node of the planner's.
     unsafe fn comparison(&self, operation: &pg_sys::OpExpr) -> Option<*mut Node> {
         let number = operation.opno.to_u32();
         let (strict, flipped) = match number {
@@ -268,7 +268,7 @@ impl Conditions<'_> {
     /// planner comes to that.
     ///
     /// # Safety
-    /// the call is one of a measure, with these arguments.
+    /// The call is one of a measure, with these arguments.
     unsafe fn searchable(&self, score: &pg_sys::FuncExpr, signatures: &[*mut Node]) -> bool {
         // SAFETY: the signatures are expressions of the query.
         unsafe {
@@ -327,7 +327,7 @@ impl Conditions<'_> {
     /// Whether an index of this table is on the score, as an ordinary index on `float8` may be.
     ///
     /// # Safety
-    /// the call depends on this table alone.
+    /// The call depends on this table alone.
     unsafe fn indexed(&self, score: &pg_sys::FuncExpr) -> bool {
         let is_score = |node| {
             // SAFETY: compares two expressions.

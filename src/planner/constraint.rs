@@ -56,7 +56,7 @@ unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexO
 }
 
 /// # Safety
-/// in the planner's memory context.
+/// In the planner's memory context.
 unsafe fn in_planner<T>(value: T) -> *mut T {
     // SAFETY: memory of that size.
     unsafe {

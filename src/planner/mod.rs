@@ -1,4 +1,4 @@
-//! What the planner asks: `bloom_sim(a, b) > 0.8` as an index condition.
+//! The planner: `bloom_sim(a, b) > 0.8` becomes an index condition, and its rows are estimated.
 //!
 //! The comparison is rewritten to a function that holds both signatures and the threshold
 //! (`compare`); that function's support function offers an operator of the index's class (`index`)

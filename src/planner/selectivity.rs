@@ -225,7 +225,7 @@ impl Drop for SampledColumn {
 /// Share of rows, or of pairs of rows, that match.
 ///
 /// # Safety
-/// the question's nodes are the two sides of a comparison of ours.
+/// The question's nodes are the two sides of a comparison of ours.
 pub unsafe fn estimate(question: &Question) -> f64 {
     // SAFETY: the nodes are both sides of a comparison of ours.
     unsafe {
@@ -367,7 +367,7 @@ fn bloom_match_joinsel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
 }
 
 /// # Safety
-/// the first three arguments of an estimator.
+/// The first three arguments of an estimator.
 unsafe fn operator(
     root: pg_sys::Datum,
     operator: pg_sys::Datum,

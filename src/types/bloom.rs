@@ -29,7 +29,7 @@ impl<'a> Bloom<'a> {
 
     #[inline]
     pub fn view(&self) -> View<'_> {
-        View::stored(self.0.bytes()).expect("checked on arrival")
+        View::stored(self.0.bytes()).expect("from_raw has checked the bytes")
     }
 
     /// The value with its header, as long as this lives.
@@ -83,7 +83,7 @@ impl FromDatum for Bloom<'_> {
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
-        // SAFETY: a non-null argument declared as bloom.
+        // SAFETY: the argument is declared as bloom, and is not null.
         (!is_null).then(|| unsafe { Bloom::from_raw(datum) })
     }
 }

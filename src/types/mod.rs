@@ -1,4 +1,4 @@
-//! SQL values as the core sees them, and back.
+//! The types `bloom` and `bloom_query` as SQL values: input and output, casts, modifiers, and views for the core.
 
 mod array;
 mod bloom;

@@ -37,7 +37,7 @@ impl<'a> BloomQuery<'a> {
 
     #[inline]
     pub fn view(&self) -> QueryView<'_> {
-        QueryView::stored(self.0.bytes()).expect("checked on arrival")
+        QueryView::stored(self.0.bytes()).expect("from_raw has checked the bytes")
     }
 }
 
@@ -48,7 +48,7 @@ impl FromDatum for BloomQuery<'_> {
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
-        // SAFETY: a non-null argument declared as bloom_query.
+        // SAFETY: the argument is declared as bloom_query, and is not null.
         (!is_null).then(|| unsafe { BloomQuery::from_raw(datum) })
     }
 }

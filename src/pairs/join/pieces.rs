@@ -73,7 +73,7 @@ impl<'a> JoinPiece<'a> {
         }
     }
 
-    /// Makes a piece of the rows that `rows` gives in the order of their popcounts. ExternalSort takes `memory` bytes.
+    /// Makes a piece of the rows that `rows` gives in the order of their popcounts. Sorting takes `memory` bytes.
     ///
     /// Errors: out of memory.
     pub fn of_rows(

@@ -101,7 +101,7 @@ impl Sorted {
         (of(rows.start), of(rows.end - 1))
     }
 
-    /// These rows as a piece of a table and side. ExternalSort takes `memory` bytes.
+    /// These rows as a piece of a table and side. Sorting takes `memory` bytes.
     ///
     /// Errors: out of memory.
     pub fn piece(

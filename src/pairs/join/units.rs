@@ -23,7 +23,7 @@ fn unit(pages: u32) -> u32 {
 struct Task {
     /// Number of the first unit.
     first: u64,
-    /// SigfileIndex of the piece.
+    /// Index of the piece in the list.
     of: usize,
     band: Range<u32>,
     /// Units of the pieces in front of it, in the list of those that are searched for. The task does not have these.

@@ -4,12 +4,14 @@
 
 use std::ffi::{CStr, CString};
 
-use pgrx::pg_sys;
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pg::message::{words, Message, OrMessage};
 
 pub mod privileges;
 pub mod storage;
 
-pub use privileges::{has_policies_for, is_owner, may_select, may_use_schema};
+pub use privileges::{may_select, may_use_schema};
 
 /// # Safety
 /// `string` is a C string of the server's, or NULL.
@@ -110,4 +112,16 @@ pub fn qualified_type(of_type: pg_sys::Oid) -> CString {
 pub fn access_method(method: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
     unsafe { copy(pg_sys::get_am_name(method)) }
+}
+
+/// Errors: there is no relation of this OID (42P01).
+pub fn check_exists(relation: pg_sys::Oid) -> OrMessage<()> {
+    if kind(relation) != 0 {
+        return Ok(());
+    }
+    let oid = relation.to_u32().to_string();
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+        words!("relation with OID ", oid, " does not exist"),
+    ))
 }

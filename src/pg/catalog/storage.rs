@@ -1,8 +1,8 @@
 //! Where the rows of a table are: in its own storage, or where only a query finds them.
 //!
-//! A table of another access method, and one that is distributed over servers by an extension, looks like any other in the
-//! catalogs; its own storage is read in another way, or empty. The truth is what a query would read: the plan of the plainest
-//! one scans the tables themselves, or does something else.
+//! In the catalogs, a table of another access method looks like any other, and so does one that an extension distributes
+//! over servers. But its storage is read in another way, or is empty. So this looks at what a query would read: the plan of
+//! the simplest query scans the tables themselves, or does something else.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,6 @@ use pgrx::{pg_sys, PgBox};
 
 use crate::pg::ffi;
 use crate::pg::node::{self, Node};
-pub use crate::pg::relation::is_heap;
 use crate::pg::relation::OpenRelation;
 
 /// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
@@ -45,7 +44,8 @@ unsafe fn plan(
     inherit: bool,
 ) -> *mut pg_sys::PlannedStmt {
     let (mut of_type, mut typmod, mut collation) = (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
-    // SAFETY: the table exists, has this column and is locked; nodes are made as the parser makes them, in the current memory context.
+    // SAFETY: the table exists, has this column and is locked. Nodes are made as the parser makes them, in the current
+    // memory context.
     unsafe {
         pg_sys::get_atttypetypmodcoll(table, column, &mut of_type, &mut typmod, &mut collation);
         let lock = pg_sys::AccessShareLock as i32;
@@ -71,7 +71,7 @@ unsafe fn plan(
         query.jointree = pg_sys::makeFromExpr(from, std::ptr::null_mut());
         query.targetList = node::list(&[target.cast()]);
         pg_sys::free_parsestate(state);
-        // for messages only
+        // The text appears in messages only.
         let text = c"SELECT FROM a table of bloom_ident";
         ffi::pg_plan_query(query.into_pg(), text.as_ptr(), 0, std::ptr::null_mut())
     }
@@ -85,7 +85,8 @@ unsafe fn scans(plan: *mut Node, entries: &[*mut Node], to: &mut BTreeSet<u32>) 
     if plan.is_null() {
         return true;
     }
-    // SAFETY: the plan is NULL or a node of the planned statement; every plan node begins with a Plan, those of scans with a Scan.
+    // SAFETY: the plan is not NULL, so it is a node of the planned statement. Every plan node begins with a Plan, and those of
+    // scans with a Scan.
     unsafe {
         let mut all = |plans| {
             let mut plans = node::nodes(plans).into_iter();
@@ -103,7 +104,7 @@ unsafe fn scans(plan: *mut Node, entries: &[*mut Node], to: &mut BTreeSet<u32>) 
             }
             NodeTag::T_Append => all((*plan.cast::<pg_sys::Append>()).appendplans),
             NodeTag::T_MergeAppend => all((*plan.cast::<pg_sys::MergeAppend>()).mergeplans),
-            // of a table without partitions
+            // A table without partitions has such a plan.
             NodeTag::T_Result => scans((*plan.cast::<pg_sys::Plan>()).lefttree.cast(), entries, to),
             _ => false,
         }

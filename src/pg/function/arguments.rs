@@ -1,4 +1,4 @@
-//! Arguments of functions that are called with raw datums.
+//! The arguments of functions that take raw datums, and fail over NULLs.
 
 use std::ffi::{CStr, CString};
 
@@ -23,12 +23,12 @@ impl Arguments {
 
     /// `None` for NULL.
     pub fn datum(self, i: usize) -> Option<pg_sys::Datum> {
-        // SAFETY: as promised on construction.
+        // SAFETY: `of` got the record of a call that is running.
         let arg = unsafe { &(*self.0).args.as_slice((*self.0).nargs as usize)[i] };
         (!arg.isnull).then_some(arg.value)
     }
 
-    /// Errors: NULL. The functions are not STRICT: no rows would be taken for the answer.
+    /// Errors: NULL. The functions are not STRICT, since people would take no rows for the answer.
     fn given(self, i: usize) -> pg_sys::Datum {
         self.datum(i).unwrap_or_else(|| {
             let message = format!("argument \"{}\" must not be null", self.name_of(i));
@@ -36,7 +36,7 @@ impl Arguments {
         })
     }
 
-    /// As it is declared.
+    /// The name under which the argument is declared.
     fn name_of(self, i: usize) -> String {
         // SAFETY: the row of a function that is running, with as many names as arguments if it has any; they are copies.
         unsafe {
@@ -135,7 +135,7 @@ impl Arguments {
                 format!("argument {} must not contain null values", i + 1),
             ));
         }
-        // what they name is columns
+        // The elements name columns, or belong to them.
         let most = pg_sys::MaxTupleAttributeNumber as usize;
         if datums.len() > most {
             let message = format!("argument {} has {} elements", i + 1, datums.len());
@@ -150,7 +150,7 @@ impl Arguments {
         f64::from_bits(self.given(i).value() as u64)
     }
 
-    /// A similarity from which records are duplicates.
+    /// The least similarity of records that are duplicates.
     ///
     /// Errors: outside [0,1].
     pub fn threshold(self, i: usize) -> f64 {

@@ -1,4 +1,4 @@
-//! The arguments of a function that is called from SQL, and its result of several columns or rows.
+//! Raw arguments of functions that SQL calls, and results of several columns or rows.
 
 pub mod arguments;
 pub mod record;

@@ -1,4 +1,4 @@
-//! Results of many rows: a tuplestore, which goes to disk above work_mem.
+//! Results of many rows, in a tuplestore, which goes to disk above work_mem.
 
 use pgrx::pg_sys;
 
@@ -21,8 +21,8 @@ impl ResultRows {
     /// # Safety
     /// `fcinfo` is that of a running function that returns a set of rows with OUT columns.
     pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> ResultRows {
-        // SAFETY: the record is of a call that is running; the server fills in the result's fields, or raises an error where no
-        // set can be returned.
+        // SAFETY: the record is of a call that is running. The server fills in the fields of the result, or raises an
+        // error if the caller takes no set.
         unsafe {
             pg_sys::InitMaterializedSRF(fcinfo, 0);
             let info: *mut pg_sys::ReturnSetInfo = (*fcinfo).resultinfo.cast();
@@ -34,7 +34,7 @@ impl ResultRows {
         }
     }
 
-    /// Adds what `make` gives, if it gives a row; the memory that it takes is freed.
+    /// Adds the row that `make` gives, if it gives one. Memory that `make` allocates is freed.
     pub fn make<const N: usize>(
         &mut self,
         make: impl FnOnce() -> Option<[Option<pg_sys::Datum>; N]>,
@@ -68,7 +68,7 @@ fn put<const N: usize>(
     columns: pg_sys::TupleDesc,
     values: [Option<pg_sys::Datum>; N],
 ) {
-    // SAFETY: the result's descriptor.
+    // SAFETY: the descriptor is that of the result, which lives as long as the call.
     let natts = unsafe { (*columns).natts };
     assert_eq!(natts as usize, N, "result columns as declared");
     let mut datums = values.map(|v| v.unwrap_or(pg_sys::Datum::null()));
@@ -81,13 +81,13 @@ fn put<const N: usize>(
 
 /// A text, in the database's encoding.
 pub fn text_datum(text: &[u8]) -> pg_sys::Datum {
-    // SAFETY: so many bytes are readable.
+    // SAFETY: pointer and length are those of a slice.
     pg_sys::Datum::from(unsafe {
         pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32)
     })
 }
 
-/// What is in a text.
+/// The bytes of a text.
 ///
 /// # Safety
 /// `text` is one that is not compressed or stored elsewhere, and stays as long as the result is used.

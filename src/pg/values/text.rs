@@ -1,4 +1,4 @@
-//! The type `text` as argument, in UTF-8 whatever the database's encoding.
+//! The type `text` as argument. It is converted to UTF-8, if the database's encoding is another one.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -46,7 +46,7 @@ impl<'a> Text<'a> {
 
     /// In UTF-8.
     pub fn as_str(&self) -> &str {
-        // SAFETY: checked on arrival.
+        // SAFETY: `from_raw` has checked that the bytes are UTF-8.
         unsafe { std::str::from_utf8_unchecked(self.bytes()) }
     }
 }
@@ -57,7 +57,7 @@ impl FromDatum for Text<'_> {
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
-        // SAFETY: a non-null argument declared as text.
+        // SAFETY: the argument is declared as text, and is not null.
         (!is_null).then(|| unsafe { Text::from_raw(datum) })
     }
 }
@@ -68,7 +68,7 @@ pub fn is_utf8_database() -> bool {
     unsafe { pg_sys::GetDatabaseEncoding() == PG_UTF8 as i32 }
 }
 
-/// Text of the database's encoding, with U+FFFD for what is none.
+/// A text of the database's encoding as a string, with U+FFFD for bytes that are no text.
 pub fn readable(bytes: &[u8]) -> String {
     // SAFETY: looks at a variable of the server.
     let unknown = unsafe { pg_sys::GetDatabaseEncoding() } == PG_SQL_ASCII as i32;
@@ -80,9 +80,9 @@ pub fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// A text in the database's encoding.
+/// A string in the database's encoding.
 ///
-/// Errors: a character that it does not have.
+/// Errors: the string has a character that the encoding does not have.
 pub fn to_database(text: &str) -> Vec<u8> {
     // SAFETY: looks at a variable of the server.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
@@ -100,7 +100,7 @@ pub fn to_database(text: &str) -> Vec<u8> {
     }
 }
 
-/// Text of the database's encoding in UTF-8: as it is, or converted by the server.
+/// A text of the database's encoding in UTF-8: as it is, or converted by the server.
 fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     // SAFETY: looks at a variable of the server.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };

@@ -1,12 +1,11 @@
-//! Variable-length values, read without a copy wherever the server has them in plain form.
+//! Variable-length values. One that the server has in plain form is read where it is, without a copy.
 
 use std::marker::PhantomData;
 
 use bloom_ident_core::Error;
 use pgrx::{pg_sys, varatt_is_1b, varatt_is_1b_e, varatt_is_4b_u, varlena_to_byte_slice};
 
-/// The payload of a varlena: in place where it is stored plain, else a detoasted copy that is
-/// freed with this.
+/// The payload of a varlena. It borrows a value that is stored plain, and owns the detoasted copy of another one.
 pub struct Varlena<'a> {
     plain: *mut pg_sys::varlena,
     copied: bool,
@@ -19,7 +18,7 @@ impl<'a> Varlena<'a> {
     #[inline]
     pub unsafe fn of(datum: pg_sys::Datum) -> Varlena<'a> {
         let given: *mut pg_sys::varlena = datum.cast_mut_ptr();
-        // Asking here spares the call, and the jump buffer around it, for every plain value.
+        // Most values are plain; this saves them the call, and the jump buffer around it.
         // SAFETY: a valid varlena has a header.
         let plain = if unsafe { is_plain(given) } {
             given
@@ -34,7 +33,7 @@ impl<'a> Varlena<'a> {
         }
     }
 
-    /// The same, aligned and with a four-byte header, as arrays need it.
+    /// The value aligned and with a four-byte header, as arrays need it.
     ///
     /// # Safety
     /// As for [`Varlena::of`].
@@ -57,7 +56,7 @@ impl<'a> Varlena<'a> {
     /// The payload, header excluded.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: plain since construction, and alive as long as self.
+        // SAFETY: the value has been plain since construction, and lives as long as `self`.
         unsafe { varlena_to_byte_slice(self.plain) }
     }
 
@@ -66,7 +65,7 @@ impl<'a> Varlena<'a> {
         self.plain
     }
 
-    /// Keeps a copy until its memory context goes.
+    /// The value, which is not freed with `self`: it stays as long as its memory context.
     pub fn keep(mut self) -> *mut pg_sys::varlena {
         self.copied = false;
         self.plain
@@ -77,23 +76,25 @@ impl Drop for Varlena<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.copied {
-            // SAFETY: detoasting allocated it, and nobody else has it.
+            // SAFETY: detoasting has allocated the copy, and nobody else has it.
             unsafe { pg_sys::pfree(self.plain.cast()) };
         }
     }
 }
 
-/// Neither compressed nor out of line.
+/// Whether a value is neither compressed nor stored out of line.
 ///
 /// # Safety
 /// `value` points to a varlena.
 #[inline]
 pub unsafe fn is_plain(value: *const pg_sys::varlena) -> bool {
-    // SAFETY: only the header is read.
+    // SAFETY: the value has a header, and nothing else of it is read.
     unsafe { varatt_is_4b_u(value) || (varatt_is_1b(value) && !varatt_is_1b_e(value)) }
 }
 
-/// A new varlena of `payload` bytes, filled by `fill`; what it fails with leaves nothing behind.
+/// A new varlena of `payload` bytes, which `fill` writes. If it fails, the memory is freed.
+///
+/// Errors: those of `fill`.
 pub fn build(
     payload: usize,
     fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,

@@ -1,28 +1,31 @@
-//! A stored generated column, computed for a BEFORE trigger, which runs before PostgreSQL does it.
+//! The value of a stored generated column in a BEFORE trigger, which fires before PostgreSQL computes it.
 
-use crate::pg::ffi;
 use pgrx::{pg_sys, PgMemoryContexts};
 
-/// The expression, ready to run; kept with the trigger's call, so as long as the statement.
-struct Prepared {
+use crate::pg::ffi;
+
+/// An expression that is ready to run. It is kept with the trigger's function, as long as the statement runs.
+struct PreparedExpression {
     table: pg_sys::Oid,
     expression: *mut pg_sys::ExprState,
     context: *mut pg_sys::ExprContext,
 }
 
-/// The value of the generated column for a row, until the next call.
+/// The value of the generated column for a row, `None` for NULL. It is valid until the next call.
 ///
-/// SAFETY: `table` is open, `slot` holds a row of it, `column` is a stored generated column, `function` is that of
-/// the running call.
+/// # Safety
+/// `table` is open, `slot` holds a row of it, `column` is a stored generated column of it, and `function` is that of the
+/// running call.
 pub unsafe fn value(
     table: pg_sys::Relation,
     column: i16,
     slot: *mut pg_sys::TupleTableSlot,
     function: *mut pg_sys::FmgrInfo,
 ) -> Option<pg_sys::Datum> {
-    // SAFETY: as promised by the caller; what is kept is in the memory of the call's function.
+    // SAFETY: only this function sets fn_extra. It points to memory of the function's own context, so it is valid as long as
+    // the function is. The table is open, and the slot holds a row of it.
     unsafe {
-        let mut prepared: *mut Prepared = (*function).fn_extra.cast();
+        let mut prepared: *mut PreparedExpression = (*function).fn_extra.cast();
         if prepared.is_null() || (*prepared).table != (*table).rd_id {
             prepared = prepare(table, column, function);
             (*function).fn_extra = prepared.cast();
@@ -37,19 +40,22 @@ pub unsafe fn value(
     }
 }
 
-/// SAFETY: as for [`value`].
+/// # Safety
+/// `table` is open, `column` is a stored generated column of it, and `function` is that of the running call.
 unsafe fn prepare(
     table: pg_sys::Relation,
     column: i16,
     function: *mut pg_sys::FmgrInfo,
-) -> *mut Prepared {
-    // SAFETY: as promised by the caller; the executor state is a child of the function's memory.
+) -> *mut PreparedExpression {
+    // SAFETY: a stored generated column has an expression. The executor state and the expression are made in the memory context
+    // of the function, so all that they point to lives as long as the function.
     unsafe {
         PgMemoryContexts::For((*function).fn_mcxt).switch_to(|_| {
             let state = pg_sys::CreateExecutorState();
             let expression = ffi::build_column_default(table, column.into());
-            let prepared: *mut Prepared = pg_sys::palloc(size_of::<Prepared>()).cast();
-            prepared.write(Prepared {
+            let prepared: *mut PreparedExpression =
+                pg_sys::palloc(size_of::<PreparedExpression>()).cast();
+            prepared.write(PreparedExpression {
                 table: (*table).rd_id,
                 expression: ffi::ExecPrepareExpr(expression.cast(), state),
                 context: pg_sys::MakePerTupleExprContext(state),

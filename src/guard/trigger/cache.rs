@@ -1,4 +1,4 @@
-//! Prepared guards of this session's triggers, forgotten when something that they depend on changes.
+//! The prepared guards of this session's triggers. A guard is prepared again when something that it depends on has changed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -6,55 +6,60 @@ use std::rc::Rc;
 
 use pgrx::pg_sys;
 
-use super::call::Call;
-use super::prepare::Guard;
-use super::target;
-use crate::pg::message::Result;
+use super::call::TriggerCall;
+use super::first_use;
+use crate::guard::prepared::PreparedGuard;
+use crate::guard::tables::partition_tree;
+use crate::pg::message::OrMessage;
 use crate::pg::{entry, ffi};
 
 thread_local! {
-    static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<Guard>>> = RefCell::default();
+    /// By the OID of the trigger.
+    static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<PreparedGuard>>> = RefCell::default();
     /// Counts invalidations.
     static CHANGES: Cell<u64> = const { Cell::new(0) };
     static LISTENING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The guard of the trigger that has fired; all that it reads is locked.
-pub fn guard(call: &Call) -> Result<Rc<Guard>> {
+/// The guard of the trigger that has fired. All tables that it reads are locked.
+///
+/// Errors: as for [`first_use::prepare`].
+pub fn guard(call: &TriggerCall) -> OrMessage<Rc<PreparedGuard>> {
     listen();
-    // A partition can be attached while tables are locked, and even while the statement runs.
-    // SAFETY: in a transaction; what locking a table does, too.
+    // A partition can be attached while the tables are locked, and even while the statement runs.
+    // SAFETY: a trigger runs in a transaction. Locking a table takes in invalidations in the same way.
     unsafe { ffi::AcceptInvalidationMessages() };
     let trigger = call.trigger().tgoid;
     if let Some(known) = GUARDS.with_borrow(|guards| guards.get(&trigger).cloned()) {
-        // whoever has changed one of these meanwhile is heard of when it is locked
+        // Taking the locks also takes in the invalidations of those who have changed one of the tables meanwhile.
         if known.valid.get() {
-            known.locked.iter().for_each(|&table| target::lock(table));
+            known.locked.iter().for_each(|&t| partition_tree::lock(t));
         }
         if known.valid.get() {
             return Ok(known);
         }
     }
     let before = CHANGES.get();
-    let guard = Rc::new(Guard::prepare(call)?);
-    // what changed while this was prepared may have come too late: used once, then prepared again
+    let guard = Rc::new(first_use::prepare(call)?);
+    // What has changed while this was prepared may not be in it. Then it is used once, and prepared again.
     guard.valid.set(CHANGES.get() == before);
-    let gone: Vec<Rc<Guard>> = GUARDS.with_borrow_mut(|guards| {
-        let stale =
-            |(&t, g): (&pg_sys::Oid, &mut Rc<Guard>)| (t == trigger || !g.valid.get()).then_some(t);
+    let gone: Vec<Rc<PreparedGuard>> = GUARDS.with_borrow_mut(|guards| {
+        let stale = |(&t, guard): (&pg_sys::Oid, &mut Rc<PreparedGuard>)| {
+            (t == trigger || !guard.valid.get()).then_some(t)
+        };
         let stale: Vec<_> = guards.iter_mut().filter_map(stale).collect();
         let gone = stale.iter().filter_map(|t| guards.remove(t)).collect();
         guards.insert(trigger, guard.clone());
         gone
     });
-    // here, since freeing calls the server
+    // Freeing a guard calls the server, so it is done when the map is no longer borrowed.
     drop(gone);
     Ok(guard)
 }
 
 fn listen() {
     if !LISTENING.replace(true) {
-        // SAFETY: the functions stay for the life of the session.
+        // SAFETY: both callbacks are functions of this library, which stays loaded for the life of the session.
         unsafe {
             pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null());
             let schemas = pg_sys::SysCacheIdentifier::NAMESPACEOID as i32;
@@ -63,6 +68,10 @@ fn listen() {
     }
 }
 
+/// A relation has changed, or all of them if its OID is invalid.
+///
+/// # Safety
+/// The server calls it, as a callback of the relation cache.
 #[entry]
 unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::Oid) {
     CHANGES.set(CHANGES.get().wrapping_add(1));
@@ -75,7 +84,10 @@ unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::O
     });
 }
 
-/// A schema has changed, so a name may be that of another table.
+/// A schema has changed, so a name may now be that of another table.
+///
+/// # Safety
+/// The server calls it, as a callback of the cache of schemas.
 #[entry]
 unsafe extern "C-unwind" fn forget_all(_argument: pg_sys::Datum, _cache: i32, _hash: u32) {
     CHANGES.set(CHANGES.get().wrapping_add(1));

@@ -1,0 +1,240 @@
+//! All that a trigger needs to know before it can check a row.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::ffi::CStr;
+
+use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+
+use super::options::{GuardAction, GuardOptions};
+use super::review::ReviewTable;
+use super::tables::column::signature_column;
+use super::tables::key::PrimaryKey;
+use super::tables::named::{find_table, lock_table};
+use super::tables::partition_tree::{self, PartitionTree};
+use super::tables::target::SearchTarget;
+use crate::pg::catalog;
+use crate::pg::message::{words, Message, OrMessage};
+use crate::pg::relation::OpenRelation;
+use crate::pg::sql::Sql;
+
+/// A trigger of one table, ready to check rows.
+pub struct PreparedGuard {
+    pub options: GuardOptions,
+    /// The signature column of the table that the trigger fires for.
+    pub column: i16,
+    /// Whether it is a generated column. PostgreSQL computes it after BEFORE triggers have run.
+    pub is_generated: bool,
+    /// The topmost partitioned table that has the trigger, or the table itself.
+    pub top: pg_sys::Oid,
+    /// The owner of that table.
+    pub owner: pg_sys::Oid,
+    /// What is searched: `top`, or the block list.
+    pub searched: pg_sys::Oid,
+    /// The columns of `searched` whose content the guard tells of.
+    pub columns_told: Vec<i16>,
+    /// The tables that have the rows of `searched`.
+    pub targets: Vec<SearchTarget>,
+    /// The primary key of the table that the trigger fires for.
+    pub key: Option<PrimaryKey>,
+    pub review: Option<ReviewTable>,
+    /// The relations on which all of this depends.
+    pub watched: HashSet<pg_sys::Oid>,
+    /// The tables that must be locked before this is used.
+    pub locked: Vec<pg_sys::Oid>,
+    /// False when one of the watched relations has changed.
+    pub valid: Cell<bool>,
+}
+
+/// The table that a trigger fires for.
+pub struct GuardedTable {
+    column: i16,
+    is_generated: bool,
+    key: Option<PrimaryKey>,
+}
+
+impl GuardedTable {
+    /// The table is locked.
+    ///
+    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000).
+    pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<GuardedTable> {
+        let column = signature_column(table, &options.column)?;
+        Ok(GuardedTable {
+            column,
+            is_generated: is_generated(table, column)?,
+            key: PrimaryKey::of(&OpenRelation::locked_table(table)),
+        })
+    }
+
+    /// Errors: the action is `flag`, and the table has no primary key (42704).
+    pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<()> {
+        if options.action == GuardAction::Flag && self.key.is_none() {
+            return Err(no_key(table));
+        }
+        Ok(())
+    }
+}
+
+thread_local! {
+    /// The tables of which this session has been told that no index serves them.
+    static WARNED: RefCell<HashSet<pg_sys::Oid>> = RefCell::default();
+}
+
+impl PreparedGuard {
+    /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
+    ///
+    /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
+    /// [`PartitionTree::to_search`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
+    /// has no primary key (42704).
+    pub fn of(
+        options: GuardOptions,
+        table: pg_sys::Oid,
+        own: GuardedTable,
+        top: pg_sys::Oid,
+        trigger: &CStr,
+    ) -> OrMessage<PreparedGuard> {
+        let searched = match &options.list {
+            Some(list) => lock_table(list, top, "blocklist")?,
+            None => top,
+        };
+        partition_tree::lock(top);
+        let wanted = options.searched_column();
+        let tree = PartitionTree::to_search(searched, wanted)?;
+        let targets = tree
+            .leaves
+            .iter()
+            .map(|&leaf| SearchTarget::new(leaf, wanted))
+            .collect::<OrMessage<Vec<_>>>()?;
+        let review = match &options.review {
+            Some(name) => {
+                let review = find_table(name, top, "review")?;
+                if let Some(keyless) = targets.iter().find(|t| t.key.is_none()) {
+                    return Err(no_key(keyless.table));
+                }
+                Some(ReviewTable::new(review, options.list.is_some())?)
+            }
+            None => None,
+        };
+        let mut watched: HashSet<_> = tree.all.iter().copied().collect();
+        watched.extend([table, top]);
+        watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
+        watched.extend(review.as_ref().map(|r| r.table));
+        let mut locked = tree.all;
+        if !locked.contains(&top) {
+            locked.insert(0, top);
+        }
+        warn_of_missing_indexes(&targets, trigger);
+        Ok(PreparedGuard {
+            columns_told: columns_told(searched, wanted, &targets, review.is_some()),
+            column: own.column,
+            is_generated: own.is_generated,
+            top,
+            owner: OpenRelation::locked_table(top).form().relowner,
+            searched,
+            targets,
+            key: own.key,
+            review,
+            watched,
+            locked,
+            valid: Cell::new(true),
+            options,
+        })
+    }
+
+    /// Whether a block list is searched.
+    pub fn is_list(&self) -> bool {
+        self.options.list.is_some()
+    }
+
+    /// The target that is this table.
+    pub fn target(&self, table: pg_sys::Oid) -> Option<&SearchTarget> {
+        self.targets.iter().find(|target| target.table == table)
+    }
+}
+
+/// The columns of `searched` that a guard tells of: the signature, and with a review table the keys.
+fn columns_told(
+    searched: pg_sys::Oid,
+    signature: &CStr,
+    targets: &[SearchTarget],
+    with_keys: bool,
+) -> Vec<i16> {
+    let mut columns: Vec<i16> = catalog::column(searched, signature).into_iter().collect();
+    if !with_keys {
+        return columns;
+    }
+    for target in targets {
+        for &column in target.key.iter().flat_map(|key| &key.columns) {
+            let name = catalog::column_name(target.table, column);
+            columns.extend(catalog::column(searched, &name));
+        }
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
+/// Warns once in a session of each table that is searched without an index.
+fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
+    for target in targets.iter().filter(|t| t.index.is_none()) {
+        if !WARNED.with_borrow_mut(|warned| warned.insert(target.table)) {
+            continue;
+        }
+        let create = Sql::new("CREATE INDEX ON ")
+            .relation(target.table)
+            .text(" USING sigfile (")
+            .column(target.table, target.column)
+            .text(")");
+        Message::of(
+            PgSqlErrorCode::ERRCODE_WARNING,
+            words!(
+                "no index on column \"",
+                catalog::column_name(target.table, target.column),
+                "\" of table \"",
+                catalog::name(target.table),
+                "\" serves trigger \"",
+                trigger,
+                "\""
+            ),
+        )
+        .detail(words!("Every row is compared with the whole table."))
+        .hint(create.into_bytes())
+        .send(PgLogLevel::WARNING);
+    }
+}
+
+/// Whether a column is a stored generated column.
+///
+/// Errors: it is virtual (0A000): it has no stored values that could be compared.
+fn is_generated(table: pg_sys::Oid, column: i16) -> OrMessage<bool> {
+    // SAFETY: a look-up in the catalogs by OID and number.
+    match unsafe { pg_sys::get_attgenerated(table, column) } as u8 {
+        b's' => Ok(true),
+        b'v' => Err(Message::of(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            words!(
+                "bloom_guard cannot check virtual generated column \"",
+                catalog::column_name(table, column),
+                "\""
+            ),
+        )
+        .hint(words!("Make it STORED."))),
+        _ => Ok(false),
+    }
+}
+
+/// 42704 for a table whose rows a review table could not name.
+fn no_key(table: pg_sys::Oid) -> Box<Message> {
+    Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+        words!("table \"", catalog::name(table), "\" has no primary key"),
+    )
+    .detail(words!(
+        "Action ",
+        GuardAction::Flag.name(),
+        " of bloom_guard names rows by their primary keys."
+    ))
+    .hint(words!(
+        "Add a primary key, or take action reject, warn or skip."
+    ))
+}

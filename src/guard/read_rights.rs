@@ -1,0 +1,99 @@
+//! Whose rows may be searched, and who may be told of what was found.
+
+use std::ffi::CString;
+
+use bloom_ident_core::similar_rows::{SimilarRow, SimilarRows};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use super::prepared::PreparedGuard;
+use crate::pg::catalog;
+use crate::pg::catalog::privileges::{current_user, has_policies_for, is_owner, may_select};
+use crate::pg::message::{words, Message, OrMessage};
+
+fn permission_denied(table: pg_sys::Oid) -> Box<Message> {
+    Message::of(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        words!("permission denied for table ", catalog::name(table)),
+    )
+}
+
+/// Whether a row is refused tells what is in the block list, so the owner of the guarded table must be allowed to read it.
+/// Nothing runs as that owner: the search reads rows without privileges, as constraints do. The output functions and the casts
+/// that make keys a text run as the invoking user; `PrimaryKey::text` says which casts are used.
+///
+/// Errors: the owner may not (42501).
+pub fn check_owner(guard: &PreparedGuard, trigger: impl FnOnce() -> CString) -> OrMessage<()> {
+    if !guard.is_list() || is_owner(guard.searched, guard.owner) {
+        return Ok(());
+    }
+    if may_read_columns(guard.searched, &guard.columns_told, guard.owner) {
+        return Ok(());
+    }
+    Err(permission_denied(guard.searched)
+        .detail(words!(
+            "Trigger \"",
+            trigger(),
+            "\" reads it for the owner of table \"",
+            catalog::name(guard.top),
+            "\", who may not read its signatures, or not those of all rows."
+        ))
+        .hint(words!(
+            "Grant that owner SELECT on the block list, without row-level security."
+        )))
+}
+
+/// A user who has TRIGGER on a table could name a review table of their own in a trigger, enter rows, and read there which rows
+/// are similar to them.
+///
+/// Errors: the invoking user owns the review table and not the guarded one, and may not read a row that was found (42501).
+pub fn check_review_owner(
+    guard: &PreparedGuard,
+    found: &SimilarRows,
+    review: pg_sys::Oid,
+    trigger: impl FnOnce() -> CString,
+) -> OrMessage<()> {
+    let user = current_user();
+    if is_owner(guard.top, user) || !is_owner(review, user) {
+        return Ok(());
+    }
+    let is_hidden = |row: &&SimilarRow| !may_read(guard, row, user);
+    let Some(hidden) = found.best.iter().find(is_hidden) else {
+        return Ok(());
+    };
+    Err(permission_denied(hidden.table.into())
+        .detail(words!(
+            "Trigger \"",
+            trigger(),
+            "\" would enter the key of a row that the current user may not read into review table \"",
+            catalog::name(review),
+            "\" of this user."
+        ))
+        .hint(words!(
+            "Name a review table of the guarded table's owner, or grant SELECT on the table that was searched."
+        )))
+}
+
+/// Whether the user may see the key and the similarity of a row: whether the user could SELECT them from the partition, or
+/// from the table that is searched as a whole.
+pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> bool {
+    let table = pg_sys::Oid::from(row.table);
+    let Some(target) = guard.target(table) else {
+        return false;
+    };
+    let mut columns = vec![target.column];
+    columns.extend(target.key.iter().flat_map(|key| &key.columns));
+    if may_read_columns(table, &columns, user) {
+        return true;
+    }
+    if table == guard.searched {
+        return false;
+    }
+    let of_searched = |&c: &i16| catalog::column(guard.searched, &catalog::column_name(table, c));
+    let of_searched: Option<Vec<i16>> = columns.iter().map(of_searched).collect();
+    of_searched.is_some_and(|columns| may_read_columns(guard.searched, &columns, user))
+}
+
+/// Whether the user may read these columns of all rows.
+fn may_read_columns(table: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
+    may_select(table, columns, user) && !has_policies_for(table, user)
+}

@@ -1,0 +1,137 @@
+//! Looking for similar rows with a dirty snapshot, and waiting for transactions that have not ended.
+//!
+//! PostgreSQL's exclusion constraints do the same: the row and its index entry are there before the search begins. So if two
+//! sessions enter similar rows, the one that searches later sees the other's row, and waits for the end of that transaction.
+
+mod scan;
+pub mod search_start;
+mod wait;
+
+use bloom_ident_core::similar_rows::SimilarRows;
+use bloom_ident_core::similarity::Popcounts;
+use pgrx::pg_sys;
+
+use scan::{DirtyScan, PendingTransaction, RowState};
+use search_start::SearchStart;
+use wait::{wait_for, WaitOutcome};
+
+use super::prepared::PreparedGuard;
+use super::tables::target::SearchTarget;
+use crate::pg::error::OrRaise;
+use crate::pg::tid::Tid;
+use crate::types::Bloom;
+
+/// A row of a table, by its tid.
+#[derive(Clone, Copy)]
+pub struct RowTid {
+    pub table: pg_sys::Oid,
+    pub tid: Tid,
+}
+
+/// What a search does with rows of other transactions that have not ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum PendingRows {
+    /// It waits for the transactions, unless it finds other rows.
+    WaitFor,
+    /// It counts them as rows that are there. It also counts rows that were deleted since the search began.
+    Count,
+}
+
+/// What a search has come to.
+pub enum SearchOutcome {
+    Rows(SimilarRows),
+    /// A transaction that has entered a similar row waits for this one.
+    Deadlock,
+}
+
+/// The rows of all targets that reach the threshold, without the row at `own`.
+///
+/// Errors: a row has a signature of another shape.
+pub fn search(
+    guard: &PreparedGuard,
+    signature: &Bloom<'_>,
+    own: Option<RowTid>,
+    pending: PendingRows,
+) -> SearchOutcome {
+    loop {
+        let mut pass = SearchPass::default();
+        let start = SearchStart::now();
+        for target in &guard.targets {
+            let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
+            pass.search(guard, target, signature, own, pending, &start);
+        }
+        drop(start);
+        match pass {
+            SearchPass { found, .. } if found.count > 0 => return SearchOutcome::Rows(found),
+            SearchPass {
+                blocker: Some((blocker, row)),
+                ..
+            } => match wait_for(blocker, row) {
+                WaitOutcome::Ended => (),
+                WaitOutcome::Deadlock => return SearchOutcome::Deadlock,
+            },
+            SearchPass { is_gone: true, .. } => (),
+            SearchPass { found, .. } => return SearchOutcome::Rows(found),
+        }
+    }
+}
+
+/// What one pass over all targets has come upon.
+#[derive(Default)]
+struct SearchPass {
+    found: SimilarRows,
+    /// A transaction that has not decided about a similar row, and the row.
+    blocker: Option<(PendingTransaction, RowTid)>,
+    /// Whether a similar row has been deleted, or moved, since the search began.
+    is_gone: bool,
+}
+
+impl SearchPass {
+    /// Searches one target; `own` is the tid of the row that is checked, if it is in this table.
+    fn search(
+        &mut self,
+        guard: &PreparedGuard,
+        target: &SearchTarget,
+        signature: &Bloom<'_>,
+        own: Option<Tid>,
+        pending: PendingRows,
+        start: &SearchStart,
+    ) {
+        let view = signature.view();
+        let threshold = guard.options.threshold;
+        let mut scan = DirtyScan::begin(target, signature, threshold, start);
+        let slot = scan.slot;
+        while let Some(state) = scan.advance() {
+            let similarity = Popcounts::of(&view, &scan.signature().view())
+                .or_raise()
+                .jaccard();
+            // An empty signature is similar to nothing, even at threshold 0.
+            if similarity < threshold || scan.signature().view().popcount() == 0 {
+                continue;
+            }
+            if own == Some(scan.tid()) {
+                continue;
+            }
+            if pending == PendingRows::WaitFor {
+                if state == RowState::Gone {
+                    self.is_gone = true;
+                    continue;
+                }
+                if let Some(other) = scan.in_progress() {
+                    let row = RowTid {
+                        table: target.table,
+                        tid: scan.tid(),
+                    };
+                    self.blocker = self.blocker.or(Some((other, row)));
+                    continue;
+                }
+            }
+            let key = || match &target.key {
+                // SAFETY: the slot holds a row of the target's table, to which the key belongs.
+                Some(key) => unsafe { key.text(target.table, slot, guard.owner) },
+                None => scan.tid().to_string().into_bytes(),
+            };
+            self.found.add(similarity, target.table.to_u32(), key);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Signature columns, and the values of columns.
+
+use std::ffi::CStr;
+
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::objects::is_signature;
+use crate::pg::catalog;
+use crate::pg::message::{words, Message, OrMessage};
+
+/// The number of a column of type `bloom`.
+///
+/// Errors: there is no such column (42703), or it is of another type (42804).
+pub fn signature_column(relation: pg_sys::Oid, column: &CStr) -> OrMessage<i16> {
+    let Some(number) = catalog::column(relation, column) else {
+        return Err(Message::of(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+            words!(
+                "column \"",
+                column,
+                "\" of relation \"",
+                catalog::name(relation),
+                "\" does not exist"
+            ),
+        ));
+    };
+    let of_type = catalog::column_type(relation, number);
+    if !is_signature(of_type) {
+        return Err(Message::of(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            words!(
+                "column \"",
+                column,
+                "\" of relation \"",
+                catalog::name(relation),
+                "\" is of type ",
+                catalog::type_name(of_type),
+                ", not bloom"
+            ),
+        ));
+    }
+    Ok(number)
+}
+
+/// The value of a column of a row, `None` for NULL.
+///
+/// # Safety
+/// `slot` holds a row that has this column. The value is valid as long as the slot holds the row.
+pub unsafe fn attribute(slot: *mut pg_sys::TupleTableSlot, column: i16) -> Option<pg_sys::Datum> {
+    let mut null = false;
+    // SAFETY: the slot holds a row that has this column, as the caller promises.
+    let value = unsafe { pg_sys::slot_getattr(slot, column.into(), &mut null) };
+    (!null).then_some(value)
+}

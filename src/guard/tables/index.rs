@@ -1,0 +1,97 @@
+//! The index that serves a search.
+
+use pgrx::pg_sys;
+
+use crate::objects;
+use crate::pg::relation::OpenRelation;
+use crate::pg::{ffi, list, node};
+use crate::sigfile;
+
+/// An index that can be searched for similar signatures, and how.
+pub struct SearchIndex {
+    pub oid: pg_sys::Oid,
+    /// The number of the column in the index.
+    pub column: i16,
+    /// The strategy number of `bloom % bloom_query` in the index's operator family.
+    pub strategy: u16,
+    /// The function of that operator.
+    pub function: pg_sys::Oid,
+}
+
+impl SearchIndex {
+    /// The best index on a column of signatures: sigfile before others, and one column before several. The table is locked.
+    pub fn best(table: &OpenRelation, column: i16) -> Option<SearchIndex> {
+        let usable = table.indexes().into_iter().filter_map(|oid| {
+            let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+            let usable = SearchIndex::of(&index, column)?;
+            // SAFETY: an open index has its row of pg_index.
+            let has_several = unsafe { (*index.rd_index).indnkeyatts } > 1;
+            let rank = (!is_sigfile(&index), has_several, oid.to_u32());
+            Some((rank, usable))
+        });
+        usable.min_by_key(|(rank, _)| *rank).map(|(_, index)| index)
+    }
+
+    /// `None` unless the index has every row with a signature, and finds it by `bloom % bloom_query`.
+    ///
+    /// That an index is too new for old snapshots (indcheckxmin) does not matter: a dirty snapshot sees only the newest version of
+    /// a row.
+    fn of(index: &OpenRelation, column: i16) -> Option<SearchIndex> {
+        // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator
+        // families as key columns.
+        unsafe {
+            let form = &*index.rd_index;
+            if !form.indisvalid || !form.indisready || !form.indislive {
+                return None;
+            }
+            if !has_every_signature(index, column) {
+                return None;
+            }
+            let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
+            for (i, &of_table) in columns.iter().enumerate() {
+                if of_table != column && !is_of_constraint(index, column) {
+                    continue;
+                }
+                let family = *index.rd_opfamily.add(i);
+                let mut operators = sigfile::operators(family).into_iter();
+                if let Some(operator) = operators.find(|o| objects::is_match(o.amopopr)) {
+                    return Some(SearchIndex {
+                        oid: form.indexrelid,
+                        column: i as i16 + 1,
+                        strategy: operator.amopstrategy as u16,
+                        function: pg_sys::get_opcode(operator.amopopr),
+                    });
+                }
+            }
+            None
+        }
+    }
+}
+
+fn is_sigfile(index: &OpenRelation) -> bool {
+    // SAFETY: the index is open.
+    unsafe { sigfile::is_sigfile(index.pointer()) }
+}
+
+/// Whether an index is that of a constraint on `bloom_query(column, …)`, which has the signatures of the column.
+fn is_of_constraint(index: &OpenRelation, column: i16) -> bool {
+    // SAFETY: the second function is called only for a sigfile index, and the index is open.
+    is_sigfile(index) && unsafe { sigfile::signature_column(index.pointer()) == Some(column) }
+}
+
+/// Whether an index leaves out no rows, or only those whose signature is NULL.
+fn has_every_signature(index: &OpenRelation, column: i16) -> bool {
+    // SAFETY: the index is open. Its predicate is a list of expressions, and a node with a type's tag is of that type.
+    unsafe {
+        let parts = list::nodes(ffi::RelationGetIndexPredicate(index.pointer()));
+        parts.iter().all(|&part| {
+            let Some(test) = node::cast::<pg_sys::NullTest>(part, pg_sys::NodeTag::T_NullTest)
+            else {
+                return false;
+            };
+            let var = node::cast::<pg_sys::Var>(test.arg.cast(), pg_sys::NodeTag::T_Var);
+            test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
+                && var.is_some_and(|v| v.varattno == column)
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! Tables as a guard sees them: those that are searched, with their partitions, signature columns, primary keys and indexes.
+
+pub mod column;
+pub mod index;
+pub mod key;
+pub mod named;
+pub mod partition_tree;
+pub mod target;

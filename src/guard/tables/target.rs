@@ -1,0 +1,37 @@
+//! A table that is searched.
+
+use std::ffi::CStr;
+
+use pgrx::pg_sys;
+
+use super::column::signature_column;
+use super::index::SearchIndex;
+use super::key::PrimaryKey;
+use crate::pg::message::OrMessage;
+use crate::pg::relation::OpenRelation;
+
+/// A table with rows, and what a search in it needs.
+pub struct SearchTarget {
+    pub table: pg_sys::Oid,
+    /// The signature column.
+    pub column: i16,
+    /// `None`: the whole table is read.
+    pub index: Option<SearchIndex>,
+    pub key: Option<PrimaryKey>,
+}
+
+impl SearchTarget {
+    /// `table` is locked, and has rows of its own.
+    ///
+    /// Errors: as for [`signature_column`].
+    pub fn new(table: pg_sys::Oid, column: &CStr) -> OrMessage<SearchTarget> {
+        let column = signature_column(table, column)?;
+        let open = OpenRelation::locked_table(table);
+        Ok(SearchTarget {
+            table,
+            column,
+            index: SearchIndex::best(&open, column),
+            key: PrimaryKey::of(&open),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Actions `reject`, `warn` and `flag`: the row is in the table already, and its index entry too.
+
+use bloom_ident_core::similar_rows::SimilarRows;
+use pgrx::{pg_sys, PgLogLevel};
+
+use super::call::TriggerCall;
+use super::version::{self, NewestVersion};
+use super::{is_unchanged, too_similar};
+use crate::guard::options::GuardAction;
+use crate::guard::prepared::PreparedGuard;
+use crate::guard::read_rights;
+use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};
+use crate::guard::tables::column::attribute;
+use crate::pg::message::OrMessage;
+use crate::types::Bloom;
+
+/// Errors: the row is too similar to another one (23P85), and the action is `reject`; those of writing to the review table.
+pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
+    let slot = call.new_row();
+    // SAFETY: the call does not outlive the trigger's call, so its slots hold rows read from the trigger's table, which is open.
+    // The guard's column is a signature column of that table.
+    unsafe {
+        let Some(new) = attribute(slot, guard.column) else {
+            return Ok(());
+        };
+        let signature = Bloom::from_raw(new);
+        if signature.view().popcount() == 0 {
+            return Ok(());
+        }
+        let is_same = |row| is_unchanged(attribute(row, guard.column), &signature);
+        // The check of a row that this transaction has inserted may have been left to its newest version.
+        let is_checked =
+            |old| is_same(old) && !version::is_of_this_transaction(call.relation(), old);
+        if call.old_row().is_some_and(is_checked) {
+            return Ok(());
+        }
+        if version::is_live(call.relation(), slot) {
+            return check(call, guard, &signature, slot);
+        }
+        // A deferred trigger, and one that fires after another trigger has changed the row, fires for a version that is no
+        // longer the newest. If the trigger fires for every UPDATE, it fires for the newest version too.
+        if call.fires_for_every_update() {
+            return Ok(());
+        }
+        match NewestVersion::of(call.relation(), slot) {
+            Some(newest) if is_same(newest.slot) => check(call, guard, &signature, newest.slot),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// # Safety
+/// `slot` holds the row to be checked, a row of the trigger's table with this signature.
+unsafe fn check(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    signature: &Bloom<'_>,
+    slot: *mut pg_sys::TupleTableSlot,
+) -> OrMessage<()> {
+    read_rights::check_owner(guard, || call.trigger_name())?;
+    let own = RowTid {
+        table: call.table(),
+        // SAFETY: the slot holds a row, as the caller promises.
+        tid: unsafe { (*slot).tts_tid }.into(),
+    };
+    let pending = match guard.options.action {
+        GuardAction::Reject => PendingRows::WaitFor,
+        _ => PendingRows::Count,
+    };
+    match search(guard, signature, Some(own), pending) {
+        SearchOutcome::Rows(found) if found.count == 0 => Ok(()),
+        // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
+        SearchOutcome::Rows(found) => unsafe { act(call, guard, &found, slot) },
+        SearchOutcome::Deadlock => Err(too_similar::to_a_waiting_row(guard, &call.trigger_name())),
+    }
+}
+
+/// # Safety
+/// `slot` holds the new row, a row of the trigger's table.
+unsafe fn act(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    found: &SimilarRows,
+    slot: *mut pg_sys::TupleTableSlot,
+) -> OrMessage<()> {
+    if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
+        read_rights::check_review_owner(guard, found, review.table, || call.trigger_name())?;
+        // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
+        let key = unsafe { key.text(call.table(), slot, guard.owner) };
+        return review.enter(guard.owner, &key, found);
+    }
+    let message = too_similar::to_rows(guard, &call.trigger_name(), found);
+    if guard.options.action == GuardAction::Warn {
+        message.send(PgLogLevel::WARNING);
+        return Ok(());
+    }
+    Err(message)
+}

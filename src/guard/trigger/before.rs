@@ -1,0 +1,69 @@
+//! Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one.
+
+use pgrx::{pg_sys, PgLogLevel};
+
+use super::call::TriggerCall;
+use super::{generated, is_unchanged, moved, too_similar, NOTHING};
+use crate::guard::prepared::PreparedGuard;
+use crate::guard::read_rights;
+use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};
+use crate::guard::tables::column::attribute;
+use crate::pg::message::{Message, OrMessage};
+use crate::types::Bloom;
+
+/// The row that goes on, or [`NOTHING`] if it is skipped.
+pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum> {
+    let slot = call.new_row();
+    // SAFETY: the call does not outlive the trigger's call, so its slots and tuples are rows of the trigger's table, which is
+    // open. The guard's column is a signature column of that table, stored and generated if the guard says so.
+    unsafe {
+        let new = if guard.is_generated {
+            generated::value(call.relation(), guard.column, slot, call.function)
+        } else {
+            attribute(slot, guard.column)
+        };
+        let Some(new) = new else {
+            return Ok(call.go_on());
+        };
+        let signature = Bloom::from_raw(new);
+        let Some(old) = call.old_row() else {
+            if moved::arrives(call, guard, &signature) {
+                return Ok(call.go_on());
+            }
+            return skip_or_go_on(call, guard, &signature, None);
+        };
+        let own = RowTid {
+            table: call.table(),
+            tid: (*(*call.data).tg_trigtuple).t_self.into(),
+        };
+        let result = if is_unchanged(attribute(old, guard.column), &signature) {
+            call.go_on()
+        } else {
+            skip_or_go_on(call, guard, &signature, Some(own))?
+        };
+        if result != NOTHING {
+            moved::remember(call, guard, own, &signature);
+        }
+        Ok(result)
+    }
+}
+
+/// `own` is the row that an UPDATE changes.
+fn skip_or_go_on(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    signature: &Bloom<'_>,
+    own: Option<RowTid>,
+) -> OrMessage<pg_sys::Datum> {
+    if signature.view().popcount() == 0 {
+        return Ok(call.go_on());
+    }
+    read_rights::check_owner(guard, || call.trigger_name())?;
+    let message: Box<Message> = match search(guard, signature, own, PendingRows::WaitFor) {
+        SearchOutcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
+        SearchOutcome::Rows(found) => too_similar::to_rows(guard, &call.trigger_name(), &found),
+        SearchOutcome::Deadlock => too_similar::to_a_waiting_row(guard, &call.trigger_name()),
+    };
+    message.send(PgLogLevel::NOTICE);
+    Ok(NOTHING)
+}

@@ -1,0 +1,64 @@
+//! Preparing the guard of a trigger when the trigger first fires in a session.
+
+use pgrx::pg_sys;
+
+use super::call::TriggerCall;
+use crate::guard::options::GuardOptions;
+use crate::guard::prepared::{GuardedTable, PreparedGuard};
+use crate::pg::ffi;
+use crate::pg::message::OrMessage;
+
+/// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or AFTER the
+/// event and the action needs the other (39P01); action `flag`, and the table has no primary key (42704).
+pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
+    let options = GuardOptions::parse(&call.args())?;
+    call.check_timing(&options)?;
+    let own = GuardedTable::of(call.table(), &options)?;
+    own.need_key(call.table(), &options)?;
+    let trigger = call.trigger_name();
+    PreparedGuard::of(options, call.table(), own, topmost(call), &trigger)
+}
+
+/// The table whose trigger the partitions' triggers were made from; without partitions, the trigger's table.
+fn topmost(call: &TriggerCall) -> pg_sys::Oid {
+    let mut table = call.table();
+    if !call.trigger().tgisclone {
+        return table;
+    }
+    let mut trigger = call.trigger().tgoid;
+    // SAFETY: pg_trigger is open as long as it is scanned, by its index on the OID. Its rows are of type FormData_pg_trigger, and a
+    // row is valid until the end of the scan.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as i32;
+        let catalog = ffi::table_open(pg_sys::TriggerRelationId, lock);
+        while trigger != pg_sys::InvalidOid {
+            let mut key = pg_sys::ScanKeyData::default();
+            pg_sys::ScanKeyInit(
+                &mut key,
+                pg_sys::Anum_pg_trigger_oid as i16,
+                pg_sys::BTEqualStrategyNumber as u16,
+                pg_sys::F_OIDEQ.into(),
+                pg_sys::Datum::from(trigger),
+            );
+            let scan = pg_sys::systable_beginscan(
+                catalog,
+                pg_sys::TriggerOidIndexId.into(),
+                true,
+                std::ptr::null_mut(),
+                1,
+                &mut key,
+            );
+            let row = pg_sys::systable_getnext(scan);
+            if row.is_null() {
+                trigger = pg_sys::InvalidOid;
+            } else {
+                let form: *const pg_sys::FormData_pg_trigger = pg_sys::GETSTRUCT(row).cast();
+                table = (*form).tgrelid;
+                trigger = (*form).tgparentid;
+            }
+            pg_sys::systable_endscan(scan);
+        }
+        pg_sys::table_close(catalog, lock);
+    }
+    table
+}

@@ -1,0 +1,51 @@
+//! The trigger function `bloom_guard`.
+
+mod after;
+mod before;
+mod cache;
+mod call;
+mod first_use;
+mod generated;
+mod moved;
+mod too_similar;
+mod version;
+
+use pgrx::pg_sys;
+
+use call::TriggerCall;
+
+use crate::pg::entry;
+use crate::pg::message::OrMessage;
+use crate::types::{Bloom, NewValue};
+
+/// What a trigger function returns so that an AFTER trigger goes on, or a BEFORE trigger skips the row.
+const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
+
+/// `bloom_guard() RETURNS trigger`
+#[entry]
+fn bloom_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the server calls this function with the record of the call, which lives until it returns.
+    NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
+}
+
+/// # Safety
+/// `fcinfo` is that of the running call.
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
+    // SAFETY: the server's call runs until this function returns, so `call` does not outlive it.
+    let call = unsafe { TriggerCall::of(fcinfo)? };
+    let guard = cache::guard(&call)?;
+    if guard.options.is_before() {
+        before::run(&call, &guard)
+    } else {
+        after::run(&call, &guard).map(|()| NOTHING)
+    }
+}
+
+/// Whether an UPDATE leaves the signature as it was; `old` is the old value, `None` for NULL.
+///
+/// # Safety
+/// `old` is a `bloom` that is readable during the call.
+unsafe fn is_unchanged(old: Option<pg_sys::Datum>, new: &Bloom<'_>) -> bool {
+    // SAFETY: `old` is a readable `bloom`, as the caller promises.
+    old.is_some_and(|old| unsafe { Bloom::from_raw(old) }.view() == new.view())
+}

@@ -1,0 +1,99 @@
+//! What a guard says of a row that is too similar to others.
+
+use std::ffi::{c_int, CStr};
+
+use bloom_ident_core::similar_rows::{SimilarRow, SimilarRows};
+
+use crate::guard::options::GuardAction;
+use crate::guard::prepared::PreparedGuard;
+use crate::guard::read_rights::may_read;
+use crate::pg::catalog::{self, privileges::current_user};
+use crate::pg::message::{sqlstate, words, Message};
+
+/// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
+pub const TOO_SIMILAR: c_int = sqlstate(b"23P85");
+
+/// "new row … is too similar to …", with the best matches as far as the user may read them.
+pub fn to_rows(guard: &PreparedGuard, trigger: &CStr, found: &SimilarRows) -> Box<Message> {
+    message(guard, trigger).detail(detail(guard, found))
+}
+
+/// The same, where the similar row is not committed, and its transaction waits for this one.
+pub fn to_a_waiting_row(guard: &PreparedGuard, trigger: &CStr) -> Box<Message> {
+    message(guard, trigger).detail(words!(
+        "A transaction in progress has entered a similar row, and waits for this one."
+    ))
+}
+
+fn message(guard: &PreparedGuard, trigger: &CStr) -> Box<Message> {
+    let table = catalog::name(guard.top);
+    let similar_to = if guard.is_list() {
+        let list = catalog::name(guard.searched);
+        words!("too similar to a row of block list \"", list, "\"")
+    } else {
+        words!("too similar to an existing row")
+    };
+    let primary = match &guard.options.message {
+        Some(text) => words!(text),
+        None => words!(
+            "new row for relation \"",
+            table,
+            "\" is ",
+            if guard.options.action == GuardAction::Skip {
+                "skipped: "
+            } else {
+                ""
+            },
+            similar_to
+        ),
+    };
+    let hint = words!(
+        if guard.is_list() {
+            "If the list does not mean this row, raise the threshold of trigger \""
+        } else {
+            "Use the existing row; if they are different, raise the threshold of trigger \""
+        },
+        trigger,
+        "\"."
+    );
+    Message::new(TOO_SIMILAR, primary).hint(hint).about(
+        words!(catalog::schema(guard.top)),
+        words!(table),
+        words!(trigger),
+    )
+}
+
+fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
+    let user = current_user();
+    let mut detail = Vec::new();
+    for row in &found.best {
+        if !may_read(guard, row, user) {
+            continue;
+        }
+        let begin = if detail.is_empty() {
+            "Similarity to "
+        } else {
+            ", to "
+        };
+        let similarity = format!(" is {:.4}", row.similarity);
+        detail.extend(words!(begin, shown(guard, row), similarity));
+    }
+    if detail.is_empty() {
+        return words!("The similar rows are not shown, since the current user may not read them.");
+    }
+    let more = found.count.saturating_sub(found.best.len() as u64);
+    if more > 0 {
+        detail.extend(words!("; ", more.to_string(), " more"));
+    }
+    detail.push(b'.');
+    detail
+}
+
+/// `key (id)=(1)`, or `(ctid)=(0,1)` for a row of a table without primary key.
+fn shown(guard: &PreparedGuard, row: &SimilarRow) -> Vec<u8> {
+    let table = row.table.into();
+    match guard.target(table).and_then(|t| t.key.as_ref()) {
+        Some(key) => words!("key ", key.shown(table, &row.key)),
+        None => words!("(ctid)=", row.key),
+    }
+}
