@@ -137,6 +137,12 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
     }
 }
 
+/// Estimates what a scan costs.
+///
+/// Errors: a damaged index.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 #[allow(clippy::too_many_arguments)] // the server's interface
 pub unsafe extern "C-unwind" fn amcostestimate(
