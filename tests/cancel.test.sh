@@ -77,6 +77,11 @@ BEGIN
         stopped := begun + wait * interval '1 ms';
     ELSE
         PERFORM pg_sleep(wait / 1000);
+        PERFORM pg_stat_clear_snapshot();
+        IF NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = session AND state = 'active' AND query_start = begun) THEN
+            -- it is through; what would be stopped is its session's next statement
+            RETURN;
+        END IF;
         stopped := clock_timestamp();
         IF how = 'cancel' THEN
             PERFORM pg_cancel_backend(session);
@@ -173,8 +178,9 @@ try() {
     wait=$((1 + RANDOM % (RANDOM % 4 ? 150 : 1200)))
     [[ $how != timeout ]] || timeout=$wait
     output=$SCRATCH/cancel/output
+    # The question is put twice, since a statement can end between the last look at it and the request to cancel it.
     PGAPPNAME=$who psql -XAtq -v ON_ERROR_STOP=0 -c "$settings" -c "SET statement_timeout = $timeout" -c "/* job */ $statement" \
-        -c 'RESET statement_timeout' -c "$question" >"$output" 2>&1 &
+        -c 'RESET statement_timeout' -c "$question" -c "$question" >"$output" 2>&1 &
     session=$!
     echo "CALL stop('$who', '$how', $wait);" >&"${STOPPER[1]}"
     read -r -t 120 took <&"${STOPPER[0]}" || die "$name: did not stop within two minutes after a $how"
