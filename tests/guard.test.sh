@@ -99,7 +99,7 @@ move 'CREATE INDEX ON person USING sigfile (sig)' sigfile
 move 'CREATE INDEX ON person USING gist (sig)' gist
 move 'SELECT 1' 'no index'
 
-# A prepared transaction keeps others waiting, whoever has prepared it.
+# A prepared transaction keeps others waiting, no matter who has prepared it.
 sql -c 'TRUNCATE person' -c 'CREATE INDEX ON person USING sigfile (sig)' -c 'DROP TRIGGER guard ON person' -c "$after FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject')"
 insert() { sql -c "SET lock_timeout = '$1'; INSERT INTO person (id, name) VALUES ($2, 'Erika Mustermann')" 2>&1 | head -n 1; }
 expect() { [[ $1 == "$2" ]] || die "expected \"$2\", got \"$1\""; }

@@ -243,7 +243,7 @@ sigfile_stop() {
     wait "${LOOPS[@]}" || true
 }
 
-# Fails with what sessions complained of or found, but for what the caller allows (a pattern).
+# Fails with what sessions complained of or found, except what the caller allows (a pattern).
 sigfile_complaints() {
     local allowed=$1 found
     found=$(cat "$LOGS"/*.err | grep -E 'ERROR|FATAL|PANIC|HANG|WARNING' | grep -Ev "$allowed" | sort | uniq -c | sort -rn | head -n 20) || true

@@ -27,7 +27,7 @@ fn f(v: &Value, key: &str) -> f64 {
     v[key].as_f64().unwrap()
 }
 
-/// Equal but for the last bits of a transcendental function.
+/// Equal except for the last bits of a transcendental function.
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-14 * b.abs().max(1e-300)
 }

@@ -71,7 +71,7 @@ fn signature_bytes() {
                     view.fill() == 1.0
                 )
             });
-            // whatever they are, whoever takes them for stored ones gets an answer
+            // whatever they are, a caller that takes them for stored ones gets an answer
             if let Some(view) = View::stored(&bytes) {
                 view.positions().for_each(drop);
                 view.shape();

@@ -8,7 +8,7 @@ FROM pg_opclass AS opclass JOIN pg_am AS am ON am.oid = opcmethod
 WHERE opcintype IN ('bloom'::regtype, 'bloom_query'::regtype)
 ORDER BY 1, 2;
 
--- What \dx+ shows, but for array types, which versions before 16 leave out.
+-- What \dx+ shows, except for array types, which versions before 16 leave out.
 CREATE TEMP VIEW members AS
 SELECT classid, objid, objsubid, pg_describe_object(classid, objid, objsubid) AS object
 FROM pg_depend
@@ -23,7 +23,7 @@ WHERE obj_description(objid, classid::regclass::name) IS NULL
 ORDER BY 1;
 DROP VIEW members;
 
--- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, but for what a setting governs, and jobs.
+-- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, except for what a setting governs, and jobs.
 SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict
 FROM pg_proc
 WHERE (proname ~ '^(bloom|ident)_' OR proname ~ '_to_bloom$')

@@ -1,4 +1,4 @@
--- Whoever collects errors gets them as values (PostgreSQL 16 and later).
+-- A caller that collects errors gets them as values (PostgreSQL 16 and later).
 SELECT pg_input_is_valid('(2,5,3):1f03', 'bloom') AS good, pg_input_is_valid('(2,5,3):1f04', 'bloom') AS bad,
        pg_input_is_valid('(2,5,3):1f03', 'bloom(7,43,3)') AS shape;
 SELECT * FROM pg_input_error_info('(2,5,3):1f04', 'bloom');
