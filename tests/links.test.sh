@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/links.test.sh [--update]: every link of the documents leads to a file or a heading that is there, every
-# "make TARGET" that they name exists, and docs/README.md lists every heading. --update writes that list. Needs no server.
+# "make TARGET" that they name exists, so does every file of the code, and docs/README.md lists every heading. --update writes that list. Needs no server.
 
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
@@ -92,6 +92,14 @@ check_targets() {
     done < <(named_targets "$1")
 }
 
+# Files and folders of the code that the documents for developers name. NAME in capitals stands for any.
+check_paths() {
+    local path
+    while read -r path; do
+        [[ -e $path ]] || not_ok "$1: no file or folder $path"
+    done < <(grep -oE '`(\.ci|src|core|tests|scripts|docs|macros|benches|demo|fuzz|sql)/[A-Za-z0-9_./-]*`' "$1" | tr -d '`' | grep -v NAME | sort -u)
+}
+
 if [[ ${1:-} == --update ]]; then
     updated=$(awk -v begin="$begin" '{ print } $0 == begin { exit }' "$contents" && list)
     printf '%s\n' "$updated" >"$contents"
@@ -100,8 +108,9 @@ for document in "${documents[@]}"; do
     [[ -e $document ]] || continue
     check_links "$document"
     check_targets "$document"
+    [[ $document == docs/* && $document != docs/decisions/* ]] || [[ $document == CHANGELOG.md ]] || check_paths "$document"
 done
 # What is listed must be all that there is, no more and no less.
 diff <(awk -v begin="$begin" 'found { print } $0 == begin { found = 1 }' "$contents") <(list) ||
     not_ok "$contents does not list the headings as they are: tests/links.test.sh --update writes them"
-((wrong == 0)) || die "$wrong mistakes in links, headings or targets of make"
+((wrong == 0)) || die "$wrong mistakes in links, headings, paths or targets of make"

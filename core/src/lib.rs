@@ -1,6 +1,6 @@
 //! What bloom_ident computes, without PostgreSQL: identity text is normalised ([`text`]), cut into
 //! n-grams ([`ngram`]), folded into a Bloom-filter signature ([`filter`]), and signatures are
-//! compared ([`similarity`]). Pairs that are found so are grouped and held against a truth ([`dedup`]).
+//! compared ([`similarity`]). Pairs that are found so are grouped and held against a truth ([`clusters`]).
 //!
 //! Nothing here knows the server: memory sized by data is reserved with `try_reserve`, errors are
 //! values ([`Error`]) that carry message, detail and hint, and long loops call back so that the
@@ -9,7 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod bits;
-pub mod dedup;
+pub mod clusters;
 mod error;
 pub mod filter;
 pub mod gist;

@@ -1,6 +1,6 @@
 //! `bloom_clusters`: groups records into clusters by their pairs.
 
-use bloom_ident_core::dedup::{average, centres, components, Choice, Clusters, Links, Pair};
+use bloom_ident_core::clusters::{average, centres, components, Choice, Clusters, Links, Pair};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 

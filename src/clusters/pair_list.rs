@@ -1,6 +1,6 @@
 //! Pairs with their similarities in memory.
 
-use bloom_ident_core::dedup::Pair;
+use bloom_ident_core::clusters::Pair;
 use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;

@@ -1,6 +1,6 @@
 //! `bloom_quality`: compares what was found with what is true.
 
-use bloom_ident_core::dedup::{b_cubed, PairCounts};
+use bloom_ident_core::clusters::{b_cubed, PairCounts};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::dictionary::{positions, KeyDictionary, NONE};

@@ -1,6 +1,6 @@
 //! Which records belong together, as found or as known to be true: pairs of records, or a label for each record.
 
-use bloom_ident_core::dedup::labels;
+use bloom_ident_core::clusters::labels;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 

@@ -1,6 +1,6 @@
 //! `bloom_threshold_sweep`: what each threshold would have found.
 
-use bloom_ident_core::dedup::{Links, Sweep};
+use bloom_ident_core::clusters::{Links, Sweep};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 

@@ -1,6 +1,6 @@
 //! What is true: which pairs of records belong together, where that is known.
 
-use bloom_ident_core::dedup::quality::pairs_within;
+use bloom_ident_core::clusters::quality::pairs_within;
 
 use crate::clusters::dictionary::NONE;
 use crate::clusters::resolution::Resolution;

@@ -8,7 +8,7 @@ use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 use super::options::GuardOptions;
 use super::prepared::{GuardedTable, PreparedGuard};
 use super::read_rights;
-use super::review::write_rights::owned_throughout;
+use super::review::acting_user::owned_throughout;
 use super::tables::partition_tree::PartitionTree;
 use crate::pg::catalog::privileges::{current_user, may};
 use crate::pg::error::OrRaise;

@@ -5,7 +5,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::{indexed, stream, unique};
+use crate::pairs::{from_index, from_query, unique};
 use crate::pg::error::raise;
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
@@ -41,9 +41,9 @@ pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
             check_number(tables.len());
             unique::check(a);
             b.into_iter().for_each(unique::check);
-            indexed::pairs(&mut output, &tables, left, relations, threshold);
+            from_index::pairs(&mut output, &tables, left, relations, threshold);
         }
-        None => stream::pairs(&mut output, relations, threshold),
+        None => from_query::pairs(&mut output, relations, threshold),
     }
 }
 

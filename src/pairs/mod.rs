@@ -2,14 +2,14 @@
 
 mod duplicates;
 mod find;
-mod indexed;
+mod from_index;
+mod from_query;
 mod join;
 mod keys;
 mod linkage;
 mod output;
 mod profiles;
 pub mod records;
-mod stream;
 mod table;
 pub mod unique;
 

@@ -6,10 +6,10 @@ use std::ffi::CString;
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::{Error, ErrorKind, Result};
 
+use crate::pairs::from_query::{join, Stream, StreamKeys};
 use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::stream::{join, Stream, StreamKeys};
 use crate::pairs::unique::check_distinct;
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;

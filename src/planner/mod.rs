@@ -1,14 +1,14 @@
 //! The planner: `bloom_sim(a, b) > 0.8` becomes an index condition, and its rows are estimated.
 //!
 //! The comparison is rewritten to a function that holds both signatures and the threshold
-//! (`compare`); that function's support function offers an operator of the index's class (`index`)
+//! (`rewrite`); that function's support function offers an operator of the index's class (`index_condition`)
 //! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps). Indexes of constraints
 //! are offered for searches, too (`constraint`). All of them ask the room `objects` which functions and types are the extension's.
 
-mod compare;
 mod constraint;
-mod index;
+mod index_condition;
+mod rewrite;
 mod sample;
 mod selectivity;
 
-pub use compare::define;
+pub use rewrite::define;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::dedup::sweep::best;
-use bloom_ident_core::dedup::{PairCounts, Sweep, SweepStep};
+use bloom_ident_core::clusters::sweep::best;
+use bloom_ident_core::clusters::{PairCounts, Sweep, SweepStep};
 use pgrx::pg_sys;
 
 use super::histogram::{floor, Histogram};

@@ -223,7 +223,7 @@ fn near(facts: &Facts) -> Vec<PairRow> {
 
 fn quality(facts: &Facts) -> Option<Quality> {
     let truth = facts.truth.as_ref()?;
-    let row = |threshold: String, counts: &bloom_ident_core::dedup::PairCounts| {
+    let row = |threshold: String, counts: &bloom_ident_core::clusters::PairCounts| {
         let rates = counts.rates();
         StepRow {
             threshold,

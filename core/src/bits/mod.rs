@@ -1,6 +1,6 @@
 //! Strings of bits: counting those that are set, those that two have in common, and those in which two differ.
 
-mod best;
+mod dispatch;
 mod fold;
 mod kernel;
 mod portable;
@@ -9,8 +9,8 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use best::{intersect_bits, kernels, popcount};
-pub(crate) use best::{intersect_words, scan};
+pub use dispatch::{intersect_bits, kernels, popcount};
+pub(crate) use dispatch::{intersect_words, scan};
 pub(crate) use fold::{fold, Fold, FoldFilter};
 pub use kernel::Kernel;
 pub(crate) use scan::PackedScan;

@@ -6,15 +6,15 @@
 //! compare names in R. Schnell, T. Bachteler, J. Reiher: Privacy-Preserving Record Linkage Using Bloom Filters, BMC
 //! Medical Informatics and Decision Making 9, 2009.
 
-mod build;
 mod layout;
 mod plan;
 pub mod query;
 pub mod rates;
+mod set_bits;
 mod shape;
 
-pub use build::{contains_text, Builder};
 pub use layout::{parse_text, write_text, View, HEADER, VERSION};
 pub use plan::{plan, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
+pub use set_bits::{contains_text, Builder};
 pub use shape::Shape;

@@ -15,13 +15,13 @@ mod bytes;
 pub mod check;
 pub mod chunk;
 pub mod join;
+pub mod merge_policy;
 mod pages;
 pub mod posting;
 pub mod query;
 pub mod rows;
 pub mod search;
 pub mod segment;
-pub mod tiers;
 pub mod write;
 
 pub use pages::Pages;

@@ -1,10 +1,10 @@
 //! The review table, to which action `flag` writes pairs of similar rows.
 
+pub mod acting_user;
 mod builtin;
 mod check;
 mod saved_plan;
 mod switched_user;
-pub mod write_rights;
 
 use bloom_ident_core::similar_rows::SimilarRows;
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
@@ -62,7 +62,7 @@ impl ReviewTable {
         let tables = if current_user() == owner {
             None
         } else {
-            write_rights::owned_throughout(self.table, owner)
+            acting_user::owned_throughout(self.table, owner)
         };
         // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error.
         unsafe { ffi::SPI_connect() };
@@ -110,8 +110,8 @@ impl ReviewTable {
                 std::ptr::null(),
                 false,
             );
-            let is_as_seen = write_rights::stays_within(cursor, tables)
-                && write_rights::owned_throughout(self.table, owner).as_deref() == Some(tables);
+            let is_as_seen = acting_user::stays_within(cursor, tables)
+                && acting_user::owned_throughout(self.table, owner).as_deref() == Some(tables);
             if is_as_seen {
                 ffi::SPI_cursor_fetch(cursor, true, 1);
             }

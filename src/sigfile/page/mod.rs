@@ -9,16 +9,16 @@
 
 pub mod chain;
 mod damage;
-mod guard;
 mod index;
+mod lock;
 mod prefetch;
 pub mod words;
 mod write;
 
 use pgrx::pg_sys;
 
-pub use guard::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 pub use index::{SigfileIndex, SigfileTable};
+pub use lock::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 pub use prefetch::prefetch;
 pub use write::{write_initial, PageLog};
 

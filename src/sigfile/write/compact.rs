@@ -1,6 +1,6 @@
 //! Compacting: VACUUM, and the function for the DBA, seals tails and merges segments.
 
-use bloom_ident_core::sigfile::{posting, tiers};
+use bloom_ident_core::sigfile::{merge_policy, posting};
 use bloom_ident_core::Result;
 
 use super::{MergeLock, MergeSources};
@@ -48,7 +48,7 @@ pub fn compact(lock: &MergeLock<'_>, all: bool) -> Result<()> {
         }
         let worth =
             |i: usize| i == tail_at || dead(chosen[i]) || (all && of_part[chosen[i]].dead > 0);
-        for group in tiers::groups(&sizes, most, worth) {
+        for group in merge_policy::groups(&sizes, most, worth) {
             lock.rewrite(&MergeSources {
                 part,
                 segments: group

@@ -1,6 +1,6 @@
 //! When tails are sealed and segments are merged by the session that inserts.
 
-use bloom_ident_core::sigfile::tiers;
+use bloom_ident_core::sigfile::merge_policy;
 use bloom_ident_core::{ErrorKind, Result};
 
 use super::{MergeLock, MergeSources};
@@ -59,11 +59,11 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part) -> Result<()> {
         TOO_MANY.. => MERGED_IN_NEED,
         _ => MERGED_BY_INSERT,
     };
-    let mut merged = tiers::crowded(&sizes, limit.max(1), most);
+    let mut merged = merge_policy::crowded(&sizes, limit.max(1), most);
     if merged.is_empty() && meta.segments.len() >= NEARLY_ALL {
         merged = (0..of_part.len()).collect();
         merged.sort_by_key(|&i| sizes[i]);
-        merged.truncate(tiers::FAN);
+        merged.truncate(merge_policy::FAN);
     }
     let segments = merged.iter().filter(|&&i| i < of_part.len());
     let mut sources = MergeSources {

@@ -6,7 +6,7 @@
 
 pub mod average;
 pub mod centres;
-pub mod clusters;
+pub mod components;
 mod forest;
 pub mod links;
 mod memory;
@@ -15,7 +15,7 @@ pub mod sweep;
 
 pub use average::average;
 pub use centres::{centres, Choice};
-pub use clusters::{components, labels, Clusters, Member};
+pub use components::{components, labels, Clusters, Member};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
 pub use sweep::{Sweep, SweepStep};

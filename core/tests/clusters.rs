@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bloom_ident_core::dedup::quality::pairs_within;
-use bloom_ident_core::dedup::sweep::best;
-use bloom_ident_core::dedup::{
+use bloom_ident_core::clusters::quality::pairs_within;
+use bloom_ident_core::clusters::sweep::best;
+use bloom_ident_core::clusters::{
     average, b_cubed, centres, components, Choice, Clusters, Links, Member, Pair, PairCounts, Sweep,
 };
 use proptest::prelude::*;

@@ -208,7 +208,7 @@ pub(super) fn connected(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dedup::links::Pair;
+    use crate::clusters::links::Pair;
 
     fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
         let pair = |&(a, b, similarity)| Pair { a, b, similarity };

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::clusters::{connected, Clusters};
+use super::components::{connected, Clusters};
 use super::forest::{numbers, Forest};
 use super::links::{steps, Link, Links};
 use super::memory::filled;
@@ -306,7 +306,7 @@ fn make_room(table: &mut HashMap<u64, u128>, more: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dedup::links::Pair;
+    use crate::clusters::links::Pair;
 
     fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
         let pair = |&(a, b, similarity)| Pair { a, b, similarity };

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::clusters::{least_members, Clusters, NONE};
+use super::components::{least_members, Clusters, NONE};
 use super::links::{Link, Links};
 use super::memory::{filled, reserve};
 use crate::range::unit;
@@ -109,7 +109,7 @@ fn by_weight<'a, N: Iterator<Item = &'a Link>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dedup::links::Pair;
+    use crate::clusters::links::Pair;
 
     fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
         let pair = |&(a, b, similarity)| Pair { a, b, similarity };
