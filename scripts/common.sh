@@ -28,3 +28,18 @@ fi
 export CARGO_TARGET_DIR=$ROOT/target
 # For pgrx's own tooling; nothing reads it in a plain cargo build.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
+
+# rust-toolchain.toml names the compiler that the project is built and tested with. Where rustup has another one that is new
+# enough, that one is used, since a download is slow, or impossible without a network.
+if command -v rustup >/dev/null && [[ -z ${RUSTUP_TOOLCHAIN:-} ]]; then
+    wanted=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' "$ROOT/rust-toolchain.toml")
+    if ! rustup toolchain list 2>/dev/null | grep -q "^$wanted-"; then
+        # Outside of the project, where rustup does not look for the file.
+        present=$(cd / && rustc --version 2>/dev/null | awk '{ print $2 }') || true
+        if [[ -n $present && $(printf '%s\n' "$wanted" "${present%%-*}" | sort -V | head -n 1) == "$wanted" ]]; then
+            RUSTUP_TOOLCHAIN=$(cd / && rustup show active-toolchain | awk '{ print $1 }')
+            export RUSTUP_TOOLCHAIN
+        fi
+    fi
+    unset wanted present
+fi

@@ -19,7 +19,7 @@ pub mod selectivity;
 pub mod sigfile;
 pub mod similar_rows;
 pub mod similarity;
-mod sort;
+pub mod sort;
 pub mod text;
 mod tick;
 

@@ -1,10 +1,47 @@
 //! Sorting numbers, with turns for the caller: the standard sort has none, and takes seconds for a hundred million.
 //!
-//! Both sorts are by digits: [`sort`] in place, from the highest digit on (P. M. McIlroy, K. Bostic, M. D. McIlroy:
+//! What has few distinct keys is put in order by counting ([`order_by_count`]). The other sorts are by digits: [`sort`] in place, from the highest digit on (P. M. McIlroy, K. Bostic, M. D. McIlroy:
 //! Engineering Radix Sort, Computing Systems 6, 1993), [`sort_stably`] with a second buffer, from the lowest on. For a
 //! million postings the second takes 14 to 17 ms, where the first takes 26.
 
 use crate::tick::Ticker;
+use crate::{Error, Result};
+
+/// The numbers below `n` in the order of their keys, those of one key in their own order, and where in it each key begins,
+/// for the keys 0 to `greatest` + 1 and one more. `key` gives the key of a number, `greatest` at the most. 4 bytes a number, and 4 a key.
+///
+/// Errors: out of memory.
+pub fn order_by_count(
+    n: u32,
+    greatest: u32,
+    key: impl Fn(u32) -> u32,
+    turn: impl FnMut(),
+) -> Result<(Vec<u32>, Vec<u32>)> {
+    let ticker = &mut Ticker::new(turn);
+    let (n, keys) = (n as usize, greatest as usize + 3);
+    let (mut order, mut first) = (Vec::new(), Vec::new());
+    order
+        .try_reserve_exact(n)
+        .and_then(|()| first.try_reserve_exact(keys))
+        .map_err(|_| Error::out_of_memory(size_of::<u32>() * (n + keys)))?;
+    order.resize(n, 0);
+    first.resize(keys, 0u32);
+    for i in 0..n as u32 {
+        ticker.step();
+        first[key(i) as usize + 2] += 1;
+    }
+    for k in 1..keys {
+        first[k] += first[k - 1];
+    }
+    // where key k begins is at k + 1 as yet, moves on with each number, and so comes to be where k ends
+    for i in 0..n as u32 {
+        ticker.step();
+        let slot = &mut first[key(i) as usize + 1];
+        order[*slot as usize] = i;
+        *slot += 1;
+    }
+    Ok((order, first))
+}
 
 /// Sorts and drops repetitions.
 pub(crate) fn sort_distinct<T: Copy + Ord + Into<u64>>(
@@ -106,8 +143,25 @@ pub(crate) fn sort_stably(
 
 #[cfg(test)]
 mod tests {
-    use super::{sort_distinct, sort_stably};
+    use super::{order_by_count, sort_distinct, sort_stably};
     use crate::tick::Ticker;
+
+    #[test]
+    fn counting_orders_as_a_stable_sort_does() {
+        for greatest in [0, 1, 7, 300] {
+            let key = |i: u32| i.wrapping_mul(2_654_435_761) % (greatest + 1);
+            let mut expected: Vec<u32> = (0..5000).collect();
+            expected.sort_by_key(|&i| key(i));
+            let mut turns = 0;
+            let (order, first) = order_by_count(5000, greatest, key, || turns += 1).unwrap();
+            assert!(order == expected && turns > 4, "{greatest}");
+            for k in 0..=greatest + 1 {
+                let begins = expected.partition_point(|&i| key(i) < k);
+                assert_eq!(first[k as usize] as usize, begins);
+            }
+        }
+        assert_eq!(order_by_count(0, 3, |_| 0, || ()).unwrap().0, []);
+    }
 
     #[test]
     fn equals_keep_their_order() {

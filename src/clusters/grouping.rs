@@ -13,9 +13,10 @@ use crate::pairs::unique::not_unique;
 use crate::pg::budget::{push, reserve};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, Rows};
+use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::values::text::readable;
+use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
-use crate::types::{readable, tick, NewValue};
 
 /// How pairs become clusters. The core explains the algorithms.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,12 +71,14 @@ impl Method {
 
     fn clusters(self, links: &Links, threshold: f64) -> Clusters {
         let clusters = match self {
-            Method::Components => components(links, threshold, tick),
+            Method::Components => components(links, threshold, check_for_interrupts),
             // A record belongs to the centre that it is most similar to, not to the first one that was found.
-            Method::Centre => centres(links, threshold, Choice::Nearest, tick),
+            Method::Centre => centres(links, threshold, Choice::Nearest, check_for_interrupts),
             // A pair that is not there counts as similarity 0, which reaches a threshold of 0.
-            Method::Average if threshold > 0.0 => average(links, threshold, 0.0, tick),
-            Method::Average => components(links, threshold, tick),
+            Method::Average if threshold > 0.0 => {
+                average(links, threshold, 0.0, check_for_interrupts)
+            }
+            Method::Average => components(links, threshold, check_for_interrupts),
         };
         clusters.or_raise()
     }
@@ -123,7 +126,7 @@ impl Clustered {
             (pair.a, pair.b) = (position[pair.a as usize], position[pair.b as usize]);
         }
         drop(position);
-        let links = Links::new(order.len() as u32, &pairs, tick).or_raise();
+        let links = Links::new(order.len() as u32, &pairs, check_for_interrupts).or_raise();
         if let Some(records) = records {
             check_unique(&pairs, &links, &keys, &order, records);
         }
@@ -229,7 +232,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let method = Method::of_name(&method);
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     // SAFETY: the SQL function is declared to return a set of rows.
-    let rows = unsafe { Rows::new(fcinfo) };
+    let rows = unsafe { ResultRows::new(fcinfo) };
     let mut found = PairList::new(method.overhead(0));
     let mut take = |[a, b]: [&[u8]; 2], similarity| found.push(a, b, similarity);
     each_pair("bloom_clusters", &records, threshold, &mut take);
@@ -248,7 +251,7 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let method = Method::of_name(&method);
     let source = Source::of_similar_pairs(arguments.oid(0));
     // SAFETY: the SQL function is declared to return a set of rows.
-    let rows = unsafe { Rows::new(fcinfo) };
+    let rows = unsafe { ResultRows::new(fcinfo) };
     let mut found = PairList::new(method.overhead(0));
     let least = method.least(threshold);
     found.read(source.similar_rows(), &source.name, least);
@@ -257,7 +260,7 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-fn put(mut rows: Rows, clustered: &Clustered) {
+fn put(mut rows: ResultRows, clustered: &Clustered) {
     for record in clustered.records() {
         check_for_interrupts();
         rows.make(|| {

@@ -7,13 +7,14 @@ use pgrx::PgSqlErrorCode;
 
 use crate::clusters::dictionary::KeyDictionary;
 use crate::pg::budget::{push, Budget};
-use crate::pg::cursor::{Cursor, Output, Row};
+use crate::pg::cursor::{Cursor, QueryRow};
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
-use crate::types::readable;
+use crate::pg::output::OutputFunction;
+use crate::pg::values::text::readable;
 
 /// Reads the rows of a cursor over a, b and similarity.
 pub struct PairReader {
-    keys: [Output; 2],
+    keys: [OutputFunction; 2],
     /// For messages.
     name: String,
 }
@@ -37,7 +38,7 @@ impl PairReader {
     }
 
     /// Errors: the similarity is null, or outside [0,1].
-    pub fn similarity(&self, row: Row) -> f64 {
+    pub fn similarity(&self, row: QueryRow) -> f64 {
         let Some(similarity) = row.datum(2) else {
             self.refuse_null("similarity")
         };
@@ -49,7 +50,7 @@ impl PairReader {
     /// What `of` makes of each of both keys.
     ///
     /// Errors: a key is null.
-    pub fn keys<T>(&mut self, row: Row, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
+    pub fn keys<T>(&mut self, row: QueryRow, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
         [0, 1].map(|i| match row.datum(i) {
             Some(key) => self.keys[i].show(key, &mut of),
             None => self.refuse_null(["a", "b"][i]),

@@ -11,8 +11,8 @@ use crate::pg::budget::push;
 use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::record::record;
+use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
-use crate::types::{tick, NewValue};
 
 /// How many different pairs of two records `choose` takes.
 fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {
@@ -50,7 +50,7 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let position = positions(&records, keys.len());
     let found_labels = found.labels(&records, &keys);
     let true_labels = truth.labels(&records, &keys);
-    let rates = b_cubed(&found_labels, &true_labels, tick).or_raise();
+    let rates = b_cubed(&found_labels, &true_labels, check_for_interrupts).or_raise();
 
     let placed = |pairs: &[(u32, u32)]| {
         let mut placed = Vec::new();
@@ -65,10 +65,10 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let counts = match (&found, &truth) {
         (Resolution::Pairs(found), Resolution::Pairs(truth)) => {
-            PairCounts::with_pairs(placed(found), placed(truth), tick)
+            PairCounts::with_pairs(placed(found), placed(truth), check_for_interrupts)
         }
         (Resolution::Pairs(found), Resolution::Labels(_)) => {
-            let counts = PairCounts::with_labels(placed(found), &true_labels, tick);
+            let counts = PairCounts::with_labels(placed(found), &true_labels, check_for_interrupts);
             let unknown = distinct(found, |a, b| {
                 position[a as usize] == NONE || position[b as usize] == NONE
             });
@@ -77,18 +77,20 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             counts
         }
         (Resolution::Labels(_), Resolution::Pairs(truth)) => {
-            PairCounts::with_labels(placed(truth), &found_labels, tick).map(|swapped| PairCounts {
-                found: swapped.truth,
-                truth: swapped.found,
-                both: swapped.both,
-            })
+            PairCounts::with_labels(placed(truth), &found_labels, check_for_interrupts).map(
+                |swapped| PairCounts {
+                    found: swapped.truth,
+                    truth: swapped.found,
+                    both: swapped.both,
+                },
+            )
         }
         (Resolution::Labels(found), Resolution::Labels(_)) => {
             let labelled = || (0..).zip(found).filter(|(_, &label)| label != NONE);
             let unknown = labelled().filter(|&(i, _): &(usize, _)| position[i] == NONE);
             let unknown = unknown.count() as u64;
             tell_unknown(unknown, labelled().count() as u64, "records", &true_in);
-            PairCounts::of_clusters(&found_labels, &true_labels, tick)
+            PairCounts::of_clusters(&found_labels, &true_labels, check_for_interrupts)
         }
     }
     .or_raise();

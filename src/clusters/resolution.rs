@@ -10,7 +10,7 @@ use crate::clusters::source::{Form, Source};
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
-use crate::types::{readable, tick};
+use crate::pg::values::text::readable;
 
 /// Which records belong together, by the numbers of their keys.
 pub enum Resolution {
@@ -67,7 +67,7 @@ impl Resolution {
             Resolution::Labels(given) => given,
             Resolution::Pairs(pairs) => {
                 let n = keys.len() as u32;
-                connected = labels(n, pairs.iter().copied(), tick).or_raise();
+                connected = labels(n, pairs.iter().copied(), check_for_interrupts).or_raise();
                 &connected
             }
         };

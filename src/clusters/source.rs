@@ -6,8 +6,9 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::{lock, RecordColumn};
-use crate::pg::cursor::{Cursor, Sql};
+use crate::pg::cursor::Cursor;
 use crate::pg::error::raise_as;
+use crate::pg::sql::Sql;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

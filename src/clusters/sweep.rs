@@ -11,9 +11,9 @@ use crate::clusters::source::Source;
 use crate::clusters::truth::{tell_unknown, Truth};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::Rows;
+use crate::pg::function::rows::ResultRows;
+use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
-use crate::types::{tick, NewValue};
 
 /// The least step between two thresholds.
 const LEAST_STEP: f64 = 1e-6;
@@ -55,7 +55,7 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let found_in = Source::of_similar_pairs(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
     // SAFETY: the SQL function is declared to return a set of rows.
-    let mut rows = unsafe { Rows::new(fcinfo) };
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
     let mut keys = KeyDictionary::new();
     let truth = Truth::new(Resolution::read(&true_in, &mut keys, 0));
     let overhead = Overhead {
@@ -67,7 +67,7 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     found.read(found_in.similar_rows(), &found_in.name, 0.0);
     let (pairs, keys) = found.finish();
     // Links have each pair once.
-    let links = Links::new(keys.len() as u32, &pairs, tick).or_raise();
+    let links = Links::new(keys.len() as u32, &pairs, check_for_interrupts).or_raise();
     drop(pairs);
     let (mut least, mut unknown) = (1.0f64, 0);
     for i in 0..links.records() {

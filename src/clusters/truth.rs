@@ -8,7 +8,6 @@ use crate::clusters::source::Source;
 use crate::pg::budget::reserve;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-use crate::types::tick;
 
 /// Which pairs are true.
 pub enum Truth {
@@ -26,7 +25,7 @@ impl Truth {
                 let mut known = Vec::new();
                 reserve(&mut known, labels.len());
                 known.extend(labels.iter().filter(|&&label| label != NONE));
-                let pairs = pairs_within(&known, tick).or_raise();
+                let pairs = pairs_within(&known, check_for_interrupts).or_raise();
                 Truth::Labels { labels, pairs }
             }
             Resolution::Pairs(mut pairs) => {

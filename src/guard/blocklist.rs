@@ -18,7 +18,8 @@ use crate::pg::function::rows::ResultRows;
 use crate::pg::message::{words, Message, OrMessage};
 use crate::pg::relation::OpenRelation;
 use crate::pg::sql::Sql;
-use crate::types::{Bloom, NewQuery, NewValue};
+use crate::pg::values::varlena::NewValue;
+use crate::types::{Bloom, NewQuery};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

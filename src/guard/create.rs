@@ -15,8 +15,9 @@ use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::message::{words, Message, OrMessage};
 use crate::pg::sql::Sql;
+use crate::pg::values::varlena::NewValue;
 use crate::pg::{catalog, cursor, entry, relation};
-use crate::types::{Elements, NewValue};
+use crate::types::Elements;
 
 /// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`. The trigger is
 /// created by the caller, with the caller's privileges.

@@ -8,7 +8,7 @@ use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
-use crate::types::NewValue;
+use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
 

@@ -10,8 +10,8 @@ use crate::pg::error::raise;
 use crate::pg::ffi;
 use crate::pg::output::OutputFunction;
 use crate::pg::tid::Tid;
+use crate::pg::values::varlena::Varlena;
 use crate::sigfile::SigfileIndex;
-use crate::types::Varlena;
 
 /// Fetches rows of one table.
 struct Fetcher<'a> {

@@ -4,7 +4,8 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pg::error::raise;
-use crate::pg::function::rows::{text_bytes, Rows, Scratch};
+use crate::pg::function::rows::{text_bytes, ResultRows};
+use crate::pg::memory::Scratch;
 use crate::pg::progress::Progress;
 
 /// Takes pairs one by one: the keys of both records as text in the database's encoding, and their similarity. What it allocates in
@@ -15,7 +16,7 @@ pub type Taker<'a> = dyn FnMut([&[u8]; 2], f64) + 'a;
 pub type KeyTexts = [Option<pg_sys::Datum>; 2];
 
 enum Destination<'a> {
-    Rows(Rows),
+    Rows(ResultRows),
     Taker(Scratch, &'a mut Taker<'a>),
 }
 
@@ -33,7 +34,7 @@ impl<'a> PairOutput<'a> {
     /// `fcinfo` is that of a running function that returns a set of such rows.
     pub unsafe fn rows(fcinfo: pg_sys::FunctionCallInfo, job: &'static str) -> PairOutput<'a> {
         // SAFETY: the caller promises that the function returns a set of rows.
-        let rows = unsafe { Rows::new(fcinfo) };
+        let rows = unsafe { ResultRows::new(fcinfo) };
         PairOutput::new(Destination::Rows(rows), job)
     }
 

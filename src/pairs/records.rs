@@ -7,11 +7,12 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::objects::is_signature;
 use crate::pairs::table::{IndexedTable, LOCK};
+use crate::pg::catalog;
+use crate::pg::catalog::privileges::{may_select, may_use_schema};
 use crate::pg::catalog::storage::is_read_from;
-use crate::pg::catalog::{self, may_select, may_use_schema};
 use crate::pg::error::{raise_as, shown};
 use crate::pg::relation;
-use crate::types::readable;
+use crate::pg::values::text::readable;
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
     raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))

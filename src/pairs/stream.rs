@@ -16,9 +16,10 @@ use crate::pairs::records::{Records, Relations};
 use crate::pairs::unique::{self, check_distinct, repeated, Successive};
 use crate::pg::budget::Budget;
 use crate::pg::check_for_interrupts;
-use crate::pg::cursor::{Cursor, Sql};
+use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
+use crate::pg::sql::Sql;
 use crate::sigfile::{ExternalSort, PAGE_WORDS};
 use crate::types::Bloom;
 

@@ -8,12 +8,14 @@ use crate::pairs::output::KeyTexts;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::table::is_older;
 use crate::pg::catalog;
-use crate::pg::cursor::{Cursor, Sql};
+use crate::pg::cursor::Cursor;
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
-use crate::pg::function::rows::{text_bytes, Scratch};
+use crate::pg::function::rows::text_bytes;
+use crate::pg::memory::Scratch;
 use crate::pg::relation::OpenRelation;
-use crate::types::readable;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
 
 /// Fails the statement with 21000, since keys of records are not unique.
 pub fn not_unique(message: String, records: &Records) -> ! {

@@ -21,6 +21,7 @@ impl Budget {
         }
     }
 
+    /// The bound.
     pub fn bytes(self) -> usize {
         self.bytes
     }

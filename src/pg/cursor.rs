@@ -4,8 +4,7 @@ use pgrx::pg_sys;
 
 use crate::pg::error::internal;
 use crate::pg::output::OutputFunction;
-pub use crate::pg::output::OutputFunction as Output;
-pub use crate::pg::sql::Sql;
+use crate::pg::sql::Sql;
 use crate::pg::{check_for_interrupts, ffi};
 
 /// An open cursor. It has an SPI connection of its own.
@@ -21,8 +20,6 @@ pub struct QueryRow {
     tuple: pg_sys::HeapTuple,
     columns: pg_sys::TupleDesc,
 }
-
-pub use QueryRow as Row;
 
 impl QueryRow {
     /// The row as a whole. It lives as long as the call that got the row.

@@ -9,8 +9,6 @@
 //! - Memory and files: `memory`, `budget`, `file`
 //! - `progress` (notices during long searches)
 
-#![allow(dead_code)] // until the other rooms use it
-
 pub mod boundary;
 pub mod budget;
 pub mod catalog;
@@ -32,5 +30,3 @@ pub mod values;
 
 pub use bloom_ident_macros::entry;
 pub use ffi::{check_for_interrupts, interrupts_are_pending};
-#[allow(unused_imports)] // until the other rooms use file::Texts
-pub use file::texts;

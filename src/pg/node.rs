@@ -1,7 +1,7 @@
 //! Nodes of the parser and the planner.
 
 use crate::pg::ffi;
-pub use crate::pg::list::{nodes, of as list};
+use crate::pg::list;
 use pgrx::{pg_sys, Internal};
 
 /// Any node: it begins with the tag that says which it is.
@@ -42,7 +42,7 @@ pub unsafe fn call(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node
         pg_sys::makeFuncExpr(
             function,
             result,
-            list(args),
+            list::of(args),
             pg_sys::InvalidOid,
             pg_sys::InvalidOid,
             pg_sys::CoercionForm::COERCE_EXPLICIT_CALL,

@@ -52,9 +52,17 @@ impl OutputFunction {
         result
     }
 
-    /// A value's text form as a `text`, in the current memory context. The value is as for [`OutputFunction::show`].
+    /// A value's text form as a `text`, in the current memory context, where what the output function allocates stays too. It spares
+    /// callers who free that memory for each value a second one. The value is as for [`OutputFunction::show`].
     pub fn text(&mut self, value: pg_sys::Datum) -> pg_sys::Datum {
-        self.show(value, text_datum)
+        if self.plain {
+            return self.show(value, text_datum);
+        }
+        // SAFETY: the value is one of the type. Its output function gives a zero-terminated string.
+        unsafe {
+            let text = ffi::OutputFunctionCall(&mut self.function, value);
+            pg_sys::Datum::from(pg_sys::cstring_to_text(text))
+        }
     }
 }
 

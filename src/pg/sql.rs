@@ -71,11 +71,6 @@ impl Sql {
         self.bytes(catalog::qualified_type(oid).to_bytes())
     }
 
-    /// A parameter; the first is number 1.
-    pub fn parameter(self, number: usize) -> Sql {
-        self.text(&format!("${number}"))
-    }
-
     /// A string constant.
     pub fn literal(self, value: &CStr) -> Sql {
         // SAFETY: a C string, of which another one is made in the current memory context.

@@ -98,25 +98,3 @@ impl fmt::Display for Tid {
         write!(f, "({},{})", self.0 >> 16, self.offset())
     }
 }
-
-/// [`Tid::is_possible`] of a stored number.
-#[inline]
-pub fn is_possible(stored: u64) -> bool {
-    Tid(stored).is_possible()
-}
-
-/// [`Tid::is_within`] of a stored number.
-///
-/// # Safety
-/// As for [`Tid::is_within`].
-#[inline]
-pub unsafe fn is_within(table: pg_sys::Relation, stored: u64) -> bool {
-    // SAFETY: the caller has the table open, or gives NULL.
-    unsafe { Tid(stored).is_within(table) }
-}
-
-/// [`Tid::describe_impossible`] of a stored number.
-#[cold]
-pub fn describe(stored: u64) -> String {
-    Tid(stored).describe_impossible()
-}

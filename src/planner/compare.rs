@@ -10,7 +10,8 @@ use pgrx::{pg_sys, Internal};
 
 use super::constraint;
 use crate::objects::{beside, function, Purpose};
-use crate::pg::node::{answer, bare, call, cast, fold, nodes, Node};
+use crate::pg::list::nodes;
+use crate::pg::node::{answer, bare, call, cast, fold, Node};
 use crate::pg::relation::OpenRelation;
 use crate::pg::{boundary, entry, ffi};
 

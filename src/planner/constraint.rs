@@ -6,7 +6,8 @@
 
 use pgrx::pg_sys::{self, NodeTag};
 
-use crate::pg::node::{bare, cast, list, nodes};
+use crate::pg::list::{self, nodes};
+use crate::pg::node::{bare, cast};
 use crate::sigfile::{is_estimated_by_sigfile, queried_signature};
 
 /// Offers the indexes of a table for what they hold.
@@ -49,7 +50,7 @@ unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexO
                 more.indexkeys.write(column.varattno.into());
                 more.indexprs = std::ptr::null_mut();
             }
-            None => more.indexprs = list(&[signature.of]),
+            None => more.indexprs = list::of(&[signature.of]),
         }
         Some(in_planner(more))
     }

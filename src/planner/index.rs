@@ -5,7 +5,8 @@ use pgrx::{pg_sys, Internal};
 
 use super::selectivity::{estimate, semi, Question};
 use crate::objects::{beside, function, is_match, Purpose};
-use crate::pg::node::{answer, call, cast, fold, list, nodes, operation, request, Node};
+use crate::pg::list::{self, nodes};
+use crate::pg::node::{answer, call, cast, fold, operation, request, Node};
 use crate::pg::{entry, ffi};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.
@@ -63,7 +64,7 @@ fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Inte
         if condition.is_some() {
             asked.lossy = lossy;
         }
-        answer(condition.map(|node| list(&[node]).cast()))
+        answer(condition.map(|node| list::of(&[node]).cast()))
     }
 }
 

@@ -10,7 +10,8 @@ use pgrx::pg_sys;
 
 use super::sample::KIND;
 use crate::objects::{is_query, is_signature};
-use crate::pg::node::{cast, nodes, Node};
+use crate::pg::list::nodes;
+use crate::pg::node::{cast, Node};
 use crate::pg::values::varlena::Varlena;
 use crate::pg::{boundary, entry, ffi};
 use crate::settings;

@@ -16,9 +16,10 @@ use crate::pairs::each_pair;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::not_unique;
 use crate::pg::check_for_interrupts;
-use crate::pg::cursor::{Cursor, Sql};
+use crate::pg::cursor::Cursor;
 use crate::pg::error::OrRaise;
-use crate::types::readable;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
 
 /// So many rows are fetched at a time. Rows with all columns are wide.
 const BATCH: i64 = 200;

@@ -8,7 +8,7 @@ use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::Origin;
-use crate::types::readable;
+use crate::pg::values::text::readable;
 
 struct Bit {
     text: String,

@@ -20,7 +20,8 @@ use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::text_datum;
-use crate::types::{readable, to_database, NewValue, Varlena};
+use crate::pg::values::text::{readable, to_database};
+use crate::pg::values::varlena::{NewValue, Varlena};
 
 /// On which side of the threshold something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::value::{cut, grouped, percent, tidy};
 use super::{Edge, Origin};
-use crate::types::readable;
+use crate::pg::values::text::readable;
 
 /// Characters of the longest bar.
 const BAR: u64 = 44;

@@ -7,7 +7,7 @@ use super::scan;
 use super::scan::cost;
 use super::write::{build, insert, vacuum};
 use crate::pg::entry;
-use crate::types::NewValue;
+use crate::pg::values::varlena::NewValue;
 
 /// Whether a relation is a sigfile index.
 ///

@@ -16,7 +16,8 @@ use call::TriggerCall;
 
 use crate::pg::entry;
 use crate::pg::message::OrMessage;
-use crate::types::{Bloom, NewValue};
+use crate::pg::values::varlena::NewValue;
+use crate::types::Bloom;
 
 /// What a trigger function returns so that an AFTER trigger goes on, or a BEFORE trigger skips the row.
 const NOTHING: pg_sys::Datum = pg_sys::Datum::null();

@@ -11,8 +11,6 @@ use crate::pg::message::{words, Message, OrMessage};
 pub mod privileges;
 pub mod storage;
 
-pub use privileges::{may_select, may_use_schema};
-
 /// # Safety
 /// `string` is a C string of the server's, or NULL.
 unsafe fn copy(string: *const std::ffi::c_char) -> CString {

@@ -10,7 +10,8 @@ use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, PgBox};
 
 use crate::pg::ffi;
-use crate::pg::node::{self, Node};
+use crate::pg::list;
+use crate::pg::node::Node;
 use crate::pg::relation::OpenRelation;
 
 /// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
@@ -29,7 +30,7 @@ pub unsafe fn is_read_from(
     // SAFETY: the caller has locked the table and has a snapshot; the plan is a new one.
     unsafe {
         let plan = &*plan(table, column, inherit);
-        let entries = node::nodes(plan.rtable);
+        let entries = list::nodes(plan.rtable);
         scans(plan.planTree.cast(), &entries, &mut read) && read == numbers.collect()
     }
 }
@@ -67,9 +68,9 @@ unsafe fn plan(
         {
             query.rteperminfos = (*state).p_rteperminfos;
         }
-        let from = node::list(&[from.into_pg().cast()]);
+        let from = list::of(&[from.into_pg().cast()]);
         query.jointree = pg_sys::makeFromExpr(from, std::ptr::null_mut());
-        query.targetList = node::list(&[target.cast()]);
+        query.targetList = list::of(&[target.cast()]);
         pg_sys::free_parsestate(state);
         // The text appears in messages only.
         let text = c"SELECT FROM a table of bloom_ident";
@@ -89,7 +90,7 @@ unsafe fn scans(plan: *mut Node, entries: &[*mut Node], to: &mut BTreeSet<u32>) 
     // scans with a Scan.
     unsafe {
         let mut all = |plans| {
-            let mut plans = node::nodes(plans).into_iter();
+            let mut plans = list::nodes(plans).into_iter();
             plans.all(|plan| scans(plan, entries, to))
         };
         match (*plan).type_ {

@@ -4,7 +4,7 @@ use pgrx::pg_sys;
 
 use crate::pg::cursor::QueryRow;
 use crate::pg::error::OrRaise;
-pub use crate::pg::memory::Scratch;
+use crate::pg::memory::Scratch;
 use crate::pg::values::varlena::build;
 
 /// The rows that the running set-returning function returns.
@@ -14,8 +14,6 @@ pub struct ResultRows {
     /// Memory for the values of a row.
     scratch: Scratch,
 }
-
-pub use ResultRows as Rows;
 
 impl ResultRows {
     /// # Safety

@@ -4,7 +4,8 @@ use pgrx::pg_sys::{self, NodeTag};
 
 use crate::objects::{function, Purpose};
 use crate::pg::ffi;
-use crate::pg::node::{bare, cast, nodes, Node};
+use crate::pg::list::nodes;
+use crate::pg::node::{bare, cast, Node};
 
 /// The column of signatures that a sigfile index has: its own, or that in its expression.
 ///

@@ -91,6 +91,10 @@ impl SigfileOptions {
     }
 }
 
+/// Parses `WITH (…)`.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amoptions(
     given: pg_sys::Datum,

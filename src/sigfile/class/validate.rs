@@ -24,6 +24,9 @@ unsafe fn class_of(method: pg_sys::Oid, family: pg_sys::Oid, of_type: pg_sys::Oi
 }
 
 /// Whether an operator class fits the access method. What does not fit is said as INFO.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
     // SAFETY: look-ups in the catalogs by OIDs, in a transaction; the class is one of this access method.

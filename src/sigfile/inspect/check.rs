@@ -36,6 +36,10 @@ fn digest(words: &[u64], popcount: u32, threshold: f64) -> u64 {
     })
 }
 
+/// Compares one row of the table with the index.
+///
+/// # Safety
+/// The server calls it from the check, with what that has passed.
 #[entry]
 unsafe extern "C-unwind" fn check_row(
     _index: pg_sys::Relation,

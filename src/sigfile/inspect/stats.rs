@@ -10,10 +10,10 @@ use super::OpenedSigfile;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::record::record;
+use crate::pg::values::varlena::NewValue;
 use crate::sigfile::meta::{Meta, Part, SegmentEntry};
 use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::{cache, read_list, SegmentDescription, SegmentReader, TailPages};
-use crate::types::NewValue;
 
 /// `(segments integer, rows, dead_rows, tail_rows, null_rows, bytes, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
 #[entry]

@@ -20,10 +20,12 @@ const VERSION: u16 = 1;
 
 const SEGMENTS_AT: usize = 8;
 
+/// Segments that an index can have.
 pub const MAX_SEGMENTS: usize = 48;
 
 const FREE_AT: usize = SEGMENTS_AT + 4 * MAX_SEGMENTS;
 
+/// Lists of free blocks that an index can have.
 pub const MAX_FREE: usize = 32;
 
 pub const TAIL_AT: usize = FREE_AT + 2 * MAX_FREE;

@@ -134,7 +134,7 @@ impl<'r, L: PageLock> PageGuard<'r, L> {
                 return;
             }
             let lsn = &(*self.page().cast::<pg_sys::PageHeaderData>()).pd_lsn;
-            let lsn = u64::from(lsn.xlogid) << 32 | u64::from(lsn.xrecoff);
+            let lsn = super::words::join(lsn.xrecoff, lsn.xlogid);
             let mvcc = (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
             if mvcc && (*snapshot).lsn != 0 && lsn > (*snapshot).lsn {
                 pg_sys::TestForOldSnapshot_impl(snapshot, self.index.relation());

@@ -20,6 +20,7 @@ pub struct SegmentReader<'a> {
 }
 
 impl<'a> SegmentReader<'a> {
+    /// A reader of a segment of the index.
     pub fn new(index: SigfileIndex<'a>, loaded: &'a SegmentDescription) -> Self {
         SegmentReader {
             index,

@@ -7,7 +7,8 @@ use pgrx::pg_sys;
 use super::key::query_words;
 use super::nearest::MAX_KEYS;
 use crate::pg::error::OrRaise;
-use crate::pg::node::{cast, nodes};
+use crate::pg::list::nodes;
+use crate::pg::node::cast;
 use crate::pg::relation::OpenRelation;
 use crate::pg::{entry, ffi};
 use crate::settings;
@@ -136,6 +137,12 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
     }
 }
 
+/// Estimates what a scan costs.
+///
+/// Errors: a damaged index.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 #[allow(clippy::too_many_arguments)] // the server's interface
 pub unsafe extern "C-unwind" fn amcostestimate(

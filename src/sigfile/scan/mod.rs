@@ -24,6 +24,10 @@ struct ScanMemory {
     state: Option<ScanState<'static>>,
 }
 
+/// Begins a scan, whose keys are not known yet.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn ambeginscan(
     relation: pg_sys::Relation,
@@ -67,6 +71,9 @@ pub unsafe extern "C-unwind" fn ambeginscan(
 }
 
 /// Drops what belongs to a scan, when its context is deleted.
+///
+/// # Safety
+/// The server calls it once, with what ambeginscan has registered.
 #[entry]
 unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
     // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once.
@@ -80,6 +87,10 @@ unsafe fn own<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanMemory {
     unsafe { &mut *(*scan).opaque.cast::<ScanMemory>() }
 }
 
+/// Takes the keys of a scan, which begins anew.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amrescan(
     scan: pg_sys::IndexScanDesc,
@@ -101,6 +112,12 @@ pub unsafe extern "C-unwind" fn amrescan(
     }
 }
 
+/// Finds the next row.
+///
+/// Errors: a damaged index; a scan backwards.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,
@@ -121,6 +138,12 @@ pub unsafe extern "C-unwind" fn amgettuple(
     }
 }
 
+/// Finds all rows.
+///
+/// Errors: a damaged index.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amgetbitmap(
     scan: pg_sys::IndexScanDesc,
@@ -167,6 +190,10 @@ unsafe fn collect(
     }
 }
 
+/// Ends a scan.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: the server passes a scan of ours, for the last time. What an index-only scan has returned last is in the
@@ -179,6 +206,10 @@ pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     }
 }
 
+/// The index has the values, for index-only scans.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amcanreturn(_index: pg_sys::Relation, _column: i32) -> bool {
     true

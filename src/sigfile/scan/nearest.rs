@@ -39,6 +39,7 @@ enum NearestStep {
     Done,
 }
 
+/// A search for the nearest rows, in the order of their distances.
 pub struct NearestScan {
     keys: Vec<Query>,
     step: NearestStep,

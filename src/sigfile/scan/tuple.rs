@@ -7,8 +7,8 @@ use pgrx::pg_sys;
 
 use super::ScanMemory;
 use crate::pg::error::OrRaise;
+use crate::pg::values::varlena::build;
 use crate::sigfile::meta::Meta;
-use crate::types::build;
 
 /// Values of rows, copied: how many a scan leaves unread is not known, so they are in no memory of the
 /// server's, which would be free only when the query ends.

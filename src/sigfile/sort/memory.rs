@@ -1,6 +1,7 @@
 //! Rows in memory.
 
 use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::sort::order_by_count;
 use bloom_ident_core::{Error, Result};
 
 use super::packed::{self, pack, unpack};
@@ -74,29 +75,11 @@ impl RowsInMemory {
     ///
     /// Errors: out of memory.
     fn sort(&mut self) -> Result<()> {
-        let (n, counts) = (self.len(), self.counts());
-        let mut first = Vec::new();
-        let mut order = Vec::new();
-        let reserved = first
-            .try_reserve_exact(counts)
-            .and_then(|()| order.try_reserve_exact(n));
-        reserved.map_err(|_| Error::out_of_memory(4 * (n + counts)))?;
-        first.resize(counts, 0u32);
-        order.resize(n, 0);
-        for i in 0..n {
+        let popcount = |i| self.row(i as usize).popcount;
+        let greatest = self.geometry.null_popcount();
+        let (order, first) = order_by_count(self.len() as u32, greatest, popcount, || {
             check_for_interrupts();
-            first[self.row(i).popcount as usize + 2] += 1;
-        }
-        for c in 1..counts {
-            first[c] += first[c - 1];
-        }
-        // Where popcount c begins is at c + 1 as yet. It moves on with each row, and so comes to be where c ends.
-        for i in 0..n {
-            let slot = &mut first[self.row(i).popcount as usize + 1];
-            order[*slot as usize] = i as u32;
-            *slot += 1;
-            check_for_interrupts();
-        }
+        })?;
         (self.first, self.order) = (first, order);
         Ok(())
     }

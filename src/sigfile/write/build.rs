@@ -24,6 +24,16 @@ fn progress(parameter: u32, value: i64) {
     unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
 }
 
+/// The names of the phases that `pg_stat_progress_create_index` shows.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
+/// Builds the index.
+///
+/// Errors: signatures of several shapes; out of memory.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c_char {
     let name = match phase {
@@ -79,6 +89,9 @@ impl BuildState<'_> {
 }
 
 /// Takes one row of the table.
+///
+/// # Safety
+/// The server calls it from ambuild, with what that has passed.
 #[entry]
 unsafe extern "C-unwind" fn add_row(
     _index: pg_sys::Relation,
@@ -96,6 +109,12 @@ unsafe extern "C-unwind" fn add_row(
     }
 }
 
+/// Builds the index.
+///
+/// Errors: signatures of several shapes; out of memory.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn ambuild(
     heap: pg_sys::Relation,
@@ -174,6 +193,16 @@ pub unsafe extern "C-unwind" fn ambuild(
     }
 }
 
+/// Builds the index.
+///
+/// Errors: signatures of several shapes; out of memory.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
+/// Writes the initial fork of an unlogged index.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
     // SAFETY: the server passes an unlogged index that it has just created.

@@ -84,6 +84,12 @@ fn lengthen(index: SigfileIndex<'_>, table: SigfileTable<'_>, seen: &Meta, new: 
     true
 }
 
+/// Adds a row.
+///
+/// Errors: a signature of another shape; a damaged page.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 #[allow(clippy::too_many_arguments)] // the server's interface
 pub unsafe extern "C-unwind" fn aminsert(

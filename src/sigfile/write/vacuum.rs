@@ -118,6 +118,12 @@ fn statistics(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBu
     }
 }
 
+/// Marks rows dead that VACUUM has found dead; CREATE INDEX CONCURRENTLY collects all tids by it.
+///
+/// Errors: a damaged index.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn ambulkdelete(
     info: *mut pg_sys::IndexVacuumInfo,
@@ -186,6 +192,12 @@ fn live_rows(index: SigfileIndex<'_>, meta: &Meta, parts: &[Part]) -> Result<u64
     Ok(live)
 }
 
+/// Seals and merges after VACUUM, and counts.
+///
+/// Errors: a damaged index; out of memory.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn amvacuumcleanup(
     info: *mut pg_sys::IndexVacuumInfo,
