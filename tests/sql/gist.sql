@@ -264,4 +264,4 @@ CREATE INDEX ON shapes USING gist (sig);
 INSERT INTO shapes VALUES (1, bloom_signature('x', max_chars => 2000));
 DROP TABLE shapes, person, febrl;
 DROP FUNCTION differences;
-DROP FUNCTION nearest;
+DROP FUNCTION nearest, read_by;
