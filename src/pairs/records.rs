@@ -182,8 +182,9 @@ impl Records {
             } else {
                 let columns = self.signatures.iter().chain([&self.key]);
                 let number = |column: &RecordColumn| catalog::column(self.oid, &column.name);
-                let numbers: Vec<i16> = columns.filter_map(number).collect();
-                if may_select(self.oid, &numbers, user) {
+                // A column that is not there must not make the others enough.
+                let numbers: Option<Vec<i16>> = columns.map(number).collect();
+                if numbers.is_some_and(|numbers| may_select(self.oid, &numbers, user)) {
                     return;
                 }
                 let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid));

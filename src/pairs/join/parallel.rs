@@ -202,7 +202,7 @@ impl Team {
             pg_sys::EnterParallelMode();
             let context = pg_sys::CreateParallelContext(
                 c"bloom_ident".as_ptr(),
-                c"bloom_duplicates_worker".as_ptr(),
+                c"bloom_join_worker".as_ptr(),
                 workers as i32,
             );
             let estimate = |size: usize| {
@@ -332,11 +332,14 @@ impl Team {
 
 /// A worker's whole life. The server has restored the leader's transaction and snapshot.
 ///
+/// The name is not the one that libraries without [`Layout`] have. They would take what a leader of this one shares for
+/// their own, and their workers would crash the server; so the server does not find the function there, which is an error.
+///
 /// # Safety
 /// `segment` and `toc` are those of the parallel context that a leader has started this worker with.
 #[entry]
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn bloom_duplicates_worker(
+pub unsafe extern "C-unwind" fn bloom_join_worker(
     segment: *mut pg_sys::dsm_segment,
     toc: *mut pg_sys::shm_toc,
 ) {

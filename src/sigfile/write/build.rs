@@ -28,12 +28,6 @@ fn progress(parameter: u32, value: i64) {
 ///
 /// # Safety
 /// The server calls it as IndexAmRoutine says.
-/// Builds the index.
-///
-/// Errors: signatures of several shapes; out of memory.
-///
-/// # Safety
-/// The server calls it as IndexAmRoutine says.
 #[entry]
 pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c_char {
     let name = match phase {
@@ -193,12 +187,6 @@ pub unsafe extern "C-unwind" fn ambuild(
     }
 }
 
-/// Builds the index.
-///
-/// Errors: signatures of several shapes; out of memory.
-///
-/// # Safety
-/// The server calls it as IndexAmRoutine says.
 /// Writes the initial fork of an unlogged index.
 ///
 /// # Safety
