@@ -306,13 +306,7 @@ fn make_room(table: &mut HashMap<u64, u128>, more: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clusters::links::Pair;
-
-    fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
-        let pair = |&(a, b, similarity)| Pair { a, b, similarity };
-        let pairs: Vec<Pair> = pairs.iter().map(pair).collect();
-        Links::new(records, &pairs, || ()).unwrap()
-    }
+    use crate::clusters::examples::links;
 
     #[test]
     fn a_chain_breaks_unless_missing_pairs_are_thought_alike() {

@@ -208,19 +208,7 @@ pub(super) fn connected(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clusters::links::Pair;
-
-    fn links(records: u32, pairs: &[(u32, u32, f64)]) -> Links {
-        let pair = |&(a, b, similarity)| Pair { a, b, similarity };
-        let pairs: Vec<Pair> = pairs.iter().map(pair).collect();
-        Links::new(records, &pairs, || ()).unwrap()
-    }
-
-    /// A chain of five, and a record by itself.
-    fn chain() -> Links {
-        let pairs = [(0, 1, 0.9), (1, 2, 0.8), (2, 3, 0.9), (3, 4, 0.9)];
-        links(6, &pairs)
-    }
+    use crate::clusters::examples::{chain, links};
 
     #[test]
     fn a_chain_is_connected() {

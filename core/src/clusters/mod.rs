@@ -7,6 +7,8 @@
 pub mod average;
 pub mod centres;
 pub mod components;
+#[cfg(test)]
+mod examples;
 mod forest;
 pub mod links;
 mod memory;
