@@ -13,6 +13,7 @@ pub mod clusters;
 mod error;
 pub mod filter;
 pub mod gist;
+pub mod model;
 pub mod ngram;
 pub mod range;
 pub mod selectivity;

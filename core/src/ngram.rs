@@ -146,6 +146,22 @@ pub fn for_each_ngram(
     }
 }
 
+/// Calls `each` with the index of every n-gram of a text in its normal form, where the `_` between two words is a symbol like any other, so that
+/// n-grams reach over it. The whole text is one run.
+pub fn for_each_normal_ngram(normal: &str, ngram: u8, mut each: impl FnMut(u64)) {
+    let mut window = Window::new(ngram);
+    let mut each = |_: &Window, index: u64| each(index);
+    for byte in normal.bytes() {
+        if let Some(ordinal) = ALPHABET.iter().position(|&symbol| symbol == byte) {
+            let index = window.push(ordinal as u8);
+            each(&window, index);
+        }
+    }
+    if !normal.is_empty() {
+        finish(&mut window, ngram, &mut each);
+    }
+}
+
 fn finish(window: &mut Window, ngram: u8, each: &mut impl FnMut(&Window, u64)) {
     for _ in 1..ngram {
         let index = window.push(0);

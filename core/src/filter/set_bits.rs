@@ -6,7 +6,7 @@ use bitvec::view::BitView;
 use super::layout::{header, View, HEADER};
 use super::shape::Shape;
 use crate::bits::popcount;
-use crate::ngram::for_each_ngram;
+use crate::ngram::{for_each_ngram, for_each_normal_ngram};
 use crate::{Error, ErrorKind, Result};
 
 /// Remainder by a divisor known before: two multiplications instead of a division
@@ -139,6 +139,18 @@ impl<'b> Builder<'b> {
             },
             tick,
         );
+    }
+
+    /// Sets the bits of every n-gram of a text in its normal form; n-grams reach over the `_` between words.
+    pub fn add_normal(&mut self, normal: &str) {
+        let hasher = self.hasher;
+        let bits = self.bits();
+        for_each_normal_ngram(normal, hasher.shape.ngram(), |index| {
+            hasher.positions(index, |at| {
+                bits[at as usize / 8] |= 1 << (at % 8);
+                true
+            });
+        });
     }
 
     /// Sets one bit.

@@ -1,0 +1,121 @@
+//! How often two different records agree by chance.
+
+use super::{Shares, TYPICAL_EQUAL, TYPICAL_UNEQUAL};
+use crate::model::pattern::{Pattern, PatternCounts};
+use crate::model::values::{equal_level, EQUAL, LEVELS, MISSING, PRESENT};
+
+/// What is known of the values of a field, over the records that count.
+#[derive(Clone, Debug, Default)]
+pub struct FieldFrequencies {
+    /// Records with a value.
+    pub present: u64,
+    /// Different values.
+    pub distinct: u64,
+    /// Probability that two records with values have an equal one of each level.
+    pub equal: [f64; EQUAL],
+    /// Shares of the records whose value occurs twice or more, by level.
+    pub repeated: [f64; EQUAL],
+}
+
+/// Counts values to [`FieldFrequencies`]: all that are equal at once, in any order that does not depend on the rows' order.
+pub struct FrequencyCount {
+    frequencies: FieldFrequencies,
+}
+
+impl FrequencyCount {
+    /// Of a field that so many records have a value of.
+    pub fn new(present: u64) -> FrequencyCount {
+        FrequencyCount {
+            frequencies: FieldFrequencies {
+                present,
+                ..FieldFrequencies::default()
+            },
+        }
+    }
+
+    /// A value that so many records have. Returns the level that two of them have.
+    pub fn add(&mut self, records: u64) -> u8 {
+        let of = &mut self.frequencies;
+        let (n, all) = (records as f64, of.present.max(2) as f64);
+        let share = n / all;
+        let level = equal_level(share);
+        of.distinct += 1;
+        of.equal[usize::from(level)] += share * (n - 1.0) / (all - 1.0);
+        if records > 1 {
+            of.repeated[usize::from(level)] += share;
+        }
+        level
+    }
+
+    /// What has been counted.
+    pub fn finish(self) -> FieldFrequencies {
+        self.frequencies
+    }
+}
+
+impl FieldFrequencies {
+    /// What agreement in this field tells, in bits: -log2 of the probability that two records agree by chance.
+    pub fn information(&self) -> f64 {
+        let equal: f64 = self.equal.iter().sum();
+        let least = (self.present.max(2) as f64).powi(-2);
+        -equal.max(least).log2()
+    }
+}
+
+/// The patterns of random pairs of records.
+#[derive(Clone, Debug, Default)]
+pub struct RandomPairs {
+    /// Each pattern with its pairs, sorted.
+    pub patterns: Vec<(Pattern, u64)>,
+}
+
+impl RandomPairs {
+    /// Of counted pairs.
+    pub fn of(counts: &PatternCounts) -> RandomPairs {
+        RandomPairs {
+            patterns: counts.sorted(),
+        }
+    }
+}
+
+/// What is known of random pairs in one field, and of the values that matches have.
+#[derive(Clone, Debug)]
+pub struct Chance {
+    /// The share of each level among random pairs.
+    pub u: Shares,
+    /// The share of each level of present values in a typical match. A value comes as often as its share, which makes agreement count for more
+    /// the rarer the value is.
+    pub typical: [f64; PRESENT],
+}
+
+impl Chance {
+    /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs.
+    pub fn of(field: usize, frequencies: &FieldFrequencies, random: &RandomPairs) -> Chance {
+        let mut pairs = [0u64; LEVELS];
+        for &(pattern, n) in &random.patterns {
+            pairs[pattern.level(field)] += n;
+        }
+        let all: u64 = pairs.iter().sum();
+        let missing = pairs[MISSING] as f64 / all.max(1) as f64;
+        let equal: f64 = frequencies.equal.iter().sum();
+        let unequal: f64 = pairs[EQUAL..PRESENT].iter().map(|&n| n as f64 + 0.5).sum();
+        let mut u = [0.0; LEVELS];
+        for level in 0..EQUAL {
+            u[level] = frequencies.equal[level].max(1e-9) * (1.0 - missing);
+        }
+        for level in EQUAL..PRESENT {
+            u[level] = (pairs[level] as f64 + 0.5) / unequal * (1.0 - equal) * (1.0 - missing);
+        }
+        u[MISSING] = missing;
+        let sum: f64 = u.iter().sum();
+        let u = u.map(|share| (share / sum).max(1e-12));
+        let repeated = frequencies.repeated.map(|share| share + 1e-9);
+        let sum: f64 = repeated.iter().sum();
+        let mut typical = [0.0; PRESENT];
+        for level in 0..EQUAL {
+            typical[level] = TYPICAL_EQUAL * repeated[level] / sum;
+        }
+        typical[EQUAL..].copy_from_slice(&TYPICAL_UNEQUAL);
+        Chance { u, typical }
+    }
+}

@@ -1,0 +1,134 @@
+//! Fits until what is known of random pairs is free of matches, and every class explains something.
+
+use super::em::{Outcome, Setting};
+use super::{
+    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, RandomPairs, LEAST_CLASS,
+    LEAST_CLEAN, PASSES,
+};
+use crate::model::values::{MISSING, PRESENT};
+
+/// What a fit begins with.
+pub struct FitInput<'a> {
+    /// One for each field.
+    pub frequencies: &'a [FieldFrequencies],
+    /// Of the records that count.
+    pub random: &'a RandomPairs,
+    /// The candidates, sorted by pattern.
+    pub evidence: &'a [Evidence],
+    /// All pairs of the records that count.
+    pub all_pairs: f64,
+    /// Records, of both tables.
+    pub records: f64,
+    /// The sets of fields of the other classes, by `class_sets`.
+    pub sets: Vec<u32>,
+}
+
+/// What has been learned.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The share of each level among random pairs, by field.
+    pub chance: Vec<Chance>,
+    /// How fields go together by chance.
+    pub dependence: Dependence,
+    /// The matches, and the other classes.
+    pub classes: Vec<ClassFit>,
+    /// Rounds of all passes.
+    pub rounds: usize,
+    /// Whether the last pass has converged.
+    pub converged: bool,
+}
+
+/// Learns a model. `turn` is called every few milliseconds.
+pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
+    let fields = input.frequencies.len();
+    let first: Vec<Chance> = (0..fields)
+        .map(|k| Chance::of(k, &input.frequencies[k], input.random))
+        .collect();
+    let mut fit = Fit {
+        chance: first.clone(),
+        dependence: Dependence::default(),
+        classes: Vec::new(),
+        rounds: 0,
+        converged: false,
+    };
+    let mut sets = input.sets;
+    for pass in 0..PASSES {
+        let setting = Setting {
+            fields,
+            evidence: input.evidence,
+            chance: &fit.chance,
+            dependence: &fit.dependence,
+            all_pairs: input.all_pairs,
+            records: input.records,
+        };
+        let (outcome, rounds) = fit_classes(&setting, &mut sets, input.records, &mut turn);
+        let sample: Vec<_> = match pass + 1 < PASSES {
+            true => input
+                .random
+                .patterns
+                .iter()
+                .map(|&(pattern, n)| {
+                    let log = log_match(&outcome.classes[0], pattern) - setting.random(pattern);
+                    (pattern, n as f64 / (1.0 + log.clamp(-50.0, 50.0).exp()))
+                })
+                .collect(),
+            false => Vec::new(),
+        };
+        fit.rounds += rounds;
+        fit.converged = outcome.converged;
+        fit.classes = outcome.classes;
+        if pass + 1 < PASSES {
+            turn();
+            for (k, chance) in fit.chance.iter_mut().enumerate() {
+                clean(chance, &first[k], &fit.classes[0], k, input.all_pairs);
+            }
+            fit.dependence = Dependence::learn(fields, &sample);
+        }
+    }
+    fit
+}
+
+/// Logarithm of the expected matches of a pattern.
+fn log_match(class: &ClassFit, pattern: crate::model::Pattern) -> f64 {
+    let shares = class.shares.iter().enumerate();
+    let logs = shares.map(|(k, shares)| shares[pattern.level(k)].max(1e-12).ln());
+    class.pairs.max(1e-9).ln() + logs.sum::<f64>()
+}
+
+/// Fits, and drops the classes that explain next to nothing: they only take from the matches.
+fn fit_classes(
+    setting: &Setting<'_>,
+    sets: &mut Vec<u32>,
+    records: f64,
+    mut turn: impl FnMut(),
+) -> (Outcome, usize) {
+    let mut rounds = 0;
+    loop {
+        let outcome = setting.fit(sets, &mut turn);
+        rounds += outcome.rounds;
+        let least = LEAST_CLASS * records;
+        let kept: Vec<u32> = outcome.classes[1..]
+            .iter()
+            .filter(|class| class.pairs >= least)
+            .map(|class| class.chance)
+            .collect();
+        if kept.len() == sets.len() {
+            return (outcome, rounds);
+        }
+        *sets = kept;
+    }
+}
+
+/// Takes the matches that were found out of what random pairs have.
+fn clean(chance: &mut Chance, first: &Chance, matches: &ClassFit, field: usize, all_pairs: f64) {
+    let mut u = first.u;
+    for level in 0..PRESENT {
+        let found = matches.shares[field][level] * matches.pairs / all_pairs;
+        u[level] = (first.u[level] - found).max(LEAST_CLEAN * first.u[level]);
+    }
+    let present: f64 = u[..PRESENT].iter().sum();
+    for share in &mut u[..PRESENT] {
+        *share *= (1.0 - first.u[MISSING]) / present;
+    }
+    chance.u = u;
+}

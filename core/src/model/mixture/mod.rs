@@ -1,0 +1,55 @@
+//! The fit of a mixture of classes of pairs to the counts of their patterns.
+
+mod chance;
+mod classes;
+mod dependence;
+mod em;
+mod learn;
+mod shares;
+
+pub use chance::{Chance, FieldFrequencies, FrequencyCount, RandomPairs};
+pub use classes::class_sets;
+pub use dependence::{Dependence, Edge};
+pub use em::{ClassFit, Evidence};
+pub use learn::{learn, Fit, FitInput};
+
+use super::values::{EQUAL, LEVELS, PRESENT, UNLIKE};
+
+/// One number for each level of a field.
+pub type Shares = [f64; LEVELS];
+
+/// A typical match: how often the levels of present values occur in it, those of equality as one sum.
+const TYPICAL_EQUAL: f64 = 0.65 / 1.0;
+const TYPICAL_UNEQUAL: [f64; PRESENT - EQUAL] = [0.12, 0.08, 0.05, 0.03, 0.02, 0.05];
+
+/// The match class is fitted as if so many typical pairs were there besides.
+const PRIOR_PAIRS: f64 = 30.0;
+
+/// At most this share of the present values of a field may be unlike in the match class.
+const MOST_UNLIKE: f64 = 0.25;
+
+/// In the first rounds the match class is the typical one, so that the other classes settle first.
+const ANCHOR_ROUNDS: usize = 60;
+
+/// The fit stops here without having converged.
+const MOST_ROUNDS: usize = 300;
+
+/// The fit has converged when the likelihood grows by less than this share of it.
+const CONVERGED: f64 = 1e-7;
+
+/// Passes of fit and cleaning of what is known of random pairs.
+const PASSES: usize = 3;
+
+/// Cleaning leaves this share of what random pairs have.
+const LEAST_CLEAN: f64 = 0.1;
+
+/// Dependence of two fields counts up to so many times, either way.
+const MOST_DEPENDENCE: f64 = 8.0;
+
+/// Pairs that are added to a joint count, and to the one that independence gives.
+const SMOOTHING: f64 = 5.0;
+
+/// A class of fewer pairs than this share of the records is dropped.
+const LEAST_CLASS: f64 = 0.02;
+
+const _: () = assert!(UNLIKE < PRESENT - EQUAL);

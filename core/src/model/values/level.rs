@@ -1,0 +1,123 @@
+//! Levels of agreement, best first. Every kind of field has the same numbers of levels, so that a pattern is a vector of small
+//! integers; what a level means depends on the kind.
+
+use super::Kind;
+
+/// Levels of values that are equal, by how frequent the value is.
+pub const EQUAL: usize = 4;
+
+/// Levels of values that are there on both sides.
+pub const PRESENT: usize = 10;
+
+/// The level of a value that is missing on either side.
+pub const MISSING: usize = PRESENT;
+
+/// All levels.
+pub const LEVELS: usize = PRESENT + 1;
+
+/// So many of the lowest levels count as unlike.
+pub const UNLIKE: usize = 2;
+
+/// Least similarities of the levels of unequal texts, in hundredths.
+pub(super) const SIMILAR: [u32; 5] = [85, 70, 55, 40, 25];
+
+/// Shares of the records from which a value counts as more frequent.
+const FREQUENT: [f64; EQUAL - 1] = [1.0 / 8192.0, 1.0 / 1024.0, 1.0 / 128.0];
+
+/// The level of two equal values that a share of the records have.
+pub fn equal_level(share: f64) -> u8 {
+    FREQUENT.iter().filter(|&&least| least <= share).count() as u8
+}
+
+/// What a level means, as half a sentence.
+pub fn meaning(kind: Kind, level: usize) -> &'static str {
+    const FREQUENCIES: [&str; EQUAL] = [
+        "equal, a value of fewer than 1 in 8192 records",
+        "equal, a value of 1 in 8192 records or more",
+        "equal, a value of 1 in 1024 records or more",
+        "equal, a value of 1 in 128 records or more",
+    ];
+    const TEXTS: [&str; PRESENT - EQUAL] = [
+        "similar, 0.85 or more",
+        "similar, 0.70 or more",
+        "similar, 0.55 or more",
+        "similar, 0.40 or more",
+        "unlike, 0.25 or more",
+        "unlike, below 0.25",
+    ];
+    const DATES: [&str; PRESENT - EQUAL] = [
+        "one digit or two neighbours wrong",
+        "day and month swapped",
+        "two parts equal",
+        "two digits wrong",
+        "one part equal",
+        "different",
+    ];
+    const CODES: [&str; PRESENT - EQUAL] = [
+        "one character wrong",
+        "does not occur",
+        "does not occur",
+        "does not occur",
+        "does not occur",
+        "different",
+    ];
+    const NUMBERS: [&str; PRESENT - EQUAL] = [
+        "differ by 0.1 % or less",
+        "differ by 1 % or less",
+        "differ by 5 % or less",
+        "differ by 20 % or less",
+        "differ by 50 % or less",
+        "differ by more than 50 %",
+    ];
+    const PHONES: [&str; PRESENT - EQUAL] = [
+        "equal but for the beginning",
+        "one digit or two neighbours wrong",
+        "two digits wrong",
+        "same last four digits",
+        "same first four digits",
+        "different",
+    ];
+    const EMAILS: [&str; PRESENT - EQUAL] = [
+        "same name at another domain",
+        "similar name at the same domain, 0.70 or more",
+        "similar name at another domain, 0.70 or more",
+        "similar name, 0.40 or more",
+        "other name at the same domain",
+        "different",
+    ];
+    match level {
+        MISSING => "missing on either side",
+        0..EQUAL => FREQUENCIES[level],
+        _ => {
+            let words = match kind {
+                Kind::Text | Kind::Name => TEXTS,
+                Kind::Date => DATES,
+                Kind::Code => CODES,
+                Kind::Number => NUMBERS,
+                Kind::Phone => PHONES,
+                Kind::Email => EMAILS,
+            };
+            words.get(level - EQUAL).copied().unwrap_or("unknown")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::equal_level;
+
+    #[test]
+    fn shares_have_levels() {
+        let of = [
+            0.0,
+            1e-5,
+            1.0 / 8192.0,
+            1.0 / 1024.0,
+            0.002,
+            1.0 / 128.0,
+            1.0,
+        ]
+        .map(equal_level);
+        assert_eq!(of, [0, 0, 1, 2, 2, 3, 3]);
+    }
+}

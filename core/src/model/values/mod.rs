@@ -1,0 +1,14 @@
+//! Values of fields, in the form in which they are compared, and how far two of them agree.
+
+mod code;
+mod date;
+mod digits;
+mod encode;
+mod kind;
+mod level;
+mod row;
+
+pub use encode::{FieldLayout, Value};
+pub use kind::Kind;
+pub use level::{equal_level, meaning, EQUAL, LEVELS, MISSING, PRESENT, UNLIKE};
+pub use row::RowLayout;

@@ -1,0 +1,85 @@
+//! A record's fields, one behind the other.
+
+use super::{FieldLayout, Value};
+use crate::model::Pattern;
+use crate::Result;
+
+/// How the fields of a record lie in memory.
+#[derive(Clone, Debug)]
+pub struct RowLayout {
+    fields: Vec<FieldLayout>,
+    /// Where each field begins, and where the last one ends, in words.
+    at: Vec<usize>,
+}
+
+impl RowLayout {
+    /// Rows of these fields.
+    pub fn new(fields: Vec<FieldLayout>) -> RowLayout {
+        let mut at = vec![0];
+        for field in &fields {
+            at.push(at[at.len() - 1] + field.words());
+        }
+        RowLayout { fields, at }
+    }
+
+    /// The fields.
+    pub fn fields(&self) -> &[FieldLayout] {
+        &self.fields
+    }
+
+    /// Words of a row.
+    pub fn words(&self) -> usize {
+        self.at[self.fields.len()]
+    }
+
+    fn range(&self, field: usize) -> std::ops::Range<usize> {
+        self.at[field]..self.at[field + 1]
+    }
+
+    /// The value of a field in a row.
+    pub fn value<'r>(&self, row: &'r [u64], field: usize) -> &'r [u64] {
+        &row[self.range(field)]
+    }
+
+    /// Writes the value of a field to a row.
+    ///
+    /// Errors: out of memory.
+    pub fn write(
+        &self,
+        row: &mut [u64],
+        field: usize,
+        text: &str,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Value> {
+        self.fields[field].write(text, &mut row[self.range(field)], bytes)
+    }
+
+    /// Sets the level that a field's value has in common with an equal one.
+    pub fn set_level(&self, row: &mut [u64], field: usize, level: u8) {
+        FieldLayout::set_level(&mut row[self.range(field)], level);
+    }
+
+    /// The levels of two rows.
+    #[inline]
+    pub fn pattern(&self, a: &[u64], b: &[u64]) -> Pattern {
+        let mut pattern = Pattern::default();
+        for (i, field) in self.fields.iter().enumerate() {
+            let range = self.range(i);
+            pattern.set(i, field.level(&a[range.clone()], &b[range]));
+        }
+        pattern
+    }
+
+    /// The mean similarity of the fields that both rows have; `None` if they have fewer than `least` in common.
+    pub fn similarity(&self, a: &[u64], b: &[u64], least: usize) -> Option<f64> {
+        let (mut sum, mut n) = (0.0, 0);
+        for (i, field) in self.fields.iter().enumerate() {
+            let (a, b) = (self.value(a, i), self.value(b, i));
+            if FieldLayout::identity_of(a) != 0 && FieldLayout::identity_of(b) != 0 {
+                sum += field.similarity(a, b);
+                n += 1;
+            }
+        }
+        (n >= least.max(1)).then(|| sum / n as f64)
+    }
+}
