@@ -17,6 +17,12 @@ impl Pattern {
         self.0 |= u128::from(level) << (4 * field);
     }
 
+    /// Gives a field another level.
+    pub fn replace(&mut self, field: usize, level: u8) {
+        self.0 &= !(15 << (4 * field));
+        self.set(field, level);
+    }
+
     /// The level of a field.
     #[inline]
     pub fn level(self, field: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use super::{Shares, TYPICAL_EQUAL, TYPICAL_UNEQUAL};
 use crate::model::pattern::{Pattern, PatternCounts};
-use crate::model::values::{equal_level, EQUAL, LEVELS, MISSING, PRESENT};
+use crate::model::values::{equal_level, EQUAL, LEVELS, MISSING, PRESENT, SWAPPED};
 
 /// What is known of the values of a field, over the records that count.
 #[derive(Clone, Debug, Default)]
@@ -78,6 +78,29 @@ impl RandomPairs {
     }
 }
 
+/// What a field has to do with names that change places. Two fields always do so together, which is one observation: the first field's level speaks for
+/// it, and the second's has share 1 in all classes, random pairs too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// Its values change places with no other field's.
+    None,
+    /// The first of two fields.
+    Speaks,
+    /// The second.
+    Silent,
+}
+
+impl Swap {
+    /// What a field has to do with it, where the values of `swap` may change places.
+    pub fn of(field: usize, swap: Option<[usize; 2]>) -> Swap {
+        match swap {
+            Some([first, _]) if field == first => Swap::Speaks,
+            Some([_, second]) if field == second => Swap::Silent,
+            _ => Swap::None,
+        }
+    }
+}
+
 /// What is known of random pairs in one field, and of the values that matches have.
 #[derive(Clone, Debug)]
 pub struct Chance {
@@ -86,11 +109,18 @@ pub struct Chance {
     /// The share of each level of present values in a typical match. A value comes as often as its share, which makes agreement count for more
     /// the rarer the value is.
     pub typical: [f64; PRESENT],
+    /// What it has to do with names that change places.
+    pub swap: Swap,
 }
 
 impl Chance {
     /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs.
-    pub fn of(field: usize, frequencies: &FieldFrequencies, random: &RandomPairs) -> Chance {
+    pub fn of(
+        field: usize,
+        frequencies: &FieldFrequencies,
+        random: &RandomPairs,
+        swap: Swap,
+    ) -> Chance {
         let mut pairs = [0u64; LEVELS];
         for &(pattern, n) in &random.patterns {
             pairs[pattern.level(field)] += n;
@@ -108,7 +138,7 @@ impl Chance {
         }
         u[MISSING] = missing;
         let sum: f64 = u.iter().sum();
-        let u = u.map(|share| (share / sum).max(1e-12));
+        let mut u = u.map(|share| (share / sum).max(1e-12));
         let repeated = frequencies.repeated.map(|share| share + 1e-9);
         let sum: f64 = repeated.iter().sum();
         let mut typical = [0.0; PRESENT];
@@ -116,6 +146,12 @@ impl Chance {
             typical[level] = TYPICAL_EQUAL * repeated[level] / sum;
         }
         typical[EQUAL..].copy_from_slice(&TYPICAL_UNEQUAL);
-        Chance { u, typical }
+        if swap != Swap::Speaks {
+            typical[SWAPPED] = 0.0;
+        }
+        if swap == Swap::Silent {
+            u[SWAPPED] = 1.0;
+        }
+        Chance { u, typical, swap }
     }
 }

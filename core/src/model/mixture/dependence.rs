@@ -3,7 +3,7 @@
 
 use super::{MOST_DEPENDENCE, SMOOTHING};
 use crate::model::pattern::Pattern;
-use crate::model::values::{MISSING, PRESENT};
+use crate::model::values::ORDERED;
 
 /// Two fields that go together.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Edge {
     /// The fields.
     pub fields: [usize; 2],
     /// Logarithms of how many times more often than by independence two levels of present values come together.
-    pub logs: Vec<[f64; PRESENT]>,
+    pub logs: Vec<[f64; ORDERED]>,
     /// Mutual information.
     pub information: f64,
 }
@@ -28,7 +28,7 @@ impl Dependence {
     pub fn log(&self, pattern: Pattern) -> f64 {
         let log = |edge: &Edge| {
             let [a, b] = edge.fields.map(|field| pattern.level(field));
-            match a == MISSING || b == MISSING {
+            match a >= ORDERED || b >= ORDERED {
                 true => 0.0,
                 false => edge.logs[a][b],
             }
@@ -61,15 +61,15 @@ impl Dependence {
 }
 
 fn edge(a: usize, b: usize, sample: &[(Pattern, f64)]) -> Edge {
-    let mut joint = [[0.0; PRESENT]; PRESENT];
+    let mut joint = [[0.0; ORDERED]; ORDERED];
     for &(pattern, weight) in sample {
         let (x, y) = (pattern.level(a), pattern.level(b));
-        if x != MISSING && y != MISSING {
+        if x < ORDERED && y < ORDERED {
             joint[x][y] += weight;
         }
     }
     let rows = joint.map(|row| row.iter().sum::<f64>());
-    let mut columns = [0.0; PRESENT];
+    let mut columns = [0.0; ORDERED];
     for row in &joint {
         for (sum, n) in columns.iter_mut().zip(row) {
             *sum += n;
@@ -77,10 +77,10 @@ fn edge(a: usize, b: usize, sample: &[(Pattern, f64)]) -> Edge {
     }
     let all = rows.iter().sum::<f64>().max(1.0);
     let most = MOST_DEPENDENCE.ln();
-    let mut logs = vec![[0.0; PRESENT]; PRESENT];
+    let mut logs = vec![[0.0; ORDERED]; ORDERED];
     let mut information = 0.0;
-    for x in 0..PRESENT {
-        for y in 0..PRESENT {
+    for x in 0..ORDERED {
+        for y in 0..ORDERED {
             let log = ((joint[x][y] + SMOOTHING) / (rows[x] * columns[y] / all + SMOOTHING)).ln();
             information += joint[x][y] * log / all;
             logs[x][y] = log.clamp(-most, most);

@@ -1,9 +1,12 @@
 //! Expectation maximisation of a Poisson mixture over the counts of patterns.
 
 use super::shares::{cap_unlike, make_monotone};
-use super::{Chance, Dependence, Shares, ANCHOR_ROUNDS, CONVERGED, MOST_ROUNDS, PRIOR_PAIRS};
+use super::{
+    Chance, Dependence, Shares, Swap, ANCHOR_ROUNDS, CONVERGED, MOST_ROUNDS, PRIOR_PAIRS,
+    TOWARDS_RANDOM,
+};
 use crate::model::pattern::Pattern;
-use crate::model::values::{LEVELS, MISSING, PRESENT};
+use crate::model::values::{LEVELS, MISSING, PRESENT, SWAPPED};
 
 /// Pairs of one pattern, of which the same is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +55,9 @@ impl Setting<'_> {
         self.all_pairs.ln() + (0..self.fields).map(u).sum::<f64>() + self.dependence.log(pattern)
     }
 
-    /// The class of matches, or another one, before the first round.
-    fn begin(&self, chance: u32) -> ClassFit {
+    /// The class of matches, or another one, before the first round. A second class of the same fields begins nearer to random pairs, as two that
+    /// begin alike would stay alike.
+    fn begin(&self, chance: u32, again: bool) -> ClassFit {
         let shares = |k: usize| {
             let of = &self.chance[k];
             if chance >> k & 1 == 1 {
@@ -64,6 +68,14 @@ impl Setting<'_> {
                 *share = typical * (1.0 - of.u[MISSING]);
             }
             shares[MISSING] = of.u[MISSING];
+            if again {
+                for (share, u) in shares.iter_mut().zip(&of.u) {
+                    *share = (1.0 - TOWARDS_RANDOM) * *share + TOWARDS_RANDOM * u;
+                }
+            }
+            if of.swap == Swap::Silent {
+                shares[SWAPPED] = 1.0;
+            }
             shares
         };
         ClassFit {
@@ -75,8 +87,12 @@ impl Setting<'_> {
 
     /// Fits the matches, and one class for each set of fields that agree by chance. `turn` is called every few milliseconds.
     pub fn fit(&self, sets: &[u32], mut turn: impl FnMut()) -> Outcome {
-        let mut classes: Vec<ClassFit> =
-            [0].iter().chain(sets).map(|&set| self.begin(set)).collect();
+        let mut classes: Vec<ClassFit> = [0]
+            .iter()
+            .chain(sets)
+            .enumerate()
+            .map(|(i, &set)| self.begin(set, i > 0 && sets[..i - 1].contains(&set)))
+            .collect();
         let random: Vec<f64> = self
             .evidence
             .iter()
@@ -175,7 +191,13 @@ impl Setting<'_> {
         for k in (0..self.fields).filter(|k| class.chance >> k & 1 == 0) {
             let of = &self.chance[k];
             let mut shares = sums.levels[k];
+            if of.swap == Swap::Silent {
+                shares[SWAPPED] = 0.0;
+            }
             for level in 0..LEVELS {
+                if level == SWAPPED && of.swap != Swap::Speaks {
+                    continue;
+                }
                 shares[level] += 0.05 * of.u[level] + 1e-6;
                 if is_match && level < PRESENT {
                     shares[level] += PRIOR_PAIRS * of.typical[level];
@@ -186,6 +208,9 @@ impl Setting<'_> {
             if is_match {
                 make_monotone(&mut shares, &of.u);
                 cap_unlike(&mut shares);
+            }
+            if of.swap == Swap::Silent {
+                shares[SWAPPED] = 1.0;
             }
             class.shares[k] = shares;
         }

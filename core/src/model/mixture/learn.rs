@@ -2,10 +2,10 @@
 
 use super::em::{Outcome, Setting};
 use super::{
-    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, RandomPairs, LEAST_CLASS,
+    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, RandomPairs, Swap, LEAST_CLASS,
     LEAST_CLEAN, PASSES,
 };
-use crate::model::values::{MISSING, PRESENT};
+use crate::model::values::{MISSING, PRESENT, SWAPPED};
 
 /// What a fit begins with.
 pub struct FitInput<'a> {
@@ -19,6 +19,8 @@ pub struct FitInput<'a> {
     pub all_pairs: f64,
     /// Records, of both tables.
     pub records: f64,
+    /// Two fields whose values may have changed places.
+    pub swap: Option<[usize; 2]>,
     /// The sets of fields of the other classes, by `class_sets`.
     pub sets: Vec<u32>,
 }
@@ -42,7 +44,14 @@ pub struct Fit {
 pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
     let fields = input.frequencies.len();
     let first: Vec<Chance> = (0..fields)
-        .map(|k| Chance::of(k, &input.frequencies[k], input.random))
+        .map(|k| {
+            Chance::of(
+                k,
+                &input.frequencies[k],
+                input.random,
+                Swap::of(k, input.swap),
+            )
+        })
         .collect();
     let mut fit = Fit {
         chance: first.clone(),
@@ -122,13 +131,21 @@ fn fit_classes(
 /// Takes the matches that were found out of what random pairs have.
 fn clean(chance: &mut Chance, first: &Chance, matches: &ClassFit, field: usize, all_pairs: f64) {
     let mut u = first.u;
-    for level in 0..PRESENT {
+    // where the second field of two is silent, its share of 1 is none
+    let spoken = |level: usize| level != SWAPPED || chance.swap != Swap::Silent;
+    for level in (0..PRESENT).filter(|&level| spoken(level)) {
         let found = matches.shares[field][level] * matches.pairs / all_pairs;
         u[level] = (first.u[level] - found).max(LEAST_CLEAN * first.u[level]);
+    }
+    if chance.swap == Swap::Silent {
+        u[SWAPPED] = 0.0;
     }
     let present: f64 = u[..PRESENT].iter().sum();
     for share in &mut u[..PRESENT] {
         *share *= (1.0 - first.u[MISSING]) / present;
+    }
+    if chance.swap == Swap::Silent {
+        u[SWAPPED] = 1.0;
     }
     chance.u = u;
 }

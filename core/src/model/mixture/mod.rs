@@ -7,20 +7,20 @@ mod em;
 mod learn;
 mod shares;
 
-pub use chance::{Chance, FieldFrequencies, FrequencyCount, RandomPairs};
+pub use chance::{Chance, FieldFrequencies, FrequencyCount, RandomPairs, Swap};
 pub use classes::class_sets;
 pub use dependence::{Dependence, Edge};
 pub use em::{ClassFit, Evidence};
 pub use learn::{learn, Fit, FitInput};
 
-use super::values::{EQUAL, LEVELS, PRESENT, UNLIKE};
+use super::values::{EQUAL, LEVELS, ORDERED, PRESENT, UNLIKE};
 
 /// One number for each level of a field.
 pub type Shares = [f64; LEVELS];
 
 /// A typical match: how often the levels of present values occur in it, those of equality as one sum.
-const TYPICAL_EQUAL: f64 = 0.65 / 1.0;
-const TYPICAL_UNEQUAL: [f64; PRESENT - EQUAL] = [0.12, 0.08, 0.05, 0.03, 0.02, 0.05];
+const TYPICAL_EQUAL: f64 = 0.65;
+const TYPICAL_UNEQUAL: [f64; PRESENT - EQUAL] = [0.12, 0.08, 0.05, 0.03, 0.02, 0.05, 0.005];
 
 /// The match class is fitted as if so many typical pairs were there besides.
 const PRIOR_PAIRS: f64 = 30.0;
@@ -50,6 +50,9 @@ const MOST_DEPENDENCE: f64 = 8.0;
 const SMOOTHING: f64 = 5.0;
 
 /// A class of fewer pairs than this share of the records is dropped.
-const LEAST_CLASS: f64 = 0.02;
+const LEAST_CLASS: f64 = 0.01;
 
-const _: () = assert!(UNLIKE < PRESENT - EQUAL);
+/// A second class of the same fields begins at this distance from the first one, on the way to random pairs.
+const TOWARDS_RANDOM: f64 = 0.8;
+
+const _: () = assert!(UNLIKE < ORDERED - EQUAL);

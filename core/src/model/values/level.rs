@@ -6,8 +6,14 @@ use super::Kind;
 /// Levels of values that are equal, by how frequent the value is.
 pub const EQUAL: usize = 4;
 
+/// Levels from the best to the worst: equal, similar, unlike.
+pub const ORDERED: usize = 10;
+
+/// The level of two names that have changed places with each other.
+pub const SWAPPED: usize = ORDERED;
+
 /// Levels of values that are there on both sides.
-pub const PRESENT: usize = 10;
+pub const PRESENT: usize = ORDERED + 1;
 
 /// The level of a value that is missing on either side.
 pub const MISSING: usize = PRESENT;
@@ -15,7 +21,7 @@ pub const MISSING: usize = PRESENT;
 /// All levels.
 pub const LEVELS: usize = PRESENT + 1;
 
-/// So many of the lowest levels count as unlike.
+/// So many of the lowest ordered levels count as unlike.
 pub const UNLIKE: usize = 2;
 
 /// Least similarities of the levels of unequal texts, in hundredths.
@@ -37,7 +43,7 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
         "equal, a value of 1 in 1024 records or more",
         "equal, a value of 1 in 128 records or more",
     ];
-    const TEXTS: [&str; PRESENT - EQUAL] = [
+    const TEXTS: [&str; ORDERED - EQUAL] = [
         "similar, 0.85 or more",
         "similar, 0.70 or more",
         "similar, 0.55 or more",
@@ -45,7 +51,7 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
         "unlike, 0.25 or more",
         "unlike, below 0.25",
     ];
-    const DATES: [&str; PRESENT - EQUAL] = [
+    const DATES: [&str; ORDERED - EQUAL] = [
         "one digit or two neighbours wrong",
         "day and month swapped",
         "two parts equal",
@@ -53,7 +59,7 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
         "one part equal",
         "different",
     ];
-    const CODES: [&str; PRESENT - EQUAL] = [
+    const CODES: [&str; ORDERED - EQUAL] = [
         "one character wrong",
         "does not occur",
         "does not occur",
@@ -61,7 +67,7 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
         "does not occur",
         "different",
     ];
-    const NUMBERS: [&str; PRESENT - EQUAL] = [
+    const NUMBERS: [&str; ORDERED - EQUAL] = [
         "differ by 0.1 % or less",
         "differ by 1 % or less",
         "differ by 5 % or less",
@@ -69,7 +75,7 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
         "differ by 50 % or less",
         "differ by more than 50 %",
     ];
-    const PHONES: [&str; PRESENT - EQUAL] = [
+    const PHONES: [&str; ORDERED - EQUAL] = [
         "equal but for the beginning",
         "one digit or two neighbours wrong",
         "two digits wrong",
@@ -77,7 +83,7 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
         "same first four digits",
         "different",
     ];
-    const EMAILS: [&str; PRESENT - EQUAL] = [
+    const EMAILS: [&str; ORDERED - EQUAL] = [
         "same name at another domain",
         "similar name at the same domain, 0.70 or more",
         "similar name at another domain, 0.70 or more",
@@ -87,6 +93,7 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
     ];
     match level {
         MISSING => "missing on either side",
+        SWAPPED => "has changed places with another name",
         0..EQUAL => FREQUENCIES[level],
         _ => {
             let words = match kind {

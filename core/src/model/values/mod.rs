@@ -10,5 +10,5 @@ mod row;
 
 pub use encode::{FieldLayout, Value};
 pub use kind::Kind;
-pub use level::{equal_level, meaning, EQUAL, LEVELS, MISSING, PRESENT, UNLIKE};
+pub use level::{equal_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE};
 pub use row::RowLayout;

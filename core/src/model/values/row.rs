@@ -1,5 +1,6 @@
 //! A record's fields, one behind the other.
 
+use super::level::{EQUAL, SWAPPED};
 use super::{FieldLayout, Value};
 use crate::model::Pattern;
 use crate::Result;
@@ -10,16 +11,23 @@ pub struct RowLayout {
     fields: Vec<FieldLayout>,
     /// Where each field begins, and where the last one ends, in words.
     at: Vec<usize>,
+    /// Two fields of names that may have changed places.
+    swap: Option<[usize; 2]>,
 }
+
+/// Names below this level are unlike enough to have changed places; those above it, crosswise, are alike enough.
+const ALIKE: u8 = EQUAL as u8 + 2;
 
 impl RowLayout {
     /// Rows of these fields.
-    pub fn new(fields: Vec<FieldLayout>) -> RowLayout {
+    ///
+    /// `swap`: two fields whose values may have changed places; they have one layout.
+    pub fn new(fields: Vec<FieldLayout>, swap: Option<[usize; 2]>) -> RowLayout {
         let mut at = vec![0];
         for field in &fields {
             at.push(at[at.len() - 1] + field.words());
         }
-        RowLayout { fields, at }
+        RowLayout { fields, at, swap }
     }
 
     /// The fields.
@@ -67,7 +75,25 @@ impl RowLayout {
             let range = self.range(i);
             pattern.set(i, field.level(&a[range.clone()], &b[range]));
         }
+        if let Some([x, y]) = self.swap {
+            let unlike =
+                |field: usize| (ALIKE as usize + 1..SWAPPED).contains(&pattern.level(field));
+            if unlike(x) && unlike(y) && self.crosswise(a, b, x, y) && self.crosswise(a, b, y, x) {
+                pattern.replace(x, SWAPPED as u8);
+                pattern.replace(y, SWAPPED as u8);
+            }
+        }
         pattern
+    }
+
+    /// Whether field `x` of `a` and field `y` of `b` are alike.
+    fn crosswise(&self, a: &[u64], b: &[u64], x: usize, y: usize) -> bool {
+        self.fields[x].level(self.value(a, x), self.value(b, y)) <= ALIKE
+    }
+
+    /// The two fields whose values may have changed places.
+    pub fn swap(&self) -> Option<[usize; 2]> {
+        self.swap
     }
 
     /// The mean similarity of the fields that both rows have; `None` if they have fewer than `least` in common.
