@@ -1,7 +1,7 @@
 //! A fitted model.
 
 use super::mixture::{Dependence, Shares};
-use super::values::FieldLayout;
+use super::values::{FieldLayout, RowLayout};
 
 /// What a fit has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,10 @@ pub struct FieldModel {
     pub layout: FieldLayout,
     /// Whether people of a household differ in it.
     pub personal: bool,
+    /// The share of the records that have a value.
+    pub filled: f64,
+    /// What agreement tells, in bits: -log2 of the probability that two records agree by chance.
+    pub information: f64,
     /// Shares of the levels among random pairs.
     pub u: Shares,
     /// The level of equal values that are not among the frequent ones.
@@ -68,21 +72,76 @@ pub struct Class {
     pub shares: Vec<Shares>,
 }
 
-/// A fitted model.
+/// How pairs are found that are looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Search {
+    /// Records that are equal in these fields, in blocks of at most so many records.
+    Equal {
+        /// Numbers of fields, ascending.
+        fields: Vec<usize>,
+        /// Larger blocks are left out.
+        most: u32,
+    },
+    /// All pairs are looked at, and those are kept whose fields have this mean similarity. For small tables.
+    Scan {
+        /// In hundredths.
+        least: u32,
+    },
+}
+
+/// A search with what the fit has found by it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedSearch {
+    /// The search.
+    pub search: Search,
+    /// Pairs per record.
+    pub pairs_per_record: f64,
+    /// Expected matches per record that no search before this one finds.
+    pub matches_per_record: f64,
+    /// The share of all expected matches that this search and those before it find.
+    pub recall: f64,
+}
+
+/// A column that is no field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The column.
+    pub column: String,
+    /// Why, as half a sentence.
+    pub reason: String,
+}
+
+/// A fitted model. It can be used for other records than those that it was fitted to.
 #[derive(Clone, Debug)]
 pub struct MatchModel {
     /// What the fit has come to.
     pub status: Status,
     /// The fields.
     pub fields: Vec<FieldModel>,
+    /// Two fields of names that may have changed places.
+    pub swap: Option<[usize; 2]>,
     /// How fields go together by chance.
     pub dependence: Dependence,
     /// The matches, and the other classes.
     pub classes: Vec<Class>,
+    /// Whether it was fitted to pairs of two tables.
+    pub linkage: bool,
     /// Records of the fit, of both tables.
     pub records: f64,
     /// All pairs of them.
     pub all_pairs: f64,
     /// Rounds of the fit.
     pub rounds: usize,
+    /// The searches for pairs, in the order in which they are done.
+    pub searches: Vec<PlannedSearch>,
+    /// Columns that are no fields.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl MatchModel {
+    /// How rows of its fields lie in memory.
+    pub fn layout(&self) -> RowLayout {
+        let fields = self.fields.iter().map(|field| field.layout.clone());
+        RowLayout::new(fields.collect(), self.swap)
+    }
 }

@@ -16,7 +16,7 @@ pub mod pattern;
 pub mod score;
 pub mod values;
 
-pub use fitted::{Class, FieldModel, MatchModel, Status};
+pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use pattern::{Pattern, PatternCounts};
 pub use score::{Score, Scorer};
 
