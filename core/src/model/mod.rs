@@ -14,6 +14,7 @@ pub mod fitted;
 pub mod mixture;
 pub mod pattern;
 pub mod score;
+pub mod search_choice;
 pub mod values;
 
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
