@@ -8,16 +8,21 @@
 //! - [`values`]: what a field's value is compared by, and the levels;
 //! - [`pattern`]: the levels of a pair, and how many pairs have them;
 //! - [`mixture`]: the fit;
+//! - [`frequent`]: the levels of equal values;
 //! - [`score`]: what a fitted model says of a pattern.
 
 pub mod fitted;
+pub mod frequent;
 pub mod mixture;
 pub mod pattern;
 pub mod score;
 pub mod search_choice;
+#[cfg(test)]
+pub(crate) mod test_model;
 pub mod values;
 
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
+pub use frequent::FrequentLevels;
 pub use pattern::{Pattern, PatternCounts};
 pub use score::{Score, Scorer};
 
