@@ -1,0 +1,19 @@
+//! Match models: which pairs are the same person, learned from the data. The core has the arithmetic.
+//!
+//! - `fields`, `guess`: which columns are compared, and how;
+//! - `read`, `store`, `identities`: the records, in temporary files and in memory;
+//! - `equality`, `scan`, `candidates`: pairs that are worth a look;
+//! - `fit`, `pairs`: the functions.
+
+mod candidates;
+mod equality;
+mod fields;
+mod fit;
+mod fit_records;
+mod guess;
+mod identities;
+mod options;
+mod pairs;
+mod read;
+mod scan;
+mod store;
