@@ -9,10 +9,12 @@
 //! - [`pattern`]: the levels of a pair, and how many pairs have them;
 //! - [`mixture`]: the fit;
 //! - [`frequent`]: the levels of equal values;
+//! - [`json`]: a model as JSON;
 //! - [`score`]: what a fitted model says of a pattern.
 
 pub mod fitted;
 pub mod frequent;
+pub mod json;
 pub mod mixture;
 pub mod pattern;
 pub mod score;
