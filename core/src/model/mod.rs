@@ -10,8 +10,12 @@
 //! - [`mixture`]: the fit;
 //! - [`frequent`]: the levels of equal values;
 //! - [`json`]: a model as JSON;
-//! - [`score`]: what a fitted model says of a pattern.
+//! - [`score`]: what a fitted model says of a pattern;
+//! - [`explain`]: why it says so;
+//! - [`describe`]: what has been learned, in words.
 
+pub mod describe;
+pub mod explain;
 pub mod fitted;
 pub mod frequent;
 pub mod json;
@@ -22,6 +26,8 @@ pub mod score;
 pub(crate) mod test_model;
 pub mod values;
 
+pub use describe::{ClassFacts, LevelFacts};
+pub use explain::{Addend, Explainer, Reason};
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use frequent::FrequentLevels;
 pub use pattern::{Pattern, PatternCounts};
