@@ -43,6 +43,11 @@ pub fn order_by_count(
     Ok((order, first))
 }
 
+/// Sorts in place; `turn` is called now and then.
+pub fn sort_words(words: &mut [u64], turn: impl FnMut()) {
+    sort(words, &mut Ticker::new(turn));
+}
+
 /// Sorts and drops repetitions.
 pub(crate) fn sort_distinct<T: Copy + Ord + Into<u64>>(
     values: &mut Vec<T>,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::fitted::MatchModel;
+use super::fitted::{FieldModel, MatchModel};
 use super::values::{equal_level, FieldLayout};
 
 /// Identities are hashes already.
@@ -38,7 +38,12 @@ pub struct FrequentLevels {
 impl FrequentLevels {
     /// Of a model's fields.
     pub fn new(model: &MatchModel) -> FrequentLevels {
-        let fields = model.fields.iter().map(|field| {
+        FrequentLevels::of_fields(&model.fields)
+    }
+
+    /// Of fields that may not be part of a model yet.
+    pub fn of_fields(fields: &[FieldModel]) -> FrequentLevels {
+        let fields = fields.iter().map(|field| {
             let level = |(normal, share): &(String, f64)| {
                 let identity = FieldLayout::identity(normal);
                 (identity, equal_level(*share).max(field.rare_level))

@@ -22,6 +22,7 @@ pub mod json;
 pub mod mixture;
 pub mod pattern;
 pub mod score;
+pub mod search_choice;
 #[cfg(test)]
 pub(crate) mod test_model;
 pub mod values;

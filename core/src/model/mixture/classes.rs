@@ -50,7 +50,7 @@ pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Ve
         })
         .filter(|&set| set != all && set.count_ones() >= 2)
         .collect();
-    subsets.sort_by_key(|set| (set.count_ones(), set.reverse_bits()));
+    subsets.sort_by_key(|set| (set.count_ones(), *set));
     sets.retain(|&set| set != all);
     sets.extend([all, all]);
     for set in subsets {

@@ -296,8 +296,8 @@ mod tests {
         use Kind::*;
         let cases = [
             (Text, "Müller", "mueller", 0),
-            (Text, "", "mueller", 10),
-            (Text, "--", "mueller", 10),
+            (Text, "", "mueller", 11),
+            (Text, "--", "mueller", 11),
             (Text, "katharina", "kathrina", 6),
             (Text, "abc", "xyz", 9),
             (Date, "1990-01-02", "19900102", 0),

@@ -1,0 +1,137 @@
+//! Which searches are done: those that find most matches for the pairs that they bring.
+
+/// Pairs that the same searches find.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FoundTogether {
+    /// The searches, as bits.
+    pub searches: u64,
+    /// How many pairs.
+    pub pairs: f64,
+    /// How many of them are expected to be matches.
+    pub matches: f64,
+}
+
+/// A search that is done, in its turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chosen {
+    /// Its number.
+    pub search: usize,
+    /// Pairs that no search before it finds.
+    pub new_pairs: f64,
+    /// Matches that are expected among them.
+    pub new_matches: f64,
+    /// The share of the expected matches that it and those before it find.
+    pub recall: f64,
+}
+
+/// Chooses searches one by one, each the one with the most new matches for its new pairs, until the loss is below one in a hundred, the rest brings
+/// next to nothing, or `most_pairs` pairs are reached. Searches that would pass that limit are left out.
+///
+/// `found`: what all searches find, in an order that does not depend on anything else. `searches`: how many there are. `records`: of both tables.
+/// `missed`: matches that are expected besides those that are found.
+pub fn choose(
+    found: &[FoundTogether],
+    searches: usize,
+    records: f64,
+    most_pairs: f64,
+    missed: f64,
+) -> Vec<Chosen> {
+    const MOST_LOSS: f64 = 0.01;
+    const LEAST_GAIN: f64 = 0.0005;
+    let all: f64 = found.iter().map(|f| f.matches).sum::<f64>() + missed;
+    let (mut chosen, mut done) = (Vec::<Chosen>::new(), 0u64);
+    let (mut pairs, mut matches) = (0.0, 0.0);
+    let mut possible: Vec<usize> = (0..searches).collect();
+    while (1.0 - MOST_LOSS) * all > matches {
+        let gain = |&search: &usize| {
+            let new = found
+                .iter()
+                .filter(|f| f.searches & done == 0 && f.searches >> search & 1 == 1);
+            new.fold((0.0, 0.0), |(p, m), f| (p + f.pairs, m + f.matches))
+        };
+        let worth =
+            |(new_pairs, new_matches): (f64, f64)| new_matches / (new_pairs + records / 10.0);
+        // the first one of those that are worth as much
+        let mut best: Option<(usize, (f64, f64))> = None;
+        for &search in &possible {
+            let new = gain(&search);
+            if best.is_none_or(|(_, other)| worth(new) > worth(other)) {
+                best = Some((search, new));
+            }
+        }
+        let Some((search, (new_pairs, new_matches))) = best else {
+            break;
+        };
+        possible.retain(|&other| other != search);
+        if new_matches < LEAST_GAIN * all {
+            break;
+        }
+        if pairs + new_pairs > most_pairs {
+            continue;
+        }
+        done |= 1 << search;
+        pairs += new_pairs;
+        matches += new_matches;
+        chosen.push(Chosen {
+            search,
+            new_pairs,
+            new_matches,
+            recall: matches / all.max(1e-9),
+        });
+    }
+    chosen
+}
+
+/// Matches that no search finds, by those that only one and only two of the searches find (A. Chao: Nonparametric Estimation of the Number of Classes in a
+/// Population, 1984). Searches find the same matches more often than chance says, so there may be more.
+pub fn missed(found: &[FoundTogether]) -> f64 {
+    let by = |n: u32| -> f64 {
+        let found = found.iter().filter(|f| f.searches.count_ones() == n);
+        found.map(|f| f.matches).sum()
+    };
+    let (once, twice) = (by(1), by(2));
+    once * once / (2.0 * twice.max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(searches: u64, pairs: f64, matches: f64) -> FoundTogether {
+        FoundTogether {
+            searches,
+            pairs,
+            matches,
+        }
+    }
+
+    #[test]
+    fn the_best_comes_first() {
+        let all = [
+            found(0b001, 100.0, 50.0),
+            found(0b011, 100.0, 90.0),
+            found(0b100, 9000.0, 60.0),
+            found(0b010, 5.0, 5.0),
+        ];
+        let order = |most| -> Vec<usize> {
+            choose(&all, 3, 100.0, most, 0.0)
+                .iter()
+                .map(|c| c.search)
+                .collect()
+        };
+        assert_eq!(order(1e9), [1, 0, 2]);
+        assert_eq!(order(300.0), [1, 0]);
+        let chosen = choose(&all, 3, 100.0, 1e9, 0.0);
+        assert_eq!((chosen[0].new_pairs, chosen[0].new_matches), (105.0, 95.0));
+        assert!((chosen[2].recall - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn little_is_missed_where_searches_agree() {
+        assert_eq!(missed(&[found(0b111, 10.0, 10.0)]), 0.0);
+        assert_eq!(
+            missed(&[found(0b1, 10.0, 10.0), found(0b11, 9.0, 5.0)]),
+            10.0
+        );
+    }
+}
