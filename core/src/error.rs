@@ -27,6 +27,8 @@ pub enum ErrorKind {
     ArraySubscript,
     /// Something has more of it than can be handled (54000).
     LimitExceeded,
+    /// Something that this release does not know (0A000).
+    NotSupported,
     /// Stored data that no code of ours can have written (XX002).
     Corrupted,
     /// Memory could not be reserved (53200).

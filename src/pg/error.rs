@@ -17,6 +17,7 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
         ErrorKind::ArraySubscript => PgSqlErrorCode::ERRCODE_ARRAY_ELEMENT_ERROR,
         ErrorKind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        ErrorKind::NotSupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         ErrorKind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
         ErrorKind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
     }

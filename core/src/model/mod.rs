@@ -9,10 +9,16 @@
 //! - [`pattern`]: the levels of a pair, and how many pairs have them;
 //! - [`mixture`]: the fit;
 //! - [`frequent`]: the levels of equal values;
-//! - [`score`]: what a fitted model says of a pattern.
+//! - [`json`]: a model as JSON;
+//! - [`score`]: what a fitted model says of a pattern;
+//! - [`explain`]: why it says so;
+//! - [`describe`]: what has been learned, in words.
 
+pub mod describe;
+pub mod explain;
 pub mod fitted;
 pub mod frequent;
+pub mod json;
 pub mod mixture;
 pub mod pattern;
 pub mod score;
@@ -21,6 +27,8 @@ pub mod search_choice;
 pub(crate) mod test_model;
 pub mod values;
 
+pub use describe::{ClassFacts, LevelFacts};
+pub use explain::{Addend, Explainer, Reason};
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use frequent::FrequentLevels;
 pub use pattern::{Pattern, PatternCounts};

@@ -1,0 +1,35 @@
+//! A model as JSON, in which it is stored, and records as JSON.
+//!
+//! [`write_model`] and [`read_model`] keep every number bit for bit. What is read may have been made by hand or by an enemy: everything is checked, and
+//! never takes more memory than some times its length. Members that are unknown are ignored, since a later release may have added them.
+
+mod place;
+mod read;
+mod record;
+mod tree;
+mod write;
+
+pub use read::read_model;
+pub use record::read_record;
+pub use write::write_model;
+
+/// The version of the form, its member `bloom_ident_model`.
+const FORMAT: u64 = 1;
+
+/// Most frequent values of a field.
+const MOST_FREQUENT: usize = 100_000;
+
+/// Most classes besides that of the matches.
+const MOST_CLASSES: usize = 64;
+
+/// Most searches.
+const MOST_SEARCHES: usize = 1000;
+
+/// Most columns that are no fields: a table has 1600, and a view over it no more.
+const MOST_COLUMNS: usize = 10_000;
+
+/// What to do about a model that is no model.
+const HINT: &str = "Make the model with bloom_model_fit(), and store it unchanged.";
+
+#[cfg(test)]
+mod tests;
