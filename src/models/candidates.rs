@@ -86,7 +86,10 @@ impl Iterator for Distinct {
             let Some(word) = word else {
                 return self.next.take();
             };
-            let (pair, search) = (word >> SEARCH_BITS, 1u64 << (word & ((1 << SEARCH_BITS) - 1)));
+            let (pair, search) = (
+                word >> SEARCH_BITS,
+                1u64 << (word & ((1 << SEARCH_BITS) - 1)),
+            );
             match &mut self.next {
                 Some((last, searches)) if *last == pair => *searches |= search,
                 next => {

@@ -51,7 +51,13 @@ impl Block {
         }
     }
 
-    fn finish(&mut self, most: u32, second: Option<u32>, found: &mut Found, each: &mut impl FnMut(u32, u32)) {
+    fn finish(
+        &mut self,
+        most: u32,
+        second: Option<u32>,
+        found: &mut Found,
+        each: &mut impl FnMut(u32, u32),
+    ) {
         let [a, b] = self.sizes;
         let pairs = match second {
             None => a * a.saturating_sub(1) / 2,
@@ -67,7 +73,9 @@ impl Block {
             let (left, right) = match second {
                 None => (&self.records[..], None),
                 Some(second) => {
-                    let (a, b) = self.records.split_at(self.records.partition_point(|&r| r < second));
+                    let (a, b) = self
+                        .records
+                        .split_at(self.records.partition_point(|&r| r < second));
                     (a, Some(b))
                 }
             };

@@ -12,6 +12,7 @@ use crate::pairs::records::RecordColumn;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::may_select;
 use crate::pg::error::{raise, shown};
+use crate::pg::relation::OpenRelation;
 use crate::pg::values::text::{readable, to_database};
 
 /// A field that is to be compared.
@@ -30,7 +31,12 @@ fn c_name(name: &str) -> CString {
 /// The fields of `given`, each `column` or `column:kind`; without them all columns that can serve, but for the key.
 ///
 /// Errors: a column that does not exist, or is given twice; an unknown kind; too many; none.
-pub fn wishes(oid: pg_sys::Oid, key: &RecordColumn, given: Option<&[String]>, left_out: &mut Vec<LeftOut>) -> Vec<FieldWish> {
+pub fn wishes(
+    oid: pg_sys::Oid,
+    key: &RecordColumn,
+    given: Option<&[String]>,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<FieldWish> {
     let mut fields = match given {
         Some(given) => given.iter().map(|field| parse(oid, field)).collect(),
         None => all(oid, key, left_out),
@@ -41,7 +47,10 @@ pub fn wishes(oid: pg_sys::Oid, key: &RecordColumn, given: Option<&[String]>, le
         }
     }
     if given.is_some() && fields.len() > MOST_FIELDS {
-        invalid(format!("cannot compare {} fields, but {MOST_FIELDS} at most", fields.len()));
+        invalid(format!(
+            "cannot compare {} fields, but {MOST_FIELDS} at most",
+            fields.len()
+        ));
     }
     for field in fields.drain(fields.len().min(MOST_FIELDS)..) {
         left_out.push(LeftOut {
@@ -72,7 +81,10 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
     match field.rsplit_once(':') {
         Some((name, kind)) => match Kind::of_name(kind) {
             Ok(kind) => wish(name, Some(kind)),
-            Err(e) => raise(&e.detail(format!("It is written behind the column \"{}\".", shown(name)))),
+            Err(e) => raise(&e.detail(format!(
+                "It is written behind the column \"{}\".",
+                shown(name)
+            ))),
         },
         None => wish(field, None),
     }
@@ -80,8 +92,10 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
 
 fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec<FieldWish> {
     let mut fields = Vec::new();
-    // SAFETY: a catalog look-up of a locked relation; the user exists.
-    let (columns, user) = unsafe { (pg_sys::get_relnatts(oid), pg_sys::GetUserId()) };
+    // SAFETY: a variable of the server.
+    let user = unsafe { pg_sys::GetUserId() };
+    // SAFETY: an open relation has a descriptor.
+    let columns = unsafe { (*OpenRelation::locked_table(oid).rd_att).natts };
     for number in 1..=columns as i16 {
         let c_name = catalog::column_name(oid, number);
         // not one that has been dropped
@@ -101,7 +115,10 @@ fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec
             None
         };
         match reason {
-            Some(reason) => left_out.push(LeftOut { column: name, reason }),
+            Some(reason) => left_out.push(LeftOut {
+                column: name,
+                reason,
+            }),
             None => fields.push(FieldWish { name, kind: None }),
         }
     }
@@ -115,7 +132,14 @@ fn is_comparable(of_type: pg_sys::Oid) -> bool {
     let (mut category, mut preferred) = (0, false);
     // SAFETY: the same, with two variables for the result.
     unsafe { pg_sys::get_type_category_preferred(base, &mut category, &mut preferred) };
-    let numbers = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
+    let numbers = [
+        pg_sys::INT2OID,
+        pg_sys::INT4OID,
+        pg_sys::INT8OID,
+        pg_sys::NUMERICOID,
+        pg_sys::FLOAT4OID,
+        pg_sys::FLOAT8OID,
+    ];
     matches!(category as u8, b'S' | b'E') || is_date(base) || numbers.contains(&base)
 }
 
@@ -123,7 +147,12 @@ fn is_comparable(of_type: pg_sys::Oid) -> bool {
 pub fn is_date(of_type: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up of a type that exists.
     let base = unsafe { pg_sys::getBaseType(of_type) };
-    [pg_sys::DATEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID].contains(&base)
+    [
+        pg_sys::DATEOID,
+        pg_sys::TIMESTAMPOID,
+        pg_sys::TIMESTAMPTZOID,
+    ]
+    .contains(&base)
 }
 
 /// Whether a type has fractions.
@@ -136,6 +165,12 @@ pub fn is_fraction(of_type: pg_sys::Oid) -> bool {
 /// The columns of these names. `relation` is its name for messages.
 ///
 /// Errors: a column that does not exist.
-pub fn columns<'a>(oid: pg_sys::Oid, names: impl Iterator<Item = &'a str>, relation: &str) -> Vec<RecordColumn> {
-    names.map(|name| RecordColumn::of(oid, c_name(name), relation)).collect()
+pub fn columns<'a>(
+    oid: pg_sys::Oid,
+    names: impl Iterator<Item = &'a str>,
+    relation: &str,
+) -> Vec<RecordColumn> {
+    names
+        .map(|name| RecordColumn::of(oid, c_name(name), relation))
+        .collect()
 }

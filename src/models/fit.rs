@@ -1,6 +1,6 @@
 //! `bloom_model_fit` and `bloom_model_fit_linkage`: a model of the records of one table, or of pairs of two.
 
-use bloom_ident_core::model::json;
+use bloom_ident_core::model::json::write_model;
 use bloom_ident_core::model::mixture::{class_sets, learn, Evidence, Fit, FitInput, RandomPairs};
 use bloom_ident_core::model::search_choice::{choose, missed, FoundTogether};
 use bloom_ident_core::model::{
@@ -20,7 +20,7 @@ use crate::pg::budget::Budget;
 use crate::pg::catalog;
 use crate::pg::error::{raise, warn, OrRaise};
 use crate::pg::function::arguments::Arguments;
-use crate::pg::values::jsonb;
+use crate::pg::values::jsonb::jsonb_datum;
 use crate::pg::values::text::readable;
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
@@ -60,7 +60,12 @@ fn bloom_model_fit_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
-    run(arguments, vec![side(0), side(2)], 4, "bloom_model_fit_linkage")
+    run(
+        arguments,
+        vec![side(0), side(2)],
+        4,
+        "bloom_model_fit_linkage",
+    )
 }
 
 fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static str) -> NewValue {
@@ -76,14 +81,21 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
     let wishes = wishes(first.oid, &first.key, given.as_deref(), &mut left_out);
     for name in personal.iter().flatten() {
         if !wishes.iter().any(|wish| &wish.name == name) {
-            raise(&Error::new(ErrorKind::InvalidParameter, format!("personal field \"{name}\" is not one of the fields")));
+            raise(&Error::new(
+                ErrorKind::InvalidParameter,
+                format!("personal field \"{name}\" is not one of the fields"),
+            ));
         }
     }
     let tables: Vec<Table> = relations
         .into_iter()
         .map(|records| {
             let name = readable(catalog::name(records.oid).to_bytes());
-            let columns = columns(records.oid, wishes.iter().map(|wish| wish.name.as_str()), &name);
+            let columns = columns(
+                records.oid,
+                wishes.iter().map(|wish| wish.name.as_str()),
+                &name,
+            );
             Table { records, columns }
         })
         .collect();
@@ -96,11 +108,16 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
     let mut records = FitRecords::read(&tables, fields, memory, job);
     let model = fit(&mut records, personal.is_some(), left_out, memory);
     tell(&model);
-    jsonb::new(&json::write(&model))
+    NewValue(jsonb_datum(&write_model(&model).or_raise()))
 }
 
 /// Fits a model to records.
-fn fit(records: &mut FitRecords, personal_given: bool, left_out: Vec<LeftOut>, memory: usize) -> MatchModel {
+fn fit(
+    records: &mut FitRecords,
+    personal_given: bool,
+    left_out: Vec<LeftOut>,
+    memory: usize,
+) -> MatchModel {
     let n = f64::from(records.store.records);
     let mut model = MatchModel {
         status: Status::Degenerate,
@@ -140,8 +157,12 @@ fn fit(records: &mut FitRecords, personal_given: bool, left_out: Vec<LeftOut>, m
         evidence_of(patterns.sorted(), weight)
     };
     let sets = {
-        let of = |is: fn(&bloom_ident_core::model::FieldModel) -> f64| model.fields.iter().map(is).collect::<Vec<f64>>();
-        let personal: Vec<usize> = (0..model.fields.len()).filter(|&k| model.fields[k].personal).collect();
+        let of = |is: fn(&bloom_ident_core::model::FieldModel) -> f64| {
+            model.fields.iter().map(is).collect::<Vec<f64>>()
+        };
+        let personal: Vec<usize> = (0..model.fields.len())
+            .filter(|&k| model.fields[k].personal)
+            .collect();
         class_sets(&personal, &of(|f| f.information), &of(|f| f.filled))
     };
     let fit = learn(
@@ -178,7 +199,11 @@ fn take_over(model: &mut MatchModel, fit: Fit, n: f64) {
             shares: class.shares,
         })
         .collect();
-    model.status = if fit.converged { Status::Converged } else { Status::Stopped };
+    model.status = if fit.converged {
+        Status::Converged
+    } else {
+        Status::Stopped
+    };
 }
 
 fn evidence_of(patterns: Vec<(Pattern, u64)>, weight: f64) -> Vec<Evidence> {
@@ -241,7 +266,11 @@ fn equal_searches(model: &MatchModel) -> Vec<Search> {
 
 /// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is the second result; and how
 /// many pairs each search finds.
-fn by_equality(records: &mut FitRecords, searches: &[Search], memory: usize) -> (PatternsBySearches, f64, Vec<u64>) {
+fn by_equality(
+    records: &mut FitRecords,
+    searches: &[Search],
+    memory: usize,
+) -> (PatternsBySearches, f64, Vec<u64>) {
     let most = (memory / 64).clamp(100_000, 4_000_000) as u64;
     let mut candidates = Candidates::new(memory / 4, most);
     let mut sizes = Vec::new();
@@ -250,9 +279,16 @@ fn by_equality(records: &mut FitRecords, searches: &[Search], memory: usize) -> 
             continue;
         };
         let store = &records.store;
-        let found = equality::pairs(&mut records.identities, fields, *most, records.second, memory / 4, |a, b| {
-            candidates.push(store.pair_number(a, b), number);
-        });
+        let found = equality::pairs(
+            &mut records.identities,
+            fields,
+            *most,
+            records.second,
+            memory / 4,
+            |a, b| {
+                candidates.push(store.pair_number(a, b), number);
+            },
+        );
         sizes.push(found.pairs);
     }
     let distinct = candidates.finish();
@@ -264,10 +300,15 @@ fn by_equality(records: &mut FitRecords, searches: &[Search], memory: usize) -> 
 fn by_scan(records: &mut FitRecords, memory: usize) -> (PatternCounts, u32) {
     let mut found = crate::pg::file::WordSort::new(memory / 4);
     let mut similar = [0u64; 101];
-    scan::pairs(&records.store, records.second, scan::LEAST, |a, b, hundredths| {
-        similar[hundredths.min(100) as usize] += 1;
-        found.push(records.store.pair_number(a, b) << 7 | u64::from(hundredths));
-    });
+    scan::pairs(
+        &records.store,
+        records.second,
+        scan::LEAST,
+        |a, b, hundredths| {
+            similar[hundredths.min(100) as usize] += 1;
+            found.push(records.store.pair_number(a, b) << 7 | u64::from(hundredths));
+        },
+    );
     let most = (SCANNED_A_RECORD * u64::from(records.store.records)).max(LEAST_SCANNED);
     let (mut least, mut pairs) = (100, similar[100]);
     while least > scan::LEAST && pairs + similar[least as usize - 1] <= most {
@@ -300,7 +341,11 @@ fn cheapest(by_search: &PatternsBySearches, sizes: &[u64], weight: f64, records:
     let mut cheap = 0u64;
     for search in order {
         let with = cheap | 1 << search;
-        let pairs: u64 = by_mask.iter().filter(|(found, _)| *found & with != 0).map(|(_, n)| n).sum();
+        let pairs: u64 = by_mask
+            .iter()
+            .filter(|(found, _)| *found & with != 0)
+            .map(|(_, n)| n)
+            .sum();
         if cheap != 0 && pairs as f64 * weight > PAIRS_A_RECORD * records {
             break;
         }
@@ -310,8 +355,18 @@ fn cheapest(by_search: &PatternsBySearches, sizes: &[u64], weight: f64, records:
 }
 
 /// Chooses the searches of the model.
-fn plan(model: &mut MatchModel, mut planned: Vec<PlannedSearch>, by_search: &PatternsBySearches, weight: f64, searches: &[Search], n: f64) {
-    let mut sorted: Vec<_> = by_search.iter().map(|(&(pattern, found), &pairs)| (found, pattern, pairs)).collect();
+fn plan(
+    model: &mut MatchModel,
+    mut planned: Vec<PlannedSearch>,
+    by_search: &PatternsBySearches,
+    weight: f64,
+    searches: &[Search],
+    n: f64,
+) {
+    let mut sorted: Vec<_> = by_search
+        .iter()
+        .map(|(&(pattern, found), &pairs)| (found, pattern, pairs))
+        .collect();
     sorted.sort_unstable();
     let scorer = Scorer::new(model, n, model.all_pairs);
     let mut found: Vec<FoundTogether> = Vec::new();
@@ -323,7 +378,11 @@ fn plan(model: &mut MatchModel, mut planned: Vec<PlannedSearch>, by_search: &Pat
                 last.pairs += pairs;
                 last.matches += matches;
             }
-            _ => found.push(FoundTogether { searches, pairs, matches }),
+            _ => found.push(FoundTogether {
+                searches,
+                pairs,
+                matches,
+            }),
         }
     }
     let missed = missed(&found);
@@ -336,16 +395,33 @@ fn plan(model: &mut MatchModel, mut planned: Vec<PlannedSearch>, by_search: &Pat
             recall: chosen.recall,
         });
     }
-    if let Some(PlannedSearch { search: Search::Scan { .. }, matches_per_record, .. }) = planned.first_mut() {
-        *matches_per_record = model.classes.first().map_or(0.0, |class| class.pairs_per_record);
+    if let Some(PlannedSearch {
+        search: Search::Scan { .. },
+        matches_per_record,
+        ..
+    }) = planned.first_mut()
+    {
+        *matches_per_record = model
+            .classes
+            .first()
+            .map_or(0.0, |class| class.pairs_per_record);
     }
     model.searches = planned;
 }
 
 /// Whether the model can be used.
 fn judge(model: &mut MatchModel, personal_given: bool) {
-    let matches = model.classes.first().map_or(f64::NAN, |class| class.pairs_per_record);
-    let is_sound = matches.is_finite() && model.classes.iter().flat_map(|c| &c.shares).flatten().all(|share| share.is_finite());
+    let matches = model
+        .classes
+        .first()
+        .map_or(f64::NAN, |class| class.pairs_per_record);
+    let is_sound = matches.is_finite()
+        && model
+            .classes
+            .iter()
+            .flat_map(|c| &c.shares)
+            .flatten()
+            .all(|share| share.is_finite());
     let people = model.fields.iter().any(|f| guess::is_surname(&f.name));
     let no_personal = !personal_given && !model.fields.iter().any(|f| f.personal);
     if !is_sound || model.fields.is_empty() || model.records < 2.0 {
@@ -370,11 +446,22 @@ pub fn tell(model: &MatchModel) {
         ),
         _ => return,
     };
-    warn(&Error::new(ErrorKind::InvalidParameter, message).detail(detail(model)).hint(hint));
+    warn(
+        &Error::new(ErrorKind::InvalidParameter, message)
+            .detail(detail(model))
+            .hint(hint),
+    );
 }
 
 /// What the model expects.
 pub fn detail(model: &MatchModel) -> String {
-    let matches = model.classes.first().map_or(0.0, |class| class.pairs_per_record);
-    format!("The model expects {:.1} duplicates per 1000 records; its status is {}.", 1000.0 * matches, model.status.name())
+    let matches = model
+        .classes
+        .first()
+        .map_or(0.0, |class| class.pairs_per_record);
+    format!(
+        "The model expects {:.1} duplicates per 1000 records; its status is {}.",
+        1000.0 * matches,
+        model.status.name()
+    )
 }

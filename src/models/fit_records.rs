@@ -47,7 +47,12 @@ impl FitRecords {
     /// Reads the records of one table or two.
     ///
     /// Errors: as [`RecordTexts::read`]; out of memory.
-    pub fn read(tables: &[Table], fields: FitFields<'_>, memory: usize, job: &'static str) -> FitRecords {
+    pub fn read(
+        tables: &[Table],
+        fields: FitFields<'_>,
+        memory: usize,
+        job: &'static str,
+    ) -> FitRecords {
         let n = fields.wishes.len();
         let mut seen = vec![Seen::default(); n];
         let mut texts = RecordTexts::read(tables, job, |record, values| {
@@ -64,7 +69,9 @@ impl FitRecords {
         texts.each(|_, values| {
             builder.push(|layout, row| {
                 for (field, &column) in taken.iter().enumerate() {
-                    let value = layout.write(row, field, &values[column], &mut bytes).or_raise();
+                    let value = layout
+                        .write(row, field, &values[column], &mut bytes)
+                        .or_raise();
                     of_record[field] = value.identity;
                 }
             });
@@ -112,11 +119,19 @@ impl FitRecords {
     }
 
     /// Counts the values of a field, and notes those that are frequent.
-    fn count_values(&mut self, field: usize, column: usize, texts: &mut RecordTexts, memory: usize) {
+    fn count_values(
+        &mut self,
+        field: usize,
+        column: usize,
+        texts: &mut RecordTexts,
+        memory: usize,
+    ) {
         let counts = &self.counts;
         let is_counted = |record: u32| counts[record as usize / 64] >> (record % 64) & 1 == 1;
         let mut present = 0;
-        self.identities.each(&[field], false, |record, _| present += u64::from(is_counted(record)));
+        self.identities.each(&[field], false, |record, _| {
+            present += u64::from(is_counted(record))
+        });
         let rare_level = equal_level(1.0 / present.max(2) as f64);
         let mut count = FrequencyCount::new(present);
         // by the first record that has it
@@ -150,7 +165,9 @@ impl FitRecords {
             normal.insert(model.layout.normal(&of_record[column]).or_raise(), share);
         }
         model.frequent = normal.into_iter().collect();
-        model.frequent.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        model
+            .frequent
+            .sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     }
 
     /// The number of the `k`th of so many random pairs; `None` if it is none.
@@ -168,7 +185,11 @@ impl FitRecords {
 }
 
 /// The fields with their kinds, and which of the columns that were read they are.
-fn settle_fields(tables: &[Table], fields: FitFields<'_>, seen: &[Seen]) -> (Vec<FieldModel>, Vec<usize>, Option<[usize; 2]>) {
+fn settle_fields(
+    tables: &[Table],
+    fields: FitFields<'_>,
+    seen: &[Seen],
+) -> (Vec<FieldModel>, Vec<usize>, Option<[usize; 2]>) {
     let (mut models, mut taken) = (Vec::new(), Vec::new());
     for (i, (wish, seen)) in fields.wishes.iter().zip(seen).enumerate() {
         if seen.present == 0 {
@@ -179,9 +200,9 @@ fn settle_fields(tables: &[Table], fields: FitFields<'_>, seen: &[Seen]) -> (Vec
             continue;
         }
         let of_type = tables[0].columns[i].type_oid;
-        let kind = wish
-            .kind
-            .unwrap_or_else(|| guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen));
+        let kind = wish.kind.unwrap_or_else(|| {
+            guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen)
+        });
         let personal = match fields.personal {
             Some(names) => names.contains(&wish.name),
             None => guess::is_personal(&wish.name),
@@ -199,14 +220,18 @@ fn settle_fields(tables: &[Table], fields: FitFields<'_>, seen: &[Seen]) -> (Vec
         taken.push(i);
     }
     let find = |is: fn(&str) -> bool| {
-        let is_name = |m: &FieldModel| m.layout.kind() == bloom_ident_core::model::values::Kind::Name;
+        let is_name =
+            |m: &FieldModel| m.layout.kind() == bloom_ident_core::model::values::Kind::Name;
         models.iter().position(|m| is_name(m) && is(&m.name))
     };
-    let swap = find(guess::is_given_name).zip(find(guess::is_surname)).map(|(a, b)| [a, b]);
+    let swap = find(guess::is_given_name)
+        .zip(find(guess::is_surname))
+        .map(|(a, b)| [a, b]);
     if let Some([a, b]) = swap {
         let segment = models[a].layout.segment().max(models[b].layout.segment());
         for k in [a, b] {
-            models[k].layout = FieldLayout::of_segment(models[k].layout.kind(), segment.into()).or_raise();
+            models[k].layout =
+                FieldLayout::of_segment(models[k].layout.kind(), segment.into()).or_raise();
         }
     }
     (models, taken, swap)

@@ -5,10 +5,42 @@ use bloom_ident_core::text::normalize;
 
 /// Names of columns in which the people of a household differ. Parts of names, without signs between words.
 const PERSONAL: [&str; 36] = [
-    "givenname", "firstname", "forename", "christianname", "vorname", "rufname", "prenom", "nombrepila", "primernombre",
-    "voornaam", "fornavn", "imie", "birth", "dob", "geburt", "geboren", "gebdat", "naissance", "nacimiento", "nascita",
-    "geboorte", "email", "emailaddress", "mailadresse", "correo", "courriel", "ssn", "socsec", "socialsecurity", "passport",
-    "reisepass", "personalid", "nationalid", "taxid", "steuerid", "dni",
+    "givenname",
+    "firstname",
+    "forename",
+    "christianname",
+    "vorname",
+    "rufname",
+    "prenom",
+    "nombrepila",
+    "primernombre",
+    "voornaam",
+    "fornavn",
+    "imie",
+    "birth",
+    "dob",
+    "geburt",
+    "geboren",
+    "gebdat",
+    "naissance",
+    "nacimiento",
+    "nascita",
+    "geboorte",
+    "email",
+    "emailaddress",
+    "mailadresse",
+    "correo",
+    "courriel",
+    "ssn",
+    "socsec",
+    "socialsecurity",
+    "passport",
+    "reisepass",
+    "personalid",
+    "nationalid",
+    "taxid",
+    "steuerid",
+    "dni",
 ];
 
 /// Names that are personal as a whole only, since others contain them.
@@ -16,18 +48,48 @@ const PERSONAL_WHOLE: [&str; 6] = ["given", "first", "nombre", "prenume", "nome"
 
 /// Parts of names of surnames.
 const SURNAMES: [&str; 12] = [
-    "surname", "lastname", "familyname", "nachname", "familienname", "zuname", "apellido", "nomdefamille", "cognome", "achternaam",
-    "nazwisko", "secondname",
+    "surname",
+    "lastname",
+    "familyname",
+    "nachname",
+    "familienname",
+    "zuname",
+    "apellido",
+    "nomdefamille",
+    "cognome",
+    "achternaam",
+    "nazwisko",
+    "secondname",
 ];
 
 /// Parts of names of given names; those of [`PERSONAL`] that are names.
 const GIVEN: [&str; 12] = [
-    "givenname", "firstname", "forename", "christianname", "vorname", "rufname", "prenom", "nombrepila", "primernombre",
-    "voornaam", "fornavn", "imie",
+    "givenname",
+    "firstname",
+    "forename",
+    "christianname",
+    "vorname",
+    "rufname",
+    "prenom",
+    "nombrepila",
+    "primernombre",
+    "voornaam",
+    "fornavn",
+    "imie",
 ];
 
 /// Names of columns that say which record or group it is.
-const RECORD: [&str; 9] = ["id", "key", "uuid", "guid", "cluster", "clusterid", "entityid", "recid", "recordid"];
+const RECORD: [&str; 9] = [
+    "id",
+    "key",
+    "uuid",
+    "guid",
+    "cluster",
+    "clusterid",
+    "entityid",
+    "recid",
+    "recordid",
+];
 
 /// A column's name without signs and marks.
 fn plain(name: &str) -> String {
@@ -49,7 +111,8 @@ pub fn is_surname(name: &str) -> bool {
 /// Whether it is a given name.
 pub fn is_given_name(name: &str) -> bool {
     let name = plain(name);
-    ["given", "first", "nombre", "nome"].contains(&name.as_str()) || GIVEN.iter().any(|part| name.contains(part))
+    ["given", "first", "nombre", "nome"].contains(&name.as_str())
+        || GIVEN.iter().any(|part| name.contains(part))
 }
 
 /// Whether it says which record it is, or which group of records.
@@ -120,17 +183,33 @@ impl Seen {
 
 /// Whether a text has the eight digits of a date that may be.
 fn is_date(value: &str) -> bool {
-    let mut digits = value.bytes().filter(u8::is_ascii_digit).map(|b| u32::from(b - b'0'));
-    let mut number = |n: usize| digits.by_ref().take(n).fold(0, |all, digit| 10 * all + digit);
+    let mut digits = value
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|b| u32::from(b - b'0'));
+    let mut number = |n: usize| {
+        digits
+            .by_ref()
+            .take(n)
+            .fold(0, |all, digit| 10 * all + digit)
+    };
     let count = value.bytes().filter(u8::is_ascii_digit).count();
-    count == 8 && (1800..2200).contains(&number(4)) && (1..=12).contains(&number(2)) && (1..=31).contains(&number(2))
+    count == 8
+        && (1800..2200).contains(&number(4))
+        && (1..=12).contains(&number(2))
+        && (1..=31).contains(&number(2))
 }
 
 /// How the values of a column are compared. Telephones and e-mail addresses are compared as texts, which finds more than their own kinds where they are
 /// written in many ways.
 pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> Kind {
     let plain = plain(name);
-    if is_date || ["birth", "dob", "geburt", "naissance", "nacimiento"].iter().any(|part| plain.contains(part)) || seen.are_dates() {
+    if is_date
+        || ["birth", "dob", "geburt", "naissance", "nacimiento"]
+            .iter()
+            .any(|part| plain.contains(part))
+        || seen.are_dates()
+    {
         Kind::Date
     } else if is_given_name(name) || is_surname(name) {
         Kind::Name

@@ -88,7 +88,9 @@ impl Identities {
     pub fn blocks(&mut self, fields: &[usize], missing_too: bool, memory: usize) -> Blocks {
         let bits = bits_of(self.records);
         let mut sort = WordSort::new(memory);
-        self.each(fields, missing_too, |record, all| sort.push(all >> bits << bits | u64::from(record)));
+        self.each(fields, missing_too, |record, all| {
+            sort.push(all >> bits << bits | u64::from(record))
+        });
         Blocks {
             sorted: sort.finish(),
             bits,

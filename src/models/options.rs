@@ -30,7 +30,14 @@ impl ModelOptions {
         };
         for (name, value) in members {
             let wrong = |expected: &str| -> ! {
-                invalid(format!("option \"{}\" is {}, not {expected}", shown(&name), shown(&value.to_string())), None)
+                invalid(
+                    format!(
+                        "option \"{}\" is {}, not {expected}",
+                        shown(&name),
+                        shown(&value.to_string())
+                    ),
+                    None,
+                )
             };
             match name.as_str() {
                 "pair_limit" => match value.as_u64() {
@@ -52,7 +59,8 @@ impl ModelOptions {
 
     /// Most pairs of so many records that are compared.
     pub fn most_pairs(&self, records: f64) -> f64 {
-        self.pair_limit.map_or_else(|| (5.0 * records).max(8e6), |limit| limit as f64)
+        self.pair_limit
+            .map_or_else(|| (5.0 * records).max(8e6), |limit| limit as f64)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::model::{json, FrequentLevels, MatchModel, Pattern, Score, Scorer, Search, Status};
+use bloom_ident_core::model::json::read_model;
+use bloom_ident_core::model::{FrequentLevels, MatchModel, Pattern, Score, Scorer, Search, Status};
 use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
@@ -68,7 +69,7 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 fn model(arguments: Arguments, i: usize) -> MatchModel {
-    json::read(&arguments.jsonb(i)).or_raise()
+    read_model(&arguments.jsonb(i)).or_raise()
 }
 
 fn probability(arguments: Arguments, i: usize) -> f64 {
@@ -103,12 +104,21 @@ impl ModelRecords {
     /// Reads the fields of the model.
     ///
     /// Errors: as [`RecordTexts::read`]; a field that a relation does not have.
-    pub fn read(model: &MatchModel, relations: Vec<Records>, memory: usize, job: &'static str) -> ModelRecords {
+    pub fn read(
+        model: &MatchModel,
+        relations: Vec<Records>,
+        memory: usize,
+        job: &'static str,
+    ) -> ModelRecords {
         let tables: Vec<Table> = relations
             .into_iter()
             .map(|records| {
                 let name = readable(catalog::name(records.oid).to_bytes());
-                let columns = columns(records.oid, model.fields.iter().map(|field| field.name.as_str()), &name);
+                let columns = columns(
+                    records.oid,
+                    model.fields.iter().map(|field| field.name.as_str()),
+                    &name,
+                );
                 Table { records, columns }
             })
             .collect();
@@ -119,7 +129,9 @@ impl ModelRecords {
         let texts = RecordTexts::read(&tables, job, |_, values| {
             builder.push(|layout, row| {
                 for (field, value) in values.iter().enumerate() {
-                    let value = layout.write(row, field, value.unwrap_or(""), &mut bytes).or_raise();
+                    let value = layout
+                        .write(row, field, value.unwrap_or(""), &mut bytes)
+                        .or_raise();
                     of_record[field] = value.identity;
                 }
                 settle_levels(layout, &levels, row);
@@ -194,7 +206,13 @@ impl ModelSearch {
     fn may_run(&self, relations: &[Records]) -> bool {
         let linkage = relations.len() == 2;
         if linkage != self.model.linkage && !self.options.force {
-            let of = |linkage: bool| if linkage { "pairs of two tables" } else { "pairs of one table" };
+            let of = |linkage: bool| {
+                if linkage {
+                    "pairs of two tables"
+                } else {
+                    "pairs of one table"
+                }
+            };
             raise(
                 &Error::new(
                     ErrorKind::InvalidParameter,
@@ -227,16 +245,24 @@ impl ModelSearch {
             Search::Scan { least } => Some(least),
             Search::Equal { .. } => None,
         });
-        if let Some(least) = scanned.filter(|_| scan::is_possible(&records.store, records.all_pairs)) {
+        if let Some(least) =
+            scanned.filter(|_| scan::is_possible(&records.store, records.all_pairs))
+        {
             let store = &records.store;
-            scan::pairs(store, second, least, |a, b, _| candidates.push(store.pair_number(a, b), 0));
+            scan::pairs(store, second, least, |a, b, _| {
+                candidates.push(store.pair_number(a, b), 0)
+            });
             return candidates.finish();
         }
         let n = f64::from(records.store.records);
         let most = self.options.most_pairs(n);
         let (mut expected, mut left_out, mut lost) = (0.0, 0, 0.0);
         for (number, planned) in planned.iter().enumerate() {
-            let Search::Equal { fields, most: block } = &planned.search else {
+            let Search::Equal {
+                fields,
+                most: block,
+            } = &planned.search
+            else {
                 continue;
             };
             if expected + planned.pairs_per_record * n > most {
@@ -246,9 +272,16 @@ impl ModelSearch {
             }
             expected += planned.pairs_per_record * n;
             let store = &records.store;
-            equality::pairs(&mut records.identities, fields, *block, second, memory / 4, |a, b| {
-                candidates.push(store.pair_number(a, b), number);
-            });
+            equality::pairs(
+                &mut records.identities,
+                fields,
+                *block,
+                second,
+                memory / 4,
+                |a, b| {
+                    candidates.push(store.pair_number(a, b), number);
+                },
+            );
         }
         if left_out > 0 {
             notice!(
@@ -262,9 +295,12 @@ impl ModelSearch {
 
 fn too_many(most: f64) -> ! {
     raise(
-        &Error::new(ErrorKind::LimitExceeded, format!("the searches find more than {most:.0} pairs"))
-            .detail("They bring more pairs than the model's records did.")
-            .hint("Raise the option pair_limit, or fit the model to these records."),
+        &Error::new(
+            ErrorKind::LimitExceeded,
+            format!("the searches find more than {most:.0} pairs"),
+        )
+        .detail("They bring more pairs than the model's records did.")
+        .hint("Raise the option pair_limit, or fit the model to these records."),
     )
 }
 
@@ -279,7 +315,10 @@ impl Scores<'_> {
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        *self.known.entry(pattern).or_insert_with(|| self.scorer.score(pattern))
+        *self
+            .known
+            .entry(pattern)
+            .or_insert_with(|| self.scorer.score(pattern))
     }
 }
 
@@ -317,9 +356,15 @@ impl Output {
     /// Each record once, by falling bits, and by the order of the keys where they are equal.
     fn assign(&mut self, texts: &mut RecordTexts) {
         let mut found = std::mem::take(&mut self.found);
-        found.sort_unstable_by(|x, y| y.score.bits.total_cmp(&x.score.bits).then((x.a, x.b).cmp(&(y.a, y.b))));
+        found.sort_unstable_by(|x, y| {
+            y.score
+                .bits
+                .total_cmp(&x.score.bits)
+                .then((x.a, x.b).cmp(&(y.a, y.b)))
+        });
         let mut taken = vec![0u64; (texts.records as usize).div_ceil(64)];
-        let is_taken = |taken: &[u64], record: u32| taken[record as usize / 64] >> (record % 64) & 1 == 1;
+        let is_taken =
+            |taken: &[u64], record: u32| taken[record as usize / 64] >> (record % 64) & 1 == 1;
         for pair in &found {
             check_for_interrupts();
             if !is_taken(&taken, pair.a) && !is_taken(&taken, pair.b) {

@@ -48,7 +48,12 @@ impl Table {
             sql = sql.text(", ");
             // SAFETY: a catalog look-up; the column has a type.
             let base = unsafe { pg_sys::getBaseType(column.type_oid) };
-            let is_date = [pg_sys::DATEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID].contains(&base);
+            let is_date = [
+                pg_sys::DATEOID,
+                pg_sys::TIMESTAMPOID,
+                pg_sys::TIMESTAMPTZOID,
+            ]
+            .contains(&base);
             // The text of a date depends on DateStyle.
             sql = if is_date {
                 sql.text("pg_catalog.to_char(")
@@ -58,10 +63,15 @@ impl Table {
                 sql.name(&column.name).text("::pg_catalog.text")
             };
         }
-        sql = sql.text(" FROM ").relation(self.records.oid).text(" ORDER BY ");
+        sql = sql
+            .text(" FROM ")
+            .relation(self.records.oid)
+            .text(" ORDER BY ");
         match KeyOrder::new(&self.records.key).is_some() {
             true => sql.name(key),
-            false => sql.name(key).text("::pg_catalog.text COLLATE pg_catalog.\"C\""),
+            false => sql
+                .name(key)
+                .text("::pg_catalog.text COLLATE pg_catalog.\"C\""),
         }
     }
 }
@@ -70,7 +80,11 @@ impl RecordTexts {
     /// Reads one relation or two, with the caller's privileges. `see` gets each record's number and fields.
     ///
     /// Errors: what the query fails with; a key that is null, or that two records have; more records than have numbers.
-    pub fn read(tables: &[Table], job: &'static str, mut see: impl FnMut(u32, &[Option<&str>])) -> RecordTexts {
+    pub fn read(
+        tables: &[Table],
+        job: &'static str,
+        mut see: impl FnMut(u32, &[Option<&str>]),
+    ) -> RecordTexts {
         let mut all = RecordTexts {
             keys: Texts::new(),
             begins: TemporaryFile::new(),
@@ -90,7 +104,12 @@ impl RecordTexts {
         all
     }
 
-    fn read_table(&mut self, table: &Table, progress: &mut Progress, see: &mut impl FnMut(u32, &[Option<&str>])) {
+    fn read_table(
+        &mut self,
+        table: &Table,
+        progress: &mut Progress,
+        see: &mut impl FnMut(u32, &[Option<&str>]),
+    ) {
         let records = &table.records;
         let mut successive = Successive::new(&records.key);
         let mut last: Option<Vec<u8>> = None;
@@ -119,7 +138,10 @@ impl RecordTexts {
                     row.datum(i).map(|datum| unsafe { Text::from_raw(datum) })
                 })
                 .collect();
-            let fields: Vec<Option<&str>> = values.iter().map(|v| v.as_ref().map(Text::as_str)).collect();
+            let fields: Vec<Option<&str>> = values
+                .iter()
+                .map(|v| v.as_ref().map(Text::as_str))
+                .collect();
             see(self.records, &fields);
             self.push(&fields);
             progress.report(|| format!("{} records read", self.records));
@@ -136,7 +158,8 @@ impl RecordTexts {
         self.buffer.clear();
         for field in fields {
             let text = field.unwrap_or("");
-            self.buffer.extend_from_slice(&(text.len() as u32).to_le_bytes());
+            self.buffer
+                .extend_from_slice(&(text.len() as u32).to_le_bytes());
             self.buffer.extend_from_slice(text.as_bytes());
         }
         self.begins.append_words(&[self.texts.len()]);

@@ -15,7 +15,12 @@ pub fn is_possible(store: &RowStore, all_pairs: f64) -> bool {
 }
 
 /// Gives the pairs whose fields have a mean similarity of at least `least` hundredths to `each`, with that similarity in hundredths.
-pub fn pairs(store: &RowStore, second: Option<u32>, least: u32, mut each: impl FnMut(u32, u32, u32)) {
+pub fn pairs(
+    store: &RowStore,
+    second: Option<u32>,
+    least: u32,
+    mut each: impl FnMut(u32, u32, u32),
+) {
     let layout = store.layout();
     let (left, right) = (second.unwrap_or(store.records), second);
     for a in 0..left {

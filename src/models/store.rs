@@ -76,7 +76,9 @@ impl RowStoreBuilder {
     }
 
     fn spill(&mut self) {
-        self.file.get_or_insert_with(TemporaryFile::new).append_words(&self.rows);
+        self.file
+            .get_or_insert_with(TemporaryFile::new)
+            .append_words(&self.rows);
         self.rows.clear();
     }
 
@@ -172,23 +174,18 @@ impl RowStore {
         (a as u32, b as u32)
     }
 
-    /// Bits of a pair's number.
-    pub fn pair_bits(&self) -> u32 {
-        2 * self.bits
-    }
-
     /// Gives the records of a pair, its pattern, and whether both count in a fit. Rows in a file are read when pairs come in the order of their numbers.
     pub fn compare(&mut self, number: u64) -> Compared {
         let (a, b) = self.pair_of(number);
         let (x, y) = if self.file.is_none() {
             (self.row(a), self.row(b))
         } else {
-            let chunk = |record: u32| record >> self.chunk_bits;
-            self.load(0, chunk(a));
-            self.load(1, chunk(b));
+            self.load(0, a >> self.chunk_bits);
+            self.load(1, b >> self.chunk_bits);
             let stride = self.stride();
             let within = |record: u32| stride * (record & ((1 << self.chunk_bits) - 1)) as usize;
-            let row = |side: usize, record: u32| &self.chunks[side].rows[within(record)..][..stride];
+            let row =
+                |side: usize, record: u32| &self.chunks[side].rows[within(record)..][..stride];
             (row(0, a), row(1, b))
         };
         Compared {
@@ -217,7 +214,8 @@ impl RowStore {
 /// Sets the levels of a row's equal values.
 pub fn settle_levels(layout: &RowLayout, levels: &FrequentLevels, row: &mut [u64]) {
     for field in 0..layout.fields().len() {
-        let identity = bloom_ident_core::model::values::FieldLayout::identity_of(layout.value(row, field));
+        let identity =
+            bloom_ident_core::model::values::FieldLayout::identity_of(layout.value(row, field));
         if identity != 0 {
             layout.set_level(row, field, levels.level(field, identity));
         }

@@ -7,6 +7,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
+use crate::pg::values::jsonb::json_text;
 use crate::pg::values::text::{readable, Text};
 
 /// The arguments of a running function.
@@ -29,7 +30,7 @@ impl Arguments {
     }
 
     /// Errors: NULL. The functions are not STRICT, since people would take no rows for the answer.
-    fn given(self, i: usize) -> pg_sys::Datum {
+    pub fn given(self, i: usize) -> pg_sys::Datum {
         self.datum(i).unwrap_or_else(|| {
             let message = format!("argument \"{}\" must not be null", self.name_of(i));
             raise(&Error::new(ErrorKind::NullNotAllowed, message))
@@ -71,6 +72,12 @@ impl Arguments {
         unsafe { Text::from_raw(self.given(i)) }.as_str().to_owned()
     }
 
+    /// A jsonb, as JSON text.
+    pub fn jsonb(self, i: usize) -> String {
+        // SAFETY: a jsonb that lives as long as the call.
+        unsafe { json_text(self.given(i)) }
+    }
+
     /// A name.
     pub fn name(self, i: usize) -> CString {
         // SAFETY: a name is a zero-terminated string.
@@ -86,6 +93,21 @@ impl Arguments {
         // SAFETY: names are zero-terminated strings in the array, which outlives the call.
         let name = |name: pg_sys::Datum| unsafe { CStr::from_ptr(name.cast_mut_ptr()) }.to_owned();
         elements.into_iter().map(name).collect()
+    }
+
+    /// The elements of a text[].
+    ///
+    /// Errors: a NULL among them, more than there can be columns.
+    pub fn texts(self, i: usize) -> Vec<String> {
+        let elements = self.elements(i, pg_sys::TEXTOID, -1, false, b'i');
+        // SAFETY: texts in the array, which outlives the call.
+        let text = |text: pg_sys::Datum| unsafe { Text::from_raw(text) }.as_str().to_owned();
+        elements.into_iter().map(text).collect()
+    }
+
+    /// A boolean.
+    pub fn boolean(self, i: usize) -> bool {
+        self.given(i).value() != 0
     }
 
     /// The elements of a float8[].
