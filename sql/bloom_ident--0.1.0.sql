@@ -701,6 +701,20 @@ CREATE FUNCTION bloom_model_fit_linkage(a_rel regclass, a_key name, b_rel regcla
 COMMENT ON FUNCTION bloom_model_fit_linkage(regclass, name, regclass, name, text[], name[], regclass, jsonb) IS
     'a match model, learned from the pairs of a record of one table and a record of another';
 
+CREATE FUNCTION bloom_model_candidates(rel regclass, key name, model jsonb, options jsonb DEFAULT NULL,
+        OUT search text, OUT pairs bigint, OUT matches float8, OUT recall float8, OUT cut_blocks bigint, OUT cut_pairs bigint,
+        OUT runs boolean) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_candidates_wrapper';
+COMMENT ON FUNCTION bloom_model_candidates(regclass, name, jsonb, jsonb) IS
+    'the searches for pairs that a match model asks for: how many pairs they find, the matches that each adds, what blocks that are too large cut off, and which of them will run';
+
+CREATE FUNCTION bloom_model_candidates_linkage(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb,
+        options jsonb DEFAULT NULL, OUT search text, OUT pairs bigint, OUT matches float8, OUT recall float8,
+        OUT cut_blocks bigint, OUT cut_pairs bigint, OUT runs boolean) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_candidates_linkage_wrapper';
+COMMENT ON FUNCTION bloom_model_candidates_linkage(regclass, name, regclass, name, jsonb, jsonb) IS
+    'the same of the searches for pairs of a record of one table and a record of another';
+
 CREATE FUNCTION bloom_model_duplicates(rel regclass, key name, model jsonb, min_probability float8 DEFAULT 0.5,
         options jsonb DEFAULT NULL, OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_duplicates_wrapper';

@@ -28,6 +28,8 @@ pub struct Source {
     /// For messages.
     pub name: String,
     pub form: Form,
+    /// The column that says how similar a pair is, where the rows are pairs.
+    value: &'static str,
 }
 
 fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
@@ -47,16 +49,23 @@ fn no_columns(name: &str, expected: &str) -> ! {
 }
 
 impl Source {
-    /// Errors: a relation without columns a, b and similarity.
+    /// A relation of pairs as `bloom_duplicates` gives them, with their similarity, or as `bloom_model_duplicates` does, with their probability.
+    ///
+    /// Errors: a relation without columns a, b and similarity or probability.
     pub fn of_similar_pairs(oid: pg_sys::Oid) -> Source {
         let name = lock(oid);
-        if !has(oid, &[c"a", c"b", c"similarity"]) {
-            no_columns(&name, "a, b and similarity");
-        }
+        let value = if has(oid, &[c"a", c"b", c"similarity"]) {
+            "similarity"
+        } else if has(oid, &[c"a", c"b", c"probability"]) {
+            "probability"
+        } else {
+            no_columns(&name, "a, b and similarity, or a, b and probability")
+        };
         Source {
             oid,
             name,
             form: Form::Pairs,
+            value,
         }
     }
 
@@ -79,7 +88,12 @@ impl Source {
                 .hint("Give a view with the columns that are meant."),
             ),
         };
-        Source { oid, name, form }
+        Source {
+            oid,
+            name,
+            form,
+            value: "similarity",
+        }
     }
 
     /// Reads its rows: a and b, or key and cluster.
@@ -91,9 +105,12 @@ impl Source {
         Cursor::open(sql.relation(self.oid), &[], BATCH)
     }
 
-    /// Reads its rows: a, b and similarity, which is a float8.
+    /// Reads its rows: a, b, and the similarity or probability, which is a float8.
     pub fn similar_rows(&self) -> Cursor {
-        let sql = Sql::new("SELECT a, b, CAST(similarity AS pg_catalog.float8) FROM ");
-        Cursor::open(sql.relation(self.oid), &[], BATCH)
+        let sql = Sql::new("SELECT a, b, CAST(")
+            .text(self.value)
+            .text(" AS pg_catalog.float8) FROM ")
+            .relation(self.oid);
+        Cursor::open(sql, &[], BATCH)
     }
 }

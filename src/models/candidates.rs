@@ -110,7 +110,7 @@ impl Iterator for Distinct {
 pub type PatternsBySearches = HashMap<(Pattern, u64), u64>;
 
 /// Compares pairs, and counts them by pattern and searches.
-pub fn count(pairs: Distinct, store: &mut RowStore) -> PatternsBySearches {
+pub fn count(pairs: impl Iterator<Item = (u64, u64)>, store: &mut RowStore) -> PatternsBySearches {
     let mut counts = PatternsBySearches::new();
     for (i, (pair, searches)) in pairs.enumerate() {
         if i % 256 == 0 {

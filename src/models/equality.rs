@@ -1,5 +1,7 @@
 //! Pairs of records that are equal in some fields.
 
+use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
+
 use crate::models::identities::Identities;
 use crate::pg::check_for_interrupts;
 
@@ -11,6 +13,22 @@ pub struct Found {
     pub cut_blocks: u64,
     /// Pairs in them.
     pub cut_pairs: u64,
+}
+
+/// Which of the model's searches bring no more than `most` pairs together, of `records` records.
+pub fn chosen(model: &MatchModel, records: f64, most: f64) -> Vec<bool> {
+    let mut expected = 0.0;
+    let mut is_chosen = |planned: &PlannedSearch| {
+        let with = expected + planned.pairs_per_record * records;
+        let fits = with <= most;
+        if fits {
+            expected = with;
+        }
+        fits
+    };
+    let all = model.searches.iter();
+    all.map(|planned| matches!(planned.search, Search::Equal { .. }) && is_chosen(planned))
+        .collect()
 }
 
 /// Gives the pairs of records that are equal in `fields` to `each`, the lesser number first, block by block. Blocks of more than `most` records are left

@@ -9,6 +9,7 @@ use bloom_ident_core::model::{FieldModel, FrequentLevels, LeftOut};
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
 use super::identities::{mix, Identities};
+use super::labels::Labels;
 use super::read::{RecordTexts, Table};
 use super::store::{RowStore, RowStoreBuilder};
 use crate::pg::error::OrRaise;
@@ -31,6 +32,8 @@ pub struct FitRecords {
     pub swap: Option<[usize; 2]>,
     /// Pairs of records that count.
     pub all_pairs: f64,
+    /// What somebody has said of pairs.
+    pub labels: Labels,
     /// Which records count, one bit each.
     counts: Vec<u64>,
 }
@@ -40,6 +43,7 @@ pub struct FitFields<'a> {
     pub wishes: Vec<FieldWish>,
     /// `None`: to be guessed.
     pub personal: Option<&'a [String]>,
+    pub labels: Labels,
     pub left_out: &'a mut Vec<LeftOut>,
 }
 
@@ -49,13 +53,15 @@ impl FitRecords {
     /// Errors: as [`RecordTexts::read`]; out of memory.
     pub fn read(
         tables: &[Table],
-        fields: FitFields<'_>,
+        mut fields: FitFields<'_>,
         memory: usize,
         job: &'static str,
     ) -> FitRecords {
         let n = fields.wishes.len();
         let mut seen = vec![Seen::default(); n];
-        let mut texts = RecordTexts::read(tables, job, |record, values| {
+        let mut labels = std::mem::take(&mut fields.labels);
+        let note = |key: &[u8], side, record| labels.note(key, side, record);
+        let mut texts = RecordTexts::read(tables, job, note, |record, values| {
             let in_sample = record < SAMPLE || record % 16 == 0;
             for (seen, value) in seen.iter_mut().zip(values) {
                 seen.add(value.unwrap_or(""), in_sample);
@@ -85,6 +91,7 @@ impl FitRecords {
             fields: models,
             swap,
             all_pairs: 0.0,
+            labels,
             counts: Vec::new(),
         };
         records.leave_out_equal(memory / 4);

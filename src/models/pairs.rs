@@ -68,7 +68,10 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-fn model(arguments: Arguments, i: usize) -> MatchModel {
+/// A model that is an argument.
+///
+/// Errors: it is none.
+pub fn model(arguments: Arguments, i: usize) -> MatchModel {
     read_model(&arguments.jsonb(i)).or_raise()
 }
 
@@ -78,7 +81,8 @@ fn probability(arguments: Arguments, i: usize) -> f64 {
     least
 }
 
-fn options(arguments: Arguments, i: usize) -> ModelOptions {
+/// Options that are an argument.
+pub fn options(arguments: Arguments, i: usize) -> ModelOptions {
     let json = arguments.datum(i).map(|_| arguments.jsonb(i));
     ModelOptions::of(json.as_deref())
 }
@@ -126,18 +130,23 @@ impl ModelRecords {
         let mut builder = RowStoreBuilder::new(model.layout(), memory / 2);
         let mut identities = Identities::new(model.fields.len());
         let (mut of_record, mut bytes) = (vec![0; model.fields.len()], Vec::new());
-        let texts = RecordTexts::read(&tables, job, |_, values| {
-            builder.push(|layout, row| {
-                for (field, value) in values.iter().enumerate() {
-                    let value = layout
-                        .write(row, field, value.unwrap_or(""), &mut bytes)
-                        .or_raise();
-                    of_record[field] = value.identity;
-                }
-                settle_levels(layout, &levels, row);
-            });
-            identities.push(&of_record);
-        });
+        let texts = RecordTexts::read(
+            &tables,
+            job,
+            |_, _, _| (),
+            |_, values| {
+                builder.push(|layout, row| {
+                    for (field, value) in values.iter().enumerate() {
+                        let value = layout
+                            .write(row, field, value.unwrap_or(""), &mut bytes)
+                            .or_raise();
+                        of_record[field] = value.identity;
+                    }
+                    settle_levels(layout, &levels, row);
+                });
+                identities.push(&of_record);
+            },
+        );
         let n = f64::from(texts.records);
         let all_pairs = match texts.second.map(f64::from) {
             None => n * (n - 1.0) / 2.0,
@@ -240,11 +249,7 @@ impl ModelSearch {
     fn candidates(&self, records: &mut ModelRecords, memory: usize) -> Distinct {
         let mut candidates = Candidates::new(memory / 4, u64::MAX);
         let second = records.texts.second;
-        let planned = &self.model.searches;
-        let scanned = planned.iter().find_map(|planned| match planned.search {
-            Search::Scan { least } => Some(least),
-            Search::Equal { .. } => None,
-        });
+        let scanned = scan::least_of(&self.model);
         if let Some(least) =
             scanned.filter(|_| scan::is_possible(&records.store, records.all_pairs))
         {
@@ -256,8 +261,9 @@ impl ModelSearch {
         }
         let n = f64::from(records.store.records);
         let most = self.options.most_pairs(n);
-        let (mut expected, mut left_out, mut lost) = (0.0, 0, 0.0);
-        for (number, planned) in planned.iter().enumerate() {
+        let (mut left_out, mut lost) = (0, 0.0);
+        let chosen = equality::chosen(&self.model, n, most);
+        for (number, (planned, is_chosen)) in self.model.searches.iter().zip(chosen).enumerate() {
             let Search::Equal {
                 fields,
                 most: block,
@@ -265,12 +271,11 @@ impl ModelSearch {
             else {
                 continue;
             };
-            if expected + planned.pairs_per_record * n > most {
+            if !is_chosen {
                 left_out += 1;
                 lost += planned.matches_per_record * n;
                 continue;
             }
-            expected += planned.pairs_per_record * n;
             let store = &records.store;
             equality::pairs(
                 &mut records.identities,

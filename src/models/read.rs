@@ -77,12 +77,14 @@ impl Table {
 }
 
 impl RecordTexts {
-    /// Reads one relation or two, with the caller's privileges. `see` gets each record's number and fields.
+    /// Reads one relation or two, with the caller's privileges. `note` gets each record's key, as text in the
+    /// database's encoding, the number of its relation, and its own; `see` gets its number and fields.
     ///
     /// Errors: what the query fails with; a key that is null, or that two records have; more records than have numbers.
     pub fn read(
         tables: &[Table],
         job: &'static str,
+        mut note: impl FnMut(&[u8], usize, u32),
         mut see: impl FnMut(u32, &[Option<&str>]),
     ) -> RecordTexts {
         let mut all = RecordTexts {
@@ -99,7 +101,8 @@ impl RecordTexts {
             if i == 1 {
                 all.second = Some(all.records);
             }
-            all.read_table(table, &mut progress, &mut see);
+            let mut note = |key: &[u8], record| note(key, i, record);
+            all.read_table(table, &mut progress, &mut note, &mut see);
         }
         all
     }
@@ -108,6 +111,7 @@ impl RecordTexts {
         &mut self,
         table: &Table,
         progress: &mut Progress,
+        note: &mut impl FnMut(&[u8], u32),
         see: &mut impl FnMut(u32, &[Option<&str>]),
     ) {
         let records = &table.records;
@@ -130,6 +134,7 @@ impl RecordTexts {
                 let last = last.get_or_insert_default();
                 last.clear();
                 last.extend_from_slice(key);
+                note(key, self.records);
                 self.keys.push(Some(key));
             });
             let values: Vec<Option<Text<'_>>> = (1..=self.fields)

@@ -1,5 +1,7 @@
 //! All pairs of a small table are looked at.
 
+use bloom_ident_core::model::{MatchModel, Search};
+
 use super::store::RowStore;
 use crate::pg::check_for_interrupts;
 
@@ -12,6 +14,17 @@ pub const LEAST: u32 = 30;
 /// Whether all pairs are looked at.
 pub fn is_possible(store: &RowStore, all_pairs: f64) -> bool {
     store.is_in_memory() && all_pairs <= MOST_PAIRS
+}
+
+/// The least mean similarity of the pairs that a model asks for, in hundredths, if it was fitted to a small table.
+pub fn least_of(model: &MatchModel) -> Option<u32> {
+    model
+        .searches
+        .iter()
+        .find_map(|planned| match planned.search {
+            Search::Scan { least } => Some(least),
+            Search::Equal { .. } => None,
+        })
 }
 
 /// Gives the pairs whose fields have a mean similarity of at least `least` hundredths to `each`, with that similarity in hundredths.

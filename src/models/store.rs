@@ -28,11 +28,11 @@ pub struct RowStore {
     bits: u32,
     chunk_bits: u32,
     /// The chunks in memory, where the rows are in a file.
-    chunks: [Chunk; 2],
+    chunks: [LoadedRows; 2],
 }
 
 #[derive(Default)]
-struct Chunk {
+struct LoadedRows {
     number: Option<u32>,
     rows: Vec<u64>,
 }

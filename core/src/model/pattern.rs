@@ -2,13 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::values::LEVELS;
-
 /// One level for each field, four bits each, the first field lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pattern(pub u128);
-
-const _: () = assert!(LEVELS <= 16 && super::MOST_FIELDS * 4 <= 128);
 
 impl Pattern {
     /// Sets the level of a field that has none yet.

@@ -1,6 +1,6 @@
 //! A model for tests, made by hand.
 
-use super::mixture::{Dependence, Edge, Shares};
+use super::mixture::{Dependence, DependentFields, Shares};
 use super::values::{FieldLayout, Kind, LEVELS, ORDERED, SWAPPED};
 use super::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 
@@ -71,7 +71,7 @@ pub(crate) fn people() -> MatchModel {
     let logs = (0..ORDERED).map(|a| {
         std::array::from_fn(|b| if a / 4 == b / 4 { 0.7 } else { -0.1 } / (1.0 + a as f64))
     });
-    let edge = Edge {
+    let edge = DependentFields {
         fields: [4, 3],
         logs: logs.collect(),
         information: 0.031,

@@ -3,7 +3,7 @@
 use super::place::{error, Place};
 use super::tree::Json;
 use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_SEARCHES};
-use crate::model::mixture::{Dependence, Edge, Shares};
+use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::{FieldLayout, Kind, EQUAL, LEVELS, ORDERED};
 use crate::model::MOST_FIELDS;
 use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
@@ -187,7 +187,7 @@ fn dependence(place: &Place<'_>, fields: &[FieldModel]) -> Result<Dependence> {
         }
         let log = |place: &Place<'_>| place.number(-MOST_LOG..=MOST_LOG);
         let rows = rows.map(|row| row.numbers::<ORDERED>(log));
-        edges.push(Edge {
+        edges.push(DependentFields {
             fields: pair,
             logs: rows.collect::<Result<_>>()?,
             information: item

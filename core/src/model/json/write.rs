@@ -6,7 +6,7 @@ use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
 use super::FORMAT;
-use crate::model::mixture::{Edge, Shares};
+use crate::model::mixture::{DependentFields, Shares};
 use crate::model::values::ORDERED;
 use crate::model::{Class, FieldModel, MatchModel, PlannedSearch, Search};
 use crate::text::RULES;
@@ -106,7 +106,8 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
     };
     let name = |k: usize| model.fields[k].name.as_str();
     let edges = model.dependence.edges.iter();
-    let says_something = |edge: &&Edge| edge.logs.iter().flatten().any(|&log| log != 0.0);
+    let says_something =
+        |edge: &&DependentFields| edge.logs.iter().flatten().any(|&log| log != 0.0);
     let left_out = model.left_out.iter();
     let written = WrittenModel {
         bloom_ident_model: FORMAT,

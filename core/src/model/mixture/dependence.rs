@@ -7,7 +7,7 @@ use crate::model::values::ORDERED;
 
 /// Two fields that go together.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct DependentFields {
     /// The fields.
     pub fields: [usize; 2],
     /// Logarithms of how many times more often than by independence two levels of present values come together.
@@ -20,13 +20,13 @@ pub struct Edge {
 #[derive(Clone, Debug, Default)]
 pub struct Dependence {
     /// Its edges, the greatest information first.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<DependentFields>,
 }
 
 impl Dependence {
     /// Logarithm of how many times more often the levels of a pattern come together by chance than independence says.
     pub fn log(&self, pattern: Pattern) -> f64 {
-        let log = |edge: &Edge| {
+        let log = |edge: &DependentFields| {
             let [a, b] = edge.fields.map(|field| pattern.level(field));
             match a >= ORDERED || b >= ORDERED {
                 true => 0.0,
@@ -60,7 +60,7 @@ impl Dependence {
     }
 }
 
-fn edge(a: usize, b: usize, sample: &[(Pattern, f64)]) -> Edge {
+fn edge(a: usize, b: usize, sample: &[(Pattern, f64)]) -> DependentFields {
     let mut joint = [[0.0; ORDERED]; ORDERED];
     for &(pattern, weight) in sample {
         let (x, y) = (pattern.level(a), pattern.level(b));
@@ -86,7 +86,7 @@ fn edge(a: usize, b: usize, sample: &[(Pattern, f64)]) -> Edge {
             logs[x][y] = log.clamp(-most, most);
         }
     }
-    Edge {
+    DependentFields {
         fields: [a, b],
         logs,
         information,

@@ -9,7 +9,7 @@ mod shares;
 
 pub use chance::{Chance, FieldFrequencies, FrequencyCount, RandomPairs, Swap};
 pub use classes::class_sets;
-pub use dependence::{Dependence, Edge};
+pub use dependence::{Dependence, DependentFields};
 pub use em::{ClassFit, Evidence};
 pub use learn::{learn, Fit, FitInput};
 

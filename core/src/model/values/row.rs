@@ -1,8 +1,8 @@
 //! A record's fields, one behind the other.
 
-use super::level::{EQUAL, SWAPPED};
+use super::level::{EQUAL, LEVELS, SWAPPED};
 use super::{FieldLayout, Value};
-use crate::model::Pattern;
+use crate::model::{Pattern, MOST_FIELDS};
 use crate::Result;
 
 /// How the fields of a record lie in memory.
@@ -14,6 +14,11 @@ pub struct RowLayout {
     /// Two fields of names that may have changed places.
     swap: Option<[usize; 2]>,
 }
+
+const _: () = assert!(
+    LEVELS <= 16 && MOST_FIELDS * 4 <= 128,
+    "a pattern has four bits for each level"
+);
 
 /// Names below this level are unlike enough to have changed places; those above it, crosswise, are alike enough.
 const ALIKE: u8 = EQUAL as u8 + 2;

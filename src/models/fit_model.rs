@@ -1,0 +1,340 @@
+//! The fit of a model to records: the pairs that it is fitted to, and the searches that it will need.
+
+use bloom_ident_core::model::mixture::{class_sets, learn, Evidence, Fit, FitInput, RandomPairs};
+use bloom_ident_core::model::search_choice::{choose, missed, FoundTogether};
+use bloom_ident_core::model::{
+    Class, FieldModel, LeftOut, MatchModel, Pattern, PatternCounts, PlannedSearch, Scorer, Search,
+    Status,
+};
+
+use std::collections::HashMap;
+
+use super::candidates::{count, Candidates, PatternsBySearches, MOST_SEARCHES};
+use super::fit_records::FitRecords;
+use super::{equality, scan};
+use crate::pg::check_for_interrupts;
+use crate::pg::file::WordSort;
+
+/// Most records of a block of records that are equal in two fields, and in one.
+const MOST_OF_TWO: u32 = 40;
+const MOST_OF_ONE: u32 = 5;
+
+/// Random pairs that are looked at; tables with fewer pairs are looked at as a whole.
+const RANDOM_PAIRS: u64 = 3_000_000;
+
+/// A fit takes so many pairs a record.
+const PAIRS_A_RECORD: f64 = 3.0;
+
+/// Of small tables, all of whose pairs are looked at, so many, or this number if it is more.
+const SCANNED_A_RECORD: u64 = 40;
+const LEAST_SCANNED: u64 = 100_000;
+
+/// Fields of which pairs are searched for by equality.
+const SEARCHED_FIELDS: usize = 10;
+
+/// Fits a model to records.
+pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> MatchModel {
+    let n = f64::from(records.store.records);
+    let mut model = MatchModel {
+        status: Status::Degenerate,
+        fields: records.fields.clone(),
+        swap: records.swap,
+        dependence: Default::default(),
+        classes: Vec::new(),
+        linkage: records.second.is_some(),
+        records: n,
+        all_pairs: records.all_pairs,
+        rounds: 0,
+        searches: Vec::new(),
+        left_out,
+    };
+    let random = random_pairs(records, memory);
+    let labels = records
+        .labels
+        .by_number(&records.store, records.second.is_some());
+    let labelled: HashMap<u64, bool> = labels.iter().copied().collect();
+    let searches = equal_searches(&model);
+    let (by_search, weight, sizes) = by_equality(records, &searches, &labelled, memory);
+    let mut planned = Vec::new();
+    let mut evidence = if scan::is_possible(&records.store, records.all_pairs) {
+        let (patterns, least) = by_scan(records, &labelled, memory);
+        let pairs = patterns.sorted().iter().map(|p| p.1 as f64).sum::<f64>() / n.max(1.0);
+        planned.push(PlannedSearch {
+            search: Search::Scan { least },
+            pairs_per_record: pairs,
+            matches_per_record: 0.0,
+            recall: 1.0,
+        });
+        evidence_of(patterns.sorted(), 1.0)
+    } else {
+        let cheap = cheapest(&by_search, &sizes, weight, n);
+        let mut patterns = PatternCounts::default();
+        for (&(pattern, found), &pairs) in &by_search {
+            if found & cheap != 0 {
+                patterns.add(pattern, pairs);
+            }
+        }
+        evidence_of(patterns.sorted(), weight)
+    };
+    for (pair, same) in labels {
+        evidence.push(Evidence {
+            pattern: records.store.compare(pair).pattern,
+            pairs: 1.0,
+            label: Some(same),
+        });
+    }
+    let sets = {
+        let of = |is: fn(&FieldModel) -> f64| model.fields.iter().map(is).collect::<Vec<f64>>();
+        let personal: Vec<usize> = (0..model.fields.len())
+            .filter(|&k| model.fields[k].personal)
+            .collect();
+        class_sets(&personal, &of(|f| f.information), &of(|f| f.filled))
+    };
+    let fit = learn(
+        FitInput {
+            frequencies: &records.frequencies,
+            random: &random,
+            evidence: &evidence,
+            all_pairs: records.all_pairs.max(1.0),
+            records: n,
+            swap: records.swap,
+            sets,
+        },
+        check_for_interrupts,
+    );
+    take_over(&mut model, fit, n);
+    plan(&mut model, planned, &by_search, weight, &searches, n);
+    model
+}
+
+/// The fit becomes part of the model.
+fn take_over(model: &mut MatchModel, fit: Fit, n: f64) {
+    for (field, chance) in model.fields.iter_mut().zip(&fit.chance) {
+        field.u = chance.u;
+    }
+    model.dependence = fit.dependence;
+    model.rounds = fit.rounds;
+    model.classes = fit
+        .classes
+        .into_iter()
+        .map(|class| Class {
+            chance: class.chance,
+            pairs_per_record: class.pairs / n.max(1.0),
+            shares: class.shares,
+        })
+        .collect();
+    model.status = if fit.converged {
+        Status::Converged
+    } else {
+        Status::Stopped
+    };
+}
+
+fn evidence_of(patterns: Vec<(Pattern, u64)>, weight: f64) -> Vec<Evidence> {
+    let of = |(pattern, pairs): (Pattern, u64)| Evidence {
+        pattern,
+        pairs: pairs as f64 * weight,
+        label: None,
+    };
+    patterns.into_iter().map(of).collect()
+}
+
+/// The patterns of random pairs, or of all where there are few.
+fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
+    let n = u64::from(records.store.records);
+    let mut pairs = Candidates::new(memory / 4, u64::MAX);
+    if n * n.saturating_sub(1) / 2 <= RANDOM_PAIRS {
+        let n = n as u32;
+        let (left, right) = (records.second.unwrap_or(n), records.second);
+        for a in 0..left {
+            check_for_interrupts();
+            for b in right.unwrap_or(a + 1)..n {
+                pairs.push(records.store.pair_number(a, b), 0);
+            }
+        }
+    } else {
+        for k in 0..RANDOM_PAIRS {
+            if k % 4096 == 0 {
+                check_for_interrupts();
+            }
+            if let Some((a, b)) = records.random_pair(k) {
+                pairs.push(records.store.pair_number(a, b), 0);
+            }
+        }
+    }
+    let mut counts = PatternCounts::default();
+    for ((pattern, _), pairs) in count(pairs.finish(), &mut records.store) {
+        counts.add(pattern, pairs);
+    }
+    RandomPairs::of(&counts)
+}
+
+/// All searches by equality of one field or two, of the fields that tell most.
+fn equal_searches(model: &MatchModel) -> Vec<Search> {
+    let mut fields: Vec<usize> = (0..model.fields.len()).collect();
+    let telling = |k: &usize| model.fields[*k].information * model.fields[*k].filled;
+    fields.sort_by(|a, b| telling(b).total_cmp(&telling(a)).then(a.cmp(b)));
+    fields.truncate(SEARCHED_FIELDS);
+    fields.sort_unstable();
+    let mut searches = Vec::new();
+    for (i, &a) in fields.iter().enumerate() {
+        let equal = |fields: Vec<usize>, most| Search::Equal { fields, most };
+        searches.push(equal(vec![a], MOST_OF_ONE));
+        for &b in &fields[..i] {
+            searches.push(equal(vec![b, a], MOST_OF_TWO));
+        }
+    }
+    searches.truncate(MOST_SEARCHES);
+    searches
+}
+
+/// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is the second result; and how
+/// many pairs each search finds.
+fn by_equality(
+    records: &mut FitRecords,
+    searches: &[Search],
+    labelled: &HashMap<u64, bool>,
+    memory: usize,
+) -> (PatternsBySearches, f64, Vec<u64>) {
+    let most = (memory / 64).clamp(100_000, 4_000_000) as u64;
+    let mut candidates = Candidates::new(memory / 4, most);
+    let mut sizes = Vec::new();
+    for (number, search) in searches.iter().enumerate() {
+        let Search::Equal { fields, most } = search else {
+            continue;
+        };
+        let store = &records.store;
+        let found = equality::pairs(
+            &mut records.identities,
+            fields,
+            *most,
+            records.second,
+            memory / 4,
+            |a, b| {
+                candidates.push(store.pair_number(a, b), number);
+            },
+        );
+        sizes.push(found.pairs);
+    }
+    let distinct = candidates.finish();
+    let weight = distinct.weight();
+    let unlabelled = distinct.filter(|(pair, _)| !labelled.contains_key(pair));
+    (count(unlabelled, &mut records.store), weight, sizes)
+}
+
+/// The patterns of the pairs of a small table that are most alike, and the least mean similarity of them in hundredths.
+fn by_scan(
+    records: &mut FitRecords,
+    labelled: &HashMap<u64, bool>,
+    memory: usize,
+) -> (PatternCounts, u32) {
+    let mut found = WordSort::new(memory / 4);
+    let mut similar = [0u64; 101];
+    scan::pairs(
+        &records.store,
+        records.second,
+        scan::LEAST,
+        |a, b, hundredths| {
+            similar[hundredths.min(100) as usize] += 1;
+            found.push(records.store.pair_number(a, b) << 7 | u64::from(hundredths));
+        },
+    );
+    let most = (SCANNED_A_RECORD * u64::from(records.store.records)).max(LEAST_SCANNED);
+    let (mut least, mut pairs) = (100, similar[100]);
+    while least > scan::LEAST && pairs + similar[least as usize - 1] <= most {
+        least -= 1;
+        pairs += similar[least as usize];
+    }
+    let mut counts = PatternCounts::default();
+    for (i, word) in found.finish().enumerate() {
+        if i % 1024 == 0 {
+            check_for_interrupts();
+        }
+        if word as u32 & 127 >= least && !labelled.contains_key(&(word >> 7)) {
+            let compared = records.store.compare(word >> 7);
+            if compared.counts {
+                counts.add(compared.pattern, 1);
+            }
+        }
+    }
+    (counts, least)
+}
+
+/// The searches that bring fewest pairs, as bits, as many of them as bring three pairs a record.
+fn cheapest(by_search: &PatternsBySearches, sizes: &[u64], weight: f64, records: f64) -> u64 {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&search| (sizes[search], search));
+    let mut by_mask = HashMap::<u64, u64>::new();
+    for (&(_, found), &pairs) in by_search {
+        *by_mask.entry(found).or_default() += pairs;
+    }
+    let mut cheap = 0u64;
+    for search in order {
+        let with = cheap | 1 << search;
+        let pairs: u64 = by_mask
+            .iter()
+            .filter(|(found, _)| *found & with != 0)
+            .map(|(_, n)| n)
+            .sum();
+        if cheap != 0 && pairs as f64 * weight > PAIRS_A_RECORD * records {
+            break;
+        }
+        cheap = with;
+    }
+    cheap
+}
+
+/// Chooses the searches of the model.
+fn plan(
+    model: &mut MatchModel,
+    mut planned: Vec<PlannedSearch>,
+    by_search: &PatternsBySearches,
+    weight: f64,
+    searches: &[Search],
+    n: f64,
+) {
+    let mut sorted: Vec<_> = by_search
+        .iter()
+        .map(|(&(pattern, found), &pairs)| (found, pattern, pairs))
+        .collect();
+    sorted.sort_unstable();
+    let scorer = Scorer::new(model, n, model.all_pairs);
+    let mut found: Vec<FoundTogether> = Vec::new();
+    for (searches, pattern, pairs) in sorted {
+        let pairs = pairs as f64 * weight;
+        let matches = pairs * scorer.score(pattern).probability;
+        match found.last_mut() {
+            Some(last) if last.searches == searches => {
+                last.pairs += pairs;
+                last.matches += matches;
+            }
+            _ => found.push(FoundTogether {
+                searches,
+                pairs,
+                matches,
+            }),
+        }
+    }
+    let missed = missed(&found);
+    // all that are of use: how many of them are done is settled when they are
+    for chosen in choose(&found, searches.len(), n, f64::INFINITY, missed) {
+        planned.push(PlannedSearch {
+            search: searches[chosen.search].clone(),
+            pairs_per_record: chosen.new_pairs / n.max(1.0),
+            matches_per_record: chosen.new_matches / n.max(1.0),
+            recall: chosen.recall,
+        });
+    }
+    if let Some(PlannedSearch {
+        search: Search::Scan { .. },
+        matches_per_record,
+        ..
+    }) = planned.first_mut()
+    {
+        *matches_per_record = model
+            .classes
+            .first()
+            .map_or(0.0, |class| class.pairs_per_record);
+    }
+    model.searches = planned;
+}

@@ -1,0 +1,118 @@
+//! Pairs of which somebody has said whether they are the same.
+
+use std::collections::HashMap;
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use super::store::RowStore;
+use crate::pairs::records::{lock, RecordColumn};
+use crate::pg::budget::Budget;
+use crate::pg::cursor::Cursor;
+use crate::pg::error::{notice, raise, raise_as};
+use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+/// What a label takes in memory, about, besides its keys.
+const LABEL_BYTES: usize = 200;
+
+/// A table of labels, by the keys of records.
+#[derive(Default)]
+pub struct Labels {
+    pairs: Vec<([Vec<u8>; 2], bool)>,
+    /// The numbers of the records that labels name, of the first relation and of the second.
+    records: HashMap<Vec<u8>, [Option<u32>; 2]>,
+}
+
+impl Labels {
+    /// Reads a relation with the columns a, b and same, with the caller's privileges. Rows with a NULL say nothing.
+    ///
+    /// Errors: it has no such columns, or `same` is not boolean; more than fit into maintenance_work_mem.
+    pub fn read(oid: pg_sys::Oid) -> Labels {
+        let name = lock(oid);
+        let has = |column: &std::ffi::CStr| RecordColumn::find(oid, column.to_owned()).is_ok();
+        if ![c"a", c"b", c"same"].into_iter().all(has) {
+            raise_as(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                &Error::new(ErrorKind::InvalidParameter, format!("relation \"{name}\" does not have the columns a, b and same"))
+                    .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same person."),
+            );
+        }
+        let sql = Sql::new(
+            "SELECT a::pg_catalog.text, b::pg_catalog.text, CAST(same AS pg_catalog.bool) FROM ",
+        );
+        let mut labels = Labels::default();
+        let (budget, mut bytes) = (Budget::of_setting(), 0);
+        let cursor = Cursor::open(sql.relation(oid), &[], BATCH);
+        let mut output = cursor.output(0);
+        cursor.each(|row| {
+            let (Some(a), Some(b), Some(same)) = (row.datum(0), row.datum(1), row.datum(2)) else {
+                return;
+            };
+            let pair = [a, b].map(|key| output.show(key, <[u8]>::to_vec));
+            bytes += 2 * (pair[0].len() + pair[1].len()) + LABEL_BYTES;
+            budget.check(bytes, || format!("{} labels", labels.pairs.len()));
+            for key in &pair {
+                labels.records.entry(key.clone()).or_default();
+            }
+            labels.pairs.push((pair, same.value() != 0));
+        });
+        labels
+    }
+
+    /// Notes the number of a record, if a label names it. `side`: 0 for the first relation, 1 for the second.
+    pub fn note(&mut self, key: &[u8], side: usize, record: u32) {
+        if let Some(records) = self.records.get_mut(key) {
+            records[side] = Some(record);
+        }
+    }
+
+    /// What is said of pairs, by their numbers, in their order. Says how many labels name records that are not there.
+    ///
+    /// Errors: labels that contradict each other.
+    pub fn by_number(&self, store: &RowStore, linkage: bool) -> Vec<(u64, bool)> {
+        let mut found = Vec::new();
+        let mut unknown = 0;
+        for ([a, b], same) in &self.pairs {
+            let record =
+                |key: &[u8], side: usize| self.records.get(key).and_then(|records| records[side]);
+            match (record(a, 0), record(b, usize::from(linkage))) {
+                (Some(x), Some(y)) if x != y => {
+                    found.push((store.pair_number(x.min(y), x.max(y)), *same))
+                }
+                _ => unknown += 1,
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        if let Some(twice) = found.windows(2).find(|two| two[0].0 == two[1].0) {
+            self.contradict(store, twice[0].0, linkage);
+        }
+        if unknown > 0 {
+            notice!("{unknown} labels name records that are not there, and are left out");
+        }
+        found
+    }
+
+    fn contradict(&self, store: &RowStore, number: u64, linkage: bool) -> ! {
+        let of = |key: &[u8], side: usize| self.records.get(key).and_then(|records| records[side]);
+        let is_it = |[a, b]: &[Vec<u8>; 2]| match (of(a, 0), of(b, usize::from(linkage))) {
+            (Some(x), Some(y)) => store.pair_number(x.min(y), x.max(y)) == number,
+            _ => false,
+        };
+        let pair = self.pairs.iter().find(|(pair, _)| is_it(pair));
+        let [a, b] = pair.map_or([String::new(), String::new()], |(pair, _)| {
+            pair.clone().map(|key| readable(&key))
+        });
+        raise(
+            &Error::new(
+                ErrorKind::DataException,
+                format!("labels say that \"{a}\" and \"{b}\" are the same, and that they are not"),
+            )
+            .hint("Keep one label of each pair."),
+        )
+    }
+}
