@@ -10,6 +10,7 @@ mod clusters;
 mod functions;
 mod gist;
 mod guard;
+mod models;
 mod objects;
 mod pairs;
 mod pg;

@@ -7,6 +7,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
+use crate::pg::values::jsonb::json_text;
 use crate::pg::values::text::{readable, Text};
 
 /// The arguments of a running function.
@@ -29,7 +30,7 @@ impl Arguments {
     }
 
     /// Errors: NULL. The functions are not STRICT, since people would take no rows for the answer.
-    fn given(self, i: usize) -> pg_sys::Datum {
+    pub fn given(self, i: usize) -> pg_sys::Datum {
         self.datum(i).unwrap_or_else(|| {
             let message = format!("argument \"{}\" must not be null", self.name_of(i));
             raise(&Error::new(ErrorKind::NullNotAllowed, message))
@@ -69,6 +70,12 @@ impl Arguments {
     pub fn text(self, i: usize) -> String {
         // SAFETY: a text that lives as long as the call.
         unsafe { Text::from_raw(self.given(i)) }.as_str().to_owned()
+    }
+
+    /// A jsonb, as JSON text.
+    pub fn jsonb(self, i: usize) -> String {
+        // SAFETY: a jsonb that lives as long as the call.
+        unsafe { json_text(self.given(i)) }
     }
 
     /// A name.

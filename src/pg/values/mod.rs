@@ -1,5 +1,6 @@
-//! Variable-length values and texts, as arguments and results of SQL functions.
+//! Variable-length values, texts and JSON, as arguments and results of SQL functions.
 
+pub mod jsonb;
 pub mod text;
 pub mod varlena;
 

@@ -80,6 +80,13 @@ pub fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
+/// A text of the database's encoding as a string; `None` if it is no valid one.
+///
+/// Errors: the database's encoding does not say what its characters are.
+pub fn utf8(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(to_utf8(bytes).into_owned()).ok()
+}
+
 /// A string in the database's encoding.
 ///
 /// Errors: the string has a character that the encoding does not have.

@@ -6,12 +6,13 @@ use std::path::Path;
 use crate::crates::{Crate, Place};
 
 /// From bottom to top, below all of them the core. A room imports from rooms below it, not from those at its side.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["pg"],
     &["settings", "types", "objects"],
     &["functions", "gist", "sigfile"],
     &["planner"],
     &["pairs"],
+    &["models"],
     &["clusters"],
     &["report", "guard"],
     &["lib"],

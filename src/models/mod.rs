@@ -1,0 +1,4 @@
+//! Match models: what a stored model says, in words.
+
+mod describe;
+mod explain;
