@@ -689,6 +689,31 @@ COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass,
 
 -- Match models
 
+CREATE FUNCTION bloom_model_fit(rel regclass, key name, fields text[] DEFAULT NULL, personal name[] DEFAULT NULL,
+        labels regclass DEFAULT NULL, options jsonb DEFAULT NULL) RETURNS jsonb
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_fit_wrapper';
+COMMENT ON FUNCTION bloom_model_fit(regclass, name, text[], name[], regclass, jsonb) IS
+    'a match model, learned from the records of a table: how much agreement in each field says that two records are the same';
+
+CREATE FUNCTION bloom_model_fit_linkage(a_rel regclass, a_key name, b_rel regclass, b_key name, fields text[] DEFAULT NULL,
+        personal name[] DEFAULT NULL, labels regclass DEFAULT NULL, options jsonb DEFAULT NULL) RETURNS jsonb
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_fit_linkage_wrapper';
+COMMENT ON FUNCTION bloom_model_fit_linkage(regclass, name, regclass, name, text[], name[], regclass, jsonb) IS
+    'a match model, learned from the pairs of a record of one table and a record of another';
+
+CREATE FUNCTION bloom_model_duplicates(rel regclass, key name, model jsonb, min_probability float8 DEFAULT 0.5,
+        options jsonb DEFAULT NULL, OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_duplicates_wrapper';
+COMMENT ON FUNCTION bloom_model_duplicates(regclass, name, jsonb, float8, jsonb) IS
+    'all pairs of records that a match model takes for the same with at least this probability, by their keys, each pair once';
+
+CREATE FUNCTION bloom_model_linkage(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb,
+        min_probability float8 DEFAULT 0.5, one_to_one boolean DEFAULT false, options jsonb DEFAULT NULL,
+        OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_linkage_wrapper';
+COMMENT ON FUNCTION bloom_model_linkage(regclass, name, regclass, name, jsonb, float8, boolean, jsonb) IS
+    'all pairs of a record of one table and a record of another that a match model takes for the same; one_to_one gives each record once';
+
 CREATE FUNCTION bloom_model_levels(model jsonb)
     RETURNS TABLE (field text, level integer, meaning text, m float8, u float8, bits float8, pairs float8, weak boolean)
     IMMUTABLE STRICT PARALLEL SAFE ROWS 60 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_levels_wrapper';

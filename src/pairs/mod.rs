@@ -5,7 +5,7 @@ mod find;
 mod from_index;
 mod from_query;
 mod join;
-mod keys;
+pub mod keys;
 mod linkage;
 mod output;
 mod profiles;

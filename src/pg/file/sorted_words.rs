@@ -17,7 +17,6 @@ pub struct WordSort {
     file: Option<TemporaryFile>,
     /// Where each run ends, in numbers.
     ends: Vec<u64>,
-    len: u64,
 }
 
 /// Numbers read at a time from a run.
@@ -31,7 +30,6 @@ impl WordSort {
             most: (memory / size_of::<u64>()).max(2 * BLOCK),
             file: None,
             ends: Vec::new(),
-            len: 0,
         }
     }
 
@@ -44,12 +42,6 @@ impl WordSort {
             self.make_room();
         }
         self.buffer.push(word);
-        self.len += 1;
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> u64 {
-        self.len
     }
 
     #[cold]
@@ -78,7 +70,6 @@ impl WordSort {
                 buffer: self.buffer,
                 at: 0,
                 merge: None,
-                len: self.len,
             };
         };
         self.spill();
@@ -109,7 +100,6 @@ impl WordSort {
             buffer: Vec::new(),
             at: 0,
             merge: Some(merge),
-            len: self.len,
         }
     }
 }
@@ -119,7 +109,6 @@ pub struct SortedWords {
     buffer: Vec<u64>,
     at: usize,
     merge: Option<Merge>,
-    len: u64,
 }
 
 struct Merge {
@@ -153,13 +142,6 @@ impl Merge {
         }
         self.heads.push(Reverse((run.words[run.at], number)));
         run.at += 1;
-    }
-}
-
-impl SortedWords {
-    /// How many there are in all.
-    pub fn len(&self) -> u64 {
-        self.len
     }
 }
 

@@ -95,6 +95,21 @@ impl Arguments {
         elements.into_iter().map(name).collect()
     }
 
+    /// The elements of a text[].
+    ///
+    /// Errors: a NULL among them, more than there can be columns.
+    pub fn texts(self, i: usize) -> Vec<String> {
+        let elements = self.elements(i, pg_sys::TEXTOID, -1, false, b'i');
+        // SAFETY: texts in the array, which outlives the call.
+        let text = |text: pg_sys::Datum| unsafe { Text::from_raw(text) }.as_str().to_owned();
+        elements.into_iter().map(text).collect()
+    }
+
+    /// A boolean.
+    pub fn boolean(self, i: usize) -> bool {
+        self.given(i).value() != 0
+    }
+
     /// The elements of a float8[].
     ///
     /// Errors: a NULL among them, more than there can be columns.

@@ -1,0 +1,125 @@
+//! Pairs that several searches have found, each once.
+
+use std::collections::HashMap;
+
+use bloom_ident_core::model::Pattern;
+
+use super::identities::mix;
+use super::store::RowStore;
+use crate::pg::check_for_interrupts;
+use crate::pg::file::{SortedWords, WordSort};
+
+/// Bits of a search's number.
+const SEARCH_BITS: u32 = 6;
+
+/// Most searches.
+pub const MOST_SEARCHES: usize = 60;
+
+/// Pairs with the searches that have found them. If they become too many, only a sample is kept: a pair is in it, or not, whichever search finds it.
+pub struct Candidates {
+    sort: WordSort,
+    /// Kept are pairs whose hash has so many zeros at its end.
+    zeros: u32,
+    most: u64,
+    kept: u64,
+}
+
+impl Candidates {
+    /// Takes `memory` bytes; keeps a sample above `most`.
+    pub fn new(memory: usize, most: u64) -> Candidates {
+        Candidates {
+            sort: WordSort::new(memory),
+            zeros: 0,
+            most,
+            kept: 0,
+        }
+    }
+
+    /// A pair that a search has found, by its number.
+    #[inline]
+    pub fn push(&mut self, pair: u64, search: usize) {
+        if !is_in(pair, self.zeros) {
+            return;
+        }
+        self.sort.push(pair << SEARCH_BITS | search as u64);
+        self.kept += 1;
+        if self.kept > self.most {
+            self.zeros += 1;
+            self.kept /= 2;
+        }
+    }
+
+    /// Pairs in the order of their numbers.
+    pub fn finish(self) -> Distinct {
+        Distinct {
+            sorted: self.sort.finish(),
+            zeros: self.zeros,
+            next: None,
+        }
+    }
+}
+
+fn is_in(pair: u64, zeros: u32) -> bool {
+    zeros == 0 || mix(pair).trailing_zeros() >= zeros
+}
+
+/// Each pair once, with the searches that have found it, as bits.
+pub struct Distinct {
+    sorted: SortedWords,
+    zeros: u32,
+    next: Option<(u64, u64)>,
+}
+
+impl Distinct {
+    /// How many pairs each of these stands for.
+    pub fn weight(&self) -> f64 {
+        f64::from(self.zeros).exp2()
+    }
+}
+
+impl Iterator for Distinct {
+    type Item = (u64, u64);
+
+    fn next(&mut self) -> Option<(u64, u64)> {
+        loop {
+            let word = self.sorted.next();
+            let Some(word) = word else {
+                return self.next.take();
+            };
+            let (pair, search) = (
+                word >> SEARCH_BITS,
+                1u64 << (word & ((1 << SEARCH_BITS) - 1)),
+            );
+            match &mut self.next {
+                Some((last, searches)) if *last == pair => *searches |= search,
+                next => {
+                    if !is_in(pair, self.zeros) {
+                        continue;
+                    }
+                    let before = next.replace((pair, search));
+                    if before.is_some() {
+                        return before;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pairs of one pattern that the same searches have found, and whose records count.
+pub type PatternsBySearches = HashMap<(Pattern, u64), u64>;
+
+/// Compares pairs, and counts them by pattern and searches.
+pub fn count(pairs: Distinct, store: &mut RowStore) -> PatternsBySearches {
+    let mut counts = PatternsBySearches::new();
+    for (i, (pair, searches)) in pairs.enumerate() {
+        if i % 256 == 0 {
+            check_for_interrupts();
+        }
+        let compared = store.compare(pair);
+        if compared.counts {
+            *counts.entry((compared.pattern, searches)).or_default() += 1;
+        }
+    }
+    counts
+}

@@ -1,0 +1,91 @@
+//! Pairs of records that are equal in some fields.
+
+use crate::models::identities::Identities;
+use crate::pg::check_for_interrupts;
+
+/// What a search has found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    pub pairs: u64,
+    /// Blocks that are too large.
+    pub cut_blocks: u64,
+    /// Pairs in them.
+    pub cut_pairs: u64,
+}
+
+/// Gives the pairs of records that are equal in `fields` to `each`, the lesser number first, block by block. Blocks of more than `most` records are left
+/// out. Of two relations, the first record is one of the first relation and the second one of the second.
+pub fn pairs(
+    identities: &mut Identities,
+    fields: &[usize],
+    most: u32,
+    second: Option<u32>,
+    memory: usize,
+    mut each: impl FnMut(u32, u32),
+) -> Found {
+    let mut found = Found::default();
+    let mut block = Block::default();
+    for entry in identities.blocks(fields, false, memory) {
+        if entry.is_first {
+            block.finish(most, second, &mut found, &mut each);
+        }
+        block.add(entry.record, most, second);
+    }
+    block.finish(most, second, &mut found, &mut each);
+    found
+}
+
+#[derive(Default)]
+struct Block {
+    /// The first records, no more than may be.
+    records: Vec<u32>,
+    /// How many there are of the first relation and of the second.
+    sizes: [u64; 2],
+}
+
+impl Block {
+    fn add(&mut self, record: u32, most: u32, second: Option<u32>) {
+        self.sizes[usize::from(second.is_some_and(|second| record >= second))] += 1;
+        if self.records.len() <= most as usize {
+            self.records.push(record);
+        }
+    }
+
+    fn finish(
+        &mut self,
+        most: u32,
+        second: Option<u32>,
+        found: &mut Found,
+        each: &mut impl FnMut(u32, u32),
+    ) {
+        let [a, b] = self.sizes;
+        let pairs = match second {
+            None => a * a.saturating_sub(1) / 2,
+            Some(_) => a * b,
+        };
+        if pairs > 0 && a + b > u64::from(most) {
+            found.cut_blocks += 1;
+            found.cut_pairs += pairs;
+        } else if pairs > 0 {
+            check_for_interrupts();
+            found.pairs += pairs;
+            // the records of a block come in their order
+            let (left, right) = match second {
+                None => (&self.records[..], None),
+                Some(second) => {
+                    let (a, b) = self
+                        .records
+                        .split_at(self.records.partition_point(|&r| r < second));
+                    (a, Some(b))
+                }
+            };
+            for (i, &x) in left.iter().enumerate() {
+                for &y in right.unwrap_or(&left[i + 1..]) {
+                    each(x, y);
+                }
+            }
+        }
+        self.records.clear();
+        self.sizes = [0; 2];
+    }
+}

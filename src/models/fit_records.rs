@@ -1,0 +1,238 @@
+//! The records that a model is fitted to: how their fields are compared, and how frequent values are.
+
+use std::collections::HashMap;
+
+use bloom_ident_core::model::mixture::{FieldFrequencies, FrequencyCount};
+use bloom_ident_core::model::values::{equal_level, FieldLayout, RowLayout, LEVELS};
+use bloom_ident_core::model::{FieldModel, FrequentLevels, LeftOut};
+
+use super::fields::{is_date, is_fraction, FieldWish};
+use super::guess::{self, Seen};
+use super::identities::{mix, Identities};
+use super::read::{RecordTexts, Table};
+use super::store::{RowStore, RowStoreBuilder};
+use crate::pg::error::OrRaise;
+
+/// Of equal records eight count, or they drown the others.
+const MOST_EQUAL: u32 = 8;
+
+/// Records of which all values are looked at for their length; of those behind, one in 16.
+const SAMPLE: u32 = 20_000;
+
+/// The records, ready to be compared.
+pub struct FitRecords {
+    pub store: RowStore,
+    pub identities: Identities,
+    pub second: Option<u32>,
+    /// By field.
+    pub frequencies: Vec<FieldFrequencies>,
+    /// The fields, with everything but the levels' shares.
+    pub fields: Vec<FieldModel>,
+    pub swap: Option<[usize; 2]>,
+    /// Pairs of records that count.
+    pub all_pairs: f64,
+    /// Which records count, one bit each.
+    counts: Vec<u64>,
+}
+
+/// What a fit is asked to compare.
+pub struct FitFields<'a> {
+    pub wishes: Vec<FieldWish>,
+    /// `None`: to be guessed.
+    pub personal: Option<&'a [String]>,
+    pub left_out: &'a mut Vec<LeftOut>,
+}
+
+impl FitRecords {
+    /// Reads the records of one table or two.
+    ///
+    /// Errors: as [`RecordTexts::read`]; out of memory.
+    pub fn read(
+        tables: &[Table],
+        fields: FitFields<'_>,
+        memory: usize,
+        job: &'static str,
+    ) -> FitRecords {
+        let n = fields.wishes.len();
+        let mut seen = vec![Seen::default(); n];
+        let mut texts = RecordTexts::read(tables, job, |record, values| {
+            let in_sample = record < SAMPLE || record % 16 == 0;
+            for (seen, value) in seen.iter_mut().zip(values) {
+                seen.add(value.unwrap_or(""), in_sample);
+            }
+        });
+        let (models, taken, swap) = settle_fields(tables, fields, &seen);
+        let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
+        let mut builder = RowStoreBuilder::new(layout, memory / 2);
+        let mut identities = Identities::new(models.len());
+        let (mut of_record, mut bytes) = (vec![0; models.len()], Vec::new());
+        texts.each(|_, values| {
+            builder.push(|layout, row| {
+                for (field, &column) in taken.iter().enumerate() {
+                    let value = layout
+                        .write(row, field, &values[column], &mut bytes)
+                        .or_raise();
+                    of_record[field] = value.identity;
+                }
+            });
+            identities.push(&of_record);
+        });
+        let mut records = FitRecords {
+            store: builder.finish(),
+            identities,
+            second: texts.second,
+            frequencies: Vec::new(),
+            fields: models,
+            swap,
+            all_pairs: 0.0,
+            counts: Vec::new(),
+        };
+        records.leave_out_equal(memory / 4);
+        for field in 0..records.fields.len() {
+            records.count_values(field, taken[field], &mut texts, memory / 4);
+        }
+        let levels = FrequentLevels::of_fields(&records.fields);
+        let counts = std::mem::take(&mut records.counts);
+        let is_counted = |record: u32| counts[record as usize / 64] >> (record % 64) & 1 == 1;
+        records.store.settle(&levels, is_counted);
+        let counted = |range: std::ops::Range<u32>| range.filter(|&r| is_counted(r)).count() as f64;
+        let all = records.store.records;
+        records.all_pairs = match records.second {
+            None => counted(0..all) * (counted(0..all) - 1.0) / 2.0,
+            Some(second) => counted(0..second) * counted(second..all),
+        };
+        records
+    }
+
+    /// Finds out which records count.
+    fn leave_out_equal(&mut self, memory: usize) {
+        let records = self.store.records as usize;
+        self.counts = vec![u64::MAX; records.div_ceil(64)];
+        let fields: Vec<usize> = (0..self.fields.len()).collect();
+        let mut equal = 0;
+        for entry in self.identities.blocks(&fields, true, memory) {
+            equal = if entry.is_first { 1 } else { equal + 1 };
+            if equal > MOST_EQUAL {
+                self.counts[entry.record as usize / 64] &= !(1 << (entry.record % 64));
+            }
+        }
+    }
+
+    /// Counts the values of a field, and notes those that are frequent.
+    fn count_values(
+        &mut self,
+        field: usize,
+        column: usize,
+        texts: &mut RecordTexts,
+        memory: usize,
+    ) {
+        let counts = &self.counts;
+        let is_counted = |record: u32| counts[record as usize / 64] >> (record % 64) & 1 == 1;
+        let mut present = 0;
+        self.identities.each(&[field], false, |record, _| {
+            present += u64::from(is_counted(record))
+        });
+        let rare_level = equal_level(1.0 / present.max(2) as f64);
+        let mut count = FrequencyCount::new(present);
+        // by the first record that has it
+        let mut frequent: Vec<(u32, f64)> = Vec::new();
+        let mut value: Option<(u32, u64)> = None;
+        let mut finish = |value: Option<(u32, u64)>| {
+            if let Some((first, records)) = value.filter(|v| v.1 > 0) {
+                if count.add(records) > rare_level && records > 1 {
+                    frequent.push((first, records as f64 / present.max(2) as f64));
+                }
+            }
+        };
+        for entry in self.identities.blocks(&[field], false, memory) {
+            if entry.is_first {
+                finish(value.replace((entry.record, 0)));
+            }
+            if let Some((_, records)) = &mut value {
+                *records += u64::from(is_counted(entry.record));
+            }
+        }
+        finish(value);
+        self.frequencies.push(count.finish());
+        let model = &mut self.fields[field];
+        model.filled = present as f64 / f64::from(self.store.records).max(1.0);
+        model.information = self.frequencies[field].information();
+        model.rare_level = rare_level;
+        let mut of_record = Vec::new();
+        let mut normal: HashMap<String, f64> = HashMap::new();
+        for (first, share) in frequent {
+            texts.get(first, &mut of_record);
+            normal.insert(model.layout.normal(&of_record[column]).or_raise(), share);
+        }
+        model.frequent = normal.into_iter().collect();
+        model
+            .frequent
+            .sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    }
+
+    /// The number of the `k`th of so many random pairs; `None` if it is none.
+    pub fn random_pair(&self, k: u64) -> Option<(u32, u32)> {
+        let n = u64::from(self.store.records);
+        let number = |k: u64| (u128::from(mix(k)) * u128::from(n) >> 64) as u32;
+        let (a, b) = (number(2 * k), number(2 * k + 1));
+        let (a, b) = (a.min(b), a.max(b));
+        let apart = match self.second {
+            None => a != b,
+            Some(second) => a < second && b >= second,
+        };
+        apart.then_some((a, b))
+    }
+}
+
+/// The fields with their kinds, and which of the columns that were read they are.
+fn settle_fields(
+    tables: &[Table],
+    fields: FitFields<'_>,
+    seen: &[Seen],
+) -> (Vec<FieldModel>, Vec<usize>, Option<[usize; 2]>) {
+    let (mut models, mut taken) = (Vec::new(), Vec::new());
+    for (i, (wish, seen)) in fields.wishes.iter().zip(seen).enumerate() {
+        if seen.present == 0 {
+            fields.left_out.push(LeftOut {
+                column: wish.name.clone(),
+                reason: "has no values".to_owned(),
+            });
+            continue;
+        }
+        let of_type = tables[0].columns[i].type_oid;
+        let kind = wish.kind.unwrap_or_else(|| {
+            guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen)
+        });
+        let personal = match fields.personal {
+            Some(names) => names.contains(&wish.name),
+            None => guess::is_personal(&wish.name),
+        };
+        models.push(FieldModel {
+            name: wish.name.clone(),
+            layout: FieldLayout::new(kind, seen.usual_length()).or_raise(),
+            personal,
+            filled: 0.0,
+            information: 0.0,
+            u: [0.0; LEVELS],
+            rare_level: 0,
+            frequent: Vec::new(),
+        });
+        taken.push(i);
+    }
+    let find = |is: fn(&str) -> bool| {
+        let is_name =
+            |m: &FieldModel| m.layout.kind() == bloom_ident_core::model::values::Kind::Name;
+        models.iter().position(|m| is_name(m) && is(&m.name))
+    };
+    let swap = find(guess::is_given_name)
+        .zip(find(guess::is_surname))
+        .map(|(a, b)| [a, b]);
+    if let Some([a, b]) = swap {
+        let segment = models[a].layout.segment().max(models[b].layout.segment());
+        for k in [a, b] {
+            models[k].layout =
+                FieldLayout::of_segment(models[k].layout.kind(), segment.into()).or_raise();
+        }
+    }
+    (models, taken, swap)
+}

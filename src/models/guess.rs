@@ -1,0 +1,221 @@
+//! What columns are, by their names and values.
+
+use bloom_ident_core::model::values::Kind;
+use bloom_ident_core::text::normalize;
+
+/// Names of columns in which the people of a household differ. Parts of names, without signs between words.
+const PERSONAL: [&str; 36] = [
+    "givenname",
+    "firstname",
+    "forename",
+    "christianname",
+    "vorname",
+    "rufname",
+    "prenom",
+    "nombrepila",
+    "primernombre",
+    "voornaam",
+    "fornavn",
+    "imie",
+    "birth",
+    "dob",
+    "geburt",
+    "geboren",
+    "gebdat",
+    "naissance",
+    "nacimiento",
+    "nascita",
+    "geboorte",
+    "email",
+    "emailaddress",
+    "mailadresse",
+    "correo",
+    "courriel",
+    "ssn",
+    "socsec",
+    "socialsecurity",
+    "passport",
+    "reisepass",
+    "personalid",
+    "nationalid",
+    "taxid",
+    "steuerid",
+    "dni",
+];
+
+/// Names that are personal as a whole only, since others contain them.
+const PERSONAL_WHOLE: [&str; 6] = ["given", "first", "nombre", "prenume", "nome", "mail"];
+
+/// Parts of names of surnames.
+const SURNAMES: [&str; 12] = [
+    "surname",
+    "lastname",
+    "familyname",
+    "nachname",
+    "familienname",
+    "zuname",
+    "apellido",
+    "nomdefamille",
+    "cognome",
+    "achternaam",
+    "nazwisko",
+    "secondname",
+];
+
+/// Parts of names of given names; those of [`PERSONAL`] that are names.
+const GIVEN: [&str; 12] = [
+    "givenname",
+    "firstname",
+    "forename",
+    "christianname",
+    "vorname",
+    "rufname",
+    "prenom",
+    "nombrepila",
+    "primernombre",
+    "voornaam",
+    "fornavn",
+    "imie",
+];
+
+/// Names of columns that say which record or group it is.
+const RECORD: [&str; 9] = [
+    "id",
+    "key",
+    "uuid",
+    "guid",
+    "cluster",
+    "clusterid",
+    "entityid",
+    "recid",
+    "recordid",
+];
+
+/// A column's name without signs and marks.
+fn plain(name: &str) -> String {
+    normalize(name, false, || ()).unwrap_or_default()
+}
+
+/// Whether people of a household differ in it.
+pub fn is_personal(name: &str) -> bool {
+    let name = plain(name);
+    PERSONAL_WHOLE.contains(&name.as_str()) || PERSONAL.iter().any(|part| name.contains(part))
+}
+
+/// Whether it is a surname.
+pub fn is_surname(name: &str) -> bool {
+    let name = plain(name);
+    SURNAMES.iter().any(|part| name.contains(part))
+}
+
+/// Whether it is a given name.
+pub fn is_given_name(name: &str) -> bool {
+    let name = plain(name);
+    ["given", "first", "nombre", "nome"].contains(&name.as_str())
+        || GIVEN.iter().any(|part| name.contains(part))
+}
+
+/// Whether it says which record it is, or which group of records.
+pub fn is_record_number(name: &str) -> bool {
+    let spaced = normalize(name, true, || ()).unwrap_or_default();
+    let last_word = spaced.rsplit('_').next() == Some("id");
+    !is_personal(name) && (last_word || RECORD.contains(&plain(name).as_str()))
+}
+
+/// What has been seen of the values of a column.
+#[derive(Clone)]
+pub struct Seen {
+    /// Records with a value.
+    pub present: u64,
+    /// Of them, those with a date of eight digits.
+    dates: u64,
+    /// Records by the length of their normal form, for a sample of them.
+    lengths: Vec<u32>,
+    sampled: u64,
+}
+
+/// Lengths from here on are one.
+const LONGEST: usize = 1000;
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen {
+            present: 0,
+            dates: 0,
+            lengths: vec![0; LONGEST + 1],
+            sampled: 0,
+        }
+    }
+}
+
+impl Seen {
+    /// One value more. Its normal form is looked at if it belongs to the sample.
+    pub fn add(&mut self, value: &str, in_sample: bool) {
+        if value.is_empty() {
+            return;
+        }
+        self.present += 1;
+        self.dates += u64::from(is_date(value));
+        if in_sample {
+            let len = normalize(value, true, || ()).unwrap_or_default().len();
+            if len > 0 {
+                self.lengths[len.min(LONGEST)] += 1;
+                self.sampled += 1;
+            }
+        }
+    }
+
+    /// The length that nine in ten values do not exceed.
+    pub fn usual_length(&self) -> usize {
+        let most = self.sampled.saturating_sub(1) * 9 / 10;
+        let mut below = 0;
+        let found = self.lengths.iter().position(|&n| {
+            below += u64::from(n);
+            below > most
+        });
+        found.unwrap_or(4)
+    }
+
+    fn are_dates(&self) -> bool {
+        self.present > 0 && 10 * self.dates >= 9 * self.present
+    }
+}
+
+/// Whether a text has the eight digits of a date that may be.
+fn is_date(value: &str) -> bool {
+    let mut digits = value
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|b| u32::from(b - b'0'));
+    let mut number = |n: usize| {
+        digits
+            .by_ref()
+            .take(n)
+            .fold(0, |all, digit| 10 * all + digit)
+    };
+    let count = value.bytes().filter(u8::is_ascii_digit).count();
+    count == 8
+        && (1800..2200).contains(&number(4))
+        && (1..=12).contains(&number(2))
+        && (1..=31).contains(&number(2))
+}
+
+/// How the values of a column are compared. Telephones and e-mail addresses are compared as texts, which finds more than their own kinds where they are
+/// written in many ways.
+pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> Kind {
+    let plain = plain(name);
+    if is_date
+        || ["birth", "dob", "geburt", "naissance", "nacimiento"]
+            .iter()
+            .any(|part| plain.contains(part))
+        || seen.are_dates()
+    {
+        Kind::Date
+    } else if is_given_name(name) || is_surname(name) {
+        Kind::Name
+    } else if is_fraction {
+        Kind::Number
+    } else {
+        Kind::Text
+    }
+}

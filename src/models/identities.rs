@@ -1,0 +1,128 @@
+//! The identities of all values, one column for each field, in temporary files.
+
+use crate::pg::check_for_interrupts;
+use crate::pg::file::{SortedWords, TemporaryFile, WordSort};
+
+/// Identities read at a time.
+const BLOCK: usize = 4096;
+
+/// One identity for each record and field; 0 where there is no value.
+pub struct Identities {
+    columns: Vec<TemporaryFile>,
+    /// Identities of each column that have not been written yet.
+    pending: Vec<Vec<u64>>,
+    pub records: u32,
+}
+
+/// What two numbers come to, well mixed (the finaliser of D. Lea's and G. Steele's SplittableRandom).
+pub fn mix(x: u64) -> u64 {
+    let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+/// Bits of a record's number.
+pub fn bits_of(records: u32) -> u32 {
+    (u32::BITS - records.saturating_sub(1).leading_zeros()).max(1)
+}
+
+impl Identities {
+    pub fn new(fields: usize) -> Identities {
+        Identities {
+            columns: (0..fields).map(|_| TemporaryFile::new()).collect(),
+            pending: vec![Vec::with_capacity(BLOCK); fields],
+            records: 0,
+        }
+    }
+
+    /// The identities of the next record.
+    pub fn push(&mut self, identities: &[u64]) {
+        for (pending, &identity) in self.pending.iter_mut().zip(identities) {
+            pending.push(identity);
+        }
+        self.records += 1;
+        if self.records as usize % BLOCK == 0 {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        for (column, pending) in self.columns.iter_mut().zip(&mut self.pending) {
+            column.append_words(pending);
+            pending.clear();
+        }
+    }
+
+    /// Gives every record and what its values in these fields come to, to `each`. Records that lack one of them are left out, unless
+    /// `missing_too`. No more records can be added afterwards.
+    pub fn each(&mut self, fields: &[usize], missing_too: bool, mut each: impl FnMut(u32, u64)) {
+        if !self.pending.is_empty() {
+            self.flush();
+            self.pending = Vec::new();
+        }
+        for &field in fields {
+            self.columns[field].seek(0);
+        }
+        let mut blocks = vec![vec![0u64; BLOCK]; fields.len()];
+        let mut begin = 0;
+        while begin < self.records {
+            check_for_interrupts();
+            let some = (self.records - begin).min(BLOCK as u32);
+            for (block, &field) in blocks.iter_mut().zip(fields) {
+                self.columns[field].read_words(&mut block[..some as usize]);
+            }
+            for i in 0..some {
+                let identities = blocks.iter().map(|block| block[i as usize]);
+                if missing_too || identities.clone().all(|identity| identity != 0) {
+                    let all = identities.fold(0, |all, identity| mix(all ^ identity));
+                    each(begin + i, all);
+                }
+            }
+            begin += some;
+        }
+    }
+
+    /// The records in blocks of those that have equal values in these fields. Two different values count as equal where the bits agree that are left of
+    /// 64 besides a record's number.
+    pub fn blocks(&mut self, fields: &[usize], missing_too: bool, memory: usize) -> Blocks {
+        let bits = bits_of(self.records);
+        let mut sort = WordSort::new(memory);
+        self.each(fields, missing_too, |record, all| {
+            sort.push(all >> bits << bits | u64::from(record))
+        });
+        Blocks {
+            sorted: sort.finish(),
+            bits,
+            last: None,
+        }
+    }
+}
+
+/// Records, those with equal values one behind the other.
+pub struct Blocks {
+    sorted: SortedWords,
+    bits: u32,
+    last: Option<u64>,
+}
+
+/// A record, and whether it is the first one of its block.
+pub struct InBlock {
+    pub record: u32,
+    pub is_first: bool,
+}
+
+impl Iterator for Blocks {
+    type Item = InBlock;
+
+    #[inline]
+    fn next(&mut self) -> Option<InBlock> {
+        let word = self.sorted.next()?;
+        let block = word >> self.bits;
+        let is_first = self.last.replace(block) != Some(block);
+        Some(InBlock {
+            record: (word & ((1 << self.bits) - 1)) as u32,
+            is_first,
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! The options of the functions that make or use a model.
+
+use bloom_ident_core::{Error, ErrorKind};
+use serde_json::Value;
+
+use crate::pg::error::{raise, shown};
+
+/// Options, as they are without any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ModelOptions {
+    /// Most pairs that are compared; `None`: five a record, or eight million if that is more.
+    pub pair_limit: Option<u64>,
+    /// A model that should not be used is used.
+    pub force: bool,
+}
+
+impl ModelOptions {
+    /// Reads a JSON object; `None` has no options.
+    ///
+    /// Errors: something else than an object; unknown options; values that do not fit them.
+    pub fn of(json: Option<&str>) -> ModelOptions {
+        let mut options = ModelOptions::default();
+        let Some(json) = json else {
+            return options;
+        };
+        let value: Value = serde_json::from_str(json)
+            .unwrap_or_else(|e| invalid(format!("options are no JSON: {e}"), None));
+        let Value::Object(members) = value else {
+            invalid("options are not a JSON object".to_owned(), None);
+        };
+        for (name, value) in members {
+            let wrong = |expected: &str| -> ! {
+                invalid(
+                    format!(
+                        "option \"{}\" is {}, not {expected}",
+                        shown(&name),
+                        shown(&value.to_string())
+                    ),
+                    None,
+                )
+            };
+            match name.as_str() {
+                "pair_limit" => match value.as_u64() {
+                    Some(limit) if limit > 0 => options.pair_limit = Some(limit),
+                    _ => wrong("a number of pairs, from 1 on"),
+                },
+                "force" => match value.as_bool() {
+                    Some(force) => options.force = force,
+                    None => wrong("true or false"),
+                },
+                _ => invalid(
+                    format!("unrecognized option \"{}\"", shown(&name)),
+                    Some("Options are pair_limit and force."),
+                ),
+            }
+        }
+        options
+    }
+
+    /// Most pairs of so many records that are compared.
+    pub fn most_pairs(&self, records: f64) -> f64 {
+        self.pair_limit
+            .map_or_else(|| (5.0 * records).max(8e6), |limit| limit as f64)
+    }
+}
+
+fn invalid(message: String, hint: Option<&str>) -> ! {
+    let error = Error::new(ErrorKind::InvalidParameter, message);
+    raise(&match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    })
+}

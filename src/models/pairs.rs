@@ -1,0 +1,378 @@
+//! `bloom_model_duplicates` and `bloom_model_linkage`: the pairs that a model takes for matches.
+
+use std::collections::HashMap;
+
+use bloom_ident_core::model::json::read_model;
+use bloom_ident_core::model::{FrequentLevels, MatchModel, Pattern, Score, Scorer, Search, Status};
+use bloom_ident_core::range::unit;
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, IntoDatum};
+
+use super::candidates::{Candidates, Distinct};
+use super::fields::columns;
+use super::identities::Identities;
+use super::options::ModelOptions;
+use super::read::{RecordTexts, Table};
+use super::store::{settle_levels, RowStore, RowStoreBuilder};
+use super::{equality, fit, scan};
+use crate::pairs::records::Records;
+use crate::pg::budget::{push, Budget};
+use crate::pg::catalog;
+use crate::pg::error::{notice, raise, OrRaise};
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::ResultRows;
+use crate::pg::progress::Progress;
+use crate::pg::values::text::readable;
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+
+/// Patterns whose scores are remembered.
+const REMEMBERED: usize = 1 << 20;
+
+/// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb)`
+#[entry]
+fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
+    // SAFETY: the SQL function is declared to return a set of these rows.
+    let rows = unsafe { ResultRows::new(fcinfo) };
+    let search = ModelSearch {
+        model: model(arguments, 2),
+        least: probability(arguments, 3),
+        one_to_one: false,
+        options: options(arguments, 4),
+        job: "bloom_model_duplicates",
+    };
+    search.run(vec![records], rows);
+    NewValue(pg_sys::Datum::null())
+}
+
+/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, min_probability float8, one_to_one boolean, options jsonb)`
+#[entry]
+fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
+    let relations = vec![side(0), side(2)];
+    // SAFETY: the SQL function is declared to return a set of these rows.
+    let rows = unsafe { ResultRows::new(fcinfo) };
+    let search = ModelSearch {
+        model: model(arguments, 4),
+        least: probability(arguments, 5),
+        one_to_one: arguments.boolean(6),
+        options: options(arguments, 7),
+        job: "bloom_model_linkage",
+    };
+    search.run(relations, rows);
+    NewValue(pg_sys::Datum::null())
+}
+
+fn model(arguments: Arguments, i: usize) -> MatchModel {
+    read_model(&arguments.jsonb(i)).or_raise()
+}
+
+fn probability(arguments: Arguments, i: usize) -> f64 {
+    let least = arguments.float8(i);
+    unit("min_probability", least).or_raise();
+    least
+}
+
+fn options(arguments: Arguments, i: usize) -> ModelOptions {
+    let json = arguments.datum(i).map(|_| arguments.jsonb(i));
+    ModelOptions::of(json.as_deref())
+}
+
+/// What is asked for.
+struct ModelSearch {
+    model: MatchModel,
+    least: f64,
+    one_to_one: bool,
+    options: ModelOptions,
+    job: &'static str,
+}
+
+/// Records made ready for a model.
+pub struct ModelRecords {
+    pub texts: RecordTexts,
+    pub store: RowStore,
+    pub identities: Identities,
+    pub all_pairs: f64,
+}
+
+impl ModelRecords {
+    /// Reads the fields of the model.
+    ///
+    /// Errors: as [`RecordTexts::read`]; a field that a relation does not have.
+    pub fn read(
+        model: &MatchModel,
+        relations: Vec<Records>,
+        memory: usize,
+        job: &'static str,
+    ) -> ModelRecords {
+        let tables: Vec<Table> = relations
+            .into_iter()
+            .map(|records| {
+                let name = readable(catalog::name(records.oid).to_bytes());
+                let columns = columns(
+                    records.oid,
+                    model.fields.iter().map(|field| field.name.as_str()),
+                    &name,
+                );
+                Table { records, columns }
+            })
+            .collect();
+        let levels = FrequentLevels::new(model);
+        let mut builder = RowStoreBuilder::new(model.layout(), memory / 2);
+        let mut identities = Identities::new(model.fields.len());
+        let (mut of_record, mut bytes) = (vec![0; model.fields.len()], Vec::new());
+        let texts = RecordTexts::read(&tables, job, |_, values| {
+            builder.push(|layout, row| {
+                for (field, value) in values.iter().enumerate() {
+                    let value = layout
+                        .write(row, field, value.unwrap_or(""), &mut bytes)
+                        .or_raise();
+                    of_record[field] = value.identity;
+                }
+                settle_levels(layout, &levels, row);
+            });
+            identities.push(&of_record);
+        });
+        let n = f64::from(texts.records);
+        let all_pairs = match texts.second.map(f64::from) {
+            None => n * (n - 1.0) / 2.0,
+            Some(second) => second * (n - second),
+        };
+        ModelRecords {
+            texts,
+            store: builder.finish(),
+            identities,
+            all_pairs,
+        }
+    }
+}
+
+impl ModelSearch {
+    fn run(&self, relations: Vec<Records>, rows: ResultRows) {
+        if !self.may_run(&relations) {
+            return;
+        }
+        let memory = Budget::of_setting().bytes();
+        let mut records = ModelRecords::read(&self.model, relations, memory, self.job);
+        let n = f64::from(records.store.records);
+        let pairs = self.candidates(&mut records, memory);
+        let mut scores = Scores {
+            scorer: Scorer::new(&self.model, n, records.all_pairs),
+            known: HashMap::new(),
+        };
+        let mut output = Output {
+            rows,
+            found: Vec::new(),
+            progress: Progress::new(self.job),
+            done: 0,
+        };
+        let most = self.options.most_pairs(n);
+        for (pair, _) in pairs {
+            output.done += 1;
+            if output.done % 256 == 0 {
+                check_for_interrupts();
+                output.report();
+            }
+            if output.done as f64 > most {
+                too_many(most);
+            }
+            let compared = records.store.compare(pair);
+            let score = scores.of(compared.pattern);
+            if score.probability >= self.least {
+                let found = FoundPair {
+                    a: compared.a,
+                    b: compared.b,
+                    score,
+                };
+                match self.one_to_one {
+                    true => push(&mut output.found, found),
+                    false => output.put(&found, &mut records.texts),
+                }
+            }
+        }
+        if self.one_to_one {
+            output.assign(&mut records.texts);
+        }
+    }
+
+    /// Whether the model is to be used, and finds anything.
+    ///
+    /// Errors: a model that must not be used.
+    fn may_run(&self, relations: &[Records]) -> bool {
+        let linkage = relations.len() == 2;
+        if linkage != self.model.linkage && !self.options.force {
+            let of = |linkage: bool| {
+                if linkage {
+                    "pairs of two tables"
+                } else {
+                    "pairs of one table"
+                }
+            };
+            raise(
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("match model is for {}, not for {}", of(self.model.linkage), of(linkage)),
+                )
+                .hint("Fit another one, by bloom_model_fit() for one table and bloom_model_fit_linkage() for two."),
+            );
+        }
+        match self.model.status {
+            Status::Converged => true,
+            _ if self.options.force && !self.model.classes.is_empty() => true,
+            Status::NoneExpected | Status::NoPersonalFields => {
+                fit::tell(&self.model);
+                false
+            }
+            status => raise(
+                &Error::new(ErrorKind::InvalidParameter, format!("match model has the status {}", status.name()))
+                    .detail(fit::detail(&self.model))
+                    .hint("Fit it to more records or to other fields, or use it all the same by the option {\"force\": true}."),
+            ),
+        }
+    }
+
+    /// The pairs that the model's searches find.
+    fn candidates(&self, records: &mut ModelRecords, memory: usize) -> Distinct {
+        let mut candidates = Candidates::new(memory / 4, u64::MAX);
+        let second = records.texts.second;
+        let planned = &self.model.searches;
+        let scanned = planned.iter().find_map(|planned| match planned.search {
+            Search::Scan { least } => Some(least),
+            Search::Equal { .. } => None,
+        });
+        if let Some(least) =
+            scanned.filter(|_| scan::is_possible(&records.store, records.all_pairs))
+        {
+            let store = &records.store;
+            scan::pairs(store, second, least, |a, b, _| {
+                candidates.push(store.pair_number(a, b), 0)
+            });
+            return candidates.finish();
+        }
+        let n = f64::from(records.store.records);
+        let most = self.options.most_pairs(n);
+        let (mut expected, mut left_out, mut lost) = (0.0, 0, 0.0);
+        for (number, planned) in planned.iter().enumerate() {
+            let Search::Equal {
+                fields,
+                most: block,
+            } = &planned.search
+            else {
+                continue;
+            };
+            if expected + planned.pairs_per_record * n > most {
+                left_out += 1;
+                lost += planned.matches_per_record * n;
+                continue;
+            }
+            expected += planned.pairs_per_record * n;
+            let store = &records.store;
+            equality::pairs(
+                &mut records.identities,
+                fields,
+                *block,
+                second,
+                memory / 4,
+                |a, b| {
+                    candidates.push(store.pair_number(a, b), number);
+                },
+            );
+        }
+        if left_out > 0 {
+            notice!(
+                "{}: {left_out} searches are left out, as they would bring more than {most:.0} pairs; {lost:.0} matches are expected to be lost",
+                self.job
+            );
+        }
+        candidates.finish()
+    }
+}
+
+fn too_many(most: f64) -> ! {
+    raise(
+        &Error::new(
+            ErrorKind::LimitExceeded,
+            format!("the searches find more than {most:.0} pairs"),
+        )
+        .detail("They bring more pairs than the model's records did.")
+        .hint("Raise the option pair_limit, or fit the model to these records."),
+    )
+}
+
+/// Scores by pattern.
+struct Scores<'m> {
+    scorer: Scorer<'m>,
+    known: HashMap<Pattern, Score>,
+}
+
+impl Scores<'_> {
+    fn of(&mut self, pattern: Pattern) -> Score {
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        *self
+            .known
+            .entry(pattern)
+            .or_insert_with(|| self.scorer.score(pattern))
+    }
+}
+
+struct FoundPair {
+    a: u32,
+    b: u32,
+    score: Score,
+}
+
+struct Output {
+    rows: ResultRows,
+    /// Pairs that are not given before all are known.
+    found: Vec<FoundPair>,
+    progress: Progress,
+    done: u64,
+}
+
+impl Output {
+    fn report(&mut self) {
+        let done = self.done;
+        self.progress.report(|| format!("{done} pairs compared"));
+    }
+
+    fn put(&mut self, found: &FoundPair, texts: &mut RecordTexts) {
+        self.rows.make(|| {
+            Some([
+                texts.keys.get(found.a.into()),
+                texts.keys.get(found.b.into()),
+                found.score.probability.into_datum(),
+                found.score.bits.into_datum(),
+            ])
+        });
+    }
+
+    /// Each record once, by falling bits, and by the order of the keys where they are equal.
+    fn assign(&mut self, texts: &mut RecordTexts) {
+        let mut found = std::mem::take(&mut self.found);
+        found.sort_unstable_by(|x, y| {
+            y.score
+                .bits
+                .total_cmp(&x.score.bits)
+                .then((x.a, x.b).cmp(&(y.a, y.b)))
+        });
+        let mut taken = vec![0u64; (texts.records as usize).div_ceil(64)];
+        let is_taken =
+            |taken: &[u64], record: u32| taken[record as usize / 64] >> (record % 64) & 1 == 1;
+        for pair in &found {
+            check_for_interrupts();
+            if !is_taken(&taken, pair.a) && !is_taken(&taken, pair.b) {
+                for record in [pair.a, pair.b] {
+                    taken[record as usize / 64] |= 1 << (record % 64);
+                }
+                self.put(pair, texts);
+            }
+        }
+    }
+}

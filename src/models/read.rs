@@ -1,0 +1,210 @@
+//! The records of one relation or two, as texts in temporary files, in the order of their keys.
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pairs::keys::KeyOrder;
+use crate::pairs::records::{RecordColumn, Records};
+use crate::pairs::unique::{repeated, Successive};
+use crate::pg::cursor::Cursor;
+use crate::pg::error::{raise, raise_as};
+use crate::pg::file::{TemporaryFile, Texts};
+use crate::pg::progress::Progress;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::{readable, Text};
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+/// Most records: a pair of them and a search have room in 64 bits.
+pub const MOST_RECORDS: u32 = 1 << 28;
+
+/// A relation and the columns of it that are compared.
+pub struct Table {
+    pub records: Records,
+    pub columns: Vec<RecordColumn>,
+}
+
+/// The keys and the fields of records. Those of a second relation follow those of the first one.
+pub struct RecordTexts {
+    pub keys: Texts,
+    /// Where each record's fields begin.
+    begins: TemporaryFile,
+    texts: TemporaryFile,
+    fields: usize,
+    pub records: u32,
+    /// The first record of the second relation, if there are two.
+    pub second: Option<u32>,
+    /// Memory for the fields of a record.
+    buffer: Vec<u8>,
+}
+
+impl Table {
+    /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never seen.
+    fn query(&self) -> Sql {
+        let key = &self.records.key.name;
+        let mut sql = Sql::new("SELECT ").name(key);
+        for column in &self.columns {
+            sql = sql.text(", ");
+            // SAFETY: a catalog look-up; the column has a type.
+            let base = unsafe { pg_sys::getBaseType(column.type_oid) };
+            let is_date = [
+                pg_sys::DATEOID,
+                pg_sys::TIMESTAMPOID,
+                pg_sys::TIMESTAMPTZOID,
+            ]
+            .contains(&base);
+            // The text of a date depends on DateStyle.
+            sql = if is_date {
+                sql.text("pg_catalog.to_char(")
+                    .name(&column.name)
+                    .text("::pg_catalog.timestamp, 'YYYYMMDD')")
+            } else {
+                sql.name(&column.name).text("::pg_catalog.text")
+            };
+        }
+        sql = sql
+            .text(" FROM ")
+            .relation(self.records.oid)
+            .text(" ORDER BY ");
+        match KeyOrder::new(&self.records.key).is_some() {
+            true => sql.name(key),
+            false => sql
+                .name(key)
+                .text("::pg_catalog.text COLLATE pg_catalog.\"C\""),
+        }
+    }
+}
+
+impl RecordTexts {
+    /// Reads one relation or two, with the caller's privileges. `see` gets each record's number and fields.
+    ///
+    /// Errors: what the query fails with; a key that is null, or that two records have; more records than have numbers.
+    pub fn read(
+        tables: &[Table],
+        job: &'static str,
+        mut see: impl FnMut(u32, &[Option<&str>]),
+    ) -> RecordTexts {
+        let mut all = RecordTexts {
+            keys: Texts::new(),
+            begins: TemporaryFile::new(),
+            texts: TemporaryFile::new(),
+            fields: tables[0].columns.len(),
+            records: 0,
+            second: None,
+            buffer: Vec::new(),
+        };
+        let mut progress = Progress::new(job);
+        for (i, table) in tables.iter().enumerate() {
+            if i == 1 {
+                all.second = Some(all.records);
+            }
+            all.read_table(table, &mut progress, &mut see);
+        }
+        all
+    }
+
+    fn read_table(
+        &mut self,
+        table: &Table,
+        progress: &mut Progress,
+        see: &mut impl FnMut(u32, &[Option<&str>]),
+    ) {
+        let records = &table.records;
+        let mut successive = Successive::new(&records.key);
+        let mut last: Option<Vec<u8>> = None;
+        let cursor = Cursor::open(table.query(), &[], BATCH);
+        let mut output = cursor.output(0);
+        cursor.each(|row| {
+            let Some(key) = row.datum(0) else {
+                null_key(records);
+            };
+            if successive.as_mut().is_some_and(|last| last.is_again(key)) {
+                output.show(key, |key| repeated(key, records));
+            }
+            // different values may have the same text
+            output.show(key, |key| {
+                if last.as_deref() == Some(key) {
+                    repeated(key, records);
+                }
+                let last = last.get_or_insert_default();
+                last.clear();
+                last.extend_from_slice(key);
+                self.keys.push(Some(key));
+            });
+            let values: Vec<Option<Text<'_>>> = (1..=self.fields)
+                .map(|i| {
+                    // SAFETY: the query selects texts, which live as long as the row.
+                    row.datum(i).map(|datum| unsafe { Text::from_raw(datum) })
+                })
+                .collect();
+            let fields: Vec<Option<&str>> = values
+                .iter()
+                .map(|v| v.as_ref().map(Text::as_str))
+                .collect();
+            see(self.records, &fields);
+            self.push(&fields);
+            progress.report(|| format!("{} records read", self.records));
+        });
+    }
+
+    fn push(&mut self, fields: &[Option<&str>]) {
+        if self.records == MOST_RECORDS {
+            raise(&Error::new(
+                ErrorKind::LimitExceeded,
+                format!("cannot compare more than {MOST_RECORDS} records"),
+            ));
+        }
+        self.buffer.clear();
+        for field in fields {
+            let text = field.unwrap_or("");
+            self.buffer
+                .extend_from_slice(&(text.len() as u32).to_le_bytes());
+            self.buffer.extend_from_slice(text.as_bytes());
+        }
+        self.begins.append_words(&[self.texts.len()]);
+        self.texts.append(&self.buffer);
+        self.records += 1;
+    }
+
+    /// Gives the fields of every record to `each`, in order. A missing value is empty.
+    pub fn each(&mut self, mut each: impl FnMut(u32, &[String])) {
+        let mut fields = vec![String::new(); self.fields];
+        self.texts.seek(0);
+        for record in 0..self.records {
+            self.read_fields(&mut fields);
+            each(record, &fields);
+        }
+    }
+
+    /// The fields of one record.
+    pub fn get(&mut self, record: u32, fields: &mut Vec<String>) {
+        let mut begin = [0u64];
+        self.begins.seek(8 * u64::from(record));
+        self.begins.read_words(&mut begin);
+        self.texts.seek(begin[0]);
+        fields.resize(self.fields, String::new());
+        self.read_fields(fields);
+    }
+
+    fn read_fields(&mut self, fields: &mut [String]) {
+        for field in fields {
+            let mut len = [0; 4];
+            self.texts.read(&mut len);
+            let mut bytes = std::mem::take(field).into_bytes();
+            bytes.resize(u32::from_le_bytes(len) as usize, 0);
+            self.texts.read(&mut bytes);
+            *field = String::from_utf8(bytes).expect("texts are written in UTF-8");
+        }
+    }
+}
+
+fn null_key(records: &Records) -> ! {
+    let key = readable(records.key.name.to_bytes());
+    raise_as(
+        PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+        &Error::new(ErrorKind::NullNotAllowed, "key of a record is null").hint(format!(
+            "Name a key column that is not null, instead of \"{key}\", or use a view that leaves such records out."
+        )),
+    )
+}
