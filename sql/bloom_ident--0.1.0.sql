@@ -728,6 +728,23 @@ CREATE FUNCTION bloom_model_linkage(a_rel regclass, a_key name, b_rel regclass, 
 COMMENT ON FUNCTION bloom_model_linkage(regclass, name, regclass, name, jsonb, float8, boolean, jsonb) IS
     'all pairs of a record of one table and a record of another that a match model takes for the same; one_to_one gives each record once';
 
+CREATE FUNCTION bloom_model_levels(model jsonb)
+    RETURNS TABLE (field text, level integer, meaning text, m float8, u float8, bits float8, pairs float8, weak boolean)
+    IMMUTABLE STRICT PARALLEL SAFE ROWS 60 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_levels_wrapper';
+COMMENT ON FUNCTION bloom_model_levels(jsonb) IS
+    'what each level of agreement says: share among matches (m), among random pairs (u), log2(m/u), matches of the fit behind it, weak if fewer than 10';
+
+CREATE FUNCTION bloom_model_classes(model jsonb) RETURNS TABLE (class integer, meaning text, pairs float8)
+    IMMUTABLE STRICT PARALLEL SAFE ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_classes_wrapper';
+COMMENT ON FUNCTION bloom_model_classes(jsonb) IS
+    'the classes of pairs that a match model knows, in words: the matches, then families and others that agree without being matches';
+
+CREATE FUNCTION bloom_model_explain(model jsonb, a jsonb, b jsonb, pairs float8 DEFAULT NULL)
+    RETURNS TABLE (field text, a text, b text, level text, bits float8)
+    IMMUTABLE PARALLEL SAFE ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_explain_wrapper';
+COMMENT ON FUNCTION bloom_model_explain(jsonb, jsonb, jsonb, float8) IS
+    'what each field adds to the bits of two records, JSON objects, and what is added besides; pairs is the number of all pairs of records, by default that of the fit, and matches per record stay';
+
 -- Guard and block list
 
 CREATE FUNCTION bloom_guard() RETURNS trigger

@@ -55,4 +55,18 @@ for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do
         "SELECT split_part(bloom_report('twice', 'k', 'sig', 0.5, title => '$letter', format => 'text'), chr(10), 1)")"
 done
 
+# Names of fields and values of a match model.
+shares='[0.5, 0, 0, 0, 0.1, 0.1, 0.1, 0.1, 0, 0.1, 0, 0]'
+for encoding in LATIN1 WIN1252 EUC_JP; do
+    letter=$([[ $encoding == EUC_JP ]] && echo あ || echo ü)
+    model="{\"bloom_ident_model\": 1, \"rules\": 1, \"status\": \"converged\", \"linkage\": false, \"records\": 10, \"pairs\": 45, \"rounds\": 1,
+        \"matches_per_record\": 0.1, \"swap\": null, \"together\": [], \"classes\": [], \"searches\": [], \"left_out\": {}, \"fields\": [
+        {\"name\": \"$letter\", \"kind\": \"text\", \"segment\": 23, \"personal\": false, \"filled\": 1, \"bits\": 9, \"m\": $shares, \"u\": $shares,
+        \"rare_level\": 0, \"frequent\": {}}]}"
+    expect "$encoding model" "$letter|x${letter}x|X${letter}X|equal, a value of fewer than 1 in 8192 records|0" \
+        "$(ask "in_$encoding" "SELECT * FROM bloom_model_explain('$model', '{\"$letter\": \"x${letter}x\"}', '{\"$letter\": \"X${letter}X\"}') LIMIT 1")"
+    expect "$encoding model's error" "ERROR:  invalid match model: swap[1] is \"U+$([[ $encoding == EUC_JP ]] && echo 3042 || echo 00FC)\"" \
+        "$(ask "in_$encoding" "SELECT bloom_model_levels('${model/null/[\"$letter\", \"$letter\"]}')" | head -n 1)"
+done
+
 for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do dropdb "in_$encoding"; done

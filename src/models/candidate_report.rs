@@ -4,7 +4,7 @@ use bloom_ident_core::model::{MatchModel, Search};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::pairs::{model, options, ModelRecords};
-use super::{equality, scan};
+use crate::models::search::{equality, scan};
 use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
 use crate::pg::entry;

@@ -9,9 +9,9 @@ use bloom_ident_core::model::{
 
 use std::collections::HashMap;
 
-use super::candidates::{count, Candidates, PatternsBySearches, MOST_SEARCHES};
 use super::fit_records::FitRecords;
-use super::{equality, scan};
+use crate::models::search::candidates::{count, Candidates, PatternsBySearches, MOST_SEARCHES};
+use crate::models::search::{equality, scan};
 use crate::pg::check_for_interrupts;
 use crate::pg::file::WordSort;
 

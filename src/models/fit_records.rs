@@ -8,10 +8,10 @@ use bloom_ident_core::model::{FieldModel, FrequentLevels, LeftOut};
 
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
-use super::identities::{mix, Identities};
-use super::labels::Labels;
-use super::read::{RecordTexts, Table};
-use super::store::{RowStore, RowStoreBuilder};
+use crate::models::records::identities::{mix, Identities};
+use crate::models::records::labels::Labels;
+use crate::models::records::read::{RecordTexts, Table};
+use crate::models::records::store::{RowStore, RowStoreBuilder};
 use crate::pg::error::OrRaise;
 
 /// Of equal records eight count, or they drown the others.

@@ -1,23 +1,20 @@
 //! Match models: which pairs are the same person, learned from the data. The core has the arithmetic.
 //!
 //! - `fields`, `guess`: which columns are compared, and how;
-//! - `read`, `store`, `identities`: the records, in temporary files and in memory;
-//! - `equality`, `scan`, `candidates`: pairs that are worth a look;
-//! - `fit_records`, `fit_model`, `labels`: the fit;
-//! - `fit`, `pairs`, `candidate_report`: the functions.
+//! - `records`: the records, in temporary files and in memory;
+//! - `search`: pairs that are worth a look;
+//! - `fit_records`, `fit_model`: the fit;
+//! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
 mod candidate_report;
-mod candidates;
-mod equality;
+mod describe;
+mod explain;
 mod fields;
 mod fit;
 mod fit_model;
 mod fit_records;
 mod guess;
-mod identities;
-mod labels;
 mod options;
 mod pairs;
-mod read;
-mod scan;
-mod store;
+mod records;
+mod search;

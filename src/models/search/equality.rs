@@ -2,7 +2,7 @@
 
 use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
 
-use crate::models::identities::Identities;
+use crate::models::records::identities::Identities;
 use crate::pg::check_for_interrupts;
 
 /// What a search has found.

@@ -2,7 +2,7 @@
 
 use bloom_ident_core::model::{MatchModel, Search};
 
-use super::store::RowStore;
+use crate::models::records::store::RowStore;
 use crate::pg::check_for_interrupts;
 
 /// Tables with more pairs are searched.

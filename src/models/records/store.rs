@@ -3,7 +3,7 @@
 use bloom_ident_core::model::values::RowLayout;
 use bloom_ident_core::model::{FrequentLevels, Pattern};
 
-use super::identities::bits_of;
+use crate::models::records::identities::bits_of;
 use crate::pg::budget::reserve;
 use crate::pg::check_for_interrupts;
 use crate::pg::file::TemporaryFile;

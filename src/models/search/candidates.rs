@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use bloom_ident_core::model::Pattern;
 
-use super::identities::mix;
-use super::store::RowStore;
+use crate::models::records::identities::mix;
+use crate::models::records::store::RowStore;
 use crate::pg::check_for_interrupts;
 use crate::pg::file::{SortedWords, WordSort};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::store::RowStore;
+use crate::models::records::store::RowStore;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pg::budget::Budget;
 use crate::pg::cursor::Cursor;

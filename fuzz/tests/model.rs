@@ -1,0 +1,86 @@
+//! What reads match models and records of them.
+
+use bloom_ident_core::model::json::{read_model, read_record, write_model};
+use bloom_ident_core::model::{Explainer, Pattern, Scorer};
+use bloom_ident_fuzz::fuzz;
+
+/// A model of two fields, with everything that a model can have.
+fn model() -> String {
+    let m = "[0.3,0.15,0.1,0.05,0.1,0.07,0.05,0.04,0.02,0.02,0.01,0.1]";
+    let u = "[1e-4,4e-4,0.001,0.002,0.0015,0.002,0.003,0.01,0.08,0.76,1e-5,0.14]";
+    let field = |name: &str| {
+        format!(
+            "{{\"name\":\"{name}\",\"kind\":\"name\",\"segment\":11,\"personal\":true,\"filled\":1,\"bits\":9.5,\
+             \"m\":{m},\"u\":{u},\"rare_level\":1,\"frequent\":{{\"anna\":0.01}}}}"
+        )
+    };
+    let row = "[0,0,0,0,0,0,0,0,0,0.5]";
+    format!(
+        "{{\"bloom_ident_model\":1,\"rules\":1,\"status\":\"converged\",\"linkage\":false,\"records\":900,\"pairs\":404550,\
+         \"matches_per_record\":0.2,\"rounds\":9,\"fields\":[{},{}],\"swap\":[\"a\",\"b\"],\
+         \"together\":[{{\"fields\":[\"b\",\"a\"],\"information\":0.1,\"logs\":[{}]}}],\
+         \"classes\":[{{\"differ\":[\"a\"],\"pairs_per_record\":0.5,\"levels\":{{\"b\":{m}}}}}],\
+         \"searches\":[{{\"equal\":[\"a\"],\"most\":40,\"pairs_per_record\":1,\"matches_per_record\":0.1,\"recall\":0.5}},\
+         {{\"scan\":30,\"pairs_per_record\":1,\"matches_per_record\":0.1,\"recall\":0.9}}],\"left_out\":{{\"id\":\"it is the key\"}}}}",
+        field("a"),
+        field("b"),
+        [row; 10].join(",")
+    )
+}
+
+/// An error's message, and its detail up to what that quotes.
+fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
+    result.map_err(|error| {
+        let detail = error.detail_text().unwrap_or("").split('"').next();
+        format!("{error} {}", detail.unwrap_or(""))
+    })
+}
+
+#[test]
+fn model_json() {
+    fuzz("model_json", true, &[model().into_bytes()], |bytes| {
+        let model = message(read_model(&String::from_utf8_lossy(bytes)))?;
+        let written = write_model(&model).expect("what is read can be written");
+        let again = read_model(&written).expect("what is written can be read");
+        assert_eq!(write_model(&again).as_deref(), Ok(&*written));
+        let levels = model.levels();
+        assert!(levels.iter().all(|level| level.bits.is_finite()));
+        assert_eq!(model.class_facts().len(), model.classes.len());
+        let explainer = Explainer::new(model);
+        let model = explainer.model();
+        let record = vec![Some("Anna 19900102".to_owned()); model.fields.len()];
+        let pattern = explainer
+            .pattern(&record, &record)
+            .expect("there is memory");
+        for pattern in [pattern, Pattern::default()] {
+            let score = Scorer::new(model, model.records, model.all_pairs).score(pattern);
+            assert!((0.0..=1.0).contains(&score.probability));
+            let addends = explainer.explain(pattern, model.records, model.all_pairs);
+            let sum: f64 = addends.iter().map(|addend| addend.bits).sum();
+            assert!((sum - score.bits).abs() < 1e-6, "{sum} {}", score.bits);
+        }
+        Ok(model.status.name().to_owned())
+    });
+}
+
+#[test]
+fn model_record() {
+    let fields = read_model(&model()).expect("a model").fields;
+    let seeds = [
+        "{\"a\": \"x\", \"b\": 1}",
+        "{\"c\": [{}], \"b\": null}",
+        "{\"a\": [1]}",
+        "{\"a\": {\"b\": 1}}",
+    ];
+    let seeds = seeds.map(|text| text.as_bytes().to_vec());
+    fuzz("model_record", true, &seeds, |bytes| {
+        let record = read_record(&fields, "a", &String::from_utf8_lossy(bytes));
+        let record = message(record)?;
+        assert_eq!(record.len(), fields.len());
+        let missing = record.iter().filter(|value| value.is_none());
+        Ok(format!(
+            "missing: {}",
+            ["none", "one", "two"][missing.count()]
+        ))
+    });
+}

@@ -1,0 +1,6 @@
+//! The records that are compared, in temporary files and in memory.
+
+pub mod identities;
+pub mod labels;
+pub mod read;
+pub mod store;

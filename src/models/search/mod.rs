@@ -1,0 +1,5 @@
+//! Pairs that are worth a look.
+
+pub mod candidates;
+pub mod equality;
+pub mod scan;
