@@ -95,8 +95,8 @@ impl FitRecords {
             counts: Vec::new(),
         };
         records.leave_out_equal(memory / 4);
-        for field in 0..records.fields.len() {
-            records.count_values(field, taken[field], &mut texts, memory / 4);
+        for (field, &column) in taken.iter().enumerate() {
+            records.count_values(field, column, &mut texts, memory / 4);
         }
         let levels = FrequentLevels::of_fields(&records.fields);
         let counts = std::mem::take(&mut records.counts);
@@ -180,7 +180,7 @@ impl FitRecords {
     /// The number of the `k`th of so many random pairs; `None` if it is none.
     pub fn random_pair(&self, k: u64) -> Option<(u32, u32)> {
         let n = u64::from(self.store.records);
-        let number = |k: u64| (u128::from(mix(k)) * u128::from(n) >> 64) as u32;
+        let number = |k: u64| ((u128::from(mix(k)) * u128::from(n)) >> 64) as u32;
         let (a, b) = (number(2 * k), number(2 * k + 1));
         let (a, b) = (a.min(b), a.max(b));
         let apart = match self.second {

@@ -184,7 +184,7 @@ impl ModelSearch {
         let most = self.options.most_pairs(n);
         for (pair, _) in pairs {
             output.done += 1;
-            if output.done % 256 == 0 {
+            if output.done.is_multiple_of(256) {
                 check_for_interrupts();
                 output.report();
             }

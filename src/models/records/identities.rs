@@ -42,7 +42,7 @@ impl Identities {
             pending.push(identity);
         }
         self.records += 1;
-        if self.records as usize % BLOCK == 0 {
+        if (self.records as usize).is_multiple_of(BLOCK) {
             self.flush();
         }
     }

@@ -130,8 +130,8 @@ impl Chance {
         let equal: f64 = frequencies.equal.iter().sum();
         let unequal: f64 = pairs[EQUAL..PRESENT].iter().map(|&n| n as f64 + 0.5).sum();
         let mut u = [0.0; LEVELS];
-        for level in 0..EQUAL {
-            u[level] = frequencies.equal[level].max(1e-9) * (1.0 - missing);
+        for (u, equal) in u.iter_mut().zip(&frequencies.equal) {
+            *u = equal.max(1e-9) * (1.0 - missing);
         }
         for level in EQUAL..PRESENT {
             u[level] = (pairs[level] as f64 + 0.5) / unequal * (1.0 - equal) * (1.0 - missing);

@@ -194,13 +194,13 @@ impl Setting<'_> {
             if of.swap == Swap::Silent {
                 shares[SWAPPED] = 0.0;
             }
-            for level in 0..LEVELS {
+            for (level, share) in shares.iter_mut().enumerate() {
                 if level == SWAPPED && of.swap != Swap::Speaks {
                     continue;
                 }
-                shares[level] += 0.05 * of.u[level] + 1e-6;
+                *share += 0.05 * of.u[level] + 1e-6;
                 if is_match && level < PRESENT {
-                    shares[level] += PRIOR_PAIRS * of.typical[level];
+                    *share += PRIOR_PAIRS * of.typical[level];
                 }
             }
             let all: f64 = shares.iter().sum();

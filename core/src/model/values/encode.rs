@@ -53,7 +53,11 @@ impl FieldLayout {
     /// Errors: none but for lengths that give no shape, of which there are none.
     pub fn new(kind: Kind, length: usize) -> Result<FieldLayout> {
         let bits = (2 * (length.min(1000) + 2)).clamp(11, 500) as u32;
-        let prime = |n: &u32| (2..).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+        let prime = |n: &u32| {
+            (2..)
+                .take_while(|d| d * d <= *n)
+                .all(|d| !n.is_multiple_of(d))
+        };
         let p = (bits..).find(prime).expect("there is always a next prime");
         FieldLayout::of_segment(kind, p.into())
     }
