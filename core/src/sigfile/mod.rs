@@ -22,6 +22,7 @@ pub mod query;
 pub mod rows;
 pub mod search;
 pub mod segment;
+pub mod words;
 pub mod write;
 
 pub use pages::Pages;

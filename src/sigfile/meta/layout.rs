@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
+use bloom_ident_core::sigfile::words::{join, pack, split, unpack};
 use bloom_ident_core::sigfile::Geometry;
 
 use super::{FreeList, Meta, Part, SegmentEntry};
-use crate::sigfile::page::words::{join, pack, split, unpack};
 use crate::sigfile::page::{SigfileIndex, META, PAGE_WORDS};
 
 /// "BISF"

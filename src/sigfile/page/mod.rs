@@ -12,7 +12,6 @@ mod damage;
 mod index;
 mod lock;
 mod prefetch;
-pub mod words;
 mod write;
 
 use pgrx::pg_sys;

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use bloom_ident_core::sigfile::words::{pack, unpack};
 use bloom_ident_core::sigfile::Segment;
 use bloom_ident_core::{Error, Result};
 
@@ -10,7 +11,6 @@ use crate::pg::check_for_interrupts;
 use crate::sigfile::class::has_thresholds;
 use crate::sigfile::meta::{Meta, SegmentEntry};
 use crate::sigfile::page::chain::{ChainPage, CHAIN_ROOM};
-use crate::sigfile::page::words::{pack, unpack};
 use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
 /// A segment, and where its pages are.

@@ -1,12 +1,12 @@
 //! Publishing: new segments take the place of old ones by one change of the metapage, under the merge lock.
 
+use bloom_ident_core::sigfile::words::pack;
 use pgrx::pg_sys;
 
 use super::BlockPool;
 use crate::pg::ffi;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta::{FreeList, Meta, Part, SegmentEntry};
-use crate::sigfile::page::words::pack;
 use crate::sigfile::page::{PageKind, SigfileIndex, SigfileTable, META};
 
 /// The merge lock: the heavyweight lock on the metapage's block. A process that holds it may publish segments and use free
