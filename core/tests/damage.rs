@@ -4,6 +4,7 @@
 
 mod damaged;
 
+use damaged::metapage::full_metapage;
 use damaged::*;
 
 use bloom_ident_core::filter::{Shape, View};
@@ -11,7 +12,7 @@ use bloom_ident_core::gist::{split, unite, united_size, TreeKey};
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::posting::PostingPage;
 use bloom_ident_core::sigfile::search::PageWork;
-use bloom_ident_core::sigfile::{Query, RowPage, RowPageMut, Segment, SignatureRow};
+use bloom_ident_core::sigfile::{Meta, Query, RowPage, RowPageMut, Segment, SignatureRow};
 
 #[test]
 fn every_bit_of_row_pages() {
@@ -245,6 +246,35 @@ fn every_bit_of_growing_pages() {
             RowPageMut::new(geometry, &mut grown).push(row);
             words[bit / 64] ^= 1 << (bit % 64);
         }
+    }
+}
+
+/// The metapage of an index that has as much of everything as it can.
+#[test]
+fn every_bit_of_a_metapage() {
+    let meta = full_metapage(1019);
+    meta.check_size().unwrap();
+    let mut words = vec![0; 1019];
+    meta.encode(&mut words);
+    let (sound, most) = needs(|| Meta::decode(&words));
+    assert_eq!(sound, meta);
+    let mut accepted = 0;
+    for bit in 0..64 * words.len() {
+        words[bit / 64] ^= 1 << (bit % 64);
+        let name = format!("metapage, bit {bit}");
+        if let Some(other) = survives(&name, most, || Meta::decode(&words)) {
+            let unused = (6..8).contains(&(bit / 64));
+            assert_eq!(other == meta, unused, "{name}");
+            let mut again = vec![1; words.len()];
+            other.encode(&mut again);
+            assert_eq!(Meta::decode(&again).as_ref(), Ok(&other), "{name}");
+            accepted += 1;
+        }
+        words[bit / 64] ^= 1 << (bit % 64);
+    }
+    assert!(accepted > 0);
+    for n in 0..words.len() {
+        survives("a short metapage", most, || Meta::decode(&words[..n]));
     }
 }
 

@@ -76,8 +76,7 @@ impl<'a> View<'a> {
         }
         let view = View { bytes };
         let raw = view.shape();
-        Shape::new(raw.k.into(), raw.p.into(), raw.ngram.into())
-            .and_then(|s| s.with_variant(raw.rules.into(), raw.family.into(), raw.key.into()))
+        raw.check()
             .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
         let (length, wanted) = (bytes.len() - HEADER, raw.bytes());
         if length != wanted {

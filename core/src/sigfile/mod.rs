@@ -16,6 +16,7 @@ pub mod check;
 pub mod chunk;
 pub mod join;
 pub mod merge_policy;
+pub mod meta;
 mod pages;
 pub mod posting;
 pub mod query;
@@ -25,6 +26,7 @@ pub mod segment;
 pub mod words;
 pub mod write;
 
+pub use meta::{Meta, Part, SegmentEntry};
 pub use pages::Pages;
 pub use query::Query;
 pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};

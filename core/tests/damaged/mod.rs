@@ -1,5 +1,7 @@
 //! Segments in memory, what is done with them, and how much memory that takes.
 
+pub mod metapage;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};

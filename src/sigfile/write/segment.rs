@@ -2,13 +2,12 @@
 
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
-use bloom_ident_core::sigfile::{Pages, Segment};
+use bloom_ident_core::sigfile::{Pages, Part, Segment, SegmentEntry};
 use bloom_ident_core::Result;
 
 use super::BlockPool;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 use crate::sigfile::class::options::SigfileOptions;
-use crate::sigfile::meta::{Part, SegmentEntry};
 use crate::sigfile::page::{PageGuard, PageKind, SharedLock};
 use crate::sigfile::read::describe;
 use crate::sigfile::sort::SortedRuns;
