@@ -88,3 +88,15 @@ pub enum PageKind {
     /// Numbers of blocks to be used again.
     Free = 6,
 }
+
+impl PageKind {
+    /// The kind of a segment's page of this number. Row pages come first; there are `row_pages` of them.
+    #[inline]
+    pub fn of_segment_page(number: u32, row_pages: u32) -> PageKind {
+        if number < row_pages {
+            PageKind::Rows
+        } else {
+            PageKind::Postings
+        }
+    }
+}

@@ -49,11 +49,7 @@ impl Pages for SegmentPages<'_> {
     fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
-            let kind = if number < self.row_pages {
-                PageKind::Rows
-            } else {
-                PageKind::Postings
-            };
+            let kind = PageKind::of_segment_page(number, self.row_pages);
             let index = self.pool.index;
             let page = index.share(self.blocks[number as usize]);
             self.current = Some((number, page.expect(kind, self.generation)?));
