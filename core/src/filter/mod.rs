@@ -12,6 +12,7 @@ pub mod query;
 pub mod rates;
 mod set_bits;
 mod shape;
+pub mod typmod;
 
 pub use layout::{parse_text, write_text, View, HEADER, VERSION};
 pub use plan::{plan, FilterPlan, FPR_RANGE, MAX_CHARS};
