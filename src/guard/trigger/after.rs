@@ -1,6 +1,6 @@
 //! Actions `reject`, `warn` and `flag`: the row is in the table already, and its index entry too.
 
-use bloom_ident_core::similar_rows::SimilarRows;
+use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, CStr};
 
-use bloom_ident_core::similar_rows::{SimilarRow, SimilarRows};
+use bloom_ident_core::guard::similar_rows::{SimilarRow, SimilarRows};
 
 use crate::guard::options::GuardAction;
 use crate::guard::prepared::PreparedGuard;
