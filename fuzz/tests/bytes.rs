@@ -1,11 +1,15 @@
 //! What reads bytes: signatures, queries, keys of a GiST index, and everything that a sigfile index has on its pages.
 
+#[path = "../../core/tests/damaged/tree_keys.rs"]
+mod tree_keys;
+
 use bloom_ident_core::filter::{Builder, QueryView, Shape, View};
-use bloom_ident_core::gist::{split, unite, united_size, TreeKey};
+use bloom_ident_core::gist::{unite, united_size, TreeKey};
 use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage};
 use bloom_ident_core::sigfile::{Geometry, Query, RowPage, RowPageMut, Segment, SignatureRow};
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_fuzz::fuzz;
+use tree_keys::use_key;
 
 /// Words of a page here.
 const PAGE_WORDS: usize = 64;
@@ -110,22 +114,7 @@ fn gist_keys() {
     let seeds = [leaves.clone(), vec![inner, mixed, query]].concat();
     fuzz("gist_keys", true, &seeds, |bytes| {
         let key = TreeKey::stored(bytes).ok_or("no key")?;
-        // searched for are signatures and queries, of any shape
-        for other in &keys {
-            assert!((0.0..=1.0).contains(&key.bound(other)));
-            key.may_match(other);
-            key.may_contain(other);
-            key.may_be_within(other);
-            key.may_equal(other);
-            key.order(other);
-            key.foreign(other);
-            assert!(key.penalty(other) >= 0.0 && other.penalty(&key) >= 0.0);
-        }
-        let all = [keys[0], key, keys[2]];
-        message(split(&all))?;
-        let mut united = vec![0; message(united_size(all))?];
-        unite(all, &mut united);
-        assert!(TreeKey::stored(&united).is_some());
+        message(use_key(key, &keys))?;
         Ok(key
             .describe()
             .split(' ')

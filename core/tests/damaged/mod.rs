@@ -1,6 +1,7 @@
 //! Segments in memory, what is done with them, and how much memory that takes.
 
 pub mod metapage;
+pub mod tree_keys;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
