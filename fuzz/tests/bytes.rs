@@ -1,11 +1,15 @@
-//! What reads bytes: signatures, queries, keys of a GiST index, weights.
+//! What reads bytes: signatures, queries, keys of a GiST index, weights, type modifiers, arguments of the trigger.
 
 #[path = "../../core/tests/damaged/tree_keys.rs"]
 mod tree_keys;
 
-use bloom_ident_core::filter::{Builder, QueryView, Shape, View};
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::filter::{typmod, Builder, QueryView, Shape, View};
 use bloom_ident_core::gist::{unite, united_size, TreeKey};
+use bloom_ident_core::guard::options::{GuardAction, GuardArguments};
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
+use bloom_ident_core::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
 use tree_keys::use_key;
 
@@ -143,4 +147,121 @@ fn weights() {
         );
         Ok(format!("{}", result.is_some()))
     });
+}
+
+/// A modifier as the server keeps it. There may be some that no declaration has given.
+#[test]
+fn packed_modifier() {
+    let packed = |k, p, ngram| typmod::pack(Shape::new(k, p, ngram).unwrap());
+    let numbers = [
+        -1,
+        0,
+        i32::MIN,
+        i32::MAX,
+        packed(1, 5, 2),
+        packed(7, 43, 3),
+        packed(64, 8191, 8),
+    ];
+    let seeds = numbers.map(|n| n.to_le_bytes().to_vec());
+    fuzz("packed_modifier", true, &seeds, |bytes| {
+        let mut number = [0; 4];
+        number
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(to, byte)| *to = *byte);
+        let number = i32::from_le_bytes(number);
+        let shown = typmod::show(number);
+        let shape = typmod::unpack(number);
+        let is = Shape::new(7, 43, 3).unwrap();
+        let enforced = typmod::enforce(number, is);
+        if let Err(error) = &shape {
+            assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+            assert_eq!(shown, format!("({number})"));
+            assert_eq!(enforced.as_ref(), Err(error));
+        }
+        let Some(shape) = message(shape)? else {
+            assert!(number < 0 && shown.is_empty() && enforced.is_ok());
+            return Ok("none".into());
+        };
+        assert_eq!(typmod::pack(shape), number);
+        assert_eq!(shown, shape.to_string());
+        assert_eq!(enforced.is_ok(), shape == is);
+        Ok("shape".into())
+    });
+}
+
+/// The arguments of a trigger, a zero byte between any two.
+#[test]
+fn trigger_arguments() {
+    let seeds = [
+        &b"sig\x000.85\0reject"[..],
+        b"sig\0 1e-1 \0warn\0message\0zu \xe4hnlich",
+        b"sig\x001\0skip\0blocklist\0public.list\0blocklist_column\0other",
+        b"sig\x000\0flag\0review\0\"Review\"\0blocklist\0l",
+        b"sig\x001.5\0reject",
+        b"sig\0NaN\0reject",
+        b"sig\0-0\0reject",
+        b"\x83\x5c\x000.5\0\x83\x5c",
+        b"sig\x000.85\0flag\0message\0m\0review\0r",
+        b"sig\x000.85\0warn\0review\0r\0review\0s",
+        b"",
+    ]
+    .map(<[u8]>::to_vec);
+    fuzz("trigger_arguments", true, &seeds, |bytes| {
+        let parts = bytes.split(|&byte| byte == 0).filter(|_| !bytes.is_empty());
+        let args: Vec<CString> = parts.map(|part| CString::new(part).unwrap()).collect();
+        let given = GuardArguments::parse(&args).map_err(|error| {
+            let quoted = quoted(&error.message);
+            let names = [
+                &b"review"[..],
+                b"message",
+                b"blocklist_column\" needs option \"blocklist",
+            ];
+            let is_argument = args.iter().any(|arg| arg.to_bytes() == quoted);
+            assert!(quoted.is_empty() || is_argument || names.contains(&quoted));
+            assert!(error.message.len() <= quoted.len() + 80);
+            let hint = error.hint.unwrap_or_default();
+            format!("{} {hint}", String::from_utf8_lossy(&error.message))
+        })?;
+        assert!((0.0..=1.0).contains(&given.threshold));
+        assert_eq!(given.review.is_some(), given.action == GuardAction::Flag);
+        assert!(given.list_column.is_none() || given.list.is_some());
+        assert!(given.message.is_none() || given.action != GuardAction::Flag);
+        let searched = given.list_column.unwrap_or(given.column);
+        assert_eq!(given.searched_column(), searched);
+
+        // written in another way, they say the same
+        let threshold = CString::new(given.threshold.to_string()).unwrap();
+        let action = CString::new(given.action.name()).unwrap();
+        let mut again: Vec<&CStr> = vec![given.column, &threshold, &action];
+        let options = [
+            (c"message", given.message),
+            (c"blocklist_column", given.list_column),
+            (c"blocklist", given.list),
+            (c"review", given.review),
+        ];
+        for (name, value) in options {
+            again.extend(value.into_iter().flat_map(|value| [name, value]));
+        }
+        assert_eq!(again.len(), args.len());
+        assert_eq!(GuardArguments::parse(&again).as_ref(), Ok(&given));
+        Ok(format!(
+            "{} list: {}, message: {}",
+            given.action.name(),
+            given.list.is_some(),
+            given.message.is_some()
+        ))
+    });
+}
+
+/// What stands between the first and the last quotation mark.
+fn quoted(message: &[u8]) -> &[u8] {
+    let mark = |byte: &u8| *byte == b'"';
+    match (
+        message.iter().position(mark),
+        message.iter().rposition(mark),
+    ) {
+        (Some(first), Some(last)) if first < last => &message[first + 1..last],
+        _ => b"",
+    }
 }

@@ -1,24 +1,35 @@
 //! What reads pages of a sigfile index, and descriptions of segments.
 
-use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage};
+#[path = "../../core/tests/damaged/metapage.rs"]
+mod metapage;
+
+use bloom_ident_core::filter::View;
+use bloom_ident_core::sigfile::meta::{Meta, Part, BLOCK, LEAST_WORDS};
+use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage, MAX_ROWS};
+use bloom_ident_core::sigfile::words::split;
 use bloom_ident_core::sigfile::{Geometry, Query, RowPage, RowPageMut, Segment, SignatureRow};
+use bloom_ident_core::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
+use metapage::full_metapage;
 
 /// Words of a page here.
 const PAGE_WORDS: usize = 64;
+
+fn whole_words(bytes: &[u8]) -> Vec<u64> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    };
+    bytes.chunks(8).map(word).collect()
+}
 
 /// The geometry that the first two bytes choose, and the rest as whole words.
 fn geometry_and_words(bytes: &[u8], least: usize) -> (Geometry, Vec<u64>) {
     let chosen = bytes.first().map_or(0, |b| usize::from(*b)) % 4;
     let bits = [1, 65, 301, 20][chosen];
     let thresholds = bytes.get(1).is_some_and(|b| b % 2 == 1);
-    let rest = bytes.get(2..).unwrap_or_default();
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    };
-    let mut words: Vec<u64> = rest.chunks(8).map(word).collect();
+    let mut words = whole_words(bytes.get(2..).unwrap_or_default());
     words.resize(words.len().max(least), 0);
     (Geometry::new(PAGE_WORDS, bits, thresholds).unwrap(), words)
 }
@@ -204,6 +215,101 @@ fn segment_description() {
             "lists: {}, rows: {}",
             !segment.postings.is_empty(),
             segment.rows > 0
+        ))
+    });
+}
+
+/// Words of a page that is as good as full of what the longest metapage says; it takes inputs of 3 kB.
+const METAPAGE_WORDS: usize = LEAST_WORDS + 10;
+
+/// Metapages without the zeros at their ends: of an empty index, and of others from small to full.
+fn metapages() -> Vec<Vec<u8>> {
+    let full = full_metapage(METAPAGE_WORDS);
+    let mut metas = vec![Meta::new(METAPAGE_WORDS, 7, false).unwrap()];
+    for (segments, lists, tails) in [
+        (1, 0, [0, 0]),
+        (2, 1, [0, 0]),
+        (3, 0, [2, 0]),
+        (0, 2, [3, 1]),
+    ] {
+        let mut meta = full.clone();
+        meta.segments.truncate(segments);
+        meta.free.truncate(lists);
+        for (tail, n) in meta.tails.iter_mut().zip(tails) {
+            tail.truncate(n);
+        }
+        metas.push(meta);
+    }
+    metas.push(full);
+    let bytes = |meta: Meta| {
+        let mut words = vec![0; METAPAGE_WORDS];
+        meta.encode(&mut words);
+        let used = words
+            .iter()
+            .rposition(|&word| word != 0)
+            .map_or(0, |at| at + 1);
+        words[..used]
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect()
+    };
+    metas.into_iter().map(bytes).collect()
+}
+
+#[test]
+fn metapage() {
+    fuzz("metapage", true, &metapages(), |bytes| {
+        let mut words = whole_words(bytes);
+        words.resize(METAPAGE_WORDS, 0);
+        let decoded = Meta::decode(&words);
+        if let Err(error) = &decoded {
+            // the extension says where it is, and what to do
+            assert_eq!(error.kind(), ErrorKind::Corrupted);
+            assert!(error.detail_text().is_none() && error.hint_text().is_none());
+        }
+        let meta = message(decoded)?;
+        let mut again = vec![u64::MAX; METAPAGE_WORDS];
+        meta.encode(&mut again);
+        assert_eq!(Meta::decode(&again).as_ref(), Ok(&meta));
+        assert!(meta.holds_of(&meta));
+        // nothing that is said is left out
+        assert_eq!(again[..6], words[..6]);
+        let halves = again.iter().zip(&words).flat_map(|(a, w)| {
+            let (a, w) = (split(*a), split(*w));
+            [(a.0, w.0), (a.1, w.1)]
+        });
+        halves.for_each(|(again, read)| assert!(again == read || again == 0));
+
+        meta.check_size().expect("it was on a page");
+        assert!(meta.segments.is_sorted_by_key(|s| s.generation));
+        for s in &meta.segments {
+            assert!(0 < s.generation && s.generation < meta.next_generation);
+            assert!((1..=MAX_ROWS).contains(&s.rows) && s.dead <= s.rows);
+            assert!(s.map != BLOCK && s.pages >= 2);
+        }
+        assert!(meta
+            .free
+            .iter()
+            .all(|list| list.first != BLOCK && list.blocks > 0));
+        assert!(meta.tails.iter().flatten().all(|&block| block != BLOCK));
+        for part in Part::ALL {
+            let geometry = meta.geometry(part);
+            assert!(geometry.capacity > 0 && geometry.page_words == METAPAGE_WORDS);
+            let listed = meta.segments_of(part).count() + meta.tail(part).len();
+            assert!(listed == 0 || geometry.bits > 0);
+        }
+        if meta.shape() != 0 {
+            let bytes = meta.geometry(Part::Signatures).bits.div_ceil(8) as usize;
+            let empty = [&meta.shape().to_le_bytes()[..], &vec![0; 4 + bytes]].concat();
+            View::untrusted(&empty).expect("a signature of this shape");
+        }
+        Ok(format!(
+            "shape: {}, thresholds: {}, segments: {}, free: {}, tail: {}",
+            meta.shape() != 0,
+            meta.thresholds(),
+            !meta.segments.is_empty(),
+            !meta.free.is_empty(),
+            !meta.tail(Part::Signatures).is_empty(),
         ))
     });
 }
