@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 
-use bloom_ident_core::filter::Shape;
+use bloom_ident_core::filter::{newer_version, Shape};
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::Geometry;
+use bloom_ident_core::Error;
 
 use super::{FreeList, Meta, Part, SegmentEntry};
 use crate::sigfile::page::words::{join, pack, split, unpack};
@@ -72,6 +73,27 @@ fn is_possible(shape: u64, thresholds: bool) -> bool {
     possible
 }
 
+/// Fails over an index that a newer version has written, or its signatures. Any other unknown version is damage.
+fn refuse_newer(index: SigfileIndex<'_>, version: u16, shape: u64) {
+    let (is, version, ours) = match newer_version(&shape.to_le_bytes()) {
+        // They count from 1, as those of signatures do.
+        _ if (VERSION + 1..0x80).contains(&version) => ("is", version, VERSION),
+        Some(version) => (
+            "has signatures",
+            version.into(),
+            bloom_ident_core::filter::VERSION.into(),
+        ),
+        None => return,
+    };
+    let what = format!(
+        "index \"{}\" {is} in format version {version}",
+        index.name()
+    );
+    crate::pg::error::raise(&Error::newer_format(what, ours).hint(
+        "Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.",
+    ));
+}
+
 impl Meta {
     /// Writes what [`Meta::check_size`] has found to fit.
     pub fn encode(&self, words: &mut [u64]) {
@@ -132,7 +154,7 @@ impl Meta {
 
     /// Reads what [`Meta::encode`] has written for the same index.
     ///
-    /// Errors: damage.
+    /// Errors: a newer format; damage.
     pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Meta {
         let (segments, free) = split(words[4]);
         let (tail, nulls) = split(words[5]);
@@ -140,6 +162,9 @@ impl Meta {
         let (tail, nulls) = (tail as usize, nulls as usize);
         let version = (words[0] >> 32) as u16;
         let known = words[0] as u32 == MAGIC;
+        if known {
+            refuse_newer(index, version, words[2]);
+        }
         let flags = words[0] >> 48;
         let kinds = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
         if !known
