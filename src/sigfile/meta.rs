@@ -5,6 +5,7 @@
 //! why a tail page never comes from a free list.
 
 use bloom_ident_core::sigfile::Meta;
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
@@ -25,11 +26,20 @@ pub fn empty(thresholds: bool) -> Meta {
 
 /// What the words of the index's metapage say.
 ///
-/// Errors: damage.
+/// Errors: a newer format; damage.
 pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Meta {
-    let meta = Meta::decode(words);
-    meta.map_err(|e| index.damaged(META, e.message()))
-        .or_raise()
+    let wrong = |error: Error| match error.kind() {
+        ErrorKind::NewerFormat => newer(index, &error),
+        _ => index.damaged(META, error.message()),
+    };
+    Meta::decode(words).map_err(wrong).or_raise()
+}
+
+fn newer(index: SigfileIndex<'_>, error: &Error) -> Error {
+    let message = format!("index \"{}\" {}", index.name(), error.message());
+    Error::new(ErrorKind::NewerFormat, message)
+        .detail(error.detail_text().unwrap_or_default())
+        .hint("Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.")
 }
 
 /// What a page that is held says.

@@ -17,7 +17,7 @@ use super::bytes::{halves, halves_mut};
 use super::posting::MAX_ROWS;
 use super::rows::Geometry;
 use super::words::{join, split};
-use crate::filter::{Shape, VERSION as SIGNATURE_VERSION};
+use crate::filter::{newer_version, Shape, VERSION as SIGNATURE_VERSION};
 use crate::{Error, ErrorKind, Result};
 
 /// "BISF"
@@ -117,6 +117,27 @@ pub struct Meta {
     shape: u64,
     /// One for each [`Part`].
     geometries: [Geometry; 2],
+}
+
+/// Versions count from 1, as those of signatures do, and higher ones than these are damage.
+const FUTURE: std::ops::Range<u16> = VERSION + 1..0x80;
+
+/// Errors: a newer version has written the metapage, or its signatures; any other unknown version is damage.
+fn check_format(version: u16, shape: u64) -> Result<()> {
+    if FUTURE.contains(&version) {
+        return Err(Error::newer_format(
+            format!("is in format version {version}"),
+            VERSION,
+        ));
+    }
+    if let Some(newer) = newer_version(&shape.to_le_bytes()) {
+        let what = format!("has signatures in format version {newer}");
+        return Err(Error::newer_format(what, SIGNATURE_VERSION));
+    }
+    if version != VERSION {
+        return Err(Error::damaged("the metapage is of an unknown version"));
+    }
+    Ok(())
 }
 
 impl Meta {
@@ -232,7 +253,8 @@ impl Meta {
 
     /// Reads what [`Meta::encode`] has written; `words` are the whole content of the page.
     ///
-    /// Errors: damage. Blocks are looked at where they are read.
+    /// Errors: a newer format, of the metapage or of the signatures; the message goes on behind the name of the index. Damage. Blocks are looked at
+    /// where they are read.
     pub fn decode(words: &[u64]) -> Result<Meta> {
         let impossible = || Err(Error::damaged("the metapage has impossible numbers"));
         if words.len() < LEAST_WORDS {
@@ -240,8 +262,8 @@ impl Meta {
         }
         let (magic, head) = split(words[0]);
         let (version, flags) = (head as u16, head >> 16);
-        if magic == MAGIC && version != VERSION {
-            return Err(Error::damaged("the metapage is of an unknown version"));
+        if magic == MAGIC {
+            check_format(version, words[2])?;
         }
         let numbers = |word: u64| {
             let (low, high) = split(word);
