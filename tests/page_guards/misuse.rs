@@ -2,7 +2,8 @@
 //! and no other line is.
 
 use crate::pg::relation::OpenRelation;
-use crate::sigfile::meta::Meta;
+use bloom_ident_core::sigfile::Meta;
+use crate::sigfile::meta;
 use crate::sigfile::page::{
     BlankPage, ExclusiveLock, PageGuard, PageKind, PageLock, PageLog, SharedLock, SigfileIndex,
     META,
@@ -32,7 +33,7 @@ fn start_beside_shared(page: &mut PageGuard<'_, SharedLock>, new: BlankPage<'_>)
 }
 
 fn store_meta_in_shared(index: SigfileIndex<'_>, meta: &Meta) {
-    meta.store(&mut index.share(META)); // E0308
+    meta::store(meta, &mut index.share(META)); // E0308
 }
 
 fn shared_as_exclusive(page: PageGuard<'_, SharedLock>) -> PageGuard<'_, ExclusiveLock> {

@@ -1,7 +1,7 @@
 //! Page guards as they are meant to be used: this compiles.
 
 use crate::pg::relation::OpenRelation;
-use crate::sigfile::meta::Meta;
+use crate::sigfile::meta;
 use crate::sigfile::page::{
     ExclusiveLock, PageGuard, PageKind, PageLock, PageLog, SharedLock, SigfileIndex, META,
 };
@@ -32,8 +32,8 @@ fn write_anew(index: SigfileIndex<'_>) -> u32 {
 
 /// A metapage is read under a shared lock, and stored under an exclusive one.
 fn store(index: SigfileIndex<'_>) {
-    let meta = Meta::decode(&index.share(META));
-    meta.store(&mut index.exclusive(META));
+    let meta = meta::of_page(&index.share(META));
+    meta::store(&meta, &mut index.exclusive(META));
 }
 
 /// A guard goes from hand to hand, as long as the relation is open.
