@@ -31,6 +31,8 @@ pub enum ErrorKind {
     NotSupported,
     /// Stored data that no code of ours can have written (XX002).
     Corrupted,
+    /// Data in a format that only a newer version reads (0A000).
+    NewerFormat,
     /// Memory could not be reserved (53200).
     OutOfMemory,
 }
@@ -66,6 +68,15 @@ impl Error {
     #[cold]
     pub fn damaged(what: impl Into<String>) -> Self {
         Error::new(ErrorKind::Corrupted, what)
+    }
+
+    /// Data that a newer version has stored; `what` is half a sentence, as messages are, and `ours` the format version that
+    /// this one reads.
+    #[cold]
+    pub fn newer_format(what: impl Into<String>, ours: impl fmt::Display) -> Self {
+        Error::new(ErrorKind::NewerFormat, what).detail(format!(
+            "A newer version of bloom_ident has stored it. This one reads format version {ours}."
+        ))
     }
 
     /// Says on which page of a segment it is, for callers that know what is stored where.

@@ -22,6 +22,11 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 /// What a target makes of an input: the class of its answer, or the message of its error.
 pub type Outcome = Result<String, String>;
 
+/// A result whose error is its message.
+pub fn message<T>(result: Result<T, impl std::fmt::Display>) -> Result<T, String> {
+    result.map_err(|error| error.to_string())
+}
+
 /// Cases between looks at the clock.
 const CASES: u32 = 200;
 

@@ -64,7 +64,22 @@ fn change() -> impl Strategy<Value = Change> {
         "[ (),:;.=/'\\-+]{1,3}".prop_map(String::into_bytes),
         "\\PC{1,3}".prop_map(String::into_bytes),
         prop::sample::select(vec![
-            "DD", "MM", "YYYY", "Month", "rules=", "key=", "family=", "0.5 ", "NaN", "inf", "1e9"
+            "DD",
+            "MM",
+            "YYYY",
+            "Month",
+            "rules=",
+            "key=",
+            "family=",
+            "0.5 ",
+            "NaN",
+            "inf",
+            "1e9",
+            "\0",
+            "flag",
+            "\0message\0",
+            "\0review\0",
+            "\0blocklist\0"
         ])
         .prop_map(|word| word.as_bytes().to_vec()),
     ];

@@ -1,19 +1,19 @@
-//! What reads bytes: signatures, queries, keys of a GiST index, and everything that a sigfile index has on its pages.
+//! What reads bytes: signatures, queries, keys of a GiST index, weights, type modifiers, arguments of the trigger.
 
-use bloom_ident_core::filter::{Builder, QueryView, Shape, View};
-use bloom_ident_core::gist::{split, unite, united_size, TreeKey};
-use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage};
-use bloom_ident_core::sigfile::{Geometry, Query, RowPage, RowPageMut, Segment, SignatureRow};
+#[path = "../../core/tests/damaged/tree_keys.rs"]
+mod tree_keys;
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::filter::{typmod, Builder, QueryView, Shape, View};
+use bloom_ident_core::gist::{unite, united_size, TreeKey};
+use bloom_ident_core::guard::options::{GuardAction, GuardArguments};
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
-use bloom_ident_fuzz::fuzz;
+use bloom_ident_core::ErrorKind;
+use bloom_ident_fuzz::{fuzz, message};
+use tree_keys::use_key;
 
-/// Words of a page here.
-const PAGE_WORDS: usize = 64;
 const HEADER: usize = 12;
-
-fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
-    result.map_err(|error| error.to_string())
-}
 
 fn signature(k: i64, p: i64, text: &str) -> Vec<u8> {
     let shape = Shape::new(k, p, 3).unwrap();
@@ -110,22 +110,7 @@ fn gist_keys() {
     let seeds = [leaves.clone(), vec![inner, mixed, query]].concat();
     fuzz("gist_keys", true, &seeds, |bytes| {
         let key = TreeKey::stored(bytes).ok_or("no key")?;
-        // searched for are signatures and queries, of any shape
-        for other in &keys {
-            assert!((0.0..=1.0).contains(&key.bound(other)));
-            key.may_match(other);
-            key.may_contain(other);
-            key.may_be_within(other);
-            key.may_equal(other);
-            key.order(other);
-            key.foreign(other);
-            assert!(key.penalty(other) >= 0.0 && other.penalty(&key) >= 0.0);
-        }
-        let all = [keys[0], key, keys[2]];
-        message(split(&all))?;
-        let mut united = vec![0; message(united_size(all))?];
-        unite(all, &mut united);
-        assert!(TreeKey::stored(&united).is_some());
+        message(use_key(key, &keys))?;
         Ok(key
             .describe()
             .split(' ')
@@ -133,207 +118,6 @@ fn gist_keys() {
             .unwrap_or_default()
             .to_owned()
             + &bytes.len().min(3).to_string())
-    });
-}
-
-/// The geometry that the first two bytes choose, and the rest as whole words.
-fn geometry_and_words(bytes: &[u8], least: usize) -> (Geometry, Vec<u64>) {
-    let chosen = bytes.first().map_or(0, |b| usize::from(*b)) % 4;
-    let bits = [1, 65, 301, 20][chosen];
-    let thresholds = bytes.get(1).is_some_and(|b| b % 2 == 1);
-    let rest = bytes.get(2..).unwrap_or_default();
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    };
-    let mut words: Vec<u64> = rest.chunks(8).map(word).collect();
-    words.resize(words.len().max(least), 0);
-    (Geometry::new(PAGE_WORDS, bits, thresholds).unwrap(), words)
-}
-
-fn row_pages() -> Vec<Vec<u8>> {
-    let mut seeds = vec![];
-    for (chosen, thresholds, n) in [(0, 0, 20), (1, 1, 5), (2, 0, 9), (3, 1, 3), (3, 0, 0)] {
-        let (geometry, _) = geometry_and_words(&[chosen, thresholds], 0);
-        let mut page = vec![0; PAGE_WORDS];
-        for i in 0..n {
-            let mut words = vec![0; geometry.stride];
-            words[0] = i & ((1 << geometry.bits.min(4)) - 1);
-            let row = SignatureRow {
-                words: &words,
-                popcount: if i == 7 {
-                    geometry.null_popcount()
-                } else {
-                    words[0].count_ones()
-                },
-                threshold: f64::from(thresholds) * 0.8,
-                tid: i,
-            };
-            RowPageMut::new(geometry, &mut page).push(row);
-        }
-        let bytes = page.iter().flat_map(|word| word.to_le_bytes());
-        seeds.push([chosen, thresholds].into_iter().chain(bytes).collect());
-    }
-    seeds
-}
-
-#[test]
-fn row_page() {
-    fuzz("row_page", true, &row_pages(), |bytes| {
-        let (geometry, mut words) = geometry_and_words(bytes, PAGE_WORDS);
-        words.truncate(PAGE_WORDS);
-        let page = message(RowPage::new(geometry, &words))?;
-        let asked = vec![1; geometry.stride];
-        let query = Query::new(&geometry, &asked, 0.3);
-        query.scan(&page, 0, page.len(), |i, common| {
-            assert!(
-                i < page.len()
-                    && common
-                        <= page
-                            .row(i)
-                            .words
-                            .iter()
-                            .map(|w| w.count_ones())
-                            .sum::<u32>()
-            );
-        });
-        let checked = message(page.check());
-        for i in 0..page.len() {
-            assert!(checked.is_err() || page.checked(i).is_ok());
-        }
-        assert!(page.checked(page.len()).is_err());
-        checked.map(|()| format!("full: {}, empty: {}", page.is_full(), page.is_empty()))
-    });
-}
-
-/// Pages of the tail: rows are added to them.
-#[test]
-fn growing_page() {
-    fuzz("growing_page", true, &row_pages(), |bytes| {
-        let (geometry, mut words) = geometry_and_words(bytes, PAGE_WORDS);
-        words.truncate(PAGE_WORDS);
-        let len = message(RowPage::growing(geometry, &words))?.len();
-        let row = SignatureRow {
-            words: &vec![1; geometry.stride],
-            popcount: geometry.stride as u32,
-            threshold: 0.5,
-            tid: 7,
-        };
-        let pushed = RowPageMut::new(geometry, &mut words).push(row);
-        let page = message(RowPage::growing(geometry, &words))?;
-        assert_eq!(page.len(), len + usize::from(pushed));
-        assert!(!pushed || page.tid(len) == 7);
-        Ok(format!("pushed: {pushed}"))
-    });
-}
-
-#[test]
-fn posting_page() {
-    let mut seeds = vec![];
-    for (width, rows) in [(9, 40), (16, 60), (1, 10)] {
-        let mut filler = PostingFiller::new(PAGE_WORDS, width, rows);
-        for row in 0..rows {
-            filler.push(row / 3 % (1 << width), row);
-        }
-        let mut words = vec![0; PAGE_WORDS];
-        filler.finish(&mut words);
-        seeds.push(
-            [0, 0]
-                .into_iter()
-                .chain(words.iter().flat_map(|w| w.to_le_bytes()))
-                .collect(),
-        );
-    }
-    fuzz("posting_page", true, &seeds, |bytes| {
-        let (_, mut words) = geometry_and_words(bytes, PAGE_WORDS);
-        words.truncate(PAGE_WORDS);
-        let page = message(PostingPage::new(&words))?;
-        let checked = message(page.check());
-        for value in (0..40).chain([page.base() as u32, u32::MAX]) {
-            let Ok(list) = page.find(value) else { continue };
-            assert_eq!(list.rows().count(), list.len());
-            assert!(list.count_within(3..30) <= list.len());
-            list.within(3..30).rows().for_each(drop);
-            list.about(3..30).rows().for_each(drop);
-        }
-        checked?;
-        assert!(page.iter().count() <= page.len());
-        Ok(format!("one: {}", page.len() == 1))
-    });
-}
-
-#[test]
-fn segment_description() {
-    use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
-    use bloom_ident_core::sigfile::Pages;
-
-    struct Pages64(Vec<Vec<u64>>);
-    impl Pages for Pages64 {
-        fn page(&mut self, number: u32) -> bloom_ident_core::Result<&[u64]> {
-            Ok(&self.0[number as usize])
-        }
-    }
-    impl PageStore for Pages64 {
-        fn append(&mut self, _: Content, words: &[u64]) {
-            self.0.push(words.to_vec());
-        }
-    }
-    let mut seeds = vec![];
-    for (chosen, thresholds, n) in [(0, 0, 3), (1, 1, 40), (2, 0, 900), (3, 0, 0)] {
-        let (geometry, _) = geometry_and_words(&[chosen, thresholds], 0);
-        let mut writer = Writer::new(geometry, Pages64(vec![]));
-        for i in 0..n {
-            let mut words = vec![0; geometry.stride];
-            words[0] = 1;
-            let row = SignatureRow {
-                words: &words,
-                popcount: 1,
-                threshold: f64::from(thresholds) * 0.5,
-                tid: i + 1,
-            };
-            writer.push(row).unwrap();
-        }
-        let (segment, _) = writer.finish(Some(2), 1 << 16).unwrap();
-        let mut words = vec![];
-        segment.encode(&mut words);
-        seeds.push(
-            [chosen, thresholds]
-                .into_iter()
-                .chain(words.iter().flat_map(|w| w.to_le_bytes()))
-                .collect(),
-        );
-    }
-    fuzz("segment_description", true, &seeds, |bytes| {
-        let (geometry, words) = geometry_and_words(bytes, 0);
-        let mut rest = &words[..];
-        let segment = message(Segment::decode(geometry, &mut rest))?;
-        let mut again = vec![];
-        segment.encode(&mut again);
-        let decoded = message(Segment::decode(geometry, &mut &again[..]))?;
-        assert_eq!(decoded, segment);
-        assert!(
-            segment.size() <= 64 * words.len() + 4096,
-            "{} bytes",
-            segment.size()
-        );
-        assert!(segment.present() <= segment.rows && segment.row_pages() <= segment.pages());
-        for popcount in [0, 1, geometry.bits, geometry.null_popcount()] {
-            let range = segment.range(0, popcount.min(geometry.bits));
-            assert!(range.start <= range.end && range.end <= segment.rows);
-        }
-        for row in [0, segment.rows / 2, segment.rows.saturating_sub(1)] {
-            assert!(segment.rows == 0 || segment.popcount_of(row) <= geometry.null_popcount());
-        }
-        for postings in &segment.postings {
-            let pages = postings.pages(postings.fences[0]);
-            assert!(pages.end <= segment.pages());
-        }
-        Ok(format!(
-            "lists: {}, rows: {}",
-            !segment.postings.is_empty(),
-            segment.rows > 0
-        ))
     });
 }
 
@@ -363,4 +147,121 @@ fn weights() {
         );
         Ok(format!("{}", result.is_some()))
     });
+}
+
+/// A modifier as the server keeps it. There may be some that no declaration has given.
+#[test]
+fn packed_modifier() {
+    let packed = |k, p, ngram| typmod::pack(Shape::new(k, p, ngram).unwrap());
+    let numbers = [
+        -1,
+        0,
+        i32::MIN,
+        i32::MAX,
+        packed(1, 5, 2),
+        packed(7, 43, 3),
+        packed(64, 8191, 8),
+    ];
+    let seeds = numbers.map(|n| n.to_le_bytes().to_vec());
+    fuzz("packed_modifier", true, &seeds, |bytes| {
+        let mut number = [0; 4];
+        number
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(to, byte)| *to = *byte);
+        let number = i32::from_le_bytes(number);
+        let shown = typmod::show(number);
+        let shape = typmod::unpack(number);
+        let is = Shape::new(7, 43, 3).unwrap();
+        let enforced = typmod::enforce(number, is);
+        if let Err(error) = &shape {
+            assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+            assert_eq!(shown, format!("({number})"));
+            assert_eq!(enforced.as_ref(), Err(error));
+        }
+        let Some(shape) = message(shape)? else {
+            assert!(number < 0 && shown.is_empty() && enforced.is_ok());
+            return Ok("none".into());
+        };
+        assert_eq!(typmod::pack(shape), number);
+        assert_eq!(shown, shape.to_string());
+        assert_eq!(enforced.is_ok(), shape == is);
+        Ok("shape".into())
+    });
+}
+
+/// The arguments of a trigger, a zero byte between any two.
+#[test]
+fn trigger_arguments() {
+    let seeds = [
+        &b"sig\x000.85\0reject"[..],
+        b"sig\0 1e-1 \0warn\0message\0zu \xe4hnlich",
+        b"sig\x001\0skip\0blocklist\0public.list\0blocklist_column\0other",
+        b"sig\x000\0flag\0review\0\"Review\"\0blocklist\0l",
+        b"sig\x001.5\0reject",
+        b"sig\0NaN\0reject",
+        b"sig\0-0\0reject",
+        b"\x83\x5c\x000.5\0\x83\x5c",
+        b"sig\x000.85\0flag\0message\0m\0review\0r",
+        b"sig\x000.85\0warn\0review\0r\0review\0s",
+        b"",
+    ]
+    .map(<[u8]>::to_vec);
+    fuzz("trigger_arguments", true, &seeds, |bytes| {
+        let parts = bytes.split(|&byte| byte == 0).filter(|_| !bytes.is_empty());
+        let args: Vec<CString> = parts.map(|part| CString::new(part).unwrap()).collect();
+        let given = GuardArguments::parse(&args).map_err(|error| {
+            let quoted = quoted(&error.message);
+            let names = [
+                &b"review"[..],
+                b"message",
+                b"blocklist_column\" needs option \"blocklist",
+            ];
+            let is_argument = args.iter().any(|arg| arg.to_bytes() == quoted);
+            assert!(quoted.is_empty() || is_argument || names.contains(&quoted));
+            assert!(error.message.len() <= quoted.len() + 80);
+            let hint = error.hint.unwrap_or_default();
+            format!("{} {hint}", String::from_utf8_lossy(&error.message))
+        })?;
+        assert!((0.0..=1.0).contains(&given.threshold));
+        assert_eq!(given.review.is_some(), given.action == GuardAction::Flag);
+        assert!(given.list_column.is_none() || given.list.is_some());
+        assert!(given.message.is_none() || given.action != GuardAction::Flag);
+        let searched = given.list_column.unwrap_or(given.column);
+        assert_eq!(given.searched_column(), searched);
+
+        // written in another way, they say the same
+        let threshold = CString::new(given.threshold.to_string()).unwrap();
+        let action = CString::new(given.action.name()).unwrap();
+        let mut again: Vec<&CStr> = vec![given.column, &threshold, &action];
+        let options = [
+            (c"message", given.message),
+            (c"blocklist_column", given.list_column),
+            (c"blocklist", given.list),
+            (c"review", given.review),
+        ];
+        for (name, value) in options {
+            again.extend(value.into_iter().flat_map(|value| [name, value]));
+        }
+        assert_eq!(again.len(), args.len());
+        assert_eq!(GuardArguments::parse(&again).as_ref(), Ok(&given));
+        Ok(format!(
+            "{} list: {}, message: {}",
+            given.action.name(),
+            given.list.is_some(),
+            given.message.is_some()
+        ))
+    });
+}
+
+/// What stands between the first and the last quotation mark.
+fn quoted(message: &[u8]) -> &[u8] {
+    let mark = |byte: &u8| *byte == b'"';
+    match (
+        message.iter().position(mark),
+        message.iter().rposition(mark),
+    ) {
+        (Some(first), Some(last)) if first < last => &message[first + 1..last],
+        _ => b"",
+    }
 }

@@ -1,9 +1,10 @@
 //! What reads text: normalisation, n-grams, dates, check digits, the text forms of signatures and queries.
 
 use bloom_ident_core::filter::{
-    parse_text, query::parse_query_text, query::write_query_text, write_text, QueryView, View,
+    parse_text, query::parse_query_text, query::write_query_text, typmod, write_text, QueryView,
+    Shape, View,
 };
-use bloom_ident_core::{ngram, text};
+use bloom_ident_core::{ngram, text, ErrorKind};
 use bloom_ident_fuzz::{fuzz, Outcome};
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
@@ -211,4 +212,44 @@ fn query_text() {
             Ok(format!("empty: {}", view.signature.popcount() == 0))
         },
     );
+}
+
+/// What stands between the parentheses of `bloom(k,p,q)`.
+#[test]
+fn type_modifier() {
+    let declared = [
+        "7,43,3",
+        "64,8191,8",
+        "1,5,2",
+        " 7 ,+43, 3",
+        "7,43",
+        "7,43,3,1",
+        "a,43,3",
+        "65,43,3",
+        "7,44,3",
+        "7,43,9",
+    ];
+    fuzz("type_modifier", true, &seeds(&declared), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let written: Vec<&str> = text.split(',').collect();
+        let parsed = typmod::parse(&written);
+        if let Err(error) = &parsed {
+            assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        }
+        let shape = message(parsed)?;
+        let (k, p, ngram) = (shape.k(), shape.p(), shape.ngram());
+        assert!((1..=64).contains(&k) && (5..=8191).contains(&p) && (2..=8).contains(&ngram));
+        assert!((2..p).take_while(|d| d * d <= p).all(|d| p % d > 0));
+        let packed = typmod::pack(shape);
+        assert_eq!(typmod::unpack(packed), Ok(Some(shape)));
+        let shown = typmod::show(packed);
+        let inner = shown.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
+        let again: Vec<&str> = inner.expect("parentheses").split(',').collect();
+        assert_eq!(typmod::parse(&again), Ok(shape));
+        assert_eq!(typmod::enforce(packed, shape), Ok(()));
+        let other = Shape::new(i64::from(k) % 64 + 1, p.into(), ngram.into()).unwrap();
+        let refused = typmod::enforce(packed, other).expect_err("another shape");
+        assert_eq!(refused.kind(), ErrorKind::DataException);
+        Ok(format!("one segment: {}", k == 1))
+    });
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
+use bloom_ident_core::filter::{newer_version, VERSION};
 use bloom_ident_core::gist::{unite, united_size, TreeKey};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
@@ -38,6 +39,9 @@ impl IndexKey {
                 let stored = IndexKey(Varlena::of(key));
                 if TreeKey::stored(stored.0.bytes()).is_some() {
                     return stored;
+                }
+                if let Some(version) = newer_version(stored.0.bytes()) {
+                    raise(&newer((*entry).rel, version));
                 }
             }
             raise(&damaged((*entry).rel))
@@ -80,20 +84,42 @@ unsafe fn fits_page(value: *const pg_sys::varlena) -> bool {
     }
 }
 
+/// How messages call an index.
+///
+/// # Safety
+/// `index` is open, or NULL.
+unsafe fn name_of(index: pg_sys::Relation) -> String {
+    if index.is_null() {
+        return "index on signatures".to_owned();
+    }
+    // SAFETY: the relation is open, so it has its row of pg_class.
+    let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
+    format!("index \"{}\"", name.to_string_lossy())
+}
+
 /// # Safety
 /// `index` is open, or NULL.
 #[cold]
 pub unsafe fn damaged(index: pg_sys::Relation) -> Error {
-    let name = if index.is_null() {
-        "index on signatures".to_owned()
-    } else {
-        // SAFETY: the relation is open, so it has its row of pg_class.
-        let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
-        format!("index \"{}\"", name.to_string_lossy())
-    };
+    // SAFETY: as the caller has it.
+    let name = unsafe { name_of(index) };
     Error::new(ErrorKind::Corrupted, format!("{name} is damaged"))
         .detail("A page has a key that cannot be.")
         .hint("Rebuild the index with REINDEX.")
+}
+
+/// A leaf key in a format that a newer version has stored.
+///
+/// # Safety
+/// `index` is open, or NULL.
+#[cold]
+unsafe fn newer(index: pg_sys::Relation, version: u8) -> Error {
+    // SAFETY: as the caller has it.
+    let name = unsafe { name_of(index) };
+    let what = format!("{name} has signatures in format version {version}");
+    Error::newer_format(what, VERSION).hint(
+        "Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.",
+    )
 }
 
 /// The inner key that stands for all of `keys`, in the memory of the current context.

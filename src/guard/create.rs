@@ -46,7 +46,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
     catalog::check_exists(table)?;
     let tree = tree_of(table)?;
     let name = free_name(&tree, &options.column);
-    let skips = options.is_before();
+    let skips = options.action.is_before();
     check(table, &tree, options, &name)?;
     cursor::execute(statement(table, function, &name, skips, &arguments));
     Ok(as_name(&name))

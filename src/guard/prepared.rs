@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::CStr;
 
+use bloom_ident_core::guard::options::GuardAction;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::options::{GuardAction, GuardOptions};
+use super::options::GuardOptions;
 use super::review::ReviewTable;
 use super::tables::column::signature_column;
 use super::tables::key::PrimaryKey;
@@ -98,7 +99,7 @@ impl PreparedGuard {
             None => top,
         };
         partition_tree::lock(top);
-        let wanted = options.searched_column();
+        let wanted = options.searched_column.as_c_str();
         let tree = PartitionTree::to_search(searched, wanted)?;
         let targets = tree
             .leaves

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::similar_rows::{SimilarRow, SimilarRows};
+use bloom_ident_core::guard::similar_rows::{SimilarRow, SimilarRows};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::prepared::PreparedGuard;

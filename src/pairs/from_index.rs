@@ -159,7 +159,7 @@ fn join_loose(
 fn check_shapes(tables: &[IndexedTable]) {
     let mut shapes = tables
         .iter()
-        .map(|t| t.meta.shape)
+        .map(|t| t.meta.shape())
         .filter(|&shape| shape != 0);
     if let Some(first) = shapes.next() {
         if let Some(other) = shapes.find(|&shape| shape != first) {

@@ -2,13 +2,14 @@
 
 use std::ffi::CStr;
 
+use bloom_ident_core::sigfile::Meta;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
 use crate::pg::relation::OpenRelation;
-use crate::sigfile::{is_sigfile, signature_column, Meta, SigfileIndex};
+use crate::sigfile::{is_sigfile, meta_of_words, read_meta_for, signature_column, SigfileIndex};
 
 /// The lock on relations that are read.
 pub const LOCK: u32 = pg_sys::AccessShareLock;
@@ -67,7 +68,7 @@ impl IndexedTable {
             let snapshot = pg_sys::GetActiveSnapshot();
             let index = SigfileIndex::of(&open);
             index.count_scan();
-            let meta = Meta::read_for(index, snapshot);
+            let meta = read_meta_for(index, snapshot);
             Some(IndexedTable {
                 index: open.keep_lock(),
                 heap,
@@ -87,7 +88,7 @@ impl IndexedTable {
         let open = OpenRelation::index(index, LOCK).keep_lock();
         // SAFETY: the index is one of sigfile, and the server has restored the leader's snapshot.
         unsafe {
-            let meta = Meta::of_words(SigfileIndex::of(&open), words);
+            let meta = meta_of_words(SigfileIndex::of(&open), words);
             IndexedTable {
                 index: open,
                 heap,

@@ -3,9 +3,9 @@
 //! log-structured merge tree (O'Neil et al. 1996).
 //!
 //! ARCHITECTURE.md explains the structure; what is computed is in the core. The floors, from below: `page` (how pages are
-//! held and changed), `class` (operators and options), `meta` (the metapage), `read` (segments, tails, free lists), `sort`
-//! (the external sort), `write` (build, insert, merge, VACUUM), `scan` (searches, and what they cost) and `inspect` (functions
-//! for the DBA). What other rooms use is named here, and nothing else of it.
+//! held and changed), `class` (operators and options), `meta` (reading and changing the metapage), `read` (segments, tails,
+//! free lists), `sort` (the external sort), `write` (build, insert, merge, VACUUM), `scan` (searches, and what they cost) and
+//! `inspect` (functions for the DBA). What other rooms use is named here, and nothing else of it.
 
 mod class;
 mod handler;
@@ -24,7 +24,7 @@ pub use handler::{is_estimated_by_sigfile, is_sigfile};
 
 // Jobs over whole tables read an index as it is: its metapage, its segments by the segment reader, its tails by the walk
 // over tail pages.
-pub use meta::{Meta, Part, SegmentEntry};
+pub use meta::{of_words as meta_of_words, read_for as read_meta_for};
 pub use page::{SigfileIndex, PAGE_WORDS};
 pub use read::cache::segment;
 pub use read::{check_tids, SegmentDescription, SegmentReader, TailPages};

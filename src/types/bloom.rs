@@ -1,12 +1,12 @@
 //! The type `bloom` as argument and as result.
 
-use bloom_ident_core::filter::{Builder, Shape, View, VERSION};
+use bloom_ident_core::filter::{newer_version, Builder, Shape, View, VERSION};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
 
-use crate::pg::error::{raise_as, OrRaise};
+use crate::pg::error::{raise, raise_as, OrRaise};
 use crate::pg::values::varlena::{build, Varlena};
 
 /// A signature argument.
@@ -47,19 +47,11 @@ impl<'a> Bloom<'a> {
 /// version has stored them, or the page that they came from is damaged.
 #[cold]
 pub fn corrupt(of: &str, bytes: &[u8]) -> ! {
-    // Version numbers count from 1, one by one, and keys of inner pages begin with 0x80 and more.
-    let newer = VERSION + 1..0x80;
-    if let Some(version) = bytes.first().filter(|first| newer.contains(first)) {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            &Error::new(
-                ErrorKind::InvalidBinary,
-                format!("cannot read a value of type {of} in format version {version}"),
-            )
-            .detail(format!(
-                "A newer version of bloom_ident has stored it. This one reads format version {VERSION}."
-            ))
-            .hint("Install the version of bloom_ident that was used before."),
+    if let Some(version) = newer_version(bytes) {
+        let what = format!("cannot read a value of type {of} in format version {version}");
+        raise(
+            &Error::newer_format(what, VERSION)
+                .hint("Install the version of bloom_ident that was used before."),
         );
     }
     raise_as(

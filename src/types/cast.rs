@@ -4,13 +4,12 @@ use std::ffi::CStr;
 
 use bitvec::order::Msb0;
 use bitvec::view::BitView;
-use bloom_ident_core::filter::Shape;
+use bloom_ident_core::filter::{typmod, Shape};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, JsonB};
 use serde::{Deserialize, Serialize};
 
 use super::bloom::{Bloom, NewBloom};
-use super::typmod;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::values::varlena::{build, NewValue, Varlena};
@@ -46,7 +45,7 @@ fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let (length, bits) = bytes.split_at(LENGTH);
     let length = i32::from_ne_bytes(length.try_into().expect("four bytes"));
     let convert = || -> Result<NewBloom> {
-        let Some(shape) = typmod::shape(typmod)? else {
+        let Some(shape) = typmod::unpack(typmod)? else {
             return Err(Error::new(
                 ErrorKind::InvalidParameter,
                 "cannot cast a bit string to bloom without a shape",

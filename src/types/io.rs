@@ -2,12 +2,12 @@
 
 use std::ffi::{CStr, CString};
 
+use bloom_ident_core::filter::typmod::enforce;
 use bloom_ident_core::filter::{parse_text, write_text, View};
 use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, Internal};
 
 use super::bloom::{Bloom, NewBloom};
-use super::typmod::enforce;
 use crate::pg::entry;
 use crate::pg::error::{save_or_raise, OrRaise};
 

@@ -30,6 +30,14 @@ pub const HEADER: usize = 12;
 /// Format version.
 pub const VERSION: u8 = 1;
 
+/// The format version of a signature that a newer version of the program has written; `None` for any other bytes.
+///
+/// Versions count from 1, one by one, and keys of inner pages begin with 0x80 and more.
+pub fn newer_version(bytes: &[u8]) -> Option<u8> {
+    let first = bytes.first().copied()?;
+    (VERSION + 1..0x80).contains(&first).then_some(first)
+}
+
 /// Version and shape.
 const TAG: usize = size_of::<u64>();
 
@@ -68,16 +76,19 @@ impl<'a> View<'a> {
             );
         }
         if bytes[0] != VERSION {
-            return Err(
-                bad(format!("unknown signature format version {}", bytes[0])).detail(format!(
-                    "This version of bloom_ident reads version {VERSION}."
-                )),
+            let unknown = bad(format!("unknown signature format version {}", bytes[0])).detail(
+                format!("This version of bloom_ident reads version {VERSION}."),
             );
+            return Err(match newer_version(bytes) {
+                Some(_) => unknown
+                    .of_kind(ErrorKind::NewerFormat)
+                    .hint("Install the version of bloom_ident that the signature comes from."),
+                None => unknown,
+            });
         }
         let view = View { bytes };
         let raw = view.shape();
-        Shape::new(raw.k.into(), raw.p.into(), raw.ngram.into())
-            .and_then(|s| s.with_variant(raw.rules.into(), raw.family.into(), raw.key.into()))
+        raw.check()
             .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
         let (length, wanted) = (bytes.len() - HEADER, raw.bytes());
         if length != wanted {

@@ -12,8 +12,9 @@ pub mod query;
 pub mod rates;
 mod set_bits;
 mod shape;
+pub mod typmod;
 
-pub use layout::{parse_text, write_text, View, HEADER, VERSION};
+pub use layout::{newer_version, parse_text, write_text, View, HEADER, VERSION};
 pub use plan::{plan, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
 pub use set_bits::{contains_text, Builder};

@@ -87,7 +87,7 @@ impl Shape {
         Ok(self)
     }
 
-    /// The shape in the first eight bytes of a signature.
+    /// The shape in the first eight bytes of a signature, whatever they are.
     pub fn of_tag(tag: u64) -> Shape {
         let [_, k, p0, p1, ngram, rules, family, key] = tag.to_le_bytes();
         Shape {
@@ -98,6 +98,15 @@ impl Shape {
             family,
             key,
         }
+    }
+
+    /// Whether signatures can have it, which is to be asked where it was read.
+    ///
+    /// Errors: those of [`Shape::new`] and [`Shape::with_variant`].
+    pub fn check(&self) -> Result<()> {
+        Shape::new(self.k.into(), self.p.into(), self.ngram.into())?
+            .with_variant(self.rules.into(), self.family.into(), self.key.into())
+            .map(|_| ())
     }
 
     /// Segments.

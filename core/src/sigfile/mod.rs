@@ -16,14 +16,17 @@ pub mod check;
 pub mod chunk;
 pub mod join;
 pub mod merge_policy;
+pub mod meta;
 mod pages;
 pub mod posting;
 pub mod query;
 pub mod rows;
 pub mod search;
 pub mod segment;
+pub mod words;
 pub mod write;
 
+pub use meta::{Meta, Part, SegmentEntry};
 pub use pages::Pages;
 pub use query::Query;
 pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};

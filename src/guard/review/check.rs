@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::guard::tables::column::wrong_type;
 use crate::pg::catalog;
 use crate::pg::ffi;
 use crate::pg::message::{words, Message, OrMessage};
@@ -59,19 +60,8 @@ fn check_columns(table: pg_sys::Oid) -> OrMessage<()> {
         };
         let found = catalog::column_type(table, column);
         if found != of_type {
-            return Err(Message::of(
-                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                words!(
-                    "column \"",
-                    name,
-                    "\" of review table \"",
-                    catalog::name(table),
-                    "\" is of type ",
-                    catalog::type_name(found),
-                    ", not ",
-                    catalog::type_name(of_type)
-                ),
-            ));
+            let wanted = catalog::type_name(of_type);
+            return Err(wrong_type("review table", table, name, found, &wanted));
         }
     }
     if lacking.is_empty() {

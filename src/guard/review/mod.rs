@@ -6,7 +6,7 @@ mod check;
 mod saved_plan;
 mod switched_user;
 
-use bloom_ident_core::similar_rows::SimilarRows;
+use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use saved_plan::SavedPlan;

@@ -7,7 +7,7 @@ mod scan;
 pub mod search_start;
 mod wait;
 
-use bloom_ident_core::similar_rows::SimilarRows;
+use bloom_ident_core::guard::similar_rows::SimilarRows;
 use bloom_ident_core::similarity::Popcounts;
 use pgrx::pg_sys;
 

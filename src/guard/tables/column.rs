@@ -26,20 +26,35 @@ pub fn signature_column(relation: pg_sys::Oid, column: &CStr) -> OrMessage<i16> 
     };
     let of_type = catalog::column_type(relation, number);
     if !is_signature(of_type) {
-        return Err(Message::of(
-            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            words!(
-                "column \"",
-                column,
-                "\" of relation \"",
-                catalog::name(relation),
-                "\" is of type ",
-                catalog::type_name(of_type),
-                ", not bloom"
-            ),
-        ));
+        return Err(wrong_type("relation", relation, column, of_type, c"bloom"));
     }
     Ok(number)
+}
+
+/// 42804 for a column of a relation, which the message calls `what`, that is of another type than it must be.
+#[cold]
+pub fn wrong_type(
+    what: &str,
+    relation: pg_sys::Oid,
+    column: &CStr,
+    is: pg_sys::Oid,
+    wanted: &CStr,
+) -> Box<Message> {
+    Message::of(
+        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+        words!(
+            "column \"",
+            column,
+            "\" of ",
+            what,
+            " \"",
+            catalog::name(relation),
+            "\" is of type ",
+            catalog::type_name(is),
+            ", not ",
+            wanted
+        ),
+    )
 }
 
 /// The value of a column of a row, `None` for NULL.

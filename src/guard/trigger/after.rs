@@ -1,12 +1,12 @@
 //! Actions `reject`, `warn` and `flag`: the row is in the table already, and its index entry too.
 
-use bloom_ident_core::similar_rows::SimilarRows;
+use bloom_ident_core::guard::options::GuardAction;
+use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
 use super::version::{self, NewestVersion};
 use super::{is_unchanged, too_similar};
-use crate::guard::options::GuardAction;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};

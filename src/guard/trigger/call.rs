@@ -154,7 +154,7 @@ impl TriggerCall {
     pub fn check_timing(&self, options: &GuardOptions) -> OrMessage<()> {
         let action = options.action;
         let timing = self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK;
-        let (wanted, name) = if options.is_before() {
+        let (wanted, name) = if options.action.is_before() {
             (pg_sys::TRIGGER_EVENT_BEFORE, "BEFORE")
         } else {
             (pg_sys::TRIGGER_EVENT_AFTER, "AFTER")
@@ -175,7 +175,7 @@ impl TriggerCall {
             "\" with ",
             name,
             " INSERT OR UPDATE, or take action ",
-            if options.is_before() {
+            if options.action.is_before() {
                 "reject, warn or flag."
             } else {
                 "skip."

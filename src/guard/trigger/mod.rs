@@ -35,7 +35,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
     // SAFETY: the server's call runs until this function returns, so `call` does not outlive it.
     let call = unsafe { TriggerCall::of(fcinfo)? };
     let guard = cache::guard(&call)?;
-    if guard.options.is_before() {
+    if guard.options.action.is_before() {
         before::run(&call, &guard)
     } else {
         after::run(&call, &guard).map(|()| NOTHING)

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_int, CStr};
 
-use bloom_ident_core::similar_rows::{SimilarRow, SimilarRows};
+use bloom_ident_core::guard::options::GuardAction;
+use bloom_ident_core::guard::similar_rows::{SimilarRow, SimilarRows};
 
-use crate::guard::options::GuardAction;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights::may_read;
 use crate::pg::catalog::{self, privileges::current_user};

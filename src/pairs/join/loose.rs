@@ -2,7 +2,7 @@
 //! rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be half a
 //! million pairs of pieces.
 
-use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, SignatureRow};
+use bloom_ident_core::sigfile::{Geometry, Pages, Part, RowPage, SignatureRow};
 use bloom_ident_core::{Error, Result};
 
 use crate::pairs::join::pieces::has_postings;
@@ -13,7 +13,7 @@ use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::file::TemporaryFile;
-use crate::sigfile::{check_tids, ExternalSort, Part, SegmentReader, TailPages};
+use crate::sigfile::{check_tids, ExternalSort, SegmentReader, TailPages};
 
 /// The tables and tids of loose rows by their numbers from 1. They are in memory or, if they are many, in a temporary file.
 pub struct Origins {

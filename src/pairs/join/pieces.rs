@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use bloom_ident_core::sigfile::chunk::MIN_ROWS;
 use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Segment, SignatureRow};
+use bloom_ident_core::sigfile::{Geometry, Pages, Part, Segment, SegmentEntry, SignatureRow};
 use bloom_ident_core::{Error, Result};
 
 use pgrx::pg_sys;
@@ -13,9 +13,7 @@ use crate::pairs::join::TableNumber;
 use crate::pairs::table::IndexedTable;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-use crate::sigfile::{
-    Part, SegmentDescription, SegmentEntry, SegmentReader, SigfileIndex, PAGE_WORDS,
-};
+use crate::sigfile::{SegmentDescription, SegmentReader, SigfileIndex, PAGE_WORDS};
 
 /// Rows of one table, sorted by popcount, with posting lists.
 pub enum JoinPiece<'a> {

@@ -1,7 +1,7 @@
 //! Whether an index is sound.
 
 use bloom_ident_core::sigfile::check::check;
-use bloom_ident_core::sigfile::Pages;
+use bloom_ident_core::sigfile::{Meta, Pages, Part};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
@@ -9,7 +9,7 @@ use super::{fail, OpenedSigfile};
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::{in_use, load, read_list, SegmentReader, TailPages};
 use crate::sigfile::scan::IndexScan;
@@ -110,7 +110,7 @@ fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
                 );
             }
         }
-        let meta = Meta::read(index);
+        let meta = meta::read(index);
         check_structure(index, &meta).or_raise();
         let checked = check_table(&opened, &meta, snapshot);
         pg_sys::UnregisterSnapshot(snapshot);
@@ -183,7 +183,7 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
         for start in (0..total.max(1)).step_by(step as usize) {
             let mut expected = ExpectedRows {
                 index,
-                thresholds: meta.thresholds,
+                thresholds: meta.thresholds(),
                 rows: Vec::new(),
                 found: 0,
             };
@@ -236,7 +236,7 @@ fn collect(
 ) -> Option<Tid> {
     to.clear();
     let index = opened.index();
-    let meta = Meta::read(index);
+    let meta = meta::read(index);
     let scan = IndexScan::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
     let mut scan = scan.with_table(opened.table());
     let mut failed = false;

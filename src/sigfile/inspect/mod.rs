@@ -13,7 +13,7 @@ use crate::pg::entry;
 use crate::pg::error::{raise_as, OrRaise};
 use crate::pg::relation::OpenRelation;
 use crate::sigfile::is_sigfile;
-use crate::sigfile::meta::Meta;
+use crate::sigfile::meta;
 use crate::sigfile::page::{SigfileIndex, SigfileTable};
 use crate::sigfile::write::{compact, MergeLock};
 
@@ -131,7 +131,7 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     let lock = MergeLock::wait(index, table);
     compact(&lock, true).or_raise();
     lock.sweep().or_raise();
-    let left = Meta::read(index).segments.len();
+    let left = meta::read(index).segments.len();
     drop(lock);
     left as i32
 }

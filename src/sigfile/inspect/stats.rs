@@ -2,7 +2,7 @@
 
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::chunk::Frequencies;
-use bloom_ident_core::sigfile::Pages;
+use bloom_ident_core::sigfile::{Pages, Part, SegmentEntry};
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
 
@@ -11,7 +11,7 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::record::record;
 use crate::pg::values::varlena::NewValue;
-use crate::sigfile::meta::{Meta, Part, SegmentEntry};
+use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::{cache, read_list, SegmentDescription, SegmentReader, TailPages};
 
@@ -20,7 +20,7 @@ use crate::sigfile::read::{cache, read_list, SegmentDescription, SegmentReader, 
 fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let opened = OpenedSigfile::new(oid, pg_sys::AccessShareLock, false);
     let index = opened.index();
-    let meta = Meta::read(index);
+    let meta = meta::read(index);
     let sum = |part: Part, of: &dyn Fn(&SegmentEntry) -> u32| -> i64 {
         meta.segments_of(part).map(|s| i64::from(of(s))).sum()
     };
@@ -64,8 +64,8 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
             (sum(Part::Nulls, &|s| s.rows - s.dead) + tail_rows[1]).into_datum(),
             (i64::from(index.blocks()) * block_size).into_datum(),
             (i64::from(free) * block_size).into_datum(),
-            (meta.shape != 0)
-                .then(|| Shape::of_tag(meta.shape).to_string())
+            (meta.shape() != 0)
+                .then(|| Shape::of_tag(meta.shape()).to_string())
                 .into_datum(),
             widths.into_datum(),
             entropy.into_datum(),

@@ -1,7 +1,8 @@
 //! Chains of pages: words that need more than one page. Each page begins with the next one's block ([`META`] at the end)
 //! and the number of words on this one, u32 each.
 
-use super::words::{join, split};
+use bloom_ident_core::sigfile::words::{join, split};
+
 use super::{META, PAGE_WORDS};
 
 /// Words that a page of a chain has room for.

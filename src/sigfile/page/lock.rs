@@ -134,7 +134,7 @@ impl<'r, L: PageLock> PageGuard<'r, L> {
                 return;
             }
             let lsn = &(*self.page().cast::<pg_sys::PageHeaderData>()).pd_lsn;
-            let lsn = super::words::join(lsn.xrecoff, lsn.xlogid);
+            let lsn = bloom_ident_core::sigfile::words::join(lsn.xrecoff, lsn.xlogid);
             let mvcc = (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
             if mvcc && (*snapshot).lsn != 0 && lsn > (*snapshot).lsn {
                 pg_sys::TestForOldSnapshot_impl(snapshot, self.index.relation());

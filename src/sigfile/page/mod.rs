@@ -12,7 +12,6 @@ mod damage;
 mod index;
 mod lock;
 mod prefetch;
-pub mod words;
 mod write;
 
 use pgrx::pg_sys;
@@ -38,7 +37,7 @@ const LAYOUT: u16 = 1;
 const SIGNATURE: u32 = 0xFF85;
 
 /// Block of the metapage. No page of another kind has this number, so it also stands for the end of a chain of pages.
-pub const META: u32 = 0;
+pub const META: u32 = bloom_ident_core::sigfile::meta::BLOCK;
 
 /// What is said about a page between its header and its content.
 #[repr(C)]
@@ -78,7 +77,7 @@ pub enum PageKind {
     ///
     /// A tail page never comes from a list of free blocks. Tail pages have no generation, so an insert that has read an
     /// old metapage could not tell a page that was sealed from one that is the tail again, perhaps that of the other part;
-    /// and [`Meta::holds_of`](crate::sigfile::meta::Meta::holds_of) compares tails by their blocks. Besides, free lists
+    /// and [`Meta::holds_of`](bloom_ident_core::sigfile::Meta::holds_of) compares tails by their blocks. Besides, free lists
     /// are used up under the merge lock, which an insert does not hold.
     Tail = 2,
     /// Rows of a segment, by popcount.
@@ -88,4 +87,16 @@ pub enum PageKind {
     Map = 5,
     /// Numbers of blocks to be used again.
     Free = 6,
+}
+
+impl PageKind {
+    /// The kind of a segment's page of this number. Row pages come first; there are `row_pages` of them.
+    #[inline]
+    pub fn of_segment_page(number: u32, row_pages: u32) -> PageKind {
+        if number < row_pages {
+            PageKind::Rows
+        } else {
+            PageKind::Postings
+        }
+    }
 }

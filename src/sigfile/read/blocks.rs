@@ -1,13 +1,14 @@
 //! What each block of an index is used for. Lists of blocks come from pages: before any of them is written to, they are
 //! compared with each other, so that a damaged list does not cost more than itself.
 
+use bloom_ident_core::sigfile::meta::FreeList;
+use bloom_ident_core::sigfile::words::unpack;
+use bloom_ident_core::sigfile::Meta;
 use bloom_ident_core::{Error, Result};
 
 use super::cache;
 use crate::pg::check_for_interrupts;
-use crate::sigfile::meta::{FreeList, Meta};
 use crate::sigfile::page::chain::{ChainPage, CHAIN_ROOM};
-use crate::sigfile::page::words::unpack;
 use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
 /// A set of blocks: those that are known to be used for something.

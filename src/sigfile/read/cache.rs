@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use bloom_ident_core::sigfile::{Meta, SegmentEntry};
 use bloom_ident_core::Result;
 
 use super::{load, SegmentDescription};
-use crate::sigfile::meta::{Meta, SegmentEntry};
 use crate::sigfile::page::SigfileIndex;
 
 /// Bytes of descriptions that a session remembers, beside the one that it needs: each has some 12 a page.

@@ -2,15 +2,14 @@
 
 use std::cell::Cell;
 
-use bloom_ident_core::sigfile::Segment;
+use bloom_ident_core::sigfile::words::{pack, unpack};
+use bloom_ident_core::sigfile::{Meta, Segment, SegmentEntry};
 use bloom_ident_core::{Error, Result};
 
 use super::BlockSet;
 use crate::pg::check_for_interrupts;
 use crate::sigfile::class::has_thresholds;
-use crate::sigfile::meta::{Meta, SegmentEntry};
 use crate::sigfile::page::chain::{ChainPage, CHAIN_ROOM};
-use crate::sigfile::page::words::{pack, unpack};
 use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
 /// A segment, and where its pages are.
@@ -43,7 +42,7 @@ pub fn load(
 ) -> Result<SegmentDescription> {
     let total = index.blocks();
     let wrong = |block: u32| index.damaged(block, "the description of a segment is impossible");
-    if entry.pages > total || meta.thresholds != has_thresholds(index) {
+    if entry.pages > total || meta.thresholds() != has_thresholds(index) {
         return Err(wrong(META));
     }
     let (words, map) = read_map(index, entry)?;

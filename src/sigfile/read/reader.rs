@@ -87,11 +87,7 @@ impl Pages for SegmentReader<'_> {
     fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
-            let kind = if number < self.row_pages {
-                PageKind::Rows
-            } else {
-                PageKind::Postings
-            };
+            let kind = PageKind::of_segment_page(number, self.row_pages);
             let block = self.loaded.blocks[number as usize];
             let recent = &self.loaded.recent[number as usize];
             let page = self.index.share_recent(block, recent);

@@ -3,13 +3,12 @@
 use std::marker::PhantomData;
 use std::slice::Iter;
 
-use bloom_ident_core::sigfile::{Geometry, RowPage};
+use bloom_ident_core::sigfile::{Geometry, Meta, Part, RowPage};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
 use super::check_tids;
 use crate::pg::check_for_interrupts;
-use crate::sigfile::meta::{Meta, Part};
 use crate::sigfile::page::{
     ExclusiveLock, PageGuard, PageKind, PageLock, SharedLock, SigfileIndex,
 };

@@ -1,7 +1,7 @@
 //! What a scan costs: nanoseconds that the search plans with, in the planner's units.
 
 use bloom_ident_core::sigfile::budget::{plan, COSTS};
-use bloom_ident_core::sigfile::Query;
+use bloom_ident_core::sigfile::{Meta, Part, Query};
 use pgrx::pg_sys;
 
 use super::key::query_words;
@@ -13,7 +13,7 @@ use crate::pg::relation::OpenRelation;
 use crate::pg::{entry, ffi};
 use crate::settings;
 use crate::sigfile::class::strategy;
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::cache;
 use crate::types::{Bloom, BloomQuery};
@@ -129,7 +129,7 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
     unsafe {
         let open = OpenRelation::index((*path.indexinfo).indexoid, pg_sys::NoLock);
         let index = SigfileIndex::of(&open);
-        let meta = Meta::read(index);
+        let meta = meta::read(index);
         let clauses = clauses(&meta, path);
         let thresholds = clauses.iter();
         let clause = thresholds.max_by(|a, b| a.threshold.total_cmp(&b.threshold));

@@ -7,14 +7,13 @@ use std::rc::Rc;
 
 use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::search::{PageWork, Search};
-use bloom_ident_core::sigfile::{Geometry, Query, RowPage, Segment};
+use bloom_ident_core::sigfile::{Geometry, Meta, Part, Query, RowPage, Segment};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
-use crate::sigfile::meta::{Meta, Part};
 use crate::sigfile::page::{SharedLock, SigfileIndex, SigfileTable};
 use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailPage};
 
@@ -76,7 +75,7 @@ impl<'r> IndexScan<'r> {
         parts: Vec<Part>,
     ) -> Self {
         let geometry = |part: Part| {
-            let known = part == Part::Nulls || meta.shape != 0;
+            let known = part == Part::Nulls || meta.shape() != 0;
             known.then(|| meta.geometry(part))
         };
         let of_parts = meta.segments.iter().filter(|s| parts.contains(&s.part));

@@ -2,14 +2,13 @@
 
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::{Shape, View};
-use bloom_ident_core::sigfile::Query;
+use bloom_ident_core::sigfile::{Meta, Part, Query};
 use pgrx::pg_sys;
 
 use super::index_scan::Condition;
 use super::nearest::MAX_KEYS;
 use crate::settings;
 use crate::sigfile::class::strategy;
-use crate::sigfile::meta::{Meta, Part};
 use crate::types::{Bloom, BloomQuery};
 
 /// What the keys of a scan ask for.
@@ -50,7 +49,7 @@ impl ScanKeys<'_> {
         // The operators are strict.
         self.nothing |= self.nulls == Some(true) || flags & pg_sys::SK_ISNULL != 0;
         self.nulls = Some(false);
-        if self.nothing || self.meta.shape == 0 {
+        if self.nothing || self.meta.shape() == 0 {
             self.nothing = true;
             return;
         }
@@ -146,7 +145,7 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
     if keys.len() > MAX_KEYS {
         crate::pg::error::internal!("sigfile index cannot order by more than {MAX_KEYS} distances");
     }
-    if meta.shape == 0 {
+    if meta.shape() == 0 {
         return NearKeys::Nowhere;
     }
     let (mut near, mut positions) = (Vec::new(), Vec::new());
@@ -173,9 +172,9 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
 ///
 /// `None` when its shape is another than the index's.
 pub fn query_words(meta: &Meta, view: View<'_>) -> Option<Vec<u64>> {
-    (view.tag() == meta.shape).then(|| {
+    (view.tag() == meta.shape()).then(|| {
         let mut words = Vec::new();
-        let stride = Shape::of_tag(meta.shape).m().div_ceil(64) as usize;
+        let stride = Shape::of_tag(meta.shape()).m().div_ceil(64) as usize;
         to_words(view.bits(), stride, &mut words);
         words
     })

@@ -1,5 +1,6 @@
 //! The state of a scan.
 
+use bloom_ident_core::sigfile::{Meta, Part};
 use pgrx::pg_sys;
 
 use super::index_scan::{Hit, IndexScan};
@@ -10,7 +11,7 @@ use super::visibility::VisibilityMap;
 use crate::pg::check_for_interrupts;
 use crate::pg::tid::Tid;
 use crate::sigfile::class::strategy;
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 use crate::sigfile::page::{SigfileIndex, SigfileTable};
 
 /// What a scan finds.
@@ -62,7 +63,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             instrument.nsearches += 1;
         }
         let snapshot = (*scan).xs_snapshot;
-        let meta = Meta::read_for(index, snapshot);
+        let meta = meta::read_for(index, snapshot);
         let keys = slice((*scan).keyData, (*scan).numberOfKeys);
         let order_bys = slice((*scan).orderByData, (*scan).numberOfOrderBys);
         // Conditions of both kinds never come together: the planner has the index as one of either.
@@ -164,7 +165,7 @@ impl ScanState<'_> {
             }
         });
         drop(map);
-        if visible.contains(&true) && !self.meta.holds_of(&Meta::read(self.index)) {
+        if visible.contains(&true) && !self.meta.holds_of(&meta::read(self.index)) {
             visible.fill(false);
         }
         found

@@ -2,13 +2,12 @@
 
 use bloom_ident_core::bits::to_bytes;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::RowPage;
+use bloom_ident_core::sigfile::{Meta, RowPage};
 use pgrx::pg_sys;
 
 use super::ScanMemory;
 use crate::pg::error::OrRaise;
 use crate::pg::values::varlena::build;
-use crate::sigfile::meta::Meta;
 
 /// Values of rows, copied: how many a scan leaves unread is not known, so they are in no memory of the
 /// server's, which would be free only when the query ends.
@@ -44,15 +43,15 @@ impl TupleValues {
             return pg_sys::Datum::null();
         }
         let popcount: u32 = words.iter().map(|w| w.count_ones()).sum();
-        let shape = Shape::of_tag(meta.shape);
+        let shape = Shape::of_tag(meta.shape());
         let bits = shape.m().div_ceil(8) as usize;
         let header = bloom_ident_core::filter::HEADER;
-        let size = header + bits + if meta.thresholds { 8 } else { 0 };
+        let size = header + bits + if meta.thresholds() { 8 } else { 0 };
         let made = build(size, |to| {
-            to[..8].copy_from_slice(&meta.shape.to_le_bytes());
+            to[..8].copy_from_slice(&meta.shape().to_le_bytes());
             to[8..12].copy_from_slice(&popcount.to_le_bytes());
             to_bytes(words, &mut to[header..header + bits]);
-            if meta.thresholds {
+            if meta.thresholds() {
                 to[header + bits..].copy_from_slice(&rest[0].to_le_bytes());
             }
             Ok(())

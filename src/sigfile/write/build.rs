@@ -1,5 +1,6 @@
 //! Building the index over a table.
 
+use bloom_ident_core::sigfile::{Meta, Part};
 use pgrx::{pg_sys, PgBox};
 
 use super::publish::needs_wal;
@@ -8,7 +9,7 @@ use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
 use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::options::SigfileOptions;
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 use crate::sigfile::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
 use crate::sigfile::sort::ExternalSort;
 
@@ -57,7 +58,7 @@ impl BuildState<'_> {
     fn add(&mut self, new: &IndexRow, alive: bool) {
         let part = new.part();
         if part == Part::Signatures {
-            let other = self.meta.shape != 0 && self.meta.shape != new.shape;
+            let other = self.meta.shape() != 0 && self.meta.shape() != new.shape;
             if other && !alive {
                 self.left_out = true;
                 return;
@@ -65,13 +66,13 @@ impl BuildState<'_> {
             if other && self.only_dead {
                 self.left_out = true;
                 self.rows[part as usize] = None;
-                self.meta.shape = 0;
+                self.meta.set_shape(0).or_raise();
             }
             self.only_dead &= !alive;
-            if self.meta.shape == 0 {
-                self.meta.shape = new.shape;
+            if self.meta.shape() == 0 {
+                self.meta.set_shape(new.shape).or_raise();
             }
-            check_shape(self.index, self.meta.shape, new);
+            check_shape(self.index, self.meta.shape(), new);
         }
         let geometry = self.meta.geometry(part);
         let memory = self.memory;
@@ -98,7 +99,7 @@ unsafe extern "C-unwind" fn add_row(
     // SAFETY: the server passes `state` on from ambuild, and the values of one column.
     unsafe {
         let build = &mut *state.cast::<BuildState<'_>>();
-        let new = IndexRow::of(build.meta.thresholds, *values, *nulls, tid);
+        let new = IndexRow::of(build.meta.thresholds(), *values, *nulls, tid);
         build.add(&new, alive);
     }
 }
@@ -124,7 +125,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
         let mut build = BuildState {
             index,
-            meta: Meta::new(has_thresholds(index)),
+            meta: meta::empty(has_thresholds(index)),
             rows: Default::default(),
             count: 0,
             only_dead: true,
@@ -168,7 +169,7 @@ pub unsafe extern "C-unwind" fn ambuild(
             meta.segments.extend(new);
         }
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.count as i64);
-        meta.check_size();
+        meta.check_size().or_raise();
         encode(&meta, index.exclusive(META).blank());
         if needs_wal(index) {
             progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::LOG);
@@ -195,7 +196,7 @@ pub unsafe extern "C-unwind" fn ambuild(
 pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
     // SAFETY: the server passes an unlogged index that it has just created.
     unsafe {
-        let meta = Meta::new(has_thresholds(SigfileIndex::new(relation)));
+        let meta = meta::empty(has_thresholds(SigfileIndex::new(relation)));
         write_initial(relation, |words| meta.encode(words));
     }
 }

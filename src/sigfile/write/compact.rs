@@ -1,10 +1,10 @@
 //! Compacting: VACUUM, and the function for the DBA, seals tails and merges segments.
 
-use bloom_ident_core::sigfile::{merge_policy, posting};
+use bloom_ident_core::sigfile::{merge_policy, posting, Part};
 use bloom_ident_core::Result;
 
 use super::{MergeLock, MergeSources};
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 
 /// Share of dead rows from which on a segment is written anew.
 const DEAD: f64 = 0.2;
@@ -18,7 +18,7 @@ const SEALED: u32 = 4;
 pub fn compact(lock: &MergeLock<'_>, all: bool) -> Result<()> {
     let index = lock.index;
     for part in Part::ALL {
-        let meta = Meta::read(index);
+        let meta = meta::read(index);
         let of_part: Vec<_> = meta.segments_of(part).collect();
         if of_part.is_empty() && meta.tail(part).is_empty() {
             continue;

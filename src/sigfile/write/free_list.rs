@@ -3,13 +3,15 @@
 //! A replaced page keeps its content until no search can need it, as a deleted page of nbtree and GiST does (Lanin and
 //! Shasha, A symmetric concurrent B-tree algorithm, 1986: the drain technique).
 
+use bloom_ident_core::sigfile::meta::{FreeList, MAX_FREE};
+use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
 use super::publish::needs_wal;
 use super::{BlockPool, MergeLock, MergeSources, UsedUpLists};
 use crate::pg::ffi;
-use crate::sigfile::meta::{FreeList, Meta, Part, MAX_FREE};
+use crate::sigfile::meta;
 use crate::sigfile::page::{PageLog, META};
 use crate::sigfile::read::{in_use, read_list};
 
@@ -101,7 +103,7 @@ impl<'r> MergeLock<'r> {
             // Tails grow while the metapage is locked exclusively: a page that is there by now, and belongs to a tail, is
             // known to the metapage.
             let metapage = index.share(META);
-            (Meta::decode(&metapage), index.blocks())
+            (meta::of_page(&metapage), index.blocks())
         };
         let mut used = in_use(index, &meta, total)?;
         for list in &meta.free {

@@ -1,6 +1,6 @@
 //! Adding a row: it goes to the end of the tail, and when that has become long, a part of it is sealed.
 
-use bloom_ident_core::sigfile::{Geometry, RowPage, RowPageMut};
+use bloom_ident_core::sigfile::{Geometry, Meta, Part, RowPage, RowPageMut};
 use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
@@ -9,7 +9,7 @@ use crate::pg::entry;
 use crate::pg::error::{raise, warn, OrRaise};
 use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::options::SigfileOptions;
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 
 /// Adds the row. True if it has begun a new page.
@@ -18,13 +18,13 @@ use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, Sig
 fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: &IndexRow) -> bool {
     let part = new.part();
     loop {
-        let meta = Meta::read(index);
-        if meta.thresholds != thresholds {
+        let meta = meta::read(index);
+        if meta.thresholds() != thresholds {
             let what = "the kind of rows is not that of the operator class";
             raise(&index.damaged(META, what));
         }
-        check_shape(index, meta.shape, new);
-        if part == Part::Nulls || meta.shape != 0 {
+        check_shape(index, meta.shape(), new);
+        if part == Part::Nulls || meta.shape() != 0 {
             let geometry = meta.geometry(part);
             if let Some(&last) = meta.tail(part).last() {
                 let mut page = index.exclusive(last);
@@ -61,18 +61,18 @@ fn lengthen(index: SigfileIndex<'_>, table: SigfileTable<'_>, seen: &Meta, new: 
     let part = new.part();
     let tail = part as usize;
     let mut metapage = index.exclusive(META);
-    let mut meta = Meta::decode(&metapage);
-    if meta.tails[tail].last() != seen.tails[tail].last() || meta.shape != seen.shape {
+    let mut meta = meta::of_page(&metapage);
+    if meta.tails[tail].last() != seen.tails[tail].last() || meta.shape() != seen.shape() {
         return false;
     }
-    if meta.tails[tail].len() == part.most_pages() {
+    if meta.tails[tail].len() == meta.most_pages(part) {
         drop(metapage);
         // Sealing has been held up by a long VACUUM: wait for it.
         maintain(&MergeLock::wait(index, table), part).or_raise();
         return false;
     }
-    if part == Part::Signatures && meta.shape == 0 {
-        meta.shape = new.shape;
+    if part == Part::Signatures && meta.shape() == 0 {
+        meta.set_shape(new.shape).or_raise();
     }
     let geometry = meta.geometry(part);
     let page = index.extended();
@@ -109,11 +109,11 @@ pub unsafe extern "C-unwind" fn aminsert(
         let new = IndexRow::of(thresholds, *values, *nulls, tid);
         if add(index, table, thresholds, &new) {
             let part = new.part();
-            let meta = Meta::read(index);
+            let meta = meta::read(index);
             let geometry = meta.geometry(part);
             let limit = SigfileOptions::of(index).tail_limit(geometry.stride);
             let pages = meta.tail(part).len();
-            if tail_rows(&meta, part) >= u64::from(limit) || 2 * pages > part.most_pages() {
+            if tail_rows(&meta, part) >= u64::from(limit) || 2 * pages > meta.most_pages(part) {
                 if let Some(lock) = MergeLock::now(index, table) {
                     // The row is there, and all that it needs. What is damaged elsewhere fails those who read it; if there
                     // is no room in the tail, the next row fails.

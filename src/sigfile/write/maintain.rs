@@ -1,11 +1,13 @@
 //! When tails are sealed and segments are merged by the session that inserts.
 
 use bloom_ident_core::sigfile::merge_policy;
+use bloom_ident_core::sigfile::meta::MAX_SEGMENTS;
+use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::{ErrorKind, Result};
 
 use super::{MergeLock, MergeSources};
 use crate::pg::error::warn;
-use crate::sigfile::meta::{Meta, Part, MAX_SEGMENTS};
+use crate::sigfile::meta;
 
 /// Merges of at most so many rows are done by the session that inserts; others wait for VACUUM, unless there
 /// are too many segments.
@@ -38,14 +40,14 @@ pub fn tail_rows(meta: &Meta, part: Part) -> u64 {
 ///
 /// Errors: damage that leaves nothing to do; out of memory.
 pub fn maintain(lock: &MergeLock<'_>, part: Part) -> Result<()> {
-    let meta = Meta::read(lock.index);
+    let meta = meta::read(lock.index);
     if meta.tail(part).is_empty() {
         return Ok(());
     }
     let stride = meta.geometry(part).stride;
     let limit = u64::from(lock.options.tail_limit(stride));
     let rows = tail_rows(&meta, part);
-    let half_full = 2 * meta.tail(part).len() > part.most_pages();
+    let half_full = 2 * meta.tail(part).len() > meta.most_pages(part);
     if rows < limit && !half_full {
         return Ok(());
     }

@@ -4,11 +4,11 @@
 
 use std::rc::Rc;
 
-use bloom_ident_core::sigfile::{Geometry, Pages, RowPageMut};
+use bloom_ident_core::sigfile::{Geometry, Pages, Part, RowPageMut};
 use bloom_ident_core::Result;
 
 use super::{write_segments, MergeLock, MergeSources};
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageLog, SharedLock};
 use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailPages};
 use crate::sigfile::sort::{RowRun, RowsInMemory, SegmentRows, SortedRuns};
@@ -18,7 +18,7 @@ impl MergeLock<'_> {
     ///
     /// Errors: a damaged page.
     pub fn close_tail(&self, part: Part) -> Result<usize> {
-        let meta = Meta::read(self.index);
+        let meta = meta::read(self.index);
         let (tail, geometry) = (meta.tail(part), meta.geometry(part));
         let last = tail.len().saturating_sub(1);
         for page in TailPages::<ExclusiveLock>::of_blocks(self.index, geometry, &tail[last..]) {
@@ -38,7 +38,7 @@ impl MergeLock<'_> {
     /// Errors: a damaged page, found before anything is written; out of memory.
     pub fn rewrite(&self, sources: &MergeSources) -> Result<()> {
         let index = self.index;
-        let meta = Meta::read(index);
+        let meta = meta::read(index);
         let part = sources.part;
         let tail = &meta.tail(part)[..sources.tail];
         if tail.is_empty() && sources.segments.is_empty() {

@@ -1,12 +1,15 @@
 //! Publishing: new segments take the place of old ones by one change of the metapage, under the merge lock.
 
+use bloom_ident_core::sigfile::meta::FreeList;
+use bloom_ident_core::sigfile::words::pack;
+use bloom_ident_core::sigfile::{Part, SegmentEntry};
 use pgrx::pg_sys;
 
 use super::BlockPool;
+use crate::pg::error::OrRaise;
 use crate::pg::ffi;
 use crate::sigfile::class::options::SigfileOptions;
-use crate::sigfile::meta::{FreeList, Meta, Part, SegmentEntry};
-use crate::sigfile::page::words::pack;
+use crate::sigfile::meta;
 use crate::sigfile::page::{PageKind, SigfileIndex, SigfileTable, META};
 
 /// The merge lock: the heavyweight lock on the metapage's block. A process that holds it may publish segments and use free
@@ -84,7 +87,7 @@ impl<'r> MergeLock<'r> {
         let words: Vec<u64> = pack(&retired).collect();
         let list = pool.write_chain(PageKind::Free, 0, &words);
         let mut metapage = index.exclusive(META);
-        let mut meta = Meta::decode(&metapage);
+        let mut meta = meta::of_page(&metapage);
         meta.segments
             .retain(|s| !sources.segments.contains(&s.generation));
         meta.segments.extend_from_slice(new);
@@ -108,9 +111,9 @@ impl<'r> MergeLock<'r> {
             && meta.segments.iter().all(|s| s.part != signatures)
         {
             // The next row may have any shape.
-            meta.shape = 0;
+            meta.set_shape(0).or_raise();
         }
-        meta.store(&mut metapage);
+        meta::store(&meta, &mut metapage);
         // A standby may take a snapshot that knows of transactions begun since, and still find the old
         // metapage: what counts there is the order of the log.
         // SAFETY: the server takes a lock of its own for reading.
@@ -118,7 +121,7 @@ impl<'r> MergeLock<'r> {
         if let Some(last) = meta.free.last_mut() {
             if !list.is_empty() && last.horizon != later {
                 last.horizon = later;
-                meta.store(&mut metapage);
+                meta::store(&meta, &mut metapage);
             }
         }
     }

@@ -2,12 +2,11 @@
 
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::sigfile::{Geometry, Part, SignatureRow};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::tid::Tid;
-use crate::sigfile::meta::Part;
 use crate::sigfile::page::{self, SigfileIndex};
 use crate::types::{Bloom, BloomQuery};
 

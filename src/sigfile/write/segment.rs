@@ -2,13 +2,12 @@
 
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
-use bloom_ident_core::sigfile::{Pages, Segment};
+use bloom_ident_core::sigfile::{Pages, Part, Segment, SegmentEntry};
 use bloom_ident_core::Result;
 
 use super::BlockPool;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 use crate::sigfile::class::options::SigfileOptions;
-use crate::sigfile::meta::{Part, SegmentEntry};
 use crate::sigfile::page::{PageGuard, PageKind, SharedLock};
 use crate::sigfile::read::describe;
 use crate::sigfile::sort::SortedRuns;
@@ -50,11 +49,7 @@ impl Pages for SegmentPages<'_> {
     fn page(&mut self, number: u32) -> Result<&[u64]> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
-            let kind = if number < self.row_pages {
-                PageKind::Rows
-            } else {
-                PageKind::Postings
-            };
+            let kind = PageKind::of_segment_page(number, self.row_pages);
             let index = self.pool.index;
             let page = index.share(self.blocks[number as usize]);
             self.current = Some((number, page.expect(kind, self.generation)?));

@@ -1,7 +1,7 @@
 //! VACUUM: dead rows are marked where they are; afterwards segments with many of them are
 //! written anew, like those that are small.
 
-use bloom_ident_core::sigfile::{Geometry, RowPage, RowPageMut};
+use bloom_ident_core::sigfile::{Geometry, Meta, Part, RowPage, RowPageMut};
 use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, PgBox};
 
@@ -9,7 +9,7 @@ use super::{compact, MergeLock};
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::pg::{boundary, entry, ffi};
-use crate::sigfile::meta::{Meta, Part};
+use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 use crate::sigfile::read::{cache, check_tids, read_list, SegmentDescription, TailPage, TailPages};
 
@@ -137,7 +137,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         let info = &*info;
         let index = SigfileIndex::new(info.index);
         let lock = MergeLock::wait(index, table_of(info));
-        let meta = Meta::read(index);
+        let meta = meta::read(index);
         let index = index.with_strategy(info.strategy);
         let mut pass = BulkDelete {
             index,
@@ -161,13 +161,13 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         }
         if dead.iter().zip(&meta.segments).any(|(d, s)| d.1 != s.dead) {
             let mut metapage = index.exclusive(META);
-            let mut meta = Meta::decode(&metapage);
+            let mut meta = meta::of_page(&metapage);
             for entry in &mut meta.segments {
                 if let Some((_, sum)) = dead.iter().find(|(g, _)| *g == entry.generation) {
                     entry.dead = *sum;
                 }
             }
-            meta.store(&mut metapage);
+            meta::store(&meta, &mut metapage);
         }
         drop(lock);
         let stats = statistics(stats);
@@ -212,11 +212,11 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         }
         let index = SigfileIndex::new(info.index);
         let lock = MergeLock::wait(index, table_of(info));
-        let signatures = live_rows(index, &Meta::read(index), &[Part::Signatures]).or_raise();
+        let signatures = live_rows(index, &meta::read(index), &[Part::Signatures]).or_raise();
         // Without any, the tail goes, too, and with it the shape.
         compact(&lock, signatures == 0).or_raise();
         lock.sweep().or_raise();
-        let meta = Meta::read(index);
+        let meta = meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
             // Nothing was to be deleted; the table may have rows that a partial index has not.

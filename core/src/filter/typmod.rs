@@ -1,0 +1,73 @@
+//! The type modifier `bloom(k,p,q)`: a column of one shape.
+//!
+//! Packed as (k−1) in 6 bits, p in 13, q in 4; negative is none.
+
+use super::shape::Shape;
+use crate::{Error, ErrorKind, Result};
+
+/// The modifier that asks for this shape's k, p and n-gram length.
+pub fn pack(shape: Shape) -> i32 {
+    i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.ngram())
+}
+
+/// The shape that a modifier asks for; `None` for none.
+///
+/// Errors: a modifier that no shape has.
+pub fn unpack(typmod: i32) -> Result<Option<Shape>> {
+    if typmod < 0 {
+        return Ok(None);
+    }
+    let typmod = i64::from(typmod);
+    Shape::new((typmod >> 17) + 1, typmod >> 4 & 0x1fff, typmod & 15).map(Some)
+}
+
+/// The shape that a declaration asks for, by what stands between its parentheses.
+///
+/// Errors: not three of them; no number; no shape.
+pub fn parse(written: &[impl AsRef<str>]) -> Result<Shape> {
+    let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
+    let [k, p, ngram] = written else {
+        return Err(bad(format!(
+            "type bloom takes 3 modifiers, not {}",
+            written.len()
+        ))
+        .hint("Write bloom(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them."));
+    };
+    let number = |written: &str| {
+        let number = written.trim().parse();
+        number.map_err(|_| {
+            bad(format!(
+                "invalid type modifier \"{written}\" for type bloom"
+            ))
+        })
+    };
+    Shape::new(
+        number(k.as_ref())?,
+        number(p.as_ref())?,
+        number(ngram.as_ref())?,
+    )
+}
+
+/// A modifier as it stands behind the type's name. One that no declaration gives has a form too: it must not keep anybody from
+/// looking at its table.
+pub fn show(typmod: i32) -> String {
+    match unpack(typmod) {
+        Ok(shape) => shape.map_or(String::new(), |s| s.to_string()),
+        Err(_) => format!("({typmod})"),
+    }
+}
+
+/// Compares a signature's shape with the one that a modifier asks for.
+///
+/// Errors: another one; a modifier that no shape has.
+pub fn enforce(typmod: i32, is: Shape) -> Result<()> {
+    match unpack(typmod)? {
+        Some(wanted) if wanted != is => Err(Error::new(
+            ErrorKind::DataException,
+            format!("signature has shape {is}, not {wanted}"),
+        )
+        .detail(format!("The column or cast is declared as bloom{wanted}."))
+        .hint("Give bloom_signature() other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,317 @@
+//! What reads pages of a sigfile index, and descriptions of segments.
+
+#[path = "../../core/tests/damaged/metapage.rs"]
+mod metapage;
+
+use bloom_ident_core::filter::View;
+use bloom_ident_core::sigfile::meta::{Meta, Part, BLOCK, LEAST_WORDS};
+use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage, MAX_ROWS};
+use bloom_ident_core::sigfile::words::split;
+use bloom_ident_core::sigfile::{Geometry, Query, RowPage, RowPageMut, Segment, SignatureRow};
+use bloom_ident_core::ErrorKind;
+use bloom_ident_fuzz::{fuzz, message};
+use metapage::full_metapage;
+
+/// Words of a page here.
+const PAGE_WORDS: usize = 64;
+
+fn whole_words(bytes: &[u8]) -> Vec<u64> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    };
+    bytes.chunks(8).map(word).collect()
+}
+
+/// The geometry that the first two bytes choose, and the rest as whole words.
+fn geometry_and_words(bytes: &[u8], least: usize) -> (Geometry, Vec<u64>) {
+    let chosen = bytes.first().map_or(0, |b| usize::from(*b)) % 4;
+    let bits = [1, 65, 301, 20][chosen];
+    let thresholds = bytes.get(1).is_some_and(|b| b % 2 == 1);
+    let mut words = whole_words(bytes.get(2..).unwrap_or_default());
+    words.resize(words.len().max(least), 0);
+    (Geometry::new(PAGE_WORDS, bits, thresholds).unwrap(), words)
+}
+
+fn row_pages() -> Vec<Vec<u8>> {
+    let mut seeds = vec![];
+    for (chosen, thresholds, n) in [(0, 0, 20), (1, 1, 5), (2, 0, 9), (3, 1, 3), (3, 0, 0)] {
+        let (geometry, _) = geometry_and_words(&[chosen, thresholds], 0);
+        let mut page = vec![0; PAGE_WORDS];
+        for i in 0..n {
+            let mut words = vec![0; geometry.stride];
+            words[0] = i & ((1 << geometry.bits.min(4)) - 1);
+            let row = SignatureRow {
+                words: &words,
+                popcount: if i == 7 {
+                    geometry.null_popcount()
+                } else {
+                    words[0].count_ones()
+                },
+                threshold: f64::from(thresholds) * 0.8,
+                tid: i,
+            };
+            RowPageMut::new(geometry, &mut page).push(row);
+        }
+        let bytes = page.iter().flat_map(|word| word.to_le_bytes());
+        seeds.push([chosen, thresholds].into_iter().chain(bytes).collect());
+    }
+    seeds
+}
+
+#[test]
+fn row_page() {
+    fuzz("row_page", true, &row_pages(), |bytes| {
+        let (geometry, mut words) = geometry_and_words(bytes, PAGE_WORDS);
+        words.truncate(PAGE_WORDS);
+        let page = message(RowPage::new(geometry, &words))?;
+        let asked = vec![1; geometry.stride];
+        let query = Query::new(&geometry, &asked, 0.3);
+        query.scan(&page, 0, page.len(), |i, common| {
+            assert!(
+                i < page.len()
+                    && common
+                        <= page
+                            .row(i)
+                            .words
+                            .iter()
+                            .map(|w| w.count_ones())
+                            .sum::<u32>()
+            );
+        });
+        let checked = message(page.check());
+        for i in 0..page.len() {
+            assert!(checked.is_err() || page.checked(i).is_ok());
+        }
+        assert!(page.checked(page.len()).is_err());
+        checked.map(|()| format!("full: {}, empty: {}", page.is_full(), page.is_empty()))
+    });
+}
+
+/// Pages of the tail: rows are added to them.
+#[test]
+fn growing_page() {
+    fuzz("growing_page", true, &row_pages(), |bytes| {
+        let (geometry, mut words) = geometry_and_words(bytes, PAGE_WORDS);
+        words.truncate(PAGE_WORDS);
+        let len = message(RowPage::growing(geometry, &words))?.len();
+        let row = SignatureRow {
+            words: &vec![1; geometry.stride],
+            popcount: geometry.stride as u32,
+            threshold: 0.5,
+            tid: 7,
+        };
+        let pushed = RowPageMut::new(geometry, &mut words).push(row);
+        let page = message(RowPage::growing(geometry, &words))?;
+        assert_eq!(page.len(), len + usize::from(pushed));
+        assert!(!pushed || page.tid(len) == 7);
+        Ok(format!("pushed: {pushed}"))
+    });
+}
+
+#[test]
+fn posting_page() {
+    let mut seeds = vec![];
+    for (width, rows) in [(9, 40), (16, 60), (1, 10)] {
+        let mut filler = PostingFiller::new(PAGE_WORDS, width, rows);
+        for row in 0..rows {
+            filler.push(row / 3 % (1 << width), row);
+        }
+        let mut words = vec![0; PAGE_WORDS];
+        filler.finish(&mut words);
+        seeds.push(
+            [0, 0]
+                .into_iter()
+                .chain(words.iter().flat_map(|w| w.to_le_bytes()))
+                .collect(),
+        );
+    }
+    fuzz("posting_page", true, &seeds, |bytes| {
+        let (_, mut words) = geometry_and_words(bytes, PAGE_WORDS);
+        words.truncate(PAGE_WORDS);
+        let page = message(PostingPage::new(&words))?;
+        let checked = message(page.check());
+        for value in (0..40).chain([page.base() as u32, u32::MAX]) {
+            let Ok(list) = page.find(value) else { continue };
+            assert_eq!(list.rows().count(), list.len());
+            assert!(list.count_within(3..30) <= list.len());
+            list.within(3..30).rows().for_each(drop);
+            list.about(3..30).rows().for_each(drop);
+        }
+        checked?;
+        assert!(page.iter().count() <= page.len());
+        Ok(format!("one: {}", page.len() == 1))
+    });
+}
+
+#[test]
+fn segment_description() {
+    use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
+    use bloom_ident_core::sigfile::Pages;
+
+    struct Pages64(Vec<Vec<u64>>);
+    impl Pages for Pages64 {
+        fn page(&mut self, number: u32) -> bloom_ident_core::Result<&[u64]> {
+            Ok(&self.0[number as usize])
+        }
+    }
+    impl PageStore for Pages64 {
+        fn append(&mut self, _: Content, words: &[u64]) {
+            self.0.push(words.to_vec());
+        }
+    }
+    let mut seeds = vec![];
+    for (chosen, thresholds, n) in [(0, 0, 3), (1, 1, 40), (2, 0, 900), (3, 0, 0)] {
+        let (geometry, _) = geometry_and_words(&[chosen, thresholds], 0);
+        let mut writer = Writer::new(geometry, Pages64(vec![]));
+        for i in 0..n {
+            let mut words = vec![0; geometry.stride];
+            words[0] = 1;
+            let row = SignatureRow {
+                words: &words,
+                popcount: 1,
+                threshold: f64::from(thresholds) * 0.5,
+                tid: i + 1,
+            };
+            writer.push(row).unwrap();
+        }
+        let (segment, _) = writer.finish(Some(2), 1 << 16).unwrap();
+        let mut words = vec![];
+        segment.encode(&mut words);
+        seeds.push(
+            [chosen, thresholds]
+                .into_iter()
+                .chain(words.iter().flat_map(|w| w.to_le_bytes()))
+                .collect(),
+        );
+    }
+    fuzz("segment_description", true, &seeds, |bytes| {
+        let (geometry, words) = geometry_and_words(bytes, 0);
+        let mut rest = &words[..];
+        let segment = message(Segment::decode(geometry, &mut rest))?;
+        let mut again = vec![];
+        segment.encode(&mut again);
+        let decoded = message(Segment::decode(geometry, &mut &again[..]))?;
+        assert_eq!(decoded, segment);
+        assert!(
+            segment.size() <= 64 * words.len() + 4096,
+            "{} bytes",
+            segment.size()
+        );
+        assert!(segment.present() <= segment.rows && segment.row_pages() <= segment.pages());
+        for popcount in [0, 1, geometry.bits, geometry.null_popcount()] {
+            let range = segment.range(0, popcount.min(geometry.bits));
+            assert!(range.start <= range.end && range.end <= segment.rows);
+        }
+        for row in [0, segment.rows / 2, segment.rows.saturating_sub(1)] {
+            assert!(segment.rows == 0 || segment.popcount_of(row) <= geometry.null_popcount());
+        }
+        for postings in &segment.postings {
+            let pages = postings.pages(postings.fences[0]);
+            assert!(pages.end <= segment.pages());
+        }
+        Ok(format!(
+            "lists: {}, rows: {}",
+            !segment.postings.is_empty(),
+            segment.rows > 0
+        ))
+    });
+}
+
+/// Words of a page that is as good as full of what the longest metapage says; it takes inputs of 3 kB.
+const METAPAGE_WORDS: usize = LEAST_WORDS + 10;
+
+/// Metapages without the zeros at their ends: of an empty index, and of others from small to full.
+fn metapages() -> Vec<Vec<u8>> {
+    let full = full_metapage(METAPAGE_WORDS);
+    let mut metas = vec![Meta::new(METAPAGE_WORDS, 7, false).unwrap()];
+    for (segments, lists, tails) in [
+        (1, 0, [0, 0]),
+        (2, 1, [0, 0]),
+        (3, 0, [2, 0]),
+        (0, 2, [3, 1]),
+    ] {
+        let mut meta = full.clone();
+        meta.segments.truncate(segments);
+        meta.free.truncate(lists);
+        for (tail, n) in meta.tails.iter_mut().zip(tails) {
+            tail.truncate(n);
+        }
+        metas.push(meta);
+    }
+    metas.push(full);
+    let bytes = |meta: Meta| {
+        let mut words = vec![0; METAPAGE_WORDS];
+        meta.encode(&mut words);
+        let used = words
+            .iter()
+            .rposition(|&word| word != 0)
+            .map_or(0, |at| at + 1);
+        words[..used]
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect()
+    };
+    metas.into_iter().map(bytes).collect()
+}
+
+#[test]
+fn metapage() {
+    fuzz("metapage", true, &metapages(), |bytes| {
+        let mut words = whole_words(bytes);
+        words.resize(METAPAGE_WORDS, 0);
+        let decoded = Meta::decode(&words);
+        if let Err(error) = &decoded {
+            // the extension says where it is, and what to do
+            let expected = [ErrorKind::Corrupted, ErrorKind::NewerFormat];
+            assert!(expected.contains(&error.kind()));
+            let newer = error.kind() == ErrorKind::NewerFormat;
+            assert!(error.detail_text().is_some() == newer && error.hint_text().is_none());
+        }
+        let meta = message(decoded)?;
+        let mut again = vec![u64::MAX; METAPAGE_WORDS];
+        meta.encode(&mut again);
+        assert_eq!(Meta::decode(&again).as_ref(), Ok(&meta));
+        assert!(meta.holds_of(&meta));
+        // nothing that is said is left out
+        assert_eq!(again[..6], words[..6]);
+        let halves = again.iter().zip(&words).flat_map(|(a, w)| {
+            let (a, w) = (split(*a), split(*w));
+            [(a.0, w.0), (a.1, w.1)]
+        });
+        halves.for_each(|(again, read)| assert!(again == read || again == 0));
+
+        meta.check_size().expect("it was on a page");
+        assert!(meta.segments.is_sorted_by_key(|s| s.generation));
+        for s in &meta.segments {
+            assert!(0 < s.generation && s.generation < meta.next_generation);
+            assert!((1..=MAX_ROWS).contains(&s.rows) && s.dead <= s.rows);
+            assert!(s.map != BLOCK && s.pages >= 2);
+        }
+        assert!(meta
+            .free
+            .iter()
+            .all(|list| list.first != BLOCK && list.blocks > 0));
+        assert!(meta.tails.iter().flatten().all(|&block| block != BLOCK));
+        for part in Part::ALL {
+            let geometry = meta.geometry(part);
+            assert!(geometry.capacity > 0 && geometry.page_words == METAPAGE_WORDS);
+            let listed = meta.segments_of(part).count() + meta.tail(part).len();
+            assert!(listed == 0 || geometry.bits > 0);
+        }
+        if meta.shape() != 0 {
+            let bytes = meta.geometry(Part::Signatures).bits.div_ceil(8) as usize;
+            let empty = [&meta.shape().to_le_bytes()[..], &vec![0; 4 + bytes]].concat();
+            View::untrusted(&empty).expect("a signature of this shape");
+        }
+        Ok(format!(
+            "shape: {}, thresholds: {}, segments: {}, free: {}, tail: {}",
+            meta.shape() != 0,
+            meta.thresholds(),
+            !meta.segments.is_empty(),
+            !meta.free.is_empty(),
+            !meta.tail(Part::Signatures).is_empty(),
+        ))
+    });
+}

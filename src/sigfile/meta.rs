@@ -1,0 +1,82 @@
+//! Reading and changing the metapage, whose words the core knows ([`bloom_ident_core::sigfile::meta`]).
+//!
+//! A process that holds the merge lock (the heavyweight lock on block 0) may publish segments, and take blocks from the free
+//! lists. A process that holds the metapage's buffer locked exclusively may lengthen a tail, and needs no merge lock: that is
+//! why a tail page never comes from a free list.
+
+use bloom_ident_core::sigfile::Meta;
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::pg_sys;
+
+use crate::pg::error::OrRaise;
+use crate::sigfile::page::{
+    ExclusiveLock, PageGuard, PageKind, PageLock, SigfileIndex, META, PAGE_WORDS,
+};
+
+/// What the metapage of an empty index says.
+pub fn empty(thresholds: bool) -> Meta {
+    let mut identity = [0u8; 8];
+    // SAFETY: pointer and length of an array.
+    let random = unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
+    if !random {
+        crate::pg::error::internal!("could not generate a random number");
+    }
+    Meta::new(PAGE_WORDS, u64::from_le_bytes(identity), thresholds).or_raise()
+}
+
+/// What the words of the index's metapage say.
+///
+/// Errors: a newer format; damage.
+pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Meta {
+    let wrong = |error: Error| match error.kind() {
+        ErrorKind::NewerFormat => newer(index, &error),
+        _ => index.damaged(META, error.message()),
+    };
+    Meta::decode(words).map_err(wrong).or_raise()
+}
+
+fn newer(index: SigfileIndex<'_>, error: &Error) -> Error {
+    let message = format!("index \"{}\" {}", index.name(), error.message());
+    Error::new(ErrorKind::NewerFormat, message)
+        .detail(error.detail_text().unwrap_or_default())
+        .hint("Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.")
+}
+
+/// What a page that is held says.
+///
+/// Errors: damage.
+pub fn of_page<L: PageLock>(page: &PageGuard<'_, L>) -> Meta {
+    let index = page.index();
+    if !page.is(PageKind::Meta, 0) {
+        crate::pg::error::raise(&index.damaged(META, "the page is no metapage"));
+    }
+    of_words(index, page.words())
+}
+
+/// The metapage as it is now, for a scan.
+///
+/// Errors: damage; a snapshot that is too old.
+///
+/// # Safety
+/// `snapshot` is NULL, or that of a running scan.
+pub unsafe fn read_for(index: SigfileIndex<'_>, snapshot: pg_sys::Snapshot) -> Meta {
+    let page = index.share(META);
+    // SAFETY: the caller knows that the snapshot is there.
+    unsafe { page.test_old_snapshot(snapshot) };
+    of_page(&page)
+}
+
+/// The metapage as it is now.
+///
+/// Errors: damage.
+pub fn read(index: SigfileIndex<'_>) -> Meta {
+    of_page(&index.share(META))
+}
+
+/// Changes the metapage.
+///
+/// Errors: more than it holds.
+pub fn store(meta: &Meta, page: &mut PageGuard<'_, ExclusiveLock>) {
+    meta.check_size().or_raise();
+    page.change(|words| meta.encode(words));
+}

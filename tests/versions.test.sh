@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Another version of the library: parallel workers that load it while their leader has this one, and data of a newer one on disk. Each is refused
+# by a clear error, whatever would be read.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+# An installation of its own, since its library is replaced. Files are replaced whole here, so links are copies enough.
+stage=$SCRATCH/versions_stage
+cp -al "$SCRATCH/stage" "$stage"
+PGBIN=$stage${PGBIN#"$SCRATCH/stage"}
+PATH=$PGBIN:$PATH
+library=$("$PGBIN/pg_config" --pkglibdir)/bloom_ident.so
+[[ $library == "$stage"/* ]] || die "the copied installation has its library at $library"
+
+# From 18 on checksums are the default.
+checksums=
+((PG_MAJOR < 18)) || checksums=--no-data-checksums
+cluster_init versions $checksums
+cluster_conf versions 'max_parallel_workers_per_gather = 2' 'autovacuum = off'
+cluster_start versions
+cluster_use versions
+ask() { timeout -k 5 60 psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+# Libraries to put in its place. The layout of what processes share is in the library's data: its version, and the sizes of three types, of
+# which that of a table is 8,160 bytes.
+layouts=$SCRATCH/versions_libraries
+mkdir "$layouts"
+cp "$library" "$layouts/same"
+mapfile -t places < <(LC_ALL=C grep -obUaP '(?s).\0\0\0.\0\0\0\xe0\x1f\0\0.\0\0\0' "$library" | cut -d: -f1)
+((${#places[@]} > 0)) || die 'the layout that workers compare is not found in the library'
+# patch FILE BYTE NUMBER: sets a byte.
+patch() { printf '%b' "\\x$(printf %x "$3")" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
+for field in 0 4 8 12; do
+    cp "$library" "$layouts/other_$field"
+    for place in "${places[@]}"; do patch "$layouts/other_$field" $((place + field)) 127; done
+done
+# One that has no such function, as those before the layout was compared: the name is another one.
+LC_ALL=C sed 's/bloom_join_worker/bloom_join_werker/g' "$library" >"$layouts/before"
+
+# putting NAME: the command that puts a library in place. It does not write over one that a session has mapped.
+putting() { printf 'cp %q %q && mv -f %q %q\n' "$layouts/$1" "$library.new" "$library.new" "$library"; }
+put() { eval "$(putting "$1")"; }
+
+ask <<'SQL'
+CREATE EXTENSION bloom_ident;
+CREATE TABLE person AS SELECT i AS id, bloom_signature(md5((i / 2)::text)) AS sig FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON person USING sigfile (sig);
+SQL
+
+# One session all the time, which has loaded the first library. Its workers load the one that is there when they start.
+job="SELECT count(*) FROM bloom_duplicates('person', 'id', 'sig', 0.95);"
+session() {
+    local name
+    echo "$job"
+    for name; do
+        printf '\\echo %s\n\\! %s\n%s\n' "$name" "$(putting "$name")" "$job"
+    done
+}
+said=$(session same other_0 other_4 other_8 other_12 before same | timeout -k 5 60 psql -XAtq -v VERBOSITY=verbose 2>&1 | sed '/^\(LOCATION\|CONTEXT\): /d') ||
+    die "the session ends: $said"
+read -r version shared table pair < <(sed -nE 's/^DETAIL:  The leader shares data in layout ([0-9]+) \(([0-9]+), ([0-9]+) and ([0-9]+) bytes\).*/\1 \2 \3 \4/p' <<<"$said") ||
+    die "workers with other layouts are not refused: $said"
+leader="$version ($shared, $table and $pair bytes)"
+# refused LAYOUT: the error of a worker that has it.
+refused() {
+    cat <<END
+ERROR:  55000: parallel worker has loaded another version of bloom_ident than its leader
+DETAIL:  The leader shares data in layout $leader, the worker reads layout $1.
+HINT:  Reconnect, so that the session loads the installed library too.
+END
+}
+# What of a size's number is left when its lowest byte is another one.
+other() { echo $(($1 / 256 * 256 + 127)); }
+diff - <(echo "$said") <<END || die 'another library in the workers (< expected, > said)'
+9999
+same
+9999
+other_0
+$(refused "127 ($shared, $table and $pair bytes)")
+other_4
+$(refused "$version ($(other "$shared"), $table and $pair bytes)")
+other_8
+$(refused "$version ($shared, $(other "$table") and $pair bytes)")
+other_12
+$(refused "$version ($shared, $table and $(other "$pair") bytes)")
+before
+ERROR:  42883: could not find function "bloom_join_worker" in file "$library"
+same
+9999
+END
+# What the hint says.
+put other_0
+[[ $(ask -c "$job") == 9999 ]] || die 'a session that begins with the other library'
+put same
+! grep -E 'PANIC|TRAP|terminated by signal' "$SCRATCH/versions/log" || die 'a process crashed'
+
+# What a newer version has left on disk: a signature in a table, one in a GiST index, the metapage of a sigfile index, and its signatures.
+ask <<'SQL'
+CREATE TABLE kept AS SELECT 1 AS id, '(2,5,3):1f03'::bloom AS sig;
+CREATE TABLE leaf AS SELECT * FROM kept;
+CREATE INDEX leaf_i ON leaf USING gist (sig);
+CREATE TABLE meta AS SELECT * FROM kept;
+CREATE INDEX meta_i ON meta USING sigfile (sig);
+CREATE TABLE shape AS SELECT * FROM kept;
+CREATE INDEX shape_i ON shape USING sigfile (sig);
+SQL
+file_of() { echo "$(cluster_dir versions)/$(ask -c "SELECT pg_relation_filepath('$1')")"; }
+files=("$(file_of kept)" "$(file_of leaf_i)" "$(file_of meta_i)" "$(file_of shape_i)")
+cluster_stop versions
+# The first eight bytes of a signature of shape (2,5,3).
+for file in "${files[@]:0:2}"; do
+    place=$(LC_ALL=C grep -obUaP '\x01\x02\x05\0\x03\x01\0\0' "$file" | cut -d: -f1)
+    [[ $place =~ ^[0-9]+$ ]] || die "the signature is at \"$place\" of $file"
+    patch "$file" "$place" 2
+done
+# The content of a page begins at byte 40. The version is in its first word, the shape is its third one.
+patch "${files[2]}" 44 2
+patch "${files[3]}" 56 2
+cluster_start versions
+
+# refuses MESSAGE HINT STATEMENT...: what each fails with.
+refuses() {
+    local message=$1 hint=$2 statement found
+    shift 2
+    for statement; do
+        found=$(timeout -k 5 60 psql -XAtq -v VERBOSITY=verbose -c 'SET enable_seqscan = off' -c "$statement" 2>&1 | grep -E '^(ERROR|DETAIL|HINT): ') || true
+        diff - <(echo "$found") <<END || die "$statement (< expected, > said)"
+ERROR:  0A000: $message in format version 2
+DETAIL:  A newer version of bloom_ident has stored it. This one reads format version 1.
+HINT:  Install the version of bloom_ident that was used before$hint.
+END
+    done
+}
+rebuild=', or rebuild the index with REINDEX'
+search="WHERE sig % bloom_query('(2,5,3):1f03', 0.5)"
+refuses 'cannot read a value of type bloom' '' 'SELECT sig FROM kept' 'COPY kept TO STDOUT (FORMAT binary)' "SELECT id FROM kept $search"
+refuses 'index "leaf_i" has signatures' "$rebuild" "SELECT id FROM leaf $search" "SELECT id FROM leaf ORDER BY sig <-> '(2,5,3):1f03'" "SELECT id FROM leaf WHERE sig = '(2,5,3):1f03'"
+for name in meta shape; do
+    case $name in
+        meta) message='index "meta_i" is' ;;
+        shape) message='index "shape_i" has signatures' ;;
+    esac
+    refuses "$message" "$rebuild" "SELECT id FROM $name $search" "SELECT id FROM $name ORDER BY sig <-> '(2,5,3):1f03'" "INSERT INTO $name VALUES (2, '(2,5,3):1f03')" "VACUUM $name" \
+        "SELECT bloom_sigfile_merge('${name}_i')" "SELECT bloom_sigfile_check('${name}_i')" "SELECT bloom_sigfile_stats('${name}_i')" "SELECT * FROM bloom_duplicates('$name', 'id', 'sig', 0.5)"
+done
+ask -c 'REINDEX INDEX leaf_i' -c 'REINDEX INDEX meta_i' -c 'REINDEX INDEX shape_i'
+for name in leaf meta shape; do
+    [[ $(ask -c 'SET enable_seqscan = off' -c "SELECT id FROM $name $search") == 1 ]] || die "REINDEX of ${name}_i does not help"
+done
+
+cluster_stop versions
+rm -rf "$stage" "$layouts"
