@@ -39,6 +39,9 @@ const PAIRS_A_RECORD: f64 = 3.0;
 const SCANNED_A_RECORD: u64 = 40;
 const LEAST_SCANNED: u64 = 100_000;
 
+/// Pairs that the searches by equality have found, and that are compared; of more, a sample. It does not depend on the memory, or the model would.
+const MOST_COUNTED: u64 = 4_000_000;
+
 /// Fields of which pairs are searched for by equality.
 const SEARCHED_FIELDS: usize = 10;
 
@@ -106,6 +109,16 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
         left_out: &mut left_out,
     };
     let mut records = FitRecords::read(&tables, fields, memory, job);
+    if records.fields.is_empty() {
+        raise(
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                "no field has values to learn from",
+            )
+            .detail(format!("There are {} records.", records.store.records))
+            .hint("Fit the model to a table with records, or name fields that have values."),
+        );
+    }
     let model = fit(&mut records, personal.is_some(), left_out, memory);
     tell(&model);
     NewValue(jsonb_datum(&write_model(&model).or_raise()))
@@ -136,7 +149,7 @@ fn fit(
     let searches = equal_searches(&model);
     let (by_search, weight, sizes) = by_equality(records, &searches, memory);
     let mut planned = Vec::new();
-    let evidence = if scan::is_possible(&records.store, records.all_pairs) {
+    let evidence = if scan::is_possible(records.all_pairs) {
         let (patterns, least) = by_scan(records, memory);
         let pairs = patterns.sorted().iter().map(|p| p.1 as f64).sum::<f64>() / n.max(1.0);
         planned.push(PlannedSearch {
@@ -218,14 +231,14 @@ fn evidence_of(patterns: Vec<(Pattern, u64)>, weight: f64) -> Vec<Evidence> {
 /// The patterns of random pairs, or of all where there are few.
 fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
     let n = u64::from(records.store.records);
-    let mut pairs = Candidates::new(memory / 4, u64::MAX);
+    let mut pairs = Candidates::new(&records.store, memory / 4, u64::MAX);
     if n * n.saturating_sub(1) / 2 <= RANDOM_PAIRS {
         let n = n as u32;
         let (left, right) = (records.second.unwrap_or(n), records.second);
         for a in 0..left {
             check_for_interrupts();
             for b in right.unwrap_or(a + 1)..n {
-                pairs.push(records.store.pair_number(a, b), 0);
+                pairs.push(a, b, 0);
             }
         }
     } else {
@@ -234,7 +247,7 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
                 check_for_interrupts();
             }
             if let Some((a, b)) = records.random_pair(k) {
-                pairs.push(records.store.pair_number(a, b), 0);
+                pairs.push(a, b, 0);
             }
         }
     }
@@ -271,14 +284,12 @@ fn by_equality(
     searches: &[Search],
     memory: usize,
 ) -> (PatternsBySearches, f64, Vec<u64>) {
-    let most = (memory / 64).clamp(100_000, 4_000_000) as u64;
-    let mut candidates = Candidates::new(memory / 4, most);
+    let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
     let mut sizes = Vec::new();
     for (number, search) in searches.iter().enumerate() {
         let Search::Equal { fields, most } = search else {
             continue;
         };
-        let store = &records.store;
         let found = equality::pairs(
             &mut records.identities,
             fields,
@@ -286,7 +297,7 @@ fn by_equality(
             records.second,
             memory / 4,
             |a, b| {
-                candidates.push(store.pair_number(a, b), number);
+                candidates.push(a, b, number);
             },
         );
         sizes.push(found.pairs);
@@ -300,13 +311,14 @@ fn by_equality(
 fn by_scan(records: &mut FitRecords, memory: usize) -> (PatternCounts, u32) {
     let mut found = crate::pg::file::WordSort::new(memory / 4);
     let mut similar = [0u64; 101];
+    let numbers = records.store.numbering();
     scan::pairs(
-        &records.store,
+        &mut records.store,
         records.second,
         scan::LEAST,
         |a, b, hundredths| {
             similar[hundredths.min(100) as usize] += 1;
-            found.push(records.store.pair_number(a, b) << 7 | u64::from(hundredths));
+            found.push(numbers.number(a, b) << 7 | u64::from(hundredths));
         },
     );
     let most = (SCANNED_A_RECORD * u64::from(records.store.records)).max(LEAST_SCANNED);

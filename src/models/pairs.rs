@@ -238,51 +238,52 @@ impl ModelSearch {
 
     /// The pairs that the model's searches find.
     fn candidates(&self, records: &mut ModelRecords, memory: usize) -> Distinct {
-        let mut candidates = Candidates::new(memory / 4, u64::MAX);
+        let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let second = records.texts.second;
-        let planned = &self.model.searches;
-        let scanned = planned.iter().find_map(|planned| match planned.search {
-            Search::Scan { least } => Some(least),
-            Search::Equal { .. } => None,
-        });
-        if let Some(least) =
-            scanned.filter(|_| scan::is_possible(&records.store, records.all_pairs))
-        {
-            let store = &records.store;
-            scan::pairs(store, second, least, |a, b, _| {
-                candidates.push(store.pair_number(a, b), 0)
-            });
-            return candidates.finish();
-        }
         let n = f64::from(records.store.records);
         let most = self.options.most_pairs(n);
-        let (mut expected, mut left_out, mut lost) = (0.0, 0, 0.0);
-        for (number, planned) in planned.iter().enumerate() {
-            let Search::Equal {
-                fields,
-                most: block,
-            } = &planned.search
-            else {
-                continue;
+        let (mut expected, mut matched, mut left_out, mut lost) = (0.0, 0.0, 0, 0.0f64);
+        // of the search that finds all
+        let mut all_matches: Option<f64> = None;
+        for (number, planned) in self.model.searches.iter().enumerate() {
+            let (pairs, matches) = (planned.pairs_per_record * n, planned.matches_per_record * n);
+            // What a search brings is counted without what those before it bring: once one is left out, so are those behind it.
+            let is_too_much = expected + pairs > most || lost > 0.0;
+            let mut found = 0u64;
+            let mut push = |a: u32, b: u32| {
+                candidates.push(a, b, number);
+                found += 1;
+                if found as f64 > most {
+                    too_many(most);
+                }
             };
-            if expected + planned.pairs_per_record * n > most {
-                left_out += 1;
-                lost += planned.matches_per_record * n;
-                continue;
+            match &planned.search {
+                Search::Scan { .. } if !scan::is_possible(records.all_pairs) => {}
+                // it finds all, and so there is nothing left to find
+                Search::Scan { least } if !is_too_much => {
+                    scan::pairs(&mut records.store, second, *least, |a, b, _| push(a, b));
+                    return candidates.finish();
+                }
+                Search::Equal {
+                    fields,
+                    most: block,
+                } if !is_too_much => {
+                    expected += pairs;
+                    matched += matches;
+                    let identities = &mut records.identities;
+                    equality::pairs(identities, fields, *block, second, memory / 4, push);
+                }
+                Search::Scan { .. } => {
+                    left_out += 1;
+                    all_matches = Some(matches);
+                }
+                Search::Equal { .. } => {
+                    left_out += 1;
+                    lost += matches.max(f64::MIN_POSITIVE);
+                }
             }
-            expected += planned.pairs_per_record * n;
-            let store = &records.store;
-            equality::pairs(
-                &mut records.identities,
-                fields,
-                *block,
-                second,
-                memory / 4,
-                |a, b| {
-                    candidates.push(store.pair_number(a, b), number);
-                },
-            );
         }
+        let lost = all_matches.map_or(lost, |all| (all - matched).max(0.0));
         if left_out > 0 {
             notice!(
                 "{}: {left_out} searches are left out, as they would bring more than {most:.0} pairs; {lost:.0} matches are expected to be lost",
