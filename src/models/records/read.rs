@@ -54,11 +54,13 @@ impl Table {
                 pg_sys::TIMESTAMPTZOID,
             ]
             .contains(&base);
-            // The text of a date depends on DateStyle.
+            // The text of a date depends on DateStyle. Some dates are no timestamps.
             sql = if is_date {
-                sql.text("pg_catalog.to_char(")
+                sql.text("CASE WHEN ")
                     .name(&column.name)
-                    .text("::pg_catalog.timestamp, 'YYYYMMDD')")
+                    .text("::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN pg_catalog.to_char(")
+                    .name(&column.name)
+                    .text("::pg_catalog.timestamp, 'YYYYMMDD') END")
             } else {
                 sql.name(&column.name).text("::pg_catalog.text")
             };
