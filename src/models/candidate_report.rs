@@ -4,7 +4,7 @@ use bloom_ident_core::model::{MatchModel, Search};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::pairs::{model, options, ModelRecords};
-use crate::models::search::{equality, scan};
+use crate::models::search::equality;
 use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
 use crate::pg::entry;
@@ -54,16 +54,11 @@ fn report(
     let mut records = ModelRecords::read(&model, relations, memory, job);
     let n = f64::from(records.store.records);
     let second = records.texts.second;
-    let is_scanned =
-        scan::least_of(&model).is_some() && scan::is_possible(&records.store, records.all_pairs);
-    let chosen = equality::chosen(&model, n, options.most_pairs(n));
+    let chosen = equality::chosen(&model, n, records.all_pairs, options.most_pairs(n));
     for (planned, is_chosen) in model.searches.iter().zip(chosen) {
         let mut found = equality::Found::default();
-        let runs = match &planned.search {
-            Search::Scan { .. } => {
-                found.pairs = records.all_pairs as u64;
-                is_scanned
-            }
+        match &planned.search {
+            Search::Scan { .. } => found.pairs = records.all_pairs as u64,
             Search::Equal { fields, most } => {
                 found = equality::pairs(
                     &mut records.identities,
@@ -73,9 +68,8 @@ fn report(
                     memory / 4,
                     |_, _| (),
                 );
-                is_chosen && !is_scanned
             }
-        };
+        }
         let name = to_database(&describe(&model, &planned.search));
         rows.make(|| {
             Some([
@@ -85,7 +79,7 @@ fn report(
                 planned.recall.into_datum(),
                 (found.cut_blocks as i64).into_datum(),
                 (found.cut_pairs as i64).into_datum(),
-                runs.into_datum(),
+                is_chosen.into_datum(),
             ])
         });
     }

@@ -89,6 +89,16 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
         left_out: &mut left_out,
     };
     let mut records = FitRecords::read(&tables, fields, memory, job);
+    if records.fields.is_empty() {
+        raise(
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                "no field has values to learn from",
+            )
+            .detail(format!("There are {} records.", records.store.records))
+            .hint("Fit the model to a table with records, or name fields that have values."),
+        );
+    }
     let mut model = fit(&mut records, left_out, memory);
     judge(&mut model, personal.is_some());
     tell(&model);

@@ -29,6 +29,9 @@ const PAIRS_A_RECORD: f64 = 3.0;
 const SCANNED_A_RECORD: u64 = 40;
 const LEAST_SCANNED: u64 = 100_000;
 
+/// Pairs that the searches by equality have found, and that are compared; of more, a sample. It does not depend on the memory, or the model would.
+const MOST_COUNTED: u64 = 4_000_000;
+
 /// Fields of which pairs are searched for by equality.
 const SEARCHED_FIELDS: usize = 10;
 
@@ -51,12 +54,12 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     let random = random_pairs(records, memory);
     let labels = records
         .labels
-        .by_number(&records.store, records.second.is_some());
+        .by_number(records.store.numbering(), records.second.is_some());
     let labelled: HashMap<u64, bool> = labels.iter().copied().collect();
     let searches = equal_searches(&model);
     let (by_search, weight, sizes) = by_equality(records, &searches, &labelled, memory);
     let mut planned = Vec::new();
-    let mut evidence = if scan::is_possible(&records.store, records.all_pairs) {
+    let mut evidence = if scan::is_possible(records.all_pairs) {
         let (patterns, least) = by_scan(records, &labelled, memory);
         let pairs = patterns.sorted().iter().map(|p| p.1 as f64).sum::<f64>() / n.max(1.0);
         planned.push(PlannedSearch {
@@ -142,14 +145,14 @@ fn evidence_of(patterns: Vec<(Pattern, u64)>, weight: f64) -> Vec<Evidence> {
 /// The patterns of random pairs, or of all where there are few.
 fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
     let n = u64::from(records.store.records);
-    let mut pairs = Candidates::new(memory / 4, u64::MAX);
+    let mut pairs = Candidates::new(&records.store, memory / 4, u64::MAX);
     if n * n.saturating_sub(1) / 2 <= RANDOM_PAIRS {
         let n = n as u32;
         let (left, right) = (records.second.unwrap_or(n), records.second);
         for a in 0..left {
             check_for_interrupts();
             for b in right.unwrap_or(a + 1)..n {
-                pairs.push(records.store.pair_number(a, b), 0);
+                pairs.push(a, b, 0);
             }
         }
     } else {
@@ -158,7 +161,7 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
                 check_for_interrupts();
             }
             if let Some((a, b)) = records.random_pair(k) {
-                pairs.push(records.store.pair_number(a, b), 0);
+                pairs.push(a, b, 0);
             }
         }
     }
@@ -196,14 +199,12 @@ fn by_equality(
     labelled: &HashMap<u64, bool>,
     memory: usize,
 ) -> (PatternsBySearches, f64, Vec<u64>) {
-    let most = (memory / 64).clamp(100_000, 4_000_000) as u64;
-    let mut candidates = Candidates::new(memory / 4, most);
+    let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
     let mut sizes = Vec::new();
     for (number, search) in searches.iter().enumerate() {
         let Search::Equal { fields, most } = search else {
             continue;
         };
-        let store = &records.store;
         let found = equality::pairs(
             &mut records.identities,
             fields,
@@ -211,7 +212,7 @@ fn by_equality(
             records.second,
             memory / 4,
             |a, b| {
-                candidates.push(store.pair_number(a, b), number);
+                candidates.push(a, b, number);
             },
         );
         sizes.push(found.pairs);
@@ -230,13 +231,14 @@ fn by_scan(
 ) -> (PatternCounts, u32) {
     let mut found = WordSort::new(memory / 4);
     let mut similar = [0u64; 101];
+    let numbers = records.store.numbering();
     scan::pairs(
-        &records.store,
+        &mut records.store,
         records.second,
         scan::LEAST,
         |a, b, hundredths| {
             similar[hundredths.min(100) as usize] += 1;
-            found.push(records.store.pair_number(a, b) << 7 | u64::from(hundredths));
+            found.push(numbers.number(a, b) << 7 | u64::from(hundredths));
         },
     );
     let most = (SCANNED_A_RECORD * u64::from(records.store.records)).max(LEAST_SCANNED);

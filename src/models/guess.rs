@@ -149,9 +149,12 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// One value more. Its normal form is looked at if it belongs to the sample.
+    /// One value more; it is none if nothing is left of it in its normal form. The length of that is looked at if it belongs to the sample.
     pub fn add(&mut self, value: &str, in_sample: bool) {
-        if value.is_empty() {
+        let is_plain = |b: u8| b.is_ascii_alphanumeric();
+        if !value.bytes().any(is_plain)
+            && normalize(value, true, || ()).unwrap_or_default().is_empty()
+        {
             return;
         }
         self.present += 1;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::{FrequentLevels, MatchModel, Pattern, Score, Scorer, Search, Status};
+use bloom_ident_core::model::{
+    FrequentLevels, MatchModel, Pattern, PlannedSearch, Score, Scorer, Search, Status,
+};
 use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
@@ -248,54 +250,66 @@ impl ModelSearch {
 
     /// The pairs that the model's searches find.
     fn candidates(&self, records: &mut ModelRecords, memory: usize) -> Distinct {
-        let mut candidates = Candidates::new(memory / 4, u64::MAX);
+        let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let second = records.texts.second;
-        let scanned = scan::least_of(&self.model);
-        if let Some(least) =
-            scanned.filter(|_| scan::is_possible(&records.store, records.all_pairs))
-        {
-            let store = &records.store;
-            scan::pairs(store, second, least, |a, b, _| {
-                candidates.push(store.pair_number(a, b), 0)
-            });
-            return candidates.finish();
-        }
         let n = f64::from(records.store.records);
         let most = self.options.most_pairs(n);
-        let (mut left_out, mut lost) = (0, 0.0);
-        let chosen = equality::chosen(&self.model, n, most);
-        for (number, (planned, is_chosen)) in self.model.searches.iter().zip(chosen).enumerate() {
-            let Search::Equal {
-                fields,
-                most: block,
-            } = &planned.search
-            else {
-                continue;
-            };
-            if !is_chosen {
-                left_out += 1;
-                lost += planned.matches_per_record * n;
+        let chosen = equality::chosen(&self.model, n, records.all_pairs, most);
+        for (number, planned) in self.model.searches.iter().enumerate() {
+            if !chosen[number] {
                 continue;
             }
-            let store = &records.store;
-            equality::pairs(
-                &mut records.identities,
-                fields,
-                *block,
-                second,
-                memory / 4,
-                |a, b| {
-                    candidates.push(store.pair_number(a, b), number);
-                },
-            );
+            let mut found = 0u64;
+            let mut push = |a: u32, b: u32| {
+                candidates.push(a, b, number);
+                found += 1;
+                if found as f64 > most {
+                    too_many(most);
+                }
+            };
+            match &planned.search {
+                Search::Scan { least } => {
+                    scan::pairs(&mut records.store, second, *least, |a, b, _| push(a, b));
+                }
+                Search::Equal {
+                    fields,
+                    most: block,
+                } => {
+                    let identities = &mut records.identities;
+                    equality::pairs(identities, fields, *block, second, memory / 4, push);
+                }
+            }
         }
+        self.tell_left_out(&chosen, n, records.all_pairs, most);
+        candidates.finish()
+    }
+
+    /// Says which searches are left out, and what is lost by that.
+    fn tell_left_out(&self, chosen: &[bool], n: f64, all_pairs: f64, most: f64) {
+        let searches = || self.model.searches.iter().zip(chosen);
+        let is_scan = |planned: &PlannedSearch| matches!(planned.search, Search::Scan { .. });
+        if searches().any(|(planned, &runs)| runs && is_scan(planned)) {
+            return;
+        }
+        let matches = |runs: bool| -> f64 {
+            let equal = searches().filter(|s| *s.1 == runs && !is_scan(s.0));
+            equal
+                .map(|(planned, _)| planned.matches_per_record * n)
+                .sum()
+        };
+        let scanned = searches().find(|s| is_scan(s.0) && scan::is_possible(all_pairs));
+        let lost = match scanned {
+            Some((planned, _)) => (planned.matches_per_record * n - matches(true)).max(0.0),
+            None => matches(false),
+        };
+        let equal = searches().filter(|s| !is_scan(s.0) && !s.1).count();
+        let left_out = equal + usize::from(scanned.is_some());
         if left_out > 0 {
             notice!(
                 "{}: {left_out} searches are left out, as they would bring more than {most:.0} pairs; {lost:.0} matches are expected to be lost",
                 self.job
             );
         }
-        candidates.finish()
     }
 }
 

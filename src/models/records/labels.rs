@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::models::records::store::RowStore;
+use crate::models::records::store::PairNumbers;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pg::budget::Budget;
 use crate::pg::cursor::Cursor;
@@ -73,7 +73,7 @@ impl Labels {
     /// What is said of pairs, by their numbers, in their order. Says how many labels name records that are not there.
     ///
     /// Errors: labels that contradict each other.
-    pub fn by_number(&self, store: &RowStore, linkage: bool) -> Vec<(u64, bool)> {
+    pub fn by_number(&self, numbers: PairNumbers, linkage: bool) -> Vec<(u64, bool)> {
         let mut found = Vec::new();
         let mut unknown = 0;
         for ([a, b], same) in &self.pairs {
@@ -81,7 +81,7 @@ impl Labels {
                 |key: &[u8], side: usize| self.records.get(key).and_then(|records| records[side]);
             match (record(a, 0), record(b, usize::from(linkage))) {
                 (Some(x), Some(y)) if x != y => {
-                    found.push((store.pair_number(x.min(y), x.max(y)), *same))
+                    found.push((numbers.number(x.min(y), x.max(y)), *same))
                 }
                 _ => unknown += 1,
             }
@@ -89,7 +89,7 @@ impl Labels {
         found.sort_unstable();
         found.dedup();
         if let Some(twice) = found.windows(2).find(|two| two[0].0 == two[1].0) {
-            self.contradict(store, twice[0].0, linkage);
+            self.contradict(numbers, twice[0].0, linkage);
         }
         if unknown > 0 {
             notice!("{unknown} labels name records that are not there, and are left out");
@@ -97,10 +97,10 @@ impl Labels {
         found
     }
 
-    fn contradict(&self, store: &RowStore, number: u64, linkage: bool) -> ! {
+    fn contradict(&self, numbers: PairNumbers, number: u64, linkage: bool) -> ! {
         let of = |key: &[u8], side: usize| self.records.get(key).and_then(|records| records[side]);
         let is_it = |[a, b]: &[Vec<u8>; 2]| match (of(a, 0), of(b, usize::from(linkage))) {
-            (Some(x), Some(y)) => store.pair_number(x.min(y), x.max(y)) == number,
+            (Some(x), Some(y)) => numbers.number(x.min(y), x.max(y)) == number,
             _ => false,
         };
         let pair = self.pairs.iter().find(|(pair, _)| is_it(pair));

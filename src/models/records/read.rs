@@ -40,15 +40,16 @@ pub struct RecordTexts {
     buffer: Vec<u8>,
 }
 
-/// The text of a column's value as models compare it. The text of a date would depend on DateStyle.
+/// The text of a column's value as models compare it. The text of a date would depend on DateStyle; some dates are no timestamps.
 pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
-    match is_date(column.type_oid) {
-        true => sql
-            .text("pg_catalog.to_char(")
-            .name(&column.name)
-            .text("::pg_catalog.timestamp, 'YYYYMMDD')"),
-        false => sql.name(&column.name).text("::pg_catalog.text"),
+    if !is_date(column.type_oid) {
+        return sql.name(&column.name).text("::pg_catalog.text");
     }
+    sql.text("CASE WHEN ")
+        .name(&column.name)
+        .text("::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN pg_catalog.to_char(")
+        .name(&column.name)
+        .text("::pg_catalog.timestamp, 'YYYYMMDD') END")
 }
 
 impl Table {

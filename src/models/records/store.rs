@@ -31,6 +31,33 @@ pub struct RowStore {
     chunks: [LoadedRows; 2],
 }
 
+/// How pairs of records are numbered, which depends on what is in memory.
+#[derive(Clone, Copy)]
+pub struct PairNumbers {
+    bits: u32,
+    chunk_bits: u32,
+}
+
+impl PairNumbers {
+    /// A number for a pair: pairs whose rows are in the same chunks follow each other in its order. It has twice the bits of a record's number.
+    #[inline]
+    pub fn number(self, a: u32, b: u32) -> u64 {
+        let (low, high) = (self.chunk_bits, self.bits - self.chunk_bits);
+        let (a, b, mask) = (u64::from(a), u64::from(b), (1u64 << low) - 1);
+        ((a >> low << high | b >> low) << low | a & mask) << low | b & mask
+    }
+
+    /// The records of a pair by its number.
+    #[inline]
+    pub fn pair(self, number: u64) -> (u32, u32) {
+        let (low, high) = (self.chunk_bits, self.bits - self.chunk_bits);
+        let (chunks, within) = (number >> (2 * low), number & ((1 << (2 * low)) - 1));
+        let a = chunks >> high << low | within >> low;
+        let b = (chunks & ((1 << high) - 1)) << low | within & ((1 << low) - 1);
+        (a as u32, b as u32)
+    }
+}
+
 #[derive(Default)]
 struct LoadedRows {
     number: Option<u32>,
@@ -105,24 +132,60 @@ impl RowStoreBuilder {
     }
 }
 
+/// Some rows that follow each other.
+#[derive(Clone, Copy)]
+pub struct ChunkRows<'a> {
+    first: u32,
+    rows: &'a [u64],
+    stride: usize,
+}
+
+impl<'a> ChunkRows<'a> {
+    fn new(first: u32, rows: &'a [u64], stride: usize) -> ChunkRows<'a> {
+        ChunkRows {
+            first,
+            rows,
+            stride,
+        }
+    }
+
+    /// The numbers of the records.
+    pub fn records(self) -> std::ops::Range<u32> {
+        self.first..self.first + (self.rows.len() / self.stride) as u32
+    }
+
+    /// The row of one of them.
+    pub fn row(self, record: u32) -> &'a [u64] {
+        &self.rows[self.stride * (record - self.first) as usize..][..self.stride]
+    }
+}
+
 impl RowStore {
     fn stride(&self) -> usize {
         self.layout.words() + 1
     }
 
-    pub fn layout(&self) -> &RowLayout {
-        &self.layout
-    }
-
-    /// Whether all rows are in memory.
-    pub fn is_in_memory(&self) -> bool {
-        self.file.is_none()
-    }
-
-    /// A row that is in memory.
-    pub fn row(&self, record: u32) -> &[u64] {
-        let stride = self.stride();
-        &self.rows[stride * record as usize..][..stride]
+    /// Gives every two chunks of rows, or a chunk with itself, to `each`, the lesser one first.
+    pub fn each_two_chunks(
+        &mut self,
+        mut each: impl FnMut(&RowLayout, ChunkRows<'_>, ChunkRows<'_>),
+    ) {
+        let (stride, bits) = (self.stride(), self.chunk_bits);
+        if self.file.is_none() {
+            let all = ChunkRows::new(0, &self.rows, stride);
+            return each(&self.layout, all, all);
+        }
+        let chunks = u64::from(self.records).div_ceil(1 << bits) as u32;
+        for a in 0..chunks {
+            self.load(0, a);
+            for b in a..chunks {
+                self.load(1, b);
+                let of = |side: usize, number: u32| {
+                    ChunkRows::new(number << bits, &self.chunks[side].rows, stride)
+                };
+                each(&self.layout, of(0, a), of(1, b));
+            }
+        }
     }
 
     /// Whether a row counts in a fit.
@@ -157,28 +220,20 @@ impl RowStore {
         self.file = Some(settled);
     }
 
-    /// A number for a pair: pairs whose rows are in the same chunks follow each other in its order. It has twice the bits of a record's number.
-    #[inline]
-    pub fn pair_number(&self, a: u32, b: u32) -> u64 {
-        let (low, high) = (self.chunk_bits, self.bits - self.chunk_bits);
-        let (a, b, mask) = (u64::from(a), u64::from(b), (1u64 << low) - 1);
-        ((a >> low << high | b >> low) << low | a & mask) << low | b & mask
-    }
-
-    #[inline]
-    fn pair_of(&self, number: u64) -> (u32, u32) {
-        let (low, high) = (self.chunk_bits, self.bits - self.chunk_bits);
-        let (chunks, within) = (number >> (2 * low), number & ((1 << (2 * low)) - 1));
-        let a = chunks >> high << low | within >> low;
-        let b = (chunks & ((1 << high) - 1)) << low | within & ((1 << low) - 1);
-        (a as u32, b as u32)
+    /// How pairs are numbered.
+    pub fn numbering(&self) -> PairNumbers {
+        PairNumbers {
+            bits: self.bits,
+            chunk_bits: self.chunk_bits,
+        }
     }
 
     /// Gives the records of a pair, its pattern, and whether both count in a fit. Rows in a file are read when pairs come in the order of their numbers.
     pub fn compare(&mut self, number: u64) -> Compared {
-        let (a, b) = self.pair_of(number);
+        let (a, b) = self.numbering().pair(number);
         let (x, y) = if self.file.is_none() {
-            (self.row(a), self.row(b))
+            let row = |record: u32| &self.rows[self.stride() * record as usize..][..self.stride()];
+            (row(a), row(b))
         } else {
             self.load(0, a >> self.chunk_bits);
             self.load(1, b >> self.chunk_bits);

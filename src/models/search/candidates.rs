@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bloom_ident_core::model::Pattern;
 
 use crate::models::records::identities::mix;
-use crate::models::records::store::RowStore;
+use crate::models::records::store::{PairNumbers, RowStore};
 use crate::pg::check_for_interrupts;
 use crate::pg::file::{SortedWords, WordSort};
 
@@ -18,6 +18,7 @@ pub const MOST_SEARCHES: usize = 60;
 /// Pairs with the searches that have found them. If they become too many, only a sample is kept: a pair is in it, or not, whichever search finds it.
 pub struct Candidates {
     sort: WordSort,
+    numbers: PairNumbers,
     /// Kept are pairs whose hash has so many zeros at its end.
     zeros: u32,
     most: u64,
@@ -26,8 +27,9 @@ pub struct Candidates {
 
 impl Candidates {
     /// Takes `memory` bytes; keeps a sample above `most`.
-    pub fn new(memory: usize, most: u64) -> Candidates {
+    pub fn new(store: &RowStore, memory: usize, most: u64) -> Candidates {
         Candidates {
+            numbers: store.numbering(),
             sort: WordSort::new(memory),
             zeros: 0,
             most,
@@ -35,13 +37,14 @@ impl Candidates {
         }
     }
 
-    /// A pair that a search has found, by its number.
+    /// A pair that a search has found, the lesser record first.
     #[inline]
-    pub fn push(&mut self, pair: u64, search: usize) {
-        if !is_in(pair, self.zeros) {
+    pub fn push(&mut self, a: u32, b: u32, search: usize) {
+        if !is_in(a, b, self.zeros) {
             return;
         }
-        self.sort.push(pair << SEARCH_BITS | search as u64);
+        self.sort
+            .push(self.numbers.number(a, b) << SEARCH_BITS | search as u64);
         self.kept += 1;
         if self.kept > self.most {
             self.zeros += 1;
@@ -53,19 +56,22 @@ impl Candidates {
     pub fn finish(self) -> Distinct {
         Distinct {
             sorted: self.sort.finish(),
+            numbers: self.numbers,
             zeros: self.zeros,
             next: None,
         }
     }
 }
 
-fn is_in(pair: u64, zeros: u32) -> bool {
-    zeros == 0 || mix(pair).trailing_zeros() >= zeros
+/// Whether a pair is in the sample. Its number would not do: it depends on the memory.
+fn is_in(a: u32, b: u32, zeros: u32) -> bool {
+    zeros == 0 || mix(u64::from(a) << 32 | u64::from(b)).trailing_zeros() >= zeros
 }
 
 /// Each pair once, with the searches that have found it, as bits.
 pub struct Distinct {
     sorted: SortedWords,
+    numbers: PairNumbers,
     zeros: u32,
     next: Option<(u64, u64)>,
 }
@@ -93,7 +99,8 @@ impl Iterator for Distinct {
             match &mut self.next {
                 Some((last, searches)) if *last == pair => *searches |= search,
                 next => {
-                    if !is_in(pair, self.zeros) {
+                    let (a, b) = self.numbers.pair(pair);
+                    if !is_in(a, b, self.zeros) {
                         continue;
                     }
                     let before = next.replace((pair, search));

@@ -2,6 +2,7 @@
 
 use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
 
+use super::scan;
 use crate::models::records::identities::Identities;
 use crate::pg::check_for_interrupts;
 
@@ -15,20 +16,25 @@ pub struct Found {
     pub cut_pairs: u64,
 }
 
-/// Which of the model's searches bring no more than `most` pairs together, of `records` records.
-pub fn chosen(model: &MatchModel, records: f64, most: f64) -> Vec<bool> {
-    let mut expected = 0.0;
+/// Which of the model's searches are done, of `records` records that make `all_pairs` pairs, so that no more than `most` pairs are compared. What a
+/// search brings was counted without what those before it bring: once one is left out, so are those behind it. A scan finds all.
+pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Vec<bool> {
+    let (mut expected, mut is_done) = (0.0, false);
     let mut is_chosen = |planned: &PlannedSearch| {
         let with = expected + planned.pairs_per_record * records;
+        let is_scan = matches!(planned.search, Search::Scan { .. });
+        if is_done || is_scan && !scan::is_possible(all_pairs) {
+            return false;
+        }
         let fits = with <= most;
+        // a scan that is too large leaves the work to the others
+        is_done = fits == is_scan;
         if fits {
             expected = with;
         }
         fits
     };
-    let all = model.searches.iter();
-    all.map(|planned| matches!(planned.search, Search::Equal { .. }) && is_chosen(planned))
-        .collect()
+    model.searches.iter().map(&mut is_chosen).collect()
 }
 
 /// Gives the pairs of records that are equal in `fields` to `each`, the lesser number first, block by block. Blocks of more than `most` records are left

@@ -25,6 +25,9 @@ const MOST_CLASSES: usize = 64;
 /// Most searches.
 const MOST_SEARCHES: usize = 1000;
 
+/// Most records of a block: their numbers are in memory.
+const MOST_OF_BLOCK: u32 = 100_000;
+
 /// Most columns that are no fields: a table has 1600, and a view over it no more.
 const MOST_COLUMNS: usize = 10_000;
 

@@ -2,7 +2,7 @@
 
 use super::place::{error, Place};
 use super::tree::Json;
-use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_SEARCHES};
+use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK, MOST_SEARCHES};
 use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::{FieldLayout, Kind, EQUAL, LEVELS, ORDERED};
 use crate::model::MOST_FIELDS;
@@ -227,7 +227,7 @@ fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
             chosen.sort_unstable();
             Search::Equal {
                 fields: chosen,
-                most: place.member("most")?.whole(2..=u32::MAX)?,
+                most: place.member("most")?.whole(2..=MOST_OF_BLOCK)?,
             }
         }
         (None, Some(scan)) => Search::Scan {
