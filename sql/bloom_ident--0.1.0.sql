@@ -745,6 +745,12 @@ CREATE FUNCTION bloom_model_explain(model jsonb, a jsonb, b jsonb, pairs float8 
 COMMENT ON FUNCTION bloom_model_explain(jsonb, jsonb, jsonb, float8) IS
     'what each field adds to the bits of two records, JSON objects, and what is added besides; pairs is the number of all pairs of records, by default that of the fit, and matches per record stay';
 
+CREATE FUNCTION bloom_report_pairs(pairs regclass, rel regclass, key name, columns name[] DEFAULT NULL, model jsonb DEFAULT NULL,
+        truth regclass DEFAULT NULL) RETURNS text
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_pairs_wrapper';
+COMMENT ON FUNCTION bloom_report_pairs(regclass, regclass, name, name[], jsonb, regclass) IS
+    'pairs that were found before on one page of HTML: their probabilities or similarities, pairs near the cut, clusters, why by a match model, quality where the truth is known';
+
 -- Guard and block list
 
 CREATE FUNCTION bloom_guard() RETURNS trigger

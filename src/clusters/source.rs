@@ -29,7 +29,7 @@ pub struct Source {
     pub name: String,
     pub form: Form,
     /// The column that says how similar a pair is, where the rows are pairs.
-    value: &'static str,
+    pub value: &'static str,
 }
 
 fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {

@@ -18,3 +18,6 @@ mod options;
 mod pairs;
 mod records;
 mod search;
+
+pub use fields::columns as field_columns;
+pub use records::read::field_value;

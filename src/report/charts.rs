@@ -117,9 +117,10 @@ pub fn histogram(facts: &Facts) -> Bars {
             pairs => height(pairs as f64).max(1.0),
         };
         let range = if bin.from >= 1.0 {
-            "similarity 1".to_owned()
+            format!("{} 1", facts.measure)
         } else {
-            format!("similarity {:.2} to below {:.2}", bin.from, bin.from + 0.01)
+            let (measure, from) = (facts.measure, bin.from);
+            format!("{measure} {from:.2} to below {:.2}", from + 0.01)
         };
         Bar {
             x: x + 1.0,

@@ -65,6 +65,8 @@ pub struct Measured {
 
 /// Everything that a report says.
 pub struct Facts {
+    /// What a pair's value is: similarity or probability.
+    pub measure: &'static str,
     pub threshold: f64,
     /// The least similarity that was searched for.
     pub floor: f64,
@@ -102,14 +104,14 @@ impl Facts {
 }
 
 /// The pairs nearest to the threshold on one side of it.
-struct NearestPairs {
+pub struct NearestPairs {
     side: Edge,
-    pairs: Vec<NearPair>,
+    pub pairs: Vec<NearPair>,
     most: usize,
 }
 
 impl NearestPairs {
-    fn new(side: Edge, most: usize) -> NearestPairs {
+    pub fn new(side: Edge, most: usize) -> NearestPairs {
         NearestPairs {
             side,
             pairs: Vec::new(),
@@ -118,7 +120,7 @@ impl NearestPairs {
     }
 
     /// Takes the pair if it is nearer than one of those that are there.
-    fn offer(
+    pub fn offer(
         &mut self,
         similarity: f64,
         is_true: Option<bool>,
@@ -274,6 +276,7 @@ pub fn find(
     above.pairs.extend(below.pairs);
 
     let mut facts = Facts {
+        measure: "similarity",
         threshold,
         floor,
         rows: 0,
@@ -296,7 +299,7 @@ pub fn find(
 }
 
 /// Takes the sizes of all clusters, and the largest clusters.
-fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
+pub fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
     for record in clustered.records() {
         check_for_interrupts();
         facts.clustered += 1;
@@ -329,7 +332,7 @@ fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
 }
 
 /// As much of a value as can be shown, which ends between two characters.
-fn beginning(value: &[u8]) -> String {
+pub fn beginning(value: &[u8]) -> String {
     // A character has up to four bytes.
     let most = 4 * (LENGTH + 1);
     // SAFETY: pointer and length are those of the value, and the server gives a length that is at most as great.

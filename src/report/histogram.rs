@@ -29,6 +29,11 @@ fn step(similarity: f64) -> u32 {
     i
 }
 
+/// The greatest multiple of 0.01 that the similarity reaches.
+pub fn hundredth(similarity: f64) -> f64 {
+    f64::from(step(similarity)) / f64::from(STEPS)
+}
+
 /// The least similarity that is searched for, so that pairs below the threshold are seen too. It is near the threshold, since
 /// the time of a search grows steeply below it.
 pub fn floor(threshold: f64) -> f64 {

@@ -10,73 +10,73 @@ use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::Origin;
 use crate::pg::values::text::readable;
 
-struct Bit {
-    text: String,
-    other: bool,
-    gap: bool,
+pub struct Bit {
+    pub text: String,
+    pub other: bool,
+    pub gap: bool,
 }
 
-struct Cell {
-    bits: Vec<Bit>,
-    null: bool,
+pub struct Cell {
+    pub bits: Vec<Bit>,
+    pub null: bool,
     /// The value is so short that it stays on one line.
-    short: bool,
+    pub short: bool,
 }
 
-struct Record {
-    key: String,
-    similarity: String,
-    keep: bool,
-    cells: Vec<Cell>,
+pub struct Record {
+    pub key: String,
+    pub similarity: String,
+    pub keep: bool,
+    pub cells: Vec<Cell>,
 }
 
-struct Group {
-    number: i64,
-    size: u32,
-    records: Vec<Record>,
-    hidden: u32,
+pub struct Group {
+    pub number: i64,
+    pub size: u32,
+    pub records: Vec<Record>,
+    pub hidden: u32,
 }
 
-struct PairRow {
-    similarity: String,
-    above: bool,
-    verdict: &'static str,
-    records: [Record; 2],
+pub struct PairRow {
+    pub similarity: String,
+    pub above: bool,
+    pub verdict: &'static str,
+    pub records: [Record; 2],
 }
 
-struct SizeRow {
-    size: u32,
-    clusters: String,
-    records: String,
+pub struct SizeRow {
+    pub size: u32,
+    pub clusters: String,
+    pub records: String,
     /// Its length in percent of the longest bar.
-    bar: String,
+    pub bar: String,
 }
 
-struct BinRow {
-    from: String,
-    pairs: String,
-    above: bool,
+pub struct BinRow {
+    pub from: String,
+    pub pairs: String,
+    pub above: bool,
 }
 
-struct StepRow {
-    threshold: String,
-    found: String,
-    correct: String,
-    precision: String,
-    recall: String,
-    f1: String,
-    chosen: bool,
-    best: bool,
+pub struct StepRow {
+    pub threshold: String,
+    pub found: String,
+    pub correct: String,
+    pub precision: String,
+    pub recall: String,
+    pub f1: String,
+    pub chosen: bool,
+    pub best: bool,
 }
 
-struct Quality {
-    name: String,
-    chosen: StepRow,
-    true_pairs: String,
-    best: Option<StepRow>,
-    steps: Vec<StepRow>,
-    unknown: Option<String>,
-    curve: Curve,
+pub struct Quality {
+    pub name: String,
+    pub chosen: StepRow,
+    pub true_pairs: String,
+    pub best: Option<StepRow>,
+    pub steps: Vec<StepRow>,
+    pub unknown: Option<String>,
+    pub curve: Curve,
 }
 
 #[derive(Template)]
@@ -124,7 +124,7 @@ fn three(x: f64) -> String {
 }
 
 /// A similarity; one that is not 1 is not shown as 1.
-fn similarity(s: f64) -> String {
+pub fn similarity(s: f64) -> String {
     if s < 1.0 {
         three((s * 1000.0).floor() / 1000.0)
     } else {
@@ -171,7 +171,7 @@ fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
     values.iter().enumerate().map(cell).collect()
 }
 
-fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
+pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
     let kept = cluster.records.first();
     let kept = kept.and_then(|record| facts.values.get(&record.key));
     let records: Vec<Record> = cluster
@@ -195,7 +195,7 @@ fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
     }
 }
 
-fn near(facts: &Facts) -> Vec<PairRow> {
+pub fn near(facts: &Facts) -> Vec<PairRow> {
     let row = |near: &super::facts::NearPair| {
         let [a, b] = &near.keys;
         let record = |key: &Vec<u8>, kept: Option<&Vec<u8>>| Record {
@@ -221,7 +221,7 @@ fn near(facts: &Facts) -> Vec<PairRow> {
     facts.near.iter().map(row).collect()
 }
 
-fn quality(facts: &Facts) -> Option<Quality> {
+pub fn quality(facts: &Facts) -> Option<Quality> {
     let truth = facts.truth.as_ref()?;
     let row = |threshold: String, counts: &bloom_ident_core::clusters::PairCounts| {
         let rates = counts.rates();
@@ -256,7 +256,7 @@ fn quality(facts: &Facts) -> Option<Quality> {
     })
 }
 
-fn sizes(facts: &Facts) -> Vec<SizeRow> {
+pub fn sizes(facts: &Facts) -> Vec<SizeRow> {
     let most = facts.sizes.iter().map(|&(_, clusters)| clusters).max();
     let most = most.unwrap_or(1) as f64;
     facts
@@ -271,13 +271,23 @@ fn sizes(facts: &Facts) -> Vec<SizeRow> {
         .collect()
 }
 
+/// The numbers of the histogram.
+pub fn bins(facts: &Facts) -> Vec<BinRow> {
+    let bins = facts.histogram.bins.iter().map(|bin| BinRow {
+        from: Histogram::label(bin),
+        pairs: grouped(bin.pairs),
+        above: Histogram::side(bin, facts.threshold) == super::Edge::Above,
+    });
+    bins.collect()
+}
+
 /// A title or a name in full length.
-fn name_of(name: &str) -> String {
+pub fn name_of(name: &str) -> String {
     cut(name, usize::MAX, UNFIT)
 }
 
 /// The text with blanks at which lines do not break.
-fn unbroken(text: String) -> String {
+pub fn unbroken(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
@@ -285,11 +295,6 @@ fn unbroken(text: String) -> String {
 pub fn html(facts: &Facts, origin: &Origin) -> String {
     let clusters = facts.clusters();
     let surplus = facts.clustered - clusters;
-    let bins = facts.histogram.bins.iter().map(|bin| BinRow {
-        from: Histogram::label(bin),
-        pairs: grouped(bin.pairs),
-        above: Histogram::side(bin, facts.threshold) == super::Edge::Above,
-    });
     let page = Page {
         origin,
         title: name_of(&origin.title),
@@ -308,7 +313,7 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
         surplus: grouped(surplus),
         surplus_share: unbroken(percent(surplus, facts.rows)),
         bars: charts::histogram(facts),
-        bins: bins.collect(),
+        bins: bins(facts),
         quality: quality(facts),
         sizes: sizes(facts),
         near: near(facts),
@@ -330,7 +335,7 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
 }
 
 /// Writes all that is not ASCII as character references, so that the page reads the same in every encoding that a client writes.
-fn ascii(page: &str) -> String {
+pub fn ascii(page: &str) -> String {
     let mut ascii = String::with_capacity(page.len() + page.len() / 8);
     for c in page.chars() {
         if c.is_ascii() {

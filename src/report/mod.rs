@@ -1,12 +1,16 @@
 //! `bloom_report`: the duplicates of a table on one page. `facts` finds out what it says, `html` and `plain` write it.
+//! `bloom_report_pairs`: pairs that were found before. `pairs` finds out what it says, `why` explains pairs by a model, `pairs_html` writes it.
 
 mod charts;
 mod diff;
 mod facts;
 mod histogram;
 mod html;
+mod pairs;
+mod pairs_html;
 mod plain;
 mod value;
+mod why;
 
 use std::ffi::CStr;
 
@@ -162,6 +166,25 @@ unsafe fn of_server(text: *const std::ffi::c_char) -> String {
     readable(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
+/// The database, the time, and the version of the server.
+fn made() -> (String, String, String) {
+    // SAFETY: the server gives zero-terminated strings: a new one of the date, and those of the database and the setting exist.
+    unsafe {
+        let date = of_server(pg_sys::timestamptz_to_str(
+            pg_sys::GetCurrentTransactionStartTimestamp(),
+        ));
+        (
+            of_server(pg_sys::get_database_name(pg_sys::MyDatabaseId)),
+            without_fraction(&date),
+            of_server(pg_sys::GetConfigOption(
+                c"server_version".as_ptr(),
+                true,
+                false,
+            )),
+        )
+    }
+}
+
 /// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text)`
 #[entry]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
@@ -184,21 +207,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let title = arguments
         .datum(7)
         .map(|title| readable(unsafe { Varlena::of(title) }.bytes()));
-    // SAFETY: the server gives zero-terminated strings: a new one of the date, and those of the database and the setting exist.
-    let (database, date, server) = unsafe {
-        let date = of_server(pg_sys::timestamptz_to_str(
-            pg_sys::GetCurrentTransactionStartTimestamp(),
-        ));
-        (
-            of_server(pg_sys::get_database_name(pg_sys::MyDatabaseId)),
-            without_fraction(&date),
-            of_server(pg_sys::GetConfigOption(
-                c"server_version".as_ptr(),
-                true,
-                false,
-            )),
-        )
-    };
+    let (database, date, server) = made();
     let origin = Origin {
         title: title
             .clone()

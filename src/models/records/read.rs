@@ -1,8 +1,9 @@
 //! The records of one relation or two, as texts in temporary files, in the order of their keys.
 
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::PgSqlErrorCode;
 
+use crate::models::fields::is_date;
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
@@ -39,31 +40,25 @@ pub struct RecordTexts {
     buffer: Vec<u8>,
 }
 
+/// The text of a column's value as models compare it. The text of a date would depend on DateStyle; some dates are no timestamps.
+pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
+    if !is_date(column.type_oid) {
+        return sql.name(&column.name).text("::pg_catalog.text");
+    }
+    sql.text("CASE WHEN ")
+        .name(&column.name)
+        .text("::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN pg_catalog.to_char(")
+        .name(&column.name)
+        .text("::pg_catalog.timestamp, 'YYYYMMDD') END")
+}
+
 impl Table {
     /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never seen.
     fn query(&self) -> Sql {
         let key = &self.records.key.name;
         let mut sql = Sql::new("SELECT ").name(key);
         for column in &self.columns {
-            sql = sql.text(", ");
-            // SAFETY: a catalog look-up; the column has a type.
-            let base = unsafe { pg_sys::getBaseType(column.type_oid) };
-            let is_date = [
-                pg_sys::DATEOID,
-                pg_sys::TIMESTAMPOID,
-                pg_sys::TIMESTAMPTZOID,
-            ]
-            .contains(&base);
-            // The text of a date depends on DateStyle. Some dates are no timestamps.
-            sql = if is_date {
-                sql.text("CASE WHEN ")
-                    .name(&column.name)
-                    .text("::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN pg_catalog.to_char(")
-                    .name(&column.name)
-                    .text("::pg_catalog.timestamp, 'YYYYMMDD') END")
-            } else {
-                sql.name(&column.name).text("::pg_catalog.text")
-            };
+            sql = field_value(sql.text(", "), column);
         }
         sql = sql
             .text(" FROM ")
