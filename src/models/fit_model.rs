@@ -2,6 +2,7 @@
 
 use bloom_ident_core::model::mixture::{class_sets, learn, Evidence, Fit, FitInput, RandomPairs};
 use bloom_ident_core::model::search_choice::{choose, missed, FoundTogether};
+use bloom_ident_core::model::values::MISSING;
 use bloom_ident_core::model::{
     Class, FieldModel, LeftOut, MatchModel, Pattern, PatternCounts, PlannedSearch, Scorer, Search,
     Status,
@@ -126,11 +127,27 @@ fn take_over(model: &mut MatchModel, fit: Fit, n: f64) {
             shares: class.shares,
         })
         .collect();
+    for k in 0..model.fields.len() {
+        leave_open_what_is_missing(model, k);
+    }
     model.status = if fit.converged {
         Status::Converged
     } else {
         Status::Stopped
     };
+}
+
+/// Where no pair lacks a value, nothing is known of pairs that do, in records to come: that they do says nothing then.
+fn leave_open_what_is_missing(model: &mut MatchModel, field: usize) {
+    const NEVER: f64 = 1e-9;
+    const UNKNOWN: f64 = 1e-6;
+    let u = &mut model.fields[field].u[MISSING];
+    if *u < NEVER {
+        *u = UNKNOWN;
+        for class in &mut model.classes {
+            class.shares[field][MISSING] = UNKNOWN;
+        }
+    }
 }
 
 fn evidence_of(patterns: Vec<(Pattern, u64)>, weight: f64) -> Vec<Evidence> {

@@ -1,4 +1,6 @@
 -- Match models: what is learned of people with typing errors, which pairs that gives, and what is refused.
+CREATE SCHEMA model_test;
+SET search_path = model_test, public;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text, address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text);
 \getenv abs_srcdir PG_ABS_SRCDIR
@@ -181,15 +183,20 @@ CREATE OPERATOR hostile.< (LEFTARG = date, RIGHTARG = date, FUNCTION = hostile.f
 CREATE FUNCTION hostile.to_char(timestamp, text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'fooled'; END $$;
 CREATE DOMAIN hostile.text AS integer;
 CREATE DOMAIN hostile.date AS integer;
-GRANT USAGE ON SCHEMA hostile TO regress_model_user;
+GRANT USAGE ON SCHEMA hostile, model_test TO regress_model_user;
 SET ROLE regress_model_user;
 SELECT s.fields, s.left_out FROM shown(bloom_model_fit('people', 'rec_id')) AS s;
 SELECT bloom_model_fit('people', 'rec_id', '{surname,soc_sec_id}');
 SELECT count(*) FROM bloom_model_duplicates('people', 'rec_id', (SELECT model FROM models WHERE name = 'guessed'));
 SELECT bool_and(substring(b FROM '\d+')::int % 2 = 0) AS own_rows, count(*) > 50 AS some FROM bloom_model_duplicates('others', 'rec_id', (SELECT model FROM models WHERE name = 'guessed'));
 RESET ROLE;
-SET search_path = hostile, public, pg_catalog;
+SET search_path = hostile, model_test, public, pg_catalog;
 SELECT status FROM tried('ends');
 SELECT count(*) = (SELECT count(*) FROM pairs) AS same FROM bloom_model_duplicates('people', 'rec_id', (SELECT model FROM models WHERE name = 'guessed'));
-RESET search_path;
+SET search_path = model_test, public;
 SELECT has_function_privilege('public', oid, 'execute') AS everybody, provolatile, proparallel, prosecdef, proname FROM pg_proc WHERE proname LIKE 'bloom\_model\_%' ORDER BY proname;
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP OWNED BY regress_model_user;
+DROP ROLE regress_model_user;
+DROP SCHEMA model_test, hostile CASCADE;
