@@ -1,11 +1,11 @@
 # Thin on purpose: what each target does is in scripts/.
-# Variables given to make (PG, PG_CONFIG, QUICK, ACCEPT, DESTDIR, KEEP, TORTURE) reach the scripts through the environment.
+# Variables given to make (PG, PG_CONFIG, QUICK, ACCEPT, DESTDIR, KEEP, TORTURE, QUALITY_…) reach the scripts through the environment.
 
 .DEFAULT_GOAL := help
 TESTS ?=
 TEST ?=
 
-.PHONY: help build install uninstall test regress isolation script torture demo demo-stop bench clean
+.PHONY: help build install uninstall test regress isolation script torture demo demo-stop bench quality clean
 
 help:
 	@echo 'make build     [PG=15|16|18 | PG_CONFIG=path]   release build of the extension'
@@ -19,6 +19,7 @@ help:
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
 	@echo 'make bench     [PG=15|16|18 | PG_CONFIG=path]   benchmarks'
+	@echo 'make quality   [QUALITY_MILLION=1] [PG=…]       how good the pairs of match models are, on data whose duplicates are known'
 	@echo 'QUICK=1 with build, regress, isolation or script: a build that compiles in less time and runs more slowly'
 	@echo 'make clean                                      remove target/ (builds, downloads, test output)'
 
@@ -54,6 +55,9 @@ demo-stop:
 
 bench:
 	@scripts/bench.sh
+
+quality:
+	@scripts/quality.sh
 
 clean:
 	@scripts/clean.sh

@@ -50,6 +50,12 @@ INSERT INTO parts SELECT * FROM large;
 CREATE TABLE pair AS SELECT a, ((a * 7919::bigint + k * k * 31) % 300000)::int AS b, 0.5 + ((a + k) % 50) / 100.0::float8 AS similarity
     FROM generate_series(1, 300000) AS a, generate_series(1, 5) AS k;
 CREATE TABLE label AS SELECT i AS key, i / 4 AS cluster FROM generate_series(0, 300000) AS i;
+-- half of the records are there twice
+CREATE TABLE record AS SELECT i AS id, left(md5('g' || i % 5000 * 7), 7) AS given_name, left(md5('s' || i % 40000 % 9973), 9) AS surname, date '1930-01-01' + i % 40000 % 25013 AS born,
+    left(md5('t' || i % 40000 / 4 + i / 60000), 12) AS street, left(md5('c' || i % 40000 % 307), 8) AS city FROM generate_series(1, 80000) AS i;
+CREATE TABLE few_records AS SELECT * FROM record WHERE id % 40000 < 2000;
+SET client_min_messages = error;
+CREATE TABLE model AS SELECT bloom_model_fit('record', 'id') AS model;
 CREATE TABLE filled (LIKE large);
 CREATE INDEX ON filled USING sigfile (sig) WITH (tail_limit = 4096);
 
@@ -142,6 +148,11 @@ job[clusters of rows]="$parallel|SELECT count(*) FROM bloom_clusters('indexed', 
 job[quality]="$alone|SELECT bloom_quality('pair', 'label')"
 job[sweep]="$alone|SELECT count(*) FROM bloom_threshold_sweep('pair', 'label', 0.00001)"
 job[report]="$parallel|SELECT length(bloom_report('indexed', 'id', 'sig', 0.4))"
+job[fit of a model]="$alone|SELECT bloom_model_fit('record', 'id')"
+job[fit of a model in little memory]="SET maintenance_work_mem = '1MB'|SELECT bloom_model_fit('record', 'id')"
+job[fit of a model, all pairs]="$alone|SELECT bloom_model_fit('few_records', 'id')"
+job[pairs of a model]="$alone|SELECT count(*) FROM model, bloom_model_duplicates('record', 'id', model) AS p"
+job[pairs of a model, all pairs]="$alone|SELECT count(*) FROM model, bloom_model_duplicates('few_records', 'id', jsonb_set(model, '{searches}', '[{\"scan\": 30, \"recall\": 1, \"pairs_per_record\": 1, \"matches_per_record\": 1}]')) AS p"
 job[CREATE INDEX]="$alone|CREATE INDEX ON large USING sigfile (sig)"
 job[CREATE INDEX in little memory]="SET maintenance_work_mem = '1MB'|CREATE INDEX ON large USING sigfile (sig)"
 job[CREATE INDEX, gist]="$alone|CREATE INDEX ON large USING gist (sig)"

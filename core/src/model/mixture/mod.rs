@@ -32,7 +32,7 @@ const MOST_UNLIKE: f64 = 0.25;
 const ANCHOR_ROUNDS: usize = 60;
 
 /// The fit stops here without having converged.
-const MOST_ROUNDS: usize = 300;
+const MOST_ROUNDS: usize = 1000;
 
 /// The fit has converged when the likelihood grows by less than this share of it.
 const CONVERGED: f64 = 1e-7;

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# make quality: how good the pairs of match models are, on data whose duplicates are known, in a scratch cluster.
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/bench-env.sh
+source "$here/bench-env.sh"
+
+need_packages python3
+say 'quality of match models'
+"$ROOT/tests/quality/run.sh"
