@@ -9,32 +9,11 @@
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
 
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
-
 dropdb --if-exists bench 2>/dev/null
 createdb bench
 export PGDATABASE=bench PGOPTIONS='-c jit=off -c client_min_messages=warning'
-cp "$ROOT/tests/data/febrl3.csv" "$SCRATCH/bench.csv"
-chmod a+r "$SCRATCH/bench.csv"
-sql -c 'CREATE EXTENSION bloom_ident' -c "
-    CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text,
-        address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text)" \
-    -c "COPY febrl FROM '$SCRATCH/bench.csv' (FORMAT csv, HEADER)" -c "
-    CREATE TABLE word AS
-        SELECT row_number() OVER (ORDER BY rec_id) - 1 AS n, given_name, surname, suburb FROM febrl
-        WHERE given_name || surname || suburb IS NOT NULL" -c 'CREATE UNIQUE INDEX ON word (n)'
-words=$(sql -c 'SELECT count(*) FROM word')
-# pick SALT COLUMN: the row of word for column number SALT of the person of record i
-pick() { echo "(SELECT $2 FROM word WHERE n = abs(hashint8(person * 16 + $1)) % $words)"; }
-# broken SALT TEXT: one in three misses a letter, has one twice, or two swapped; one in twelve is missing
-broken() {
-    echo "CASE WHEN i <= person THEN $2 ELSE CASE abs(hashint8(i * 16 + $1)) % 12
-        WHEN 0 THEN overlay($2 PLACING '' FROM 2 + abs(hashint8(i)) % 4 FOR 1)
-        WHEN 1 THEN overlay($2 PLACING substr($2, 2, 1) FROM 3 FOR 0)
-        WHEN 2 THEN overlay($2 PLACING substr($2, 4, 1) || substr($2, 3, 1) FROM 3 FOR 2)
-        WHEN 3 THEN overlay($2 PLACING 'e' FROM 4 FOR 1)
-        WHEN 4 THEN NULL ELSE $2 END END"
-}
+load_febrl
+load_words
 
 # milliseconds SQL…
 milliseconds() {
@@ -66,7 +45,7 @@ for rows in ${BENCH_DUPLICATES:-100000 1000000}; do
         SELECT i AS id, person AS cluster, name, bloom_signature(concat_ws(' ', name, birth, town), 3, 60) AS sig
         FROM (SELECT i, person, concat_ws(' ', $(broken 1 given), $(broken 2 family)) AS name, $(broken 3 born) AS birth, $(broken 4 place) AS town
             FROM (SELECT i, person, $(pick 1 given_name) AS given, $(pick 2 surname) AS family, $(pick 4 suburb) AS place,
-                    to_char(date '1930-01-01' + abs(hashint8(person * 16 + 3)) % 29000, 'YYYYMMDD') AS born
+                    $(born 3) AS born
                 FROM (SELECT i, CASE WHEN i % 5 = 0 THEN i - 1 - abs(hashint8(i)) % 4 ELSE i END AS person FROM generate_series(1, $rows) AS i) AS n) AS p) AS r" \
         -c 'ALTER TABLE person ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE person'
     started=${EPOCHREALTIME/./}

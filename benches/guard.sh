@@ -10,7 +10,6 @@ rows=${rows##* }
 seconds=${BENCH_SECONDS:-10}
 more=400000
 
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 timed() {
     local started=${EPOCHREALTIME/./}
     sql "$@" >/dev/null

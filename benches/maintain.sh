@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What an index costs those who insert: names into a growing table, and single rows into BENCH_ROWS (a million)
 # checked by an exclusion constraint, by one client and by two, synchronous commit on; against
-# pg_trgm's GIN, and a trigger that searches it.
+# pg_trgm's GIN, and a trigger that searches it. Then the time to add a constraint to as many rows as BENCH_GIST says.
 
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
@@ -10,7 +10,6 @@ rows=${BENCH_ROWS:-1000000}
 rows=${rows##* }
 seconds=${BENCH_SECONDS:-10}
 
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 timed() {
     local started=${EPOCHREALTIME/./}
     sql "$@"
@@ -66,4 +65,16 @@ if [[ $has_trgm != 0 ]]; then
         -c 'ALTER DATABASE bench SET pg_trgm.similarity_threshold = 0.85' -c 'ALTER DATABASE bench SET enable_seqscan = off'
     echo "| trigger that searches pg_trgm's GIN at 0.85 (two sessions can pass it at once) | $(per_second 1 "$SCRATCH/checked.sql") | $(per_second 2 "$SCRATCH/checked.sql") |"
 fi
+
+# random texts of 32 letters
+sql -c 'DROP TABLE person' -c "
+    CREATE TABLE person AS SELECT id, bloom_signature(translate(md5(id::text), '0123456789', 'ghijklmnop')) AS sig FROM generate_series(1, 100000) AS id"
+for some in ${BENCH_GIST-5000 20000 50000}; do
+    sql -c "CREATE TABLE few AS SELECT * FROM person WHERE id <= $some" -c 'VACUUM ANALYZE few'
+    for method in sigfile gist; do
+        echo "| EXCLUDE USING $method at 0.8, added to $some rows of 32 letters | $(timed -c "ALTER TABLE few ADD CONSTRAINT c EXCLUDE USING $method ((bloom_query(sig, 0.8)) WITH %)") ms |"
+        sql -c 'ALTER TABLE few DROP CONSTRAINT c'
+    done
+    sql -c 'DROP TABLE few'
+done
 dropdb bench

@@ -9,17 +9,11 @@
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
 
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
-
 dropdb --if-exists bench 2>/dev/null
 createdb bench
 export PGDATABASE=bench PGOPTIONS='-c max_parallel_workers_per_gather=0 -c jit=off -c client_min_messages=warning -c maintenance_work_mem=1GB'
-cp "$ROOT/tests/data/febrl3.csv" "$SCRATCH/bench.csv"
-chmod a+r "$SCRATCH/bench.csv"
-sql -c 'CREATE EXTENSION bloom_ident' -c "
-    CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text,
-        address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text)" \
-    -c "COPY febrl FROM '$SCRATCH/bench.csv' (FORMAT csv, HEADER)" -c "
+load_febrl
+sql -c "
     CREATE TABLE word AS
         SELECT row_number() OVER (ORDER BY rec_id) - 1 AS n, given_name, surname, date_of_birth, address_1, suburb FROM febrl
         WHERE given_name || surname || date_of_birth || address_1 || suburb IS NOT NULL" -c 'CREATE UNIQUE INDEX ON word (n)' -c "

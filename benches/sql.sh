@@ -11,8 +11,6 @@ dropdb --if-exists bench 2>/dev/null
 createdb bench
 export PGDATABASE=bench
 
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
-
 # median SQL: of the server's execution times in ms, after one warm-up.
 median() {
     local i
@@ -25,12 +23,8 @@ median() {
 # row WHAT MS REFERENCE: with the ratio to the reference.
 row() { awk -v what="$1" -v ms="$2" -v ref="$3" 'BEGIN { printf "| %-58s | %9.1f | %5.2f |\n", what, ms, ms / ref }'; }
 
-cp "$ROOT/tests/data/febrl3.csv" "$SCRATCH/bench.csv"
-chmod a+r "$SCRATCH/bench.csv"
-sql -c 'CREATE EXTENSION bloom_ident' -c "
-    CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text,
-        address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text)" \
-    -c "COPY febrl FROM '$SCRATCH/bench.csv' (FORMAT csv, HEADER)" -c "
+load_febrl
+sql -c "
     CREATE TABLE names AS SELECT g || ' ' || s AS name
         FROM (SELECT DISTINCT given_name AS g FROM febrl WHERE given_name IS NOT NULL ORDER BY 1 LIMIT 1000) AS g,
              (SELECT DISTINCT surname AS s FROM febrl WHERE surname IS NOT NULL ORDER BY 1 LIMIT 1000) AS s" -c "
@@ -57,4 +51,5 @@ sign=$(median 'SELECT count(bloom_signature(name)) FROM names')
 row "count(length(name))" "$length" "$scan"
 row "count(bloom_signature(name))" "$sign" "$scan"
 awk -v a="$sign" -v b="$length" 'BEGIN { printf "a signature costs %.2f us a row above length(name)\n", (a - b) / 1000 }'
+sql -c "SELECT 'a signature takes ' || max(pg_column_size(sig)) || ' bytes in the table' FROM signatures"
 dropdb bench
