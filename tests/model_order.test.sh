@@ -77,7 +77,7 @@ done
 expected=$(sql -c "SELECT digest('small')")
 sql -c 'CREATE UNIQUE INDEX ON small_1 (id COLLATE "C") INCLUDE (given_name, surname, born, street, city, phone)' -c 'VACUUM ANALYZE small_1'
 same 'an index alone' "$expected" 'SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off' "SELECT digest('small_1')"
-same 'workers' "$expected" 'SET max_parallel_workers_per_gather = 2; SET force_parallel_mode = on' "SELECT digest('small_2')"
+same 'workers' "$expected" 'SET max_parallel_workers_per_gather = 2; DO $do$ BEGIN PERFORM set_config(name, $q$on$q$, false) FROM pg_settings WHERE name IN ($q$force_parallel_mode$q$, $q$debug_parallel_query$q$); END $do$' "SELECT digest('small_2')"
 sql -c 'CREATE TABLE parted (LIKE small) PARTITION BY HASH (id)' -c 'CREATE TABLE p0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0)' \
     -c 'CREATE TABLE p1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1)' -c 'INSERT INTO parted TABLE small_3'
 same 'partitions' "$expected" 'SET enable_partitionwise_join = on' "SELECT digest('parted')"
