@@ -3,20 +3,8 @@
 use bloom_ident_core::model::values::Kind;
 use bloom_ident_core::text::normalize;
 
-/// Names of columns in which the people of a household differ. Parts of names, without signs between words.
-const PERSONAL: [&str; 36] = [
-    "givenname",
-    "firstname",
-    "forename",
-    "christianname",
-    "vorname",
-    "rufname",
-    "prenom",
-    "nombrepila",
-    "primernombre",
-    "voornaam",
-    "fornavn",
-    "imie",
+/// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between words.
+const PERSONAL: [&str; 24] = [
     "birth",
     "dob",
     "geburt",
@@ -62,7 +50,7 @@ const SURNAMES: [&str; 12] = [
     "secondname",
 ];
 
-/// Parts of names of given names; those of [`PERSONAL`] that are names.
+/// Parts of names of given names, which are personal, too.
 const GIVEN: [&str; 12] = [
     "givenname",
     "firstname",
@@ -99,7 +87,11 @@ fn plain(name: &str) -> String {
 /// Whether people of a household differ in it.
 pub fn is_personal(name: &str) -> bool {
     let name = plain(name);
-    PERSONAL_WHOLE.contains(&name.as_str()) || PERSONAL.iter().any(|part| name.contains(part))
+    PERSONAL_WHOLE.contains(&name.as_str())
+        || PERSONAL
+            .iter()
+            .chain(&GIVEN)
+            .any(|part| name.contains(part))
 }
 
 /// Whether it is a surname.
