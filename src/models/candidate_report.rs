@@ -4,14 +4,15 @@ use bloom_ident_core::model::{MatchModel, Search};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::pairs::{model, options, ModelRecords};
-use crate::models::search::equality;
+use crate::models::search::candidates::Candidates;
+use crate::models::search::{equality, similar};
 use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
-use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
 use crate::pg::values::text::to_database;
 use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
 
 /// `(rel regclass, key name, model jsonb, options jsonb)`
 #[entry]
@@ -55,10 +56,25 @@ fn report(
     let n = f64::from(records.store.records);
     let second = records.texts.second;
     let chosen = equality::chosen(&model, n, records.all_pairs, options.most_pairs(n));
+    let all = vec![true; model.searches.len()];
+    let mut sketches = records.sketches(&model, &all);
     for (planned, is_chosen) in model.searches.iter().zip(chosen) {
         let mut found = equality::Found::default();
         match &planned.search {
             Search::Scan { .. } => found.pairs = records.all_pairs as u64,
+            Search::Similar { fields, most } => {
+                let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
+                let push = |a: u32, b: u32| candidates.push(a, b, 0);
+                found = similar::pairs(&mut sketches, fields, *most, second, memory / 4, push);
+                found.pairs = 0;
+                for (i, (pair, _)) in candidates.finish().enumerate() {
+                    if i % 256 == 0 {
+                        check_for_interrupts();
+                    }
+                    let pattern = records.store.compare(pair).pattern;
+                    found.pairs += u64::from(planned.search.takes(pattern));
+                }
+            }
             Search::Equal { fields, most } => {
                 found = equality::pairs(
                     &mut records.identities,
@@ -87,19 +103,25 @@ fn report(
 }
 
 fn describe(model: &MatchModel, search: &Search) -> String {
+    let names = |fields: &[usize]| {
+        let names: Vec<&str> = fields
+            .iter()
+            .map(|&field| model.fields[field].name.as_str())
+            .collect();
+        names.join(" and ")
+    };
     match search {
+        Search::Similar { fields, most } => {
+            format!(
+                "similar {}, blocks of {most} records at most",
+                names(fields)
+            )
+        }
         Search::Scan { least } => {
             format!("all pairs with a mean similarity of 0.{least:02} or more")
         }
         Search::Equal { fields, most } => {
-            let names: Vec<&str> = fields
-                .iter()
-                .map(|&field| model.fields[field].name.as_str())
-                .collect();
-            format!(
-                "equal {}, blocks of {most} records at most",
-                names.join(" and ")
-            )
+            format!("equal {}, blocks of {most} records at most", names(fields))
         }
     }
 }

@@ -1,24 +1,19 @@
 //! The fit of a model to records: the pairs that it is fitted to, and the searches that it will need.
 
 use bloom_ident_core::model::mixture::{class_sets, learn, Evidence, Fit, FitInput, RandomPairs};
-use bloom_ident_core::model::search_choice::{choose, missed, FoundTogether};
 use bloom_ident_core::model::values::MISSING;
 use bloom_ident_core::model::{
-    Class, FieldModel, LeftOut, MatchModel, Pattern, PatternCounts, PlannedSearch, Scorer, Search,
-    Status,
+    Class, FieldModel, LeftOut, MatchModel, Pattern, PatternCounts, PlannedSearch, Search, Status,
 };
 
 use std::collections::HashMap;
 
 use super::fit_records::FitRecords;
-use crate::models::search::candidates::{count, Candidates, PatternsBySearches, MOST_SEARCHES};
+use super::plan;
+use crate::models::search::candidates::{count, Candidates, PatternsBySearches};
 use crate::models::search::{equality, scan};
 use crate::pg::check_for_interrupts;
 use crate::pg::file::WordSort;
-
-/// Most records of a block of records that are equal in two fields, and in one.
-const MOST_OF_TWO: u32 = 40;
-const MOST_OF_ONE: u32 = 5;
 
 /// Random pairs that are looked at; tables with fewer pairs are looked at as a whole.
 const RANDOM_PAIRS: u64 = 3_000_000;
@@ -30,11 +25,8 @@ const PAIRS_A_RECORD: f64 = 3.0;
 const SCANNED_A_RECORD: u64 = 40;
 const LEAST_SCANNED: u64 = 100_000;
 
-/// Pairs that the searches by equality have found, and that are compared; of more, a sample. It does not depend on the memory, or the model would.
-const MOST_COUNTED: u64 = 4_000_000;
-
-/// Fields of which pairs are searched for by equality.
-const SEARCHED_FIELDS: usize = 10;
+/// Pairs that searches have found, and that are compared; of more, a sample. It does not depend on the memory, or the model would.
+pub const MOST_COUNTED: u64 = 4_000_000;
 
 /// Fits a model to records.
 pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> MatchModel {
@@ -57,7 +49,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         .labels
         .by_number(records.store.numbering(), records.second.is_some());
     let labelled: HashMap<u64, bool> = labels.iter().copied().collect();
-    let searches = equal_searches(&model);
+    let searches = plan::equal_searches(&model);
     let (by_search, weight, sizes) = by_equality(records, &searches, &labelled, memory);
     let mut planned = Vec::new();
     let mut evidence = if scan::is_possible(records.all_pairs) {
@@ -107,7 +99,13 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         check_for_interrupts,
     );
     take_over(&mut model, fit, n);
-    plan(&mut model, planned, &by_search, weight, &searches, n);
+    plan::plan(
+        &mut model,
+        records,
+        planned,
+        (&searches, &by_search, weight),
+        memory,
+    );
     model
 }
 
@@ -187,25 +185,6 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
         counts.add(pattern, pairs);
     }
     RandomPairs::of(&counts)
-}
-
-/// All searches by equality of one field or two, of the fields that tell most.
-fn equal_searches(model: &MatchModel) -> Vec<Search> {
-    let mut fields: Vec<usize> = (0..model.fields.len()).collect();
-    let telling = |k: &usize| model.fields[*k].information * model.fields[*k].filled;
-    fields.sort_by(|a, b| telling(b).total_cmp(&telling(a)).then(a.cmp(b)));
-    fields.truncate(SEARCHED_FIELDS);
-    fields.sort_unstable();
-    let mut searches = Vec::new();
-    for (i, &a) in fields.iter().enumerate() {
-        let equal = |fields: Vec<usize>, most| Search::Equal { fields, most };
-        searches.push(equal(vec![a], MOST_OF_ONE));
-        for &b in &fields[..i] {
-            searches.push(equal(vec![b, a], MOST_OF_TWO));
-        }
-    }
-    searches.truncate(MOST_SEARCHES);
-    searches
 }
 
 /// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is the second result; and how
@@ -301,59 +280,4 @@ fn cheapest(by_search: &PatternsBySearches, sizes: &[u64], weight: f64, records:
         cheap = with;
     }
     cheap
-}
-
-/// Chooses the searches of the model.
-fn plan(
-    model: &mut MatchModel,
-    mut planned: Vec<PlannedSearch>,
-    by_search: &PatternsBySearches,
-    weight: f64,
-    searches: &[Search],
-    n: f64,
-) {
-    let mut sorted: Vec<_> = by_search
-        .iter()
-        .map(|(&(pattern, found), &pairs)| (found, pattern, pairs))
-        .collect();
-    sorted.sort_unstable();
-    let scorer = Scorer::new(model, n, model.all_pairs);
-    let mut found: Vec<FoundTogether> = Vec::new();
-    for (searches, pattern, pairs) in sorted {
-        let pairs = pairs as f64 * weight;
-        let matches = pairs * scorer.score(pattern).probability;
-        match found.last_mut() {
-            Some(last) if last.searches == searches => {
-                last.pairs += pairs;
-                last.matches += matches;
-            }
-            _ => found.push(FoundTogether {
-                searches,
-                pairs,
-                matches,
-            }),
-        }
-    }
-    let missed = missed(&found);
-    // all that are of use: how many of them are done is settled when they are
-    for chosen in choose(&found, searches.len(), n, f64::INFINITY, missed) {
-        planned.push(PlannedSearch {
-            search: searches[chosen.search].clone(),
-            pairs_per_record: chosen.new_pairs / n.max(1.0),
-            matches_per_record: chosen.new_matches / n.max(1.0),
-            recall: chosen.recall,
-        });
-    }
-    if let Some(PlannedSearch {
-        search: Search::Scan { .. },
-        matches_per_record,
-        ..
-    }) = planned.first_mut()
-    {
-        *matches_per_record = model
-            .classes
-            .first()
-            .map_or(0.0, |class| class.pairs_per_record);
-    }
-    model.searches = planned;
 }

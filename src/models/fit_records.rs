@@ -34,6 +34,9 @@ pub struct FitRecords {
     pub all_pairs: f64,
     /// What somebody has said of pairs.
     pub labels: Labels,
+    /// The records as texts, and which of the columns each field is.
+    pub texts: RecordTexts,
+    pub columns: Vec<usize>,
     /// Which records count, one bit each.
     counts: Vec<u64>,
 }
@@ -92,11 +95,13 @@ impl FitRecords {
             swap,
             all_pairs: 0.0,
             labels,
+            texts,
+            columns: taken,
             counts: Vec::new(),
         };
         records.leave_out_equal(memory / 4);
-        for (field, &column) in taken.iter().enumerate() {
-            records.count_values(field, column, &mut texts, memory / 4);
+        for field in 0..records.fields.len() {
+            records.count_values(field, memory / 4);
         }
         let levels = FrequentLevels::of_fields(&records.fields);
         let counts = std::mem::take(&mut records.counts);
@@ -126,13 +131,7 @@ impl FitRecords {
     }
 
     /// Counts the values of a field, and notes those that are frequent.
-    fn count_values(
-        &mut self,
-        field: usize,
-        column: usize,
-        texts: &mut RecordTexts,
-        memory: usize,
-    ) {
+    fn count_values(&mut self, field: usize, memory: usize) {
         let counts = &self.counts;
         let is_counted = |record: u32| counts[record as usize / 64] >> (record % 64) & 1 == 1;
         let mut present = 0;
@@ -168,8 +167,9 @@ impl FitRecords {
         let mut of_record = Vec::new();
         let mut normal: HashMap<String, f64> = HashMap::new();
         for (first, share) in frequent {
-            texts.get(first, &mut of_record);
-            normal.insert(model.layout.normal(&of_record[column]).or_raise(), share);
+            self.texts.get(first, &mut of_record);
+            let value = &of_record[self.columns[field]];
+            normal.insert(model.layout.normal(value).or_raise(), share);
         }
         model.frequent = normal.into_iter().collect();
         model

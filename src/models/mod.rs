@@ -3,7 +3,7 @@
 //! - `fields`, `guess`: which columns are compared, and how;
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
-//! - `fit_records`, `fit_model`: the fit;
+//! - `fit_records`, `fit_model`, `plan`: the fit, and the searches that it finds worth while;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
 mod candidate_report;
@@ -16,6 +16,7 @@ mod fit_records;
 mod guess;
 mod options;
 mod pairs;
+mod plan;
 mod records;
 mod search;
 

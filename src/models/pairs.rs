@@ -15,9 +15,10 @@ use super::fit;
 use super::options::ModelOptions;
 use crate::models::records::identities::Identities;
 use crate::models::records::read::{RecordTexts, Table};
+use crate::models::records::sketches::Sketches;
 use crate::models::records::store::{settle_levels, RowStore, RowStoreBuilder};
 use crate::models::search::candidates::{Candidates, Distinct};
-use crate::models::search::{equality, scan};
+use crate::models::search::{equality, scan, similar};
 use crate::pairs::records::Records;
 use crate::pg::budget::{push, Budget};
 use crate::pg::catalog;
@@ -164,6 +165,21 @@ impl ModelRecords {
     }
 }
 
+impl ModelRecords {
+    /// The sketches that the chosen searches need.
+    pub fn sketches(&mut self, model: &MatchModel, chosen: &[bool]) -> Sketches {
+        let mut used = vec![false; model.fields.len()];
+        for (planned, _) in model.searches.iter().zip(chosen).filter(|s| *s.1) {
+            if let Search::Similar { fields, .. } = &planned.search {
+                fields.iter().for_each(|&field| used[field] = true);
+            }
+        }
+        let used = (0..used.len()).filter(|&field| used[field]);
+        let fields = used.map(|field| (field, field, &model.fields[field].layout));
+        Sketches::read(&mut self.texts, fields, model.swap)
+    }
+}
+
 impl ModelSearch {
     fn run(&self, relations: Vec<Records>, rows: ResultRows) {
         if !self.may_run(&relations) {
@@ -184,16 +200,19 @@ impl ModelSearch {
             done: 0,
         };
         let most = self.options.most_pairs(n);
-        for (pair, _) in pairs {
-            output.done += 1;
-            if output.done.is_multiple_of(256) {
+        for (i, (pair, found)) in pairs.enumerate() {
+            if i % 256 == 0 {
                 check_for_interrupts();
                 output.report();
             }
+            let compared = records.store.compare(pair);
+            if !self.takes(compared.pattern, found) {
+                continue;
+            }
+            output.done += 1;
             if output.done as f64 > most {
                 too_many(most);
             }
-            let compared = records.store.compare(pair);
             let score = scores.of(compared.pattern);
             if score.probability >= self.least {
                 let found = FoundPair {
@@ -248,26 +267,43 @@ impl ModelSearch {
         }
     }
 
-    /// The pairs that the model's searches find.
+    /// Whether a pair is one that a search is for that has come across it.
+    fn takes(&self, pattern: Pattern, found: u64) -> bool {
+        let searches = self.model.searches.iter().enumerate();
+        searches
+            .filter(|(number, _)| found >> number & 1 == 1)
+            .any(|(_, planned)| planned.search.takes(pattern))
+    }
+
+    /// The pairs that the model's searches come across.
     fn candidates(&self, records: &mut ModelRecords, memory: usize) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let second = records.texts.second;
         let n = f64::from(records.store.records);
         let most = self.options.most_pairs(n);
         let chosen = equality::chosen(&self.model, n, records.all_pairs, most);
+        let mut sketches = records.sketches(&self.model, &chosen);
         for (number, planned) in self.model.searches.iter().enumerate() {
             if !chosen[number] {
                 continue;
             }
+            let is_exact = !matches!(planned.search, Search::Similar { .. });
             let mut found = 0u64;
             let mut push = |a: u32, b: u32| {
                 candidates.push(a, b, number);
                 found += 1;
-                if found as f64 > most {
+                // what is similar is known when it is compared
+                if is_exact && found as f64 > most {
                     too_many(most);
                 }
             };
             match &planned.search {
+                Search::Similar {
+                    fields,
+                    most: block,
+                } => {
+                    similar::pairs(&mut sketches, fields, *block, second, memory / 4, push);
+                }
                 Search::Scan { least } => {
                     scan::pairs(&mut records.store, second, *least, |a, b, _| push(a, b));
                 }

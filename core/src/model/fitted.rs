@@ -1,7 +1,8 @@
 //! A fitted model.
 
 use super::mixture::{Dependence, Shares};
-use super::values::{FieldLayout, RowLayout};
+use super::values::{FieldLayout, RowLayout, EQUAL, SWAPPED};
+use super::Pattern;
 
 /// What a fit has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,11 +83,34 @@ pub enum Search {
         /// Larger blocks are left out.
         most: u32,
     },
+    /// Records that are similar in one field or two, in blocks of at most so many records that have parts of their sketches in common.
+    Similar {
+        /// Numbers of fields, ascending: one or two.
+        fields: Vec<usize>,
+        /// Larger blocks are left out.
+        most: u32,
+    },
     /// All pairs are looked at, and those are kept whose fields have this mean similarity. For small tables.
     Scan {
         /// In hundredths.
         least: u32,
     },
+}
+
+/// The level up to which a search for similar values takes them for similar.
+pub const SIMILAR_ENOUGH: usize = EQUAL + 3;
+
+impl Search {
+    /// Whether a pair that the search has come across is one that it is for.
+    pub fn takes(&self, pattern: Pattern) -> bool {
+        match self {
+            Search::Equal { .. } | Search::Scan { .. } => true,
+            Search::Similar { fields, .. } => fields.iter().all(|&field| {
+                let level = pattern.level(field);
+                level <= SIMILAR_ENOUGH || level == SWAPPED
+            }),
+        }
+    }
 }
 
 /// A search with what the fit has found by it.

@@ -29,10 +29,15 @@ pub mod values;
 
 pub use describe::{ClassFacts, LevelFacts};
 pub use explain::{Addend, Explainer, Reason};
-pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
+pub use fitted::{
+    Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status, SIMILAR_ENOUGH,
+};
 pub use frequent::FrequentLevels;
 pub use pattern::{Pattern, PatternCounts};
 pub use score::{Score, Scorer};
 
 /// Most fields of a model: a pattern has four bits for each.
 pub const MOST_FIELDS: usize = 32;
+
+/// Most searches of a model: a pair's searches are the bits of a word.
+pub const MOST_SEARCHES: usize = 60;

@@ -24,23 +24,35 @@ pub struct Chosen {
     pub recall: f64,
 }
 
-/// Chooses searches one by one, each the one with the most new matches for its new pairs, until the loss is below one in a hundred, the rest brings
-/// next to nothing, or `most_pairs` pairs are reached. Searches that would pass that limit are left out.
-///
-/// `found`: what all searches find, in an order that does not depend on anything else. `searches`: how many there are. `records`: of both tables.
-/// `missed`: matches that are expected besides those that are found.
-pub fn choose(
-    found: &[FoundTogether],
-    searches: usize,
-    records: f64,
-    most_pairs: f64,
-    missed: f64,
-) -> Vec<Chosen> {
+/// What is chosen from.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// What all searches find, in an order that does not depend on anything else.
+    pub found: &'a [FoundTogether],
+    /// How many searches there are.
+    pub searches: usize,
+    /// Records, of both tables.
+    pub records: f64,
+    /// Matches that are expected besides those that are found.
+    pub besides: f64,
+    /// A search that brings less than this share of the expected matches is not worth while.
+    pub least_gain: f64,
+}
+
+/// Chooses searches one by one, each the one with the most new matches for its new pairs, until the loss is below one in a hundred, or the rest brings
+/// next to nothing.
+pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
     const MOST_LOSS: f64 = 0.01;
-    const LEAST_GAIN: f64 = 0.0005;
-    let all: f64 = found.iter().map(|f| f.matches).sum::<f64>() + missed;
+    let Choice {
+        found,
+        searches,
+        records,
+        besides,
+        least_gain,
+    } = choice;
+    let all: f64 = found.iter().map(|f| f.matches).sum::<f64>() + besides;
     let (mut chosen, mut done) = (Vec::<Chosen>::new(), 0u64);
-    let (mut pairs, mut matches) = (0.0, 0.0);
+    let mut matches = 0.0;
     let mut possible: Vec<usize> = (0..searches).collect();
     while (1.0 - MOST_LOSS) * all > matches {
         let gain = |&search: &usize| {
@@ -63,14 +75,10 @@ pub fn choose(
             break;
         };
         possible.retain(|&other| other != search);
-        if new_matches < LEAST_GAIN * all {
+        if new_matches < least_gain * all {
             break;
         }
-        if pairs + new_pairs > most_pairs {
-            continue;
-        }
         done |= 1 << search;
-        pairs += new_pairs;
         matches += new_matches;
         chosen.push(Chosen {
             search,
@@ -113,15 +121,20 @@ mod tests {
             found(0b100, 9000.0, 60.0),
             found(0b010, 5.0, 5.0),
         ];
-        let order = |most| -> Vec<usize> {
-            choose(&all, 3, 100.0, most, 0.0)
-                .iter()
-                .map(|c| c.search)
-                .collect()
+        let chosen = |besides, least_gain| {
+            choose(Choice {
+                found: &all,
+                searches: 3,
+                records: 100.0,
+                besides,
+                least_gain,
+            })
         };
-        assert_eq!(order(1e9), [1, 0, 2]);
-        assert_eq!(order(300.0), [1, 0]);
-        let chosen = choose(&all, 3, 100.0, 1e9, 0.0);
+        let order = |chosen: &[Chosen]| -> Vec<usize> { chosen.iter().map(|c| c.search).collect() };
+        assert_eq!(order(&chosen(0.0, 0.001)), [1, 0, 2]);
+        assert_eq!(order(&chosen(0.0, 0.28)), [1]);
+        assert!((chosen(205.0, 0.001)[2].recall - 0.5).abs() < 1e-12);
+        let chosen = chosen(0.0, 0.001);
         assert_eq!((chosen[0].new_pairs, chosen[0].new_matches), (105.0, 95.0));
         assert!((chosen[2].recall - 1.0).abs() < 1e-12);
     }

@@ -99,6 +99,13 @@ pub(crate) fn people() -> MatchModel {
                 },
                 0.7,
             ),
+            planned(
+                Search::Similar {
+                    fields: vec![0, 1],
+                    most: 40,
+                },
+                0.8,
+            ),
             planned(Search::Scan { least: 30 }, 0.99),
         ],
         left_out: vec![LeftOut {

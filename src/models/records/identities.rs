@@ -86,16 +86,9 @@ impl Identities {
     /// The records in blocks of those that have equal values in these fields. Two different values count as equal where the bits agree that are left of
     /// 64 besides a record's number.
     pub fn blocks(&mut self, fields: &[usize], missing_too: bool, memory: usize) -> Blocks {
-        let bits = bits_of(self.records);
-        let mut sort = WordSort::new(memory);
-        self.each(fields, missing_too, |record, all| {
-            sort.push(all >> bits << bits | u64::from(record))
-        });
-        Blocks {
-            sorted: sort.finish(),
-            bits,
-            last: None,
-        }
+        Blocks::of(self.records, memory, |each| {
+            self.each(fields, missing_too, each)
+        })
     }
 }
 
@@ -104,6 +97,20 @@ pub struct Blocks {
     sorted: SortedWords,
     bits: u32,
     last: Option<u64>,
+}
+
+impl Blocks {
+    /// Sorts `records` records, or some of them, by the words that `give` gives each. Sorting takes `memory` bytes.
+    pub fn of(records: u32, memory: usize, give: impl FnOnce(&mut dyn FnMut(u32, u64))) -> Blocks {
+        let bits = bits_of(records);
+        let mut sort = WordSort::new(memory);
+        give(&mut |record, all| sort.push(all >> bits << bits | u64::from(record)));
+        Blocks {
+            sorted: sort.finish(),
+            bits,
+            last: None,
+        }
+    }
 }
 
 /// A record, and whether it is the first one of its block.

@@ -3,4 +3,5 @@
 pub mod identities;
 pub mod labels;
 pub mod read;
+pub mod sketches;
 pub mod store;

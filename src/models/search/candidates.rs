@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::model::Pattern;
+use bloom_ident_core::model::{Pattern, MOST_SEARCHES};
 
 use crate::models::records::identities::mix;
 use crate::models::records::store::{PairNumbers, RowStore};
@@ -12,8 +12,7 @@ use crate::pg::file::{SortedWords, WordSort};
 /// Bits of a search's number.
 const SEARCH_BITS: u32 = 6;
 
-/// Most searches.
-pub const MOST_SEARCHES: usize = 60;
+const _: () = assert!(MOST_SEARCHES <= 1 << SEARCH_BITS);
 
 /// Pairs with the searches that have found them. If they become too many, only a sample is kept: a pair is in it, or not, whichever search finds it.
 pub struct Candidates {

@@ -3,7 +3,7 @@
 use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
 
 use super::scan;
-use crate::models::records::identities::Identities;
+use crate::models::records::identities::{Blocks, Identities};
 use crate::pg::check_for_interrupts;
 
 /// What a search has found.
@@ -48,15 +48,27 @@ pub fn pairs(
     mut each: impl FnMut(u32, u32),
 ) -> Found {
     let mut found = Found::default();
+    let blocks = identities.blocks(fields, false, memory);
+    pairs_of_blocks(blocks, most, second, &mut found, &mut each);
+    found
+}
+
+/// Gives the pairs of each block to `each`, as [`pairs`] does.
+pub fn pairs_of_blocks(
+    blocks: Blocks,
+    most: u32,
+    second: Option<u32>,
+    found: &mut Found,
+    each: &mut impl FnMut(u32, u32),
+) {
     let mut block = Block::default();
-    for entry in identities.blocks(fields, false, memory) {
+    for entry in blocks {
         if entry.is_first {
-            block.finish(most, second, &mut found, &mut each);
+            block.finish(most, second, found, each);
         }
         block.add(entry.record, most, second);
     }
-    block.finish(most, second, &mut found, &mut each);
-    found
+    block.finish(most, second, found, each);
 }
 
 #[derive(Default)]

@@ -3,3 +3,4 @@
 pub mod candidates;
 pub mod equality;
 pub mod scan;
+pub mod similar;

@@ -22,9 +22,6 @@ const MOST_FREQUENT: usize = 100_000;
 /// Most classes besides that of the matches.
 const MOST_CLASSES: usize = 64;
 
-/// Most searches.
-const MOST_SEARCHES: usize = 1000;
-
 /// Most records of a block: their numbers are in memory.
 const MOST_OF_BLOCK: u32 = 100_000;
 

@@ -2,11 +2,11 @@
 
 use super::place::{error, Place};
 use super::tree::Json;
-use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK, MOST_SEARCHES};
+use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK};
 use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::{FieldLayout, Kind, EQUAL, LEVELS, ORDERED};
-use crate::model::MOST_FIELDS;
 use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
+use crate::model::{MOST_FIELDS, MOST_SEARCHES};
 use crate::text::RULES;
 use crate::{Error, ErrorKind, Result};
 
@@ -218,8 +218,10 @@ fn other_class(place: &Place<'_>, fields: &[FieldModel]) -> Result<Class> {
 }
 
 fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
-    let search = match (place.find("equal")?, place.find("scan")?) {
-        (Some(equal), None) => {
+    let most = || place.member("most")?.whole(2..=MOST_OF_BLOCK);
+    let ways = ["equal", "similar", "scan"].map(|way| place.find(way));
+    let search = match ways {
+        [Ok(Some(equal)), Ok(None), Ok(None)] => {
             let mut chosen = several(&equal, fields)?;
             if chosen.is_empty() {
                 return Err(equal.invalid("It must be an array of names of fields."));
@@ -227,13 +229,27 @@ fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
             chosen.sort_unstable();
             Search::Equal {
                 fields: chosen,
-                most: place.member("most")?.whole(2..=MOST_OF_BLOCK)?,
+                most: most()?,
             }
         }
-        (None, Some(scan)) => Search::Scan {
+        [Ok(None), Ok(Some(similar)), Ok(None)] => {
+            let mut chosen = several(&similar, fields)?;
+            if !(1..=2).contains(&chosen.len()) {
+                return Err(similar.invalid("It must be an array of one or two names of fields."));
+            }
+            chosen.sort_unstable();
+            Search::Similar {
+                fields: chosen,
+                most: most()?,
+            }
+        }
+        [Ok(None), Ok(None), Ok(Some(scan))] => Search::Scan {
             least: scan.whole(0..=100)?,
         },
-        _ => return Err(place.invalid("A search has either a member equal or a member scan.")),
+        [Err(error), ..] | [_, Err(error), _] | [.., Err(error)] => return Err(error),
+        _ => {
+            return Err(place.invalid("A search has one of the members equal, similar and scan."));
+        }
     };
     Ok(PlannedSearch {
         search,

@@ -90,6 +90,7 @@ struct WrittenSearch<'m> {
 #[serde(untagged)]
 enum WrittenWay<'m> {
     Equal { equal: Vec<&'m str>, most: u32 },
+    Similar { similar: Vec<&'m str>, most: u32 },
     Scan { scan: u32 },
 }
 
@@ -180,10 +181,15 @@ fn other<'m>(class: &Class, name: &impl Fn(usize) -> &'m str) -> WrittenClass<'m
 }
 
 fn search<'m>(search: &PlannedSearch, name: &impl Fn(usize) -> &'m str) -> WrittenSearch<'m> {
+    let names = |fields: &[usize]| fields.iter().map(|&k| name(k)).collect();
     WrittenSearch {
         search: match &search.search {
             Search::Equal { fields, most } => WrittenWay::Equal {
-                equal: fields.iter().map(|&k| name(k)).collect(),
+                equal: names(fields),
+                most: *most,
+            },
+            Search::Similar { fields, most } => WrittenWay::Similar {
+                similar: names(fields),
                 most: *most,
             },
             Search::Scan { least } => WrittenWay::Scan { scan: *least },

@@ -7,6 +7,7 @@ mod encode;
 mod kind;
 mod level;
 mod row;
+pub mod sketch;
 
 pub use encode::{FieldLayout, Value};
 pub use kind::Kind;

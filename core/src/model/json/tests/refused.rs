@@ -82,8 +82,13 @@ const IMPOSSIBLE: &str = r#"
 /searches/0/equal := null => searches[0] is an object
 /searches/0/scan := 30 => searches[0] is an object
 /searches/0/most := 1 => searches[0].most is 1
-/searches/1/scan := 101 => searches[1].scan is 101
-/searches/1/recall := 1.01 => searches[1].recall is 1.01
+/searches/0/similar := ["surname"] => searches[0] is an object
+/searches/1/similar := ["surname", "dob", "street"] => searches[1].similar is an array of 3
+/searches/1/similar := [] => searches[1].similar is an array of 0
+/searches/1/most := 1 => searches[1].most is 1
+/searches/2/scan := 101 => searches[2].scan is 101
+/searches/2/recall := 1.01 => searches[2].recall is 1.01
+/searches := [] * 61 => searches is an array of 61
 /left_out/id := 1 => left_out.id is 1
 "#;
 

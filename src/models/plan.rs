@@ -1,0 +1,210 @@
+//! The searches of a model: which ones are worth while.
+
+use bloom_ident_core::model::search_choice::{choose, missed, Choice, Chosen, FoundTogether};
+use bloom_ident_core::model::values::Kind;
+use bloom_ident_core::model::{MatchModel, PlannedSearch, Scorer, Search, MOST_SEARCHES};
+
+use super::fit_model::MOST_COUNTED;
+use super::fit_records::FitRecords;
+use crate::models::records::sketches::Sketches;
+use crate::models::search::candidates::{count, Candidates, PatternsBySearches};
+use crate::models::search::{equality, similar};
+
+/// Most records of a block of records that are equal, or similar, in two fields, and in one.
+const MOST_OF_TWO: u32 = 40;
+const MOST_OF_ONE: u32 = 5;
+
+/// Fields of which pairs are searched for by equality, and by similarity.
+const EQUAL_FIELDS: usize = 10;
+const SIMILAR_FIELDS: usize = 6;
+
+/// Shares of the expected matches that a search brings at least.
+const LEAST_OF_EQUAL: f64 = 0.0005;
+const LEAST_OF_SIMILAR: f64 = 0.002;
+
+/// The fields that tell most, so many, in their order.
+fn telling(model: &MatchModel, most: usize) -> Vec<usize> {
+    let mut fields: Vec<usize> = (0..model.fields.len()).collect();
+    let telling = |k: &usize| model.fields[*k].information * model.fields[*k].filled;
+    fields.sort_by(|a, b| telling(b).total_cmp(&telling(a)).then(a.cmp(b)));
+    fields.truncate(most);
+    fields.sort_unstable();
+    fields
+}
+
+/// Every field and every two fields, with the most records that a block has.
+fn ones_and_twos(fields: &[usize]) -> impl Iterator<Item = (Vec<usize>, u32)> + '_ {
+    fields.iter().enumerate().flat_map(|(i, &a)| {
+        let twos = fields[..i].iter().map(move |&b| (vec![b, a], MOST_OF_TWO));
+        std::iter::once((vec![a], MOST_OF_ONE)).chain(twos)
+    })
+}
+
+/// All searches by equality of one field or two, of the fields that tell most.
+pub fn equal_searches(model: &MatchModel) -> Vec<Search> {
+    ones_and_twos(&telling(model, EQUAL_FIELDS))
+        .map(|(fields, most)| Search::Equal { fields, most })
+        .take(MOST_SEARCHES)
+        .collect()
+}
+
+/// All searches by similarity of one field or two, of the fields that tell most.
+fn similar_searches(model: &MatchModel) -> Vec<Search> {
+    let mut fields = telling(model, SIMILAR_FIELDS);
+    fields.retain(|&field| model.fields[field].layout.kind() != Kind::Number);
+    ones_and_twos(&fields)
+        .map(|(fields, most)| Search::Similar { fields, most })
+        .collect()
+}
+
+/// Pairs and expected matches, by the searches that find them.
+fn found_together(
+    model: &MatchModel,
+    by_search: impl Iterator<Item = (u64, bloom_ident_core::model::Pattern, u64)>,
+    weight: f64,
+) -> Vec<FoundTogether> {
+    let mut sorted: Vec<_> = by_search.collect();
+    sorted.sort_unstable();
+    let scorer = Scorer::new(model, model.records, model.all_pairs);
+    let mut found: Vec<FoundTogether> = Vec::new();
+    for (searches, pattern, pairs) in sorted {
+        let pairs = pairs as f64 * weight;
+        let matches = pairs * scorer.score(pattern).probability;
+        match found.last_mut() {
+            Some(last) if last.searches == searches => {
+                last.pairs += pairs;
+                last.matches += matches;
+            }
+            _ => found.push(FoundTogether {
+                searches,
+                pairs,
+                matches,
+            }),
+        }
+    }
+    found
+}
+
+/// Chooses the searches of the model: of those by equality, all that are of use, and then of those by similarity. How many of them are done is
+/// settled when they are.
+///
+/// `planned`: a scan, if there is one. `equal`: the searches by equality, what they have found, and how many pairs each of those stands for.
+pub fn plan(
+    model: &mut MatchModel,
+    records: &mut FitRecords,
+    mut planned: Vec<PlannedSearch>,
+    (searches, by_search, weight): (&[Search], &PatternsBySearches, f64),
+    memory: usize,
+) {
+    let scans = planned.len();
+    let n = model.records;
+    let of = by_search
+        .iter()
+        .map(|(&(pattern, found), &pairs)| (found, pattern, pairs));
+    let found = found_together(model, of, weight);
+    let mut take = |searches: &[Search], chosen: &[Chosen]| {
+        planned.extend(chosen.iter().map(|chosen| PlannedSearch {
+            search: searches[chosen.search].clone(),
+            pairs_per_record: chosen.new_pairs / n.max(1.0),
+            matches_per_record: chosen.new_matches / n.max(1.0),
+            recall: chosen.recall,
+        }));
+    };
+    let besides = missed(&found);
+    let chosen = choose(Choice {
+        found: &found,
+        searches: searches.len(),
+        records: n,
+        besides,
+        least_gain: LEAST_OF_EQUAL,
+    });
+    take(searches, &chosen);
+    let matches: f64 = chosen.iter().map(|c| c.new_matches).sum();
+    let mut all = found.iter().map(|f| f.matches).sum::<f64>() + besides;
+    if all - matches >= LEAST_OF_SIMILAR * all {
+        let equal: Vec<&Search> = chosen.iter().map(|c| &searches[c.search]).collect();
+        let searches = similar_searches(model);
+        let found = by_similarity(model, records, &equal, &searches, memory);
+        let new: f64 = found.iter().map(|f| f.matches).sum();
+        let besides = (all - matches - new).max(missed(&found));
+        let chosen = choose(Choice {
+            found: &found,
+            searches: searches.len(),
+            records: n,
+            besides: besides + matches,
+            least_gain: LEAST_OF_SIMILAR,
+        });
+        take(&searches, &chosen);
+        all = matches + new + besides;
+    }
+    let mut recalled = 0.0;
+    for search in &mut planned[scans..] {
+        recalled += search.matches_per_record * n;
+        search.recall = (recalled / all.max(1e-9)).min(1.0);
+    }
+    if let Some(scan) = planned[..scans].first_mut() {
+        let class = model.classes.first();
+        scan.matches_per_record = class.map_or(0.0, |class| class.pairs_per_record);
+    }
+    planned.truncate(MOST_SEARCHES);
+    model.searches = planned;
+}
+
+/// What the searches by similarity find besides those by equality: an estimate from a sample, if it is too much.
+fn by_similarity(
+    model: &MatchModel,
+    records: &mut FitRecords,
+    equal: &[&Search],
+    searches: &[Search],
+    memory: usize,
+) -> Vec<FoundTogether> {
+    /// The number under which all searches by equality go.
+    const EQUAL: usize = MOST_SEARCHES;
+    let mut used: Vec<usize> = Vec::new();
+    let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
+    for search in equal {
+        if let Search::Equal { fields, most } = search {
+            let push = |a: u32, b: u32| candidates.push(a, b, EQUAL);
+            let identities = &mut records.identities;
+            equality::pairs(identities, fields, *most, records.second, memory / 4, push);
+        }
+    }
+    for search in searches {
+        if let Search::Similar { fields, .. } = search {
+            used.extend(fields);
+        }
+    }
+    used.sort_unstable();
+    used.dedup();
+    let columns = used
+        .iter()
+        .map(|&field| (field, records.columns[field], &model.fields[field].layout));
+    let mut sketches = Sketches::read(&mut records.texts, columns, model.swap);
+    for (number, search) in searches.iter().enumerate() {
+        if let Search::Similar { fields, most } = search {
+            let push = |a: u32, b: u32| candidates.push(a, b, number);
+            similar::pairs(
+                &mut sketches,
+                fields,
+                *most,
+                records.second,
+                memory / 4,
+                push,
+            );
+        }
+    }
+    let distinct = candidates.finish();
+    let weight = distinct.weight();
+    let new = distinct.filter(|(_, found)| found >> EQUAL & 1 == 0);
+    let by_search = count(new, &mut records.store);
+    let taken = by_search
+        .into_iter()
+        .filter_map(|((pattern, found), pairs)| {
+            let takes =
+                |number: &usize| found >> number & 1 == 1 && searches[*number].takes(pattern);
+            let taken = (0..searches.len()).filter(takes);
+            let found = taken.fold(0u64, |all, number| all | 1 << number);
+            (found != 0).then_some((found, pattern, pairs))
+        });
+    found_together(model, taken, weight)
+}

@@ -1,0 +1,114 @@
+//! The sketches of values, one column for each field, in temporary files.
+
+use bloom_ident_core::model::values::sketch::{part, Sketch, PARTS};
+use bloom_ident_core::model::values::FieldLayout;
+
+use super::identities::{mix, Blocks};
+use super::read::RecordTexts;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
+use crate::pg::file::TemporaryFile;
+
+/// Records whose sketches are read or written at a time.
+const BLOCK: usize = 4096;
+
+/// Words of a sketch.
+const WORDS: usize = PARTS / 4;
+
+/// A sketch for each record and for each of some fields.
+pub struct Sketches {
+    columns: Vec<(usize, TemporaryFile)>,
+    records: u32,
+    /// Two fields whose values may have changed places.
+    swap: Option<[usize; 2]>,
+}
+
+impl Sketches {
+    /// Reads the records once more, for the sketches of these fields. `fields`: the number of each in the model, its column among the texts, and how its
+    /// values are compared.
+    ///
+    /// Errors: out of memory.
+    pub fn read<'l>(
+        texts: &mut RecordTexts,
+        fields: impl IntoIterator<Item = (usize, usize, &'l FieldLayout)>,
+        swap: Option<[usize; 2]>,
+    ) -> Sketches {
+        let mut of_fields: Vec<_> = fields
+            .into_iter()
+            .map(|(field, column, layout)| {
+                let pending = Vec::<u64>::with_capacity(WORDS * BLOCK);
+                (field, column, layout, TemporaryFile::new(), pending)
+            })
+            .collect();
+        texts.each(|record, values| {
+            check_for_interrupts();
+            for (_, column, layout, file, pending) in &mut of_fields {
+                pending.extend_from_slice(&layout.sketch(&values[*column]).or_raise());
+                if (record as usize + 1).is_multiple_of(BLOCK) {
+                    file.append_words(pending);
+                    pending.clear();
+                }
+            }
+        });
+        let finish = |(field, _, _, mut file, pending): (_, _, _, TemporaryFile, Vec<u64>)| {
+            file.append_words(&pending);
+            (field, file)
+        };
+        Sketches {
+            columns: of_fields.into_iter().map(finish).collect(),
+            records: texts.records,
+            swap,
+        }
+    }
+
+    /// The records in blocks of those that have a part of their sketches in common: this part of both fields, or of a single field three parts. Records
+    /// without a value are left out. Names that may have changed places are in the same blocks in either order.
+    pub fn blocks(&mut self, fields: &[usize], number: usize, memory: usize) -> Blocks {
+        let swap = self
+            .swap
+            .is_some_and(|[a, b]| fields == [a.min(b), a.max(b)]);
+        let records = self.records;
+        let mut columns: Vec<&mut TemporaryFile> = Vec::new();
+        for (field, file) in &mut self.columns {
+            if fields.contains(field) {
+                file.seek(0);
+                columns.push(file);
+            }
+        }
+        let key = |sketches: &[Sketch]| {
+            let at = |sketch: Sketch, number: usize| u64::from(part(sketch, number % PARTS));
+            match *sketches {
+                [one] => [at(one, number), at(one, number + 1), at(one, number + 3)],
+                _ => {
+                    let [a, b] = [at(sketches[0], number), at(sketches[1], number)];
+                    match swap && a > b {
+                        true => [b, a, 0],
+                        false => [a, b, 0],
+                    }
+                }
+            }
+        };
+        Blocks::of(records, memory, |each| {
+            let mut blocks = vec![[0u64; WORDS * BLOCK]; columns.len()];
+            let mut sketches = vec![Sketch::default(); columns.len()];
+            let mut begin = 0;
+            while begin < records {
+                check_for_interrupts();
+                let some = (records - begin).min(BLOCK as u32);
+                for (block, column) in blocks.iter_mut().zip(&mut columns) {
+                    column.read_words(&mut block[..WORDS * some as usize]);
+                }
+                for i in 0..some {
+                    for (sketch, block) in sketches.iter_mut().zip(&blocks) {
+                        sketch.copy_from_slice(&block[WORDS * i as usize..][..WORDS]);
+                    }
+                    let [a, b, c] = key(&sketches);
+                    if a != 0 && b != 0 {
+                        each(begin + i, mix(a << 32 | b << 16 | c));
+                    }
+                }
+                begin += some;
+            }
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! Pairs of records that are similar in some fields.
+
+use bloom_ident_core::model::values::sketch::PARTS;
+
+use super::equality::{pairs_of_blocks, Found};
+use crate::models::records::sketches::Sketches;
+
+/// Gives pairs of records that have a part of their sketches in common to `each`, the lesser number first: most of those that
+/// [`Search::takes`](bloom_ident_core::model::Search::takes), and others. A pair comes once for each part. Blocks of more than `most` records are left
+/// out. Of two relations, the first record is one of the first relation and the second one of the second.
+pub fn pairs(
+    sketches: &mut Sketches,
+    fields: &[usize],
+    most: u32,
+    second: Option<u32>,
+    memory: usize,
+    mut each: impl FnMut(u32, u32),
+) -> Found {
+    let mut found = Found::default();
+    for number in 0..PARTS {
+        let blocks = sketches.blocks(fields, number, memory);
+        pairs_of_blocks(blocks, most, second, &mut found, &mut each);
+    }
+    found
+}
