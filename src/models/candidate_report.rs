@@ -3,7 +3,8 @@
 use bloom_ident_core::model::{MatchModel, Search};
 use pgrx::{pg_sys, IntoDatum};
 
-use super::pairs::{model, options, ModelRecords};
+use super::model_records::ModelRecords;
+use super::pairs::{model, options};
 use crate::models::search::candidates::Candidates;
 use crate::models::search::{equality, similar};
 use crate::pairs::records::Records;
@@ -62,10 +63,21 @@ fn report(
         let mut found = equality::Found::default();
         match &planned.search {
             Search::Scan { .. } => found.pairs = records.all_pairs as u64,
-            Search::Similar { fields, most } => {
+            Search::Similar {
+                fields,
+                least,
+                most,
+            } => {
                 let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
                 let push = |a: u32, b: u32| candidates.push(a, b, 0);
-                found = similar::pairs(&mut sketches, fields, *most, second, memory / 4, push);
+                found = similar::pairs(
+                    &mut sketches,
+                    (fields, *least),
+                    *most,
+                    second,
+                    memory / 4,
+                    push,
+                );
                 found.pairs = 0;
                 for (i, (pair, _)) in candidates.finish().enumerate() {
                     if i % 256 == 0 {
@@ -111,11 +123,13 @@ fn describe(model: &MatchModel, search: &Search) -> String {
         names.join(" and ")
     };
     match search {
-        Search::Similar { fields, most } => {
-            format!(
-                "similar {}, blocks of {most} records at most",
-                names(fields)
-            )
+        Search::Similar {
+            fields,
+            least,
+            most,
+        } => {
+            let names = names(fields);
+            format!("similar {names}, 0.{least:02} or more each, blocks of {most} records at most")
         }
         Search::Scan { least } => {
             format!("all pairs with a mean similarity of 0.{least:02} or more")

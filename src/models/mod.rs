@@ -4,6 +4,7 @@
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
 //! - `fit_records`, `fit_model`, `plan`: the fit, and the searches that it finds worth while;
+//! - `model_records`: the records that a model is used for;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
 mod candidate_report;
@@ -14,6 +15,7 @@ mod fit;
 mod fit_model;
 mod fit_records;
 mod guess;
+mod model_records;
 mod options;
 mod pairs;
 mod plan;

@@ -22,6 +22,9 @@ const SIMILAR_FIELDS: usize = 6;
 const LEAST_OF_EQUAL: f64 = 0.0005;
 const LEAST_OF_SIMILAR: f64 = 0.002;
 
+/// The share of the expected matches that may be lost.
+const MOST_LOSS: f64 = 0.01;
+
 /// The fields that tell most, so many, in their order.
 fn telling(model: &MatchModel, most: usize) -> Vec<usize> {
     let mut fields: Vec<usize> = (0..model.fields.len()).collect();
@@ -48,12 +51,27 @@ pub fn equal_searches(model: &MatchModel) -> Vec<Search> {
         .collect()
 }
 
+/// The least similarity that is searched for, in hundredths, by how many pairs of records there are: the more there are, the more of them are alike by
+/// chance, and the less likely are those that are somewhat alike to be matches.
+fn least_similar(all_pairs: f64) -> u32 {
+    match all_pairs {
+        _ if all_pairs <= 1e10 => 40,
+        _ if all_pairs <= 1e11 => 55,
+        _ => 70,
+    }
+}
+
 /// All searches by similarity of one field or two, of the fields that tell most.
 fn similar_searches(model: &MatchModel) -> Vec<Search> {
+    let least = least_similar(model.all_pairs);
     let mut fields = telling(model, SIMILAR_FIELDS);
     fields.retain(|&field| model.fields[field].layout.kind() != Kind::Number);
     ones_and_twos(&fields)
-        .map(|(fields, most)| Search::Similar { fields, most })
+        .map(|(fields, most)| Search::Similar {
+            fields,
+            least,
+            most,
+        })
         .collect()
 }
 
@@ -117,11 +135,12 @@ pub fn plan(
         records: n,
         besides,
         least_gain: LEAST_OF_EQUAL,
+        most_loss: MOST_LOSS,
     });
     take(searches, &chosen);
     let matches: f64 = chosen.iter().map(|c| c.new_matches).sum();
     let mut all = found.iter().map(|f| f.matches).sum::<f64>() + besides;
-    if all - matches >= LEAST_OF_SIMILAR * all {
+    if all - matches >= MOST_LOSS * all {
         let equal: Vec<&Search> = chosen.iter().map(|c| &searches[c.search]).collect();
         let searches = similar_searches(model);
         let found = by_similarity(model, records, &equal, &searches, memory);
@@ -133,6 +152,7 @@ pub fn plan(
             records: n,
             besides: besides + matches,
             least_gain: LEAST_OF_SIMILAR,
+            most_loss: MOST_LOSS,
         });
         take(&searches, &chosen);
         all = matches + new + besides;
@@ -181,11 +201,16 @@ fn by_similarity(
         .map(|&field| (field, records.columns[field], &model.fields[field].layout));
     let mut sketches = Sketches::read(&mut records.texts, columns, model.swap);
     for (number, search) in searches.iter().enumerate() {
-        if let Search::Similar { fields, most } = search {
+        if let Search::Similar {
+            fields,
+            least,
+            most,
+        } = search
+        {
             let push = |a: u32, b: u32| candidates.push(a, b, number);
             similar::pairs(
                 &mut sketches,
-                fields,
+                (fields, *least),
                 *most,
                 records.second,
                 memory / 4,

@@ -1,7 +1,7 @@
 //! A fitted model.
 
 use super::mixture::{Dependence, Shares};
-use super::values::{FieldLayout, RowLayout, EQUAL, SWAPPED};
+use super::values::{last_level, FieldLayout, RowLayout, SWAPPED};
 use super::Pattern;
 
 /// What a fit has come to.
@@ -87,6 +87,8 @@ pub enum Search {
     Similar {
         /// Numbers of fields, ascending: one or two.
         fields: Vec<usize>,
+        /// The least similarity in hundredths, one of those where a level ends. Values that are not compared by similarity have such a level, too.
+        least: u32,
         /// Larger blocks are left out.
         most: u32,
     },
@@ -97,17 +99,14 @@ pub enum Search {
     },
 }
 
-/// The level up to which a search for similar values takes them for similar.
-pub const SIMILAR_ENOUGH: usize = EQUAL + 3;
-
 impl Search {
     /// Whether a pair that the search has come across is one that it is for.
     pub fn takes(&self, pattern: Pattern) -> bool {
         match self {
             Search::Equal { .. } | Search::Scan { .. } => true,
-            Search::Similar { fields, .. } => fields.iter().all(|&field| {
+            Search::Similar { fields, least, .. } => fields.iter().all(|&field| {
                 let level = pattern.level(field);
-                level <= SIMILAR_ENOUGH || level == SWAPPED
+                level == SWAPPED || level <= last_level(*least)
             }),
         }
     }

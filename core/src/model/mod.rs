@@ -29,9 +29,7 @@ pub mod values;
 
 pub use describe::{ClassFacts, LevelFacts};
 pub use explain::{Addend, Explainer, Reason};
-pub use fitted::{
-    Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status, SIMILAR_ENOUGH,
-};
+pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use frequent::FrequentLevels;
 pub use pattern::{Pattern, PatternCounts};
 pub use score::{Score, Scorer};

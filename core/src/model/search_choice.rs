@@ -37,24 +37,26 @@ pub struct Choice<'a> {
     pub besides: f64,
     /// A search that brings less than this share of the expected matches is not worth while.
     pub least_gain: f64,
+    /// No more searches are chosen where this share of the expected matches is lost, or less.
+    pub most_loss: f64,
 }
 
-/// Chooses searches one by one, each the one with the most new matches for its new pairs, until the loss is below one in a hundred, or the rest brings
+/// Chooses searches one by one, each the one with the most new matches for its new pairs, until little is lost, or the rest brings
 /// next to nothing.
 pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
-    const MOST_LOSS: f64 = 0.01;
     let Choice {
         found,
         searches,
         records,
         besides,
         least_gain,
+        most_loss,
     } = choice;
     let all: f64 = found.iter().map(|f| f.matches).sum::<f64>() + besides;
     let (mut chosen, mut done) = (Vec::<Chosen>::new(), 0u64);
     let mut matches = 0.0;
     let mut possible: Vec<usize> = (0..searches).collect();
-    while (1.0 - MOST_LOSS) * all > matches {
+    while (1.0 - most_loss) * all > matches {
         let gain = |&search: &usize| {
             let new = found
                 .iter()
@@ -128,6 +130,7 @@ mod tests {
                 records: 100.0,
                 besides,
                 least_gain,
+                most_loss: 0.01,
             })
         };
         let order = |chosen: &[Chosen]| -> Vec<usize> { chosen.iter().map(|c| c.search).collect() };

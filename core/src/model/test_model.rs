@@ -102,6 +102,7 @@ pub(crate) fn people() -> MatchModel {
             planned(
                 Search::Similar {
                     fields: vec![0, 1],
+                    least: 55,
                     most: 40,
                 },
                 0.8,

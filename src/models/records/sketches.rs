@@ -61,9 +61,15 @@ impl Sketches {
         }
     }
 
-    /// The records in blocks of those that have a part of their sketches in common: this part of both fields, or of a single field three parts. Records
-    /// without a value are left out. Names that may have changed places are in the same blocks in either order.
-    pub fn blocks(&mut self, fields: &[usize], number: usize, memory: usize) -> Blocks {
+    /// The records in blocks of those that have a part of their sketches in common: this part of both fields, or as many parts as `at_once` says, or of a
+    /// single field three parts. Records without a value are left out. Names that may have changed places are in the same blocks in either order.
+    pub fn blocks(
+        &mut self,
+        fields: &[usize],
+        number: usize,
+        at_once: usize,
+        memory: usize,
+    ) -> Blocks {
         let swap = self
             .swap
             .is_some_and(|[a, b]| fields == [a.min(b), a.max(b)]);
@@ -77,13 +83,18 @@ impl Sketches {
         }
         let key = |sketches: &[Sketch]| {
             let at = |sketch: Sketch, number: usize| u64::from(part(sketch, number % PARTS));
+            // values that have the first part in common need not have the second one, so these two go together
+            let of = |sketch: Sketch| match at_once {
+                1 => at(sketch, number),
+                _ => at(sketch, number) << 16 | at(sketch, number + 3),
+            };
             match *sketches {
-                [one] => [at(one, number), at(one, number + 1), at(one, number + 3)],
+                [one] => [of(one), at(one, number + 1) << 16 | at(one, number + 3)],
                 _ => {
-                    let [a, b] = [at(sketches[0], number), at(sketches[1], number)];
+                    let [a, b] = [of(sketches[0]), of(sketches[1])];
                     match swap && a > b {
-                        true => [b, a, 0],
-                        false => [a, b, 0],
+                        true => [b, a],
+                        false => [a, b],
                     }
                 }
             }
@@ -102,9 +113,9 @@ impl Sketches {
                     for (sketch, block) in sketches.iter_mut().zip(&blocks) {
                         sketch.copy_from_slice(&block[WORDS * i as usize..][..WORDS]);
                     }
-                    let [a, b, c] = key(&sketches);
+                    let [a, b] = key(&sketches);
                     if a != 0 && b != 0 {
-                        each(begin + i, mix(a << 32 | b << 16 | c));
+                        each(begin + i, mix(a << 32 | b));
                     }
                 }
                 begin += some;

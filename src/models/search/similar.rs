@@ -1,6 +1,6 @@
 //! Pairs of records that are similar in some fields.
 
-use bloom_ident_core::model::values::sketch::PARTS;
+use bloom_ident_core::model::values::sketch::{parts_at_once, PARTS};
 
 use super::equality::{pairs_of_blocks, Found};
 use crate::models::records::sketches::Sketches;
@@ -10,7 +10,7 @@ use crate::models::records::sketches::Sketches;
 /// out. Of two relations, the first record is one of the first relation and the second one of the second.
 pub fn pairs(
     sketches: &mut Sketches,
-    fields: &[usize],
+    (fields, least): (&[usize], u32),
     most: u32,
     second: Option<u32>,
     memory: usize,
@@ -18,7 +18,7 @@ pub fn pairs(
 ) -> Found {
     let mut found = Found::default();
     for number in 0..PARTS {
-        let blocks = sketches.blocks(fields, number, memory);
+        let blocks = sketches.blocks(fields, number, parts_at_once(least), memory);
         pairs_of_blocks(blocks, most, second, &mut found, &mut each);
     }
     found

@@ -240,6 +240,7 @@ fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
             chosen.sort_unstable();
             Search::Similar {
                 fields: chosen,
+                least: place.member("least")?.whole(0..=100)?,
                 most: most()?,
             }
         }

@@ -89,9 +89,18 @@ struct WrittenSearch<'m> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum WrittenWay<'m> {
-    Equal { equal: Vec<&'m str>, most: u32 },
-    Similar { similar: Vec<&'m str>, most: u32 },
-    Scan { scan: u32 },
+    Equal {
+        equal: Vec<&'m str>,
+        most: u32,
+    },
+    Similar {
+        similar: Vec<&'m str>,
+        least: u32,
+        most: u32,
+    },
+    Scan {
+        scan: u32,
+    },
 }
 
 /// Writes a model.
@@ -188,8 +197,13 @@ fn search<'m>(search: &PlannedSearch, name: &impl Fn(usize) -> &'m str) -> Writt
                 equal: names(fields),
                 most: *most,
             },
-            Search::Similar { fields, most } => WrittenWay::Similar {
+            Search::Similar {
+                fields,
+                least,
+                most,
+            } => WrittenWay::Similar {
                 similar: names(fields),
+                least: *least,
                 most: *most,
             },
             Search::Scan { least } => WrittenWay::Scan { scan: *least },

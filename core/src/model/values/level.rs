@@ -27,6 +27,15 @@ pub const UNLIKE: usize = 2;
 /// Least similarities of the levels of unequal texts, in hundredths.
 pub(super) const SIMILAR: [u32; 5] = [85, 70, 55, 40, 25];
 
+/// The last level of values that are as similar as this, in hundredths; the last equal one if there is none.
+pub fn last_level(least: u32) -> usize {
+    EQUAL - 1
+        + SIMILAR
+            .iter()
+            .filter(|&&of_level| of_level >= least)
+            .count()
+}
+
 /// Shares of the records from which a value counts as more frequent.
 const FREQUENT: [f64; EQUAL - 1] = [1.0 / 8192.0, 1.0 / 1024.0, 1.0 / 128.0];
 

@@ -11,5 +11,7 @@ pub mod sketch;
 
 pub use encode::{FieldLayout, Value};
 pub use kind::Kind;
-pub use level::{equal_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE};
+pub use level::{
+    equal_level, last_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE,
+};
 pub use row::RowLayout;

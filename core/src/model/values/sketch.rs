@@ -45,6 +45,15 @@ impl Least {
     }
 }
 
+/// How many parts of two values' sketches have to be the same at once, so that values which are as similar as this, in hundredths, are found, and few
+/// others.
+pub fn parts_at_once(least: u32) -> usize {
+    match least {
+        ..55 => 1,
+        _ => 2,
+    }
+}
+
 /// The part of a sketch with this number; 0 if there is no value.
 #[inline]
 pub fn part(sketch: Sketch, number: usize) -> u16 {

@@ -76,19 +76,19 @@ const IMPOSSIBLE: &str = r#"
 /classes/1/levels/city := null => classes[1].levels.city is missing
 /classes/1/levels/town := 1 => classes[1].levels.town is 1
 /classes/1/pairs_per_record := -1 => classes[1].pairs_per_record is -1
-/searches := 1001 * {} => searches has 1001 elements
+/searches := 61 * {} => searches has 61 elements
 /searches/0/equal := [] => searches[0].equal is an array of 0
 /searches/0/equal := ["x"] => searches[0].equal[0] is "x"
 /searches/0/equal := null => searches[0] is an object
 /searches/0/scan := 30 => searches[0] is an object
 /searches/0/most := 1 => searches[0].most is 1
 /searches/0/similar := ["surname"] => searches[0] is an object
-/searches/1/similar := ["surname", "dob", "street"] => searches[1].similar is an array of 3
+/searches/1/similar := ["given_name", "surname", "dob"] => searches[1].similar is an array of 3
+/searches/1/least := 101 => searches[1].least is 101
 /searches/1/similar := [] => searches[1].similar is an array of 0
 /searches/1/most := 1 => searches[1].most is 1
 /searches/2/scan := 101 => searches[2].scan is 101
 /searches/2/recall := 1.01 => searches[2].recall is 1.01
-/searches := [] * 61 => searches is an array of 61
 /left_out/id := 1 => left_out.id is 1
 "#;
 
