@@ -2,7 +2,7 @@
 
 use bloom_ident_core::model::search_choice::{choose, missed, Choice, Chosen, FoundTogether};
 use bloom_ident_core::model::values::Kind;
-use bloom_ident_core::model::{MatchModel, PlannedSearch, Scorer, Search, MOST_SEARCHES};
+use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SEARCHES};
 
 use super::fit_model::MOST_COUNTED;
 use super::fit_records::FitRecords;
@@ -21,6 +21,10 @@ const SIMILAR_FIELDS: usize = 6;
 /// Shares of the expected matches that a search brings at least.
 const LEAST_OF_EQUAL: f64 = 0.0005;
 const LEAST_OF_SIMILAR: f64 = 0.002;
+
+/// What is similar may be alike by chance or of a family, more often than a model knows. Only pairs of at least this probability speak for such a
+/// search.
+const SURE: f64 = 0.95;
 
 /// The share of the expected matches that may be lost.
 const MOST_LOSS: f64 = 0.01;
@@ -75,11 +79,12 @@ fn similar_searches(model: &MatchModel) -> Vec<Search> {
         .collect()
 }
 
-/// Pairs and expected matches, by the searches that find them.
+/// Pairs and expected matches, by the searches that find them. Pairs that are matches with less than the probability `sure` speak for no search.
 fn found_together(
     model: &MatchModel,
-    by_search: impl Iterator<Item = (u64, bloom_ident_core::model::Pattern, u64)>,
+    by_search: impl Iterator<Item = (u64, Pattern, u64)>,
     weight: f64,
+    sure: f64,
 ) -> Vec<FoundTogether> {
     let mut sorted: Vec<_> = by_search.collect();
     sorted.sort_unstable();
@@ -87,16 +92,20 @@ fn found_together(
     let mut found: Vec<FoundTogether> = Vec::new();
     for (searches, pattern, pairs) in sorted {
         let pairs = pairs as f64 * weight;
-        let matches = pairs * scorer.score(pattern).probability;
+        let probability = scorer.score(pattern).probability;
+        let matches = pairs * probability;
+        let sure = if probability >= sure { matches } else { 0.0 };
         match found.last_mut() {
             Some(last) if last.searches == searches => {
                 last.pairs += pairs;
                 last.matches += matches;
+                last.sure += sure;
             }
             _ => found.push(FoundTogether {
                 searches,
                 pairs,
                 matches,
+                sure,
             }),
         }
     }
@@ -119,7 +128,7 @@ pub fn plan(
     let of = by_search
         .iter()
         .map(|(&(pattern, found), &pairs)| (found, pattern, pairs));
-    let found = found_together(model, of, weight);
+    let found = found_together(model, of, weight, 0.0);
     let mut take = |searches: &[Search], chosen: &[Chosen]| {
         planned.extend(chosen.iter().map(|chosen| PlannedSearch {
             search: searches[chosen.search].clone(),
@@ -145,7 +154,7 @@ pub fn plan(
         let searches = similar_searches(model);
         let found = by_similarity(model, records, &equal, &searches, memory);
         let new: f64 = found.iter().map(|f| f.matches).sum();
-        let besides = (all - matches - new).max(missed(&found));
+        let besides = (all - matches - new).max(0.0);
         let chosen = choose(Choice {
             found: &found,
             searches: searches.len(),
@@ -231,5 +240,5 @@ fn by_similarity(
             let found = taken.fold(0u64, |all, number| all | 1 << number);
             (found != 0).then_some((found, pattern, pairs))
         });
-    found_together(model, taken, weight)
+    found_together(model, taken, weight, SURE)
 }

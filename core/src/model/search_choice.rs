@@ -9,6 +9,8 @@ pub struct FoundTogether {
     pub pairs: f64,
     /// How many of them are expected to be matches.
     pub matches: f64,
+    /// How many of those speak for a search.
+    pub sure: f64,
 }
 
 /// A search that is done, in its turn.
@@ -61,23 +63,24 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
             let new = found
                 .iter()
                 .filter(|f| f.searches & done == 0 && f.searches >> search & 1 == 1);
-            new.fold((0.0, 0.0), |(p, m), f| (p + f.pairs, m + f.matches))
+            new.fold((0.0, 0.0, 0.0), |(p, m, s), f| {
+                (p + f.pairs, m + f.matches, s + f.sure)
+            })
         };
-        let worth =
-            |(new_pairs, new_matches): (f64, f64)| new_matches / (new_pairs + records / 10.0);
+        let worth = |(pairs, _, sure): (f64, f64, f64)| sure / (pairs + records / 10.0);
         // the first one of those that are worth as much
-        let mut best: Option<(usize, (f64, f64))> = None;
+        let mut best: Option<(usize, (f64, f64, f64))> = None;
         for &search in &possible {
             let new = gain(&search);
             if best.is_none_or(|(_, other)| worth(new) > worth(other)) {
                 best = Some((search, new));
             }
         }
-        let Some((search, (new_pairs, new_matches))) = best else {
+        let Some((search, (new_pairs, new_matches, sure))) = best else {
             break;
         };
         possible.retain(|&other| other != search);
-        if new_matches < least_gain * all {
+        if sure < least_gain * all {
             break;
         }
         done |= 1 << search;
@@ -112,6 +115,7 @@ mod tests {
             searches,
             pairs,
             matches,
+            sure: matches,
         }
     }
 
