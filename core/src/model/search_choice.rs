@@ -37,7 +37,7 @@ pub struct Choice<'a> {
     pub records: f64,
     /// Matches that are expected besides those that are found.
     pub besides: f64,
-    /// A search that brings less than this share of the expected matches is not worth while.
+    /// A search that brings less than this share of the expected matches is not worth while, nor one of whose matches fewer than half of this speak for it.
     pub least_gain: f64,
     /// No more searches are chosen where this share of the expected matches is lost, or less.
     pub most_loss: f64,
@@ -80,7 +80,7 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
             break;
         };
         possible.retain(|&other| other != search);
-        if sure < least_gain * all {
+        if new_matches < least_gain * all || sure < least_gain / 2.0 * all {
             break;
         }
         done |= 1 << search;
