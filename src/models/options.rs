@@ -26,7 +26,10 @@ impl ModelOptions {
         let value: Value = serde_json::from_str(json)
             .unwrap_or_else(|e| invalid(format!("options are no JSON: {e}"), None));
         let Value::Object(members) = value else {
-            invalid("options are not a JSON object".to_owned(), None);
+            invalid(
+                "options are not a JSON object".to_owned(),
+                Some("Write options as an object, such as {\"force\": true} or {\"pair_limit\": 100000}."),
+            );
         };
         for (name, value) in members {
             let wrong = |expected: &str| -> ! {
@@ -50,7 +53,7 @@ impl ModelOptions {
                 },
                 _ => invalid(
                     format!("unrecognized option \"{}\"", shown(&name)),
-                    Some("Options are pair_limit and force."),
+                    Some("Use the options pair_limit and force, or none."),
                 ),
             }
         }

@@ -6,7 +6,7 @@ use bloom_ident_core::model::json::read_model;
 use bloom_ident_core::model::{
     FrequentLevels, MatchModel, Pattern, PlannedSearch, Score, Scorer, Search, Status,
 };
-use bloom_ident_core::range::unit;
+use bloom_ident_core::range::{counted, unit};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -80,7 +80,9 @@ pub fn model(arguments: Arguments, i: usize) -> MatchModel {
 
 fn probability(arguments: Arguments, i: usize) -> f64 {
     let least = arguments.float8(i);
-    unit("min_probability", least).or_raise();
+    unit("min_probability", least)
+        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are nearly sure."))
+        .or_raise();
     least
 }
 
@@ -241,9 +243,12 @@ impl ModelSearch {
                 false
             }
             status => raise(
-                &Error::new(ErrorKind::InvalidParameter, format!("match model has the status {}", status.name()))
-                    .detail(fit::detail(&self.model))
-                    .hint("Fit it to more records or to other fields, or use it all the same by the option {\"force\": true}."),
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("match model has the status {}", status.name()),
+                )
+                .detail(fit::detail(&self.model))
+                .hint(fit::OTHER_DATA),
             ),
         }
     }
@@ -305,9 +310,13 @@ impl ModelSearch {
         let equal = searches().filter(|s| !is_scan(s.0) && !s.1).count();
         let left_out = equal + usize::from(scanned.is_some());
         if left_out > 0 {
+            let lost = lost.round() as u64;
             notice!(
-                "{}: {left_out} searches are left out, as they would bring more than {most:.0} pairs; {lost:.0} matches are expected to be lost",
-                self.job
+                "{}: {} left out, as {} would bring more than {most:.0} pairs; {} expected to be lost",
+                self.job,
+                counted(left_out as u64, "search is", "searches are"),
+                if left_out == 1 { "it" } else { "they" },
+                counted(lost, "match is", "matches are"),
             );
         }
     }
