@@ -6,13 +6,13 @@ use bloom_ident_core::model::json::read_model;
 use bloom_ident_core::model::{
     FrequentLevels, MatchModel, Pattern, PlannedSearch, Score, Scorer, Search, Status,
 };
-use bloom_ident_core::range::{counted, unit};
+use bloom_ident_core::range::counted;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fields::columns;
 use super::fit;
-use super::options::ModelOptions;
+use super::options::{min_probability, ModelOptions};
 use crate::models::records::identities::Identities;
 use crate::models::records::read::{RecordTexts, Table};
 use crate::models::records::store::{settle_levels, RowStore, RowStoreBuilder};
@@ -42,7 +42,7 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
         model: model(arguments, 2),
-        least: probability(arguments, 3),
+        least: min_probability(arguments, 3),
         one_to_one: false,
         options: options(arguments, 4),
         job: "bloom_model_duplicates",
@@ -62,7 +62,7 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
         model: model(arguments, 4),
-        least: probability(arguments, 5),
+        least: min_probability(arguments, 5),
         one_to_one: arguments.boolean(6),
         options: options(arguments, 7),
         job: "bloom_model_linkage",
@@ -76,14 +76,6 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// Errors: it is none.
 pub fn model(arguments: Arguments, i: usize) -> MatchModel {
     read_model(&arguments.jsonb(i)).or_raise()
-}
-
-fn probability(arguments: Arguments, i: usize) -> f64 {
-    let least = arguments.float8(i);
-    unit("min_probability", least)
-        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are nearly sure."))
-        .or_raise();
-    least
 }
 
 /// Options that are an argument.
