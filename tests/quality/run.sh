@@ -47,7 +47,7 @@ measure() {
         suffix=linkage link=_linkage
     fi
     begin=${EPOCHREALTIME/./}
-    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}') AS model" 2>&1
+    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}') AS model"
     fit=$(seconds "$begin")
     # A model that should not be used is used all the same, and its row says so.
     begin=${EPOCHREALTIME/./}
