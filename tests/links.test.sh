@@ -64,7 +64,7 @@ check_links() {
             not_ok "$document: no file $file"
         elif [[ $target == *'#'* ]]; then
             anchor=${target#*#}
-            headings "$file" | cut -f2 | anchors | grep -qxF -- "$anchor" ||
+            grep -qxF -- "$anchor" < <(headings "$file" | cut -f2 | anchors) ||
                 not_ok "$document: $file has no heading #$anchor"
         fi
     done < <(links "$document")

@@ -1,4 +1,4 @@
-//! Checks of numbers that come from outside.
+//! Numbers that come from outside, and how messages write them.
 
 use crate::error::number;
 use crate::{Error, ErrorKind, Result};
@@ -15,4 +15,9 @@ pub fn unit(what: &str, value: f64) -> Result<()> {
         format!("{what} {} is out of range", number(value)),
     )
     .detail(format!("A {what} lies between 0 and 1.")))
+}
+
+/// So many of something: the number, and the words for one or for more of it.
+pub fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
 }

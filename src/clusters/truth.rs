@@ -76,7 +76,8 @@ impl Truth {
 pub fn tell_unknown(unknown: u64, of: u64, what: &str, truth: &Source) {
     if unknown > 0 {
         crate::pg::error::notice!(
-            "{unknown} of {of} {what} are not counted, since \"{}\" does not say which cluster they are in",
+            "{unknown} of {of} {what} {} not counted, since \"{}\" does not say which cluster they are in",
+            if unknown == 1 { "is" } else { "are" },
             truth.name
         );
     }

@@ -125,52 +125,102 @@ fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec
     fields
 }
 
+/// The type that a domain is of, or the type itself.
+pub fn base_type(of_type: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a catalog look-up of a type that exists.
+    unsafe { pg_sys::getBaseType(of_type) }
+}
+
+/// The category of a type, as pg_type has it.
+fn category(base: pg_sys::Oid) -> u8 {
+    let (mut category, mut preferred) = (0, false);
+    // SAFETY: a catalog look-up of a type that exists, with two variables for the result.
+    unsafe { pg_sys::get_type_category_preferred(base, &mut category, &mut preferred) };
+    category as u8
+}
+
 /// Whether a column of this type serves where nobody has asked for it.
 fn is_comparable(of_type: pg_sys::Oid) -> bool {
-    // SAFETY: a catalog look-up of a type that exists.
-    let base = unsafe { pg_sys::getBaseType(of_type) };
-    let (mut category, mut preferred) = (0, false);
-    // SAFETY: the same, with two variables for the result.
-    unsafe { pg_sys::get_type_category_preferred(base, &mut category, &mut preferred) };
-    let numbers = [
-        pg_sys::INT2OID,
-        pg_sys::INT4OID,
-        pg_sys::INT8OID,
-        pg_sys::NUMERICOID,
-        pg_sys::FLOAT4OID,
-        pg_sys::FLOAT8OID,
-    ];
-    matches!(category as u8, b'S' | b'E') || is_date(base) || numbers.contains(&base)
+    let base = base_type(of_type);
+    let integers = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
+    matches!(category(base), b'S' | b'E')
+        || is_date(base)
+        || is_fraction(base)
+        || integers.contains(&base)
 }
 
 /// Whether a type has a day.
 pub fn is_date(of_type: pg_sys::Oid) -> bool {
-    // SAFETY: a catalog look-up of a type that exists.
-    let base = unsafe { pg_sys::getBaseType(of_type) };
     [
         pg_sys::DATEOID,
         pg_sys::TIMESTAMPOID,
         pg_sys::TIMESTAMPTZOID,
     ]
-    .contains(&base)
+    .contains(&base_type(of_type))
 }
 
 /// Whether a type has fractions.
 pub fn is_fraction(of_type: pg_sys::Oid) -> bool {
+    let fractions = [pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
+    fractions.contains(&base_type(of_type))
+}
+
+/// Whether the text of a value is another one where the session has other settings, and nothing is done about it.
+fn has_changing_text(of_type: pg_sys::Oid) -> bool {
+    let base = base_type(of_type);
     // SAFETY: a catalog look-up of a type that exists.
-    let base = unsafe { pg_sys::getBaseType(of_type) };
-    [pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID].contains(&base)
+    let element = unsafe { pg_sys::get_element_type(base) };
+    if element != pg_sys::InvalidOid {
+        let changed = [pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
+        return is_date(element)
+            || changed.contains(&base_type(element))
+            || has_changing_text(element);
+    }
+    let changing = [
+        pg_sys::MONEYOID,
+        pg_sys::BYTEAOID,
+        pg_sys::REGPROCOID,
+        pg_sys::REGPROCEDUREOID,
+        pg_sys::REGOPEROID,
+        pg_sys::REGOPERATOROID,
+        pg_sys::REGCLASSOID,
+        pg_sys::REGCOLLATIONOID,
+        pg_sys::REGTYPEOID,
+        pg_sys::REGCONFIGOID,
+        pg_sys::REGDICTIONARYOID,
+    ];
+    // composite types, geometric types, ranges, intervals
+    matches!(category(base), b'C' | b'G' | b'R' | b'T') || changing.contains(&base)
 }
 
 /// The columns of these names. `relation` is its name for messages.
 ///
-/// Errors: a column that does not exist.
+/// Errors: a column that does not exist; one whose text depends on the session's settings.
 pub fn columns<'a>(
     oid: pg_sys::Oid,
     names: impl Iterator<Item = &'a str>,
     relation: &str,
 ) -> Vec<RecordColumn> {
     names
-        .map(|name| RecordColumn::of(oid, c_name(name), relation))
+        .map(|name| {
+            let column = RecordColumn::of(oid, c_name(name), relation);
+            if has_changing_text(column.type_oid) {
+                refuse_type(name, &column, relation);
+            }
+            column
+        })
         .collect()
+}
+
+fn refuse_type(name: &str, column: &RecordColumn, relation: &str) -> ! {
+    let of_type = shown(&readable(catalog::type_name(column.type_oid).to_bytes()));
+    let message = format!(
+        "column \"{}\" of relation \"{relation}\" is of type {of_type}, which cannot be compared",
+        shown(name)
+    );
+    raise(
+        &Error::new(ErrorKind::InvalidParameter, message)
+            .detail("How such a value is written depends on settings of the session.")
+            .hint("Use a view that gives it as a text, a number or a date."),
+    )
 }

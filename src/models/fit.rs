@@ -1,7 +1,8 @@
 //! `bloom_model_fit` and `bloom_model_fit_linkage`: a model of the records of one table, or of pairs of two.
 
 use bloom_ident_core::model::json::write_model;
-use bloom_ident_core::model::{MatchModel, Status};
+use bloom_ident_core::model::{FieldModel, MatchModel, Status};
+use bloom_ident_core::range::counted;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
@@ -16,7 +17,7 @@ use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
 use crate::pg::catalog;
 use crate::pg::entry;
-use crate::pg::error::{raise, warn, OrRaise};
+use crate::pg::error::{raise, shown, warn, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::values::jsonb::jsonb_datum;
 use crate::pg::values::text::readable;
@@ -24,6 +25,12 @@ use crate::pg::values::varlena::NewValue;
 
 /// Below this share of the records, next to no duplicates are expected.
 const NONE: f64 = 0.01;
+
+/// Of fewer records it is no news that no duplicates are expected.
+const FEW: f64 = 100.0;
+
+/// What to do about a model that must not be used.
+pub const OTHER_DATA: &str = "Fit a model to more records or to other fields, or use this one all the same by the option {\"force\": true}.";
 
 /// `(rel regclass, key name, fields text[], personal name[], labels regclass, options jsonb)`
 #[entry]
@@ -61,10 +68,18 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
     let wishes = wishes(first.oid, &first.key, given.as_deref(), &mut left_out);
     for name in personal.iter().flatten() {
         if !wishes.iter().any(|wish| &wish.name == name) {
-            raise(&Error::new(
-                ErrorKind::InvalidParameter,
-                format!("personal field \"{name}\" is not one of the fields"),
-            ));
+            let fields: Vec<String> = wishes.iter().map(|wish| shown(&wish.name)).collect();
+            raise(
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!(
+                        "personal field \"{}\" is not one of the fields",
+                        shown(name)
+                    ),
+                )
+                .detail(format!("The fields are {}.", fields.join(", ")))
+                .hint("Name it among the fields, too, or leave it out of personal."),
+            );
         }
     }
     let tables: Vec<Table> = relations
@@ -132,21 +147,63 @@ fn judge(model: &mut MatchModel, personal_given: bool) {
 /// Says what to do about a model that should not be used.
 pub fn tell(model: &MatchModel) {
     let (message, hint) = match model.status {
-        Status::NoneExpected => (
-            "next to no duplicates are expected",
-            "Compare other fields, or use the model all the same by the option {\"force\": true}.",
-        ),
+        Status::Converged => return,
+        Status::Stopped => ("the rounds of the fit were not enough", OTHER_DATA),
+        Status::Degenerate => return tell_degenerate(model),
+        Status::NoneExpected => return tell_none_expected(model),
         Status::NoPersonalFields => (
             "the columns look like people, and no personal field is known",
             "Name the fields in which the people of a household differ, such as given name and date of birth: personal => '{given_name,dob}'; or '{}' if there are none.",
         ),
-        _ => return,
     };
     warn(
         &Error::new(ErrorKind::InvalidParameter, message)
             .detail(detail(model))
             .hint(hint),
     );
+}
+
+fn tell_degenerate(model: &MatchModel) {
+    let records = counted(model.records as u64, "record", "records");
+    let error = Error::new(
+        ErrorKind::InvalidParameter,
+        "there is nothing to learn from",
+    );
+    warn(
+        &error
+            .detail(format!(
+                "The model was fitted to {records}; its status is {}.",
+                model.status.name()
+            ))
+            .hint("Fit a model to more records, or to other fields."),
+    );
+}
+
+/// Says why no duplicates are expected, as far as that is known.
+fn tell_none_expected(model: &MatchModel) {
+    // One value has no information; of rounding there may be some.
+    let is_constant = |field: &FieldModel| field.information < 1e-9;
+    let error = |message: &str| Error::new(ErrorKind::InvalidParameter, message);
+    let status = model.status.name();
+    let message = if model.fields.iter().all(is_constant) {
+        error("all records have the same values in the fields that are compared")
+            .detail(format!(
+                "No field tells one record from another, so none says which are the same; the status of the model is {status}."
+            ))
+            .hint("Compare fields whose values differ, or find equal records by GROUP BY.")
+    } else if model.records < FEW {
+        error("so few records show no duplicates to learn from")
+            .detail(format!(
+                "The model was fitted to {} records; its status is {status}.",
+                model.records
+            ))
+            .hint("Fit the model to more records, or find pairs by their similarity, by bloom_duplicates().")
+    } else {
+        error("next to no duplicates are expected")
+            .detail(detail(model))
+            .hint("Compare other fields, or use the model all the same by the option {\"force\": true}.")
+    };
+    warn(&message);
 }
 
 /// What the model expects.

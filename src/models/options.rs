@@ -1,9 +1,11 @@
 //! The options of the functions that make or use a model.
 
+use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use serde_json::Value;
 
-use crate::pg::error::{raise, shown};
+use crate::pg::error::{raise, shown, OrRaise};
+use crate::pg::function::arguments::Arguments;
 
 /// Options, as they are without any.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +28,10 @@ impl ModelOptions {
         let value: Value = serde_json::from_str(json)
             .unwrap_or_else(|e| invalid(format!("options are no JSON: {e}"), None));
         let Value::Object(members) = value else {
-            invalid("options are not a JSON object".to_owned(), None);
+            invalid(
+                "options are not a JSON object".to_owned(),
+                Some("Write options as an object, such as {\"force\": true} or {\"pair_limit\": 100000}."),
+            );
         };
         for (name, value) in members {
             let wrong = |expected: &str| -> ! {
@@ -50,7 +55,7 @@ impl ModelOptions {
                 },
                 _ => invalid(
                     format!("unrecognized option \"{}\"", shown(&name)),
-                    Some("Options are pair_limit and force."),
+                    Some("Use the options pair_limit and force, or none."),
                 ),
             }
         }
@@ -62,6 +67,17 @@ impl ModelOptions {
         self.pair_limit
             .map_or_else(|| (5.0 * records).max(8e6), |limit| limit as f64)
     }
+}
+
+/// The least probability of pairs that are asked for.
+///
+/// Errors: outside [0,1].
+pub fn min_probability(arguments: Arguments, i: usize) -> f64 {
+    let least = arguments.float8(i);
+    unit("min_probability", least)
+        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are nearly sure."))
+        .or_raise();
+    least
 }
 
 fn invalid(message: String, hint: Option<&str>) -> ! {

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use bloom_ident_core::model::json::read_model;
 use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Score, Scorer, Search, Status};
-use bloom_ident_core::range::unit;
+use bloom_ident_core::range::counted;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fit;
 use super::model_records::ModelRecords;
-use super::options::ModelOptions;
+use super::options::{min_probability, ModelOptions};
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::models::search::{equality, scan, similar};
@@ -36,7 +36,7 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
         model: model(arguments, 2),
-        least: probability(arguments, 3),
+        least: min_probability(arguments, 3),
         one_to_one: false,
         options: options(arguments, 4),
         job: "bloom_model_duplicates",
@@ -56,7 +56,7 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
         model: model(arguments, 4),
-        least: probability(arguments, 5),
+        least: min_probability(arguments, 5),
         one_to_one: arguments.boolean(6),
         options: options(arguments, 7),
         job: "bloom_model_linkage",
@@ -70,12 +70,6 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// Errors: it is none.
 pub fn model(arguments: Arguments, i: usize) -> MatchModel {
     read_model(&arguments.jsonb(i)).or_raise()
-}
-
-fn probability(arguments: Arguments, i: usize) -> f64 {
-    let least = arguments.float8(i);
-    unit("min_probability", least).or_raise();
-    least
 }
 
 /// Options that are an argument.
@@ -173,9 +167,12 @@ impl ModelSearch {
                 false
             }
             status => raise(
-                &Error::new(ErrorKind::InvalidParameter, format!("match model has the status {}", status.name()))
-                    .detail(fit::detail(&self.model))
-                    .hint("Fit it to more records or to other fields, or use it all the same by the option {\"force\": true}."),
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("match model has the status {}", status.name()),
+                )
+                .detail(fit::detail(&self.model))
+                .hint(fit::OTHER_DATA),
             ),
         }
     }
@@ -262,9 +259,13 @@ impl ModelSearch {
         let equal = searches().filter(|s| !is_scan(s.0) && !s.1).count();
         let left_out = equal + usize::from(scanned.is_some());
         if left_out > 0 {
+            let lost = lost.round() as u64;
             notice!(
-                "{}: {left_out} searches are left out, as they would bring more than {most:.0} pairs; {lost:.0} matches are expected to be lost",
-                self.job
+                "{}: {} left out, as {} would bring more than {most:.0} pairs; {} expected to be lost",
+                self.job,
+                counted(left_out as u64, "search is", "searches are"),
+                if left_out == 1 { "it" } else { "they" },
+                counted(lost, "match is", "matches are"),
             );
         }
     }

@@ -48,7 +48,7 @@ pub struct PairsOrigin {
 }
 
 impl PairsOrigin {
-    /// The statement that makes this report. A model is too long to be in it.
+    /// The statement that makes this report. A model is too long to be in it, and stands as a variable of psql.
     pub fn statement(&self) -> String {
         let [pairs, relation, key] =
             [&self.pairs, &self.relation, &self.key].map(|text| literal(text));
@@ -59,7 +59,7 @@ impl PairsOrigin {
             sql.push_str(&format!(",\n    columns => ARRAY[{names}]::name[]"));
         }
         if self.has_model {
-            sql.push_str(",\n    model => '{...}'");
+            sql.push_str(",\n    model => :'model'");
         }
         if let Some(truth) = &self.truth {
             sql.push_str(&format!(",\n    truth => {}", literal(truth)));

@@ -7,6 +7,7 @@
 #   QUALITY_PEOPLE="20000"          sizes of the generated tables of people, "" for none
 #   QUALITY_SEEDS="1 2 3 4 5"       their seeds; a million has the first only
 #   QUALITY_MILLION=1               a million people as well
+#   QUALITY_PERSONAL=dob            the personal fields of people, "" for none
 #   QUALITY_FILES="a.csv"           more tables of people: CSV with the columns of tests/quality/people.py, id or rec_id and entity or entity_id
 #   QUALITY_DATA=folder             where the packed sets are (default tests/data/quality)
 
@@ -46,7 +47,7 @@ measure() {
         suffix=linkage link=_linkage
     fi
     begin=${EPOCHREALTIME/./}
-    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}') AS model" 2>&1
+    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}') AS model"
     fit=$(seconds "$begin")
     # A model that should not be used is used all the same, and its row says so.
     begin=${EPOCHREALTIME/./}
@@ -159,7 +160,7 @@ people_of() {
     key=$(head -n 1 "$2" | tr , '\n' | grep -xE 'id|rec_id')
     entity=$(head -n 1 "$2" | tr , '\n' | grep -xE 'entity|entity_id')
     by_entity "$entity" "$key"
-    measure "$1" "$key" "$people" given_name,dob,email '' ''
+    measure "$1" "$key" "$people" "${QUALITY_PERSONAL-given_name,dob,email}" '' ''
 }
 
 # generated SIZE SEED

@@ -94,6 +94,33 @@ SELECT tried('odd', '{empty}');
 SELECT tried('odd', '{list}');
 SELECT fields, t.status FROM (VALUES ('{surname:date,given_name:number,soc_sec_id:email,postcode:phone,suburb:code}'::text[])) AS v (fields), tried('odd', fields) AS t;
 
+SELECT bloom_model_fit('people', 'rec_id', personal => '{nobody}');
+-- types whose text depends on the session's settings
+CREATE VIEW unsettled AS SELECT rec_id, surname, interval '1 day' AS span, 1::money AS price, int4range(1, 2) AS range, '{1.5}'::float8[] AS list, '\x00'::bytea AS bytes, 'people'::regclass AS class, point '(1,2)' AS place, '{a}'::text[] AS words,
+    p AS whole FROM people AS p;
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,span}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,price:number}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,range}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,list}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,bytes}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,class}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,place}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{surname,whole}');
+SELECT bloom_model_fit('unsettled', 'rec_id', '{words}') ->> 'status' AS status;
+
+-- Settings of the session change nothing, neither the model nor the pairs.
+CREATE DOMAIN height AS real;
+CREATE TABLE measured AS SELECT rec_id, given_name, surname, suburb, ('0' || postcode)::float8 / 7 AS f8, ((('0' || postcode)::float8 / 3)::real)::height AS f4,
+    timestamptz '1950-01-01 23:30+00' + interval '1 day' * (cluster_id * 37 + length(given_name) / 9) AS z, timestamp '1950-01-01 23:30' + interval '1 day' * (cluster_id * 37) AS t FROM people;
+SET extra_float_digits = -15; SET TimeZone = 'Pacific/Auckland'; SET DateStyle = 'German'; SET IntervalStyle = 'iso_8601'; SET bytea_output = 'escape';
+CREATE TABLE settings_one AS SELECT bloom_model_fit('measured', 'rec_id') AS model;
+CREATE TABLE pairs_one AS SELECT p.* FROM settings_one, bloom_model_duplicates('measured', 'rec_id', model) AS p;
+SET extra_float_digits = 3; SET TimeZone = 'America/Los_Angeles'; SET DateStyle = 'SQL, DMY'; SET IntervalStyle = 'sql_standard'; SET bytea_output = 'hex';
+SELECT f ->> 'name' AS name, f ->> 'kind' AS kind FROM settings_one, jsonb_array_elements(model -> 'fields') AS f;
+SELECT model = bloom_model_fit('measured', 'rec_id') AS same FROM settings_one;
+SELECT (SELECT count(*) FROM pairs_one) > 300 AS some, count(*) AS others FROM (TABLE pairs_one EXCEPT SELECT p.* FROM settings_one, bloom_model_duplicates('measured', 'rec_id', model) AS p) AS d;
+RESET extra_float_digits; RESET TimeZone; RESET DateStyle; RESET IntervalStyle; RESET bytea_output;
+
 -- Records.
 CREATE TABLE few (rec_id int, given_name text, surname text, born date, city text);
 SELECT tried('few');

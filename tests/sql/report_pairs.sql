@@ -18,6 +18,7 @@ CREATE TABLE found (a text, b text, probability float8, bits float8);
 INSERT INTO found VALUES ('1', '2', 0.93, 4), ('1', '3', 0.99, 7), ('2', '3', 0.52, 0.1), ('4', '5', 1, 20), ('4', '6', 0.31, -1), ('5', '6', 0.12, -3), ('7', '8', 0.6, 1);
 CREATE FUNCTION page(columns name[] DEFAULT NULL, model boolean DEFAULT true, truth regclass DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
     SELECT bloom_report_pairs('found', 'person', 'id', columns, CASE WHEN $2 THEN (SELECT m.model FROM models AS m) END, truth) $$;
+CREATE VIEW one_missing AS SELECT * FROM found WHERE a = '1' UNION ALL SELECT '1', '9', 0.7, 2;
 CREATE TABLE pages AS SELECT model, page(model => model) AS page FROM unnest('{true,false}'::boolean[]) AS model;
 
 -- Every element ends where it should, attributes are quoted, and nothing else looks like a tag.
@@ -55,6 +56,10 @@ SELECT m[1] AS bin, m[2] AS pairs, m[3] AS side FROM pages,
 SELECT words(m[1]) FROM pages, regexp_matches(page, '<tbody class="pair">(.*?)</tbody>', 'g') AS m WHERE NOT model;
 SELECT words(m[1]) FROM pages, regexp_matches(page, '<div class="group">(.*?)</div>', 'g') AS m WHERE NOT model;
 SELECT model, page ~ 'Of 2 records shown on this page there are no values' AS missing, page ~ 'What the model says' AS chart, page ~ 'class="why"' AS why FROM pages;
+
+-- The statement can be run: the model is a variable of psql, which the page explains.
+SELECT model, s[1] AS statement, page ~ 'There <code>:.model.</code> is a variable' AS explained FROM pages, regexp_matches(page, '<pre><code>(.*?)</code></pre>') AS s;
+SELECT words(substring(bloom_report_pairs('one_missing', 'person', 'id'), 'Of 1 record.*?values\.')) AS one;
 
 -- Why. The sum is that of bloom_model_explain.
 SELECT words(t[1]) AS why FROM pages, LATERAL (SELECT substring(page, '<tbody class="pair">.*?</section>') AS near) AS n,

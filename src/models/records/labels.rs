@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use bloom_ident_core::range::counted;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
@@ -92,7 +93,12 @@ impl Labels {
             self.contradict(numbers, twice[0].0, linkage);
         }
         if unknown > 0 {
-            notice!("{unknown} labels name records that are not there, and are left out");
+            let labels = counted(
+                unknown,
+                "label names a record that is not there, and is",
+                "labels name records that are not there, and are",
+            );
+            notice!("{labels} left out");
         }
         found
     }

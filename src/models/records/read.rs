@@ -1,9 +1,9 @@
 //! The records of one relation or two, as texts in temporary files, in the order of their keys.
 
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::PgSqlErrorCode;
+use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::models::fields::is_date;
+use crate::models::fields::base_type;
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
@@ -40,15 +40,26 @@ pub struct RecordTexts {
     buffer: Vec<u8>,
 }
 
-/// The text of a column's value as models compare it. The text of a date would depend on DateStyle; some dates are no timestamps.
+/// The text of a column's value as models compare it, whatever the session's settings are. A float has as many digits as its type is sure of;
+/// a point in time has its day in UTC. Some dates are no timestamps, and have no text.
 pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
-    if !is_date(column.type_oid) {
-        return sql.name(&column.name).text("::pg_catalog.text");
-    }
+    let value = match base_type(column.type_oid) {
+        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => Sql::new("").name(&column.name),
+        // an interval and no name, which timezone_abbreviations could give another meaning
+        pg_sys::TIMESTAMPTZOID => Sql::new("pg_catalog.timezone('00:00'::pg_catalog.interval, ")
+            .name(&column.name)
+            .text(")"),
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
+            return sql
+                .name(&column.name)
+                .text("::pg_catalog.numeric::pg_catalog.text")
+        }
+        _ => return sql.name(&column.name).text("::pg_catalog.text"),
+    };
     sql.text("CASE WHEN ")
-        .name(&column.name)
+        .sql(&value)
         .text("::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN pg_catalog.to_char(")
-        .name(&column.name)
+        .sql(&value)
         .text("::pg_catalog.timestamp, 'YYYYMMDD') END")
 }
 

@@ -154,13 +154,20 @@ impl Arguments {
         if nulls.contains(&true) {
             raise(&Error::new(
                 ErrorKind::NullNotAllowed,
-                format!("argument {} must not contain null values", i + 1),
+                format!(
+                    "argument \"{}\" must not contain null values",
+                    self.name_of(i)
+                ),
             ));
         }
         // The elements name columns, or belong to them.
         let most = pg_sys::MaxTupleAttributeNumber as usize;
         if datums.len() > most {
-            let message = format!("argument {} has {} elements", i + 1, datums.len());
+            let message = format!(
+                "argument \"{}\" has {} elements",
+                self.name_of(i),
+                datums.len()
+            );
             let detail = format!("There can be at most {most}.");
             raise(&Error::new(ErrorKind::LimitExceeded, message).detail(detail));
         }
