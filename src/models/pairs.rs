@@ -13,7 +13,7 @@ use super::model_records::ModelRecords;
 use super::options::{min_probability, ModelOptions};
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
-use crate::models::search::{equality, scan, similar};
+use crate::models::search::{describe, equality, scan, similar};
 use crate::pairs::records::Records;
 use crate::pg::budget::{push, Budget};
 use crate::pg::error::{notice, raise, OrRaise};
@@ -95,7 +95,8 @@ impl ModelSearch {
         let memory = Budget::of_setting().bytes();
         let mut records = ModelRecords::read(&self.model, relations, memory, self.job);
         let n = f64::from(records.store.records);
-        let pairs = self.candidates(&mut records, memory);
+        let mut by_search = vec![0u64; self.model.searches.len()];
+        let pairs = self.candidates(&mut records, &mut by_search, memory);
         let mut scores = Scores {
             scorer: Scorer::new(&self.model, n, records.all_pairs),
             known: HashMap::new(),
@@ -113,12 +114,16 @@ impl ModelSearch {
                 output.report();
             }
             let compared = records.store.compare(pair);
-            if !self.takes(compared.pattern, found) {
+            let Some(search) = self.takes(compared.pattern, found) else {
                 continue;
-            }
+            };
             output.done += 1;
+            if by_search[search] as f64 <= most {
+                by_search[search] += 1;
+            }
             if output.done as f64 > most {
-                too_many(most);
+                // the rest is counted only
+                continue;
             }
             let score = scores.of(compared.pattern);
             if score.probability >= self.least {
@@ -132,6 +137,9 @@ impl ModelSearch {
                     false => output.put(&found, &mut records.texts),
                 }
             }
+        }
+        if output.done as f64 > most {
+            self.too_many(&by_search, n, most);
         }
         if self.one_to_one {
             output.assign(&mut records.texts);
@@ -177,16 +185,21 @@ impl ModelSearch {
         }
     }
 
-    /// Whether a pair is one that a search is for that has come across it.
-    fn takes(&self, pattern: Pattern, found: u64) -> bool {
-        let searches = self.model.searches.iter().enumerate();
-        searches
-            .filter(|(number, _)| found >> number & 1 == 1)
-            .any(|(_, planned)| planned.search.takes(pattern))
+    /// The first search that a pair is for, of those that have come across it.
+    fn takes(&self, pattern: Pattern, found: u64) -> Option<usize> {
+        let takes = |number: &usize| {
+            found >> number & 1 == 1 && self.model.searches[*number].search.takes(pattern)
+        };
+        (0..self.model.searches.len()).find(takes)
     }
 
-    /// The pairs that the model's searches come across.
-    fn candidates(&self, records: &mut ModelRecords, memory: usize) -> Distinct {
+    /// The pairs that the model's searches come across. `too_many` gets the number of those of a search that finds too many by itself.
+    fn candidates(
+        &self,
+        records: &mut ModelRecords,
+        too_many: &mut [u64],
+        memory: usize,
+    ) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let second = records.texts.second;
         let n = f64::from(records.store.records);
@@ -197,14 +210,13 @@ impl ModelSearch {
             if !chosen[number] {
                 continue;
             }
-            let is_exact = !matches!(planned.search, Search::Similar { .. });
+            let is_similar = matches!(planned.search, Search::Similar { .. });
             let mut found = 0u64;
             let mut push = |a: u32, b: u32| {
-                candidates.push(a, b, number);
                 found += 1;
-                // what is similar is known when it is compared
-                if is_exact && found as f64 > most {
-                    too_many(most);
+                // so many are too many in any case, unless what is similar only turns out when it is compared
+                if is_similar || found as f64 <= most + 1.0 {
+                    candidates.push(a, b, number);
                 }
             };
             match &planned.search {
@@ -233,9 +245,32 @@ impl ModelSearch {
                     equality::pairs(identities, fields, *block, second, memory / 4, push);
                 }
             }
+            if !is_similar && found as f64 > most {
+                too_many[number] = found;
+            }
         }
         self.tell_left_out(&chosen, n, records.all_pairs, most);
         candidates.finish()
+    }
+
+    /// The error of searches that bring more pairs than may be compared, with what each one brings besides those before it.
+    fn too_many(&self, by_search: &[u64], n: f64, most: f64) -> ! {
+        let mut detail = "They bring more than the model expects of so many records:".to_owned();
+        for (planned, pairs) in self.model.searches.iter().zip(by_search) {
+            if *pairs > 0 {
+                let search = describe(&self.model, &planned.search);
+                let expected = planned.pairs_per_record * n;
+                detail += &format!("\n{search}: {pairs} pairs, {expected:.0} expected");
+            }
+        }
+        raise(
+            &Error::new(
+                ErrorKind::LimitExceeded,
+                format!("the searches find more than {most:.0} pairs"),
+            )
+            .detail(detail)
+            .hint("Raise the option pair_limit, or fit the model to these records."),
+        )
     }
 
     /// Says which searches are left out, and what is lost by that.
@@ -269,17 +304,6 @@ impl ModelSearch {
             );
         }
     }
-}
-
-fn too_many(most: f64) -> ! {
-    raise(
-        &Error::new(
-            ErrorKind::LimitExceeded,
-            format!("the searches find more than {most:.0} pairs"),
-        )
-        .detail("They bring more pairs than the model's records did.")
-        .hint("Raise the option pair_limit, or fit the model to these records."),
-    )
 }
 
 /// Scores by pattern.
