@@ -4,8 +4,10 @@
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
 //! - `fit_records`, `fit_model`: the fit;
+//! - `scores`, `assignment`: the pairs that a model takes for matches;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
+mod assignment;
 mod candidate_report;
 mod describe;
 mod explain;
@@ -17,6 +19,7 @@ mod guess;
 mod options;
 mod pairs;
 mod records;
+mod scores;
 mod search;
 
 pub use fields::columns as field_columns;
