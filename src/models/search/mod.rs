@@ -2,4 +2,6 @@
 
 pub mod candidates;
 pub mod equality;
+pub mod pattern_counts;
+pub mod pattern_table;
 pub mod scan;
