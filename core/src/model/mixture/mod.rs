@@ -5,6 +5,7 @@ mod classes;
 mod dependence;
 mod em;
 mod evidence;
+mod exp;
 mod expected;
 mod learn;
 mod shares;
