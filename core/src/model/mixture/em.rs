@@ -138,7 +138,6 @@ impl<'a> Setting<'a> {
         turn: impl FnMut(),
     ) -> (Vec<Sums>, f64) {
         let mut all = ClassLogs::new(classes);
-        let mut likelihood = 0.0;
         let remembered = evidence.remembered;
         evidence.each(turn, |i, known| {
             let random = match random.get(i) {
@@ -151,10 +150,11 @@ impl<'a> Setting<'a> {
                     computed
                 }
             };
-            likelihood += all.add(&known, random);
+            all.add(known, random);
         });
-        likelihood -= classes.iter().map(|class| class.pairs).sum::<f64>();
-        (all.finish(), likelihood)
+        let (sums, likelihood) = all.finish();
+        let expected: f64 = classes.iter().map(|class| class.pairs).sum();
+        (sums, likelihood - expected)
     }
 
     fn maximise(&self, class: &mut ClassFit, sums: &Sums, is_match: bool) {

@@ -14,6 +14,9 @@ pub(super) struct Sums {
     pub levels: Vec<Shares>,
 }
 
+/// Patterns that are computed side by side.
+const BATCH: usize = 16;
+
 /// Some classes, with what they expect and what they get. Behind the last class is a place for random pairs.
 struct ClassGroup {
     /// Logarithms of the levels' shares, by field and level.
@@ -24,8 +27,8 @@ struct ClassGroup {
     sums: Vec<Lanes>,
     /// Pairs that are not in `sums` yet, as they have the levels of the pattern before from this field on. The last is all others.
     open: Vec<Lanes>,
-    /// What is expected of the pattern at hand.
-    expected: Lanes,
+    /// What is expected of the patterns at hand: logarithms first, then as a share of what is expected most.
+    expected: [Lanes; BATCH],
 }
 
 /// The classes in a step of expectation.
@@ -33,8 +36,12 @@ pub(super) struct ClassLogs {
     fields: usize,
     classes: usize,
     groups: Vec<ClassGroup>,
-    /// The pattern before.
-    last: Option<Pattern>,
+    /// The patterns at hand, with the logarithms of the expected random pairs.
+    batch: Vec<(KnownPairs, f64)>,
+    /// The pattern that `from` of the groups is of, and that `open` is of.
+    last_from: Option<Pattern>,
+    last_open: Option<Pattern>,
+    likelihood: f64,
     /// Whether the processor takes all numbers of a group in one step.
     is_wide: bool,
 }
@@ -48,7 +55,7 @@ impl ClassLogs {
                 from: vec![[f64::NEG_INFINITY; LANES]; fields + 1],
                 sums: vec![[0.0; LANES]; fields * LEVELS],
                 open: vec![[0.0; LANES]; fields + 1],
-                expected: [0.0; LANES],
+                expected: [[0.0; LANES]; BATCH],
             };
             for (lane, class) in classes.iter().skip(first).take(LANES).enumerate() {
                 group.from[fields][lane] = class.pairs.max(1e-9).ln();
@@ -63,7 +70,10 @@ impl ClassLogs {
             fields,
             classes: classes.len(),
             groups: (0..=classes.len()).step_by(LANES).map(group).collect(),
-            last: None,
+            batch: Vec::with_capacity(BATCH),
+            last_from: None,
+            last_open: None,
+            likelihood: 0.0,
             #[cfg(target_arch = "x86_64")]
             is_wide: is_x86_feature_detected!("avx2"),
             #[cfg(not(target_arch = "x86_64"))]
@@ -71,91 +81,118 @@ impl ClassLogs {
         }
     }
 
-    /// Adds pairs of one pattern, of which `random` is the logarithm of the expected random pairs. Returns the logarithm of their likelihood. The result is
-    /// the same on every processor: no two operations are made one.
-    pub fn add(&mut self, known: &KnownPairs, random: f64) -> f64 {
+    /// Adds pairs of one pattern, of which `random` is the logarithm of the expected random pairs.
+    #[inline]
+    pub fn add(&mut self, known: KnownPairs, random: f64) {
+        self.batch.push((known, random));
+        if self.batch.len() == BATCH {
+            self.run();
+        }
+    }
+
+    /// Adds the patterns at hand. The result is the same on every processor: no two operations are made one.
+    fn run(&mut self) {
         #[cfg(target_arch = "x86_64")]
         if self.is_wide {
             // SAFETY: the processor has the instructions.
-            return unsafe { self.add_wide(known, random) };
+            return unsafe { self.run_wide() };
         }
-        self.add_any(known, random)
+        self.run_any();
     }
 
-    /// [`ClassLogs::add_any`], compiled for more instructions.
+    /// [`ClassLogs::run_any`], compiled for more instructions.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn add_wide(&mut self, known: &KnownPairs, random: f64) -> f64 {
-        self.add_any(known, random)
+    fn run_wide(&mut self) {
+        self.run_any();
     }
 
     #[inline(always)]
-    fn add_any(&mut self, known: &KnownPairs, random: f64) -> f64 {
-        self.go_to(known.pattern);
-        let mut top = [random; LANES];
-        for group in &mut self.groups {
-            group.expected = group.from[0];
-            top = greater(top, group.expected);
-        }
-        let [a, b, c, d] = top;
-        let top = greater([a, c, a, c], [b, d, b, d]);
-        let top = if top[0] > top[1] { top[0] } else { top[1] };
-        // random pairs are behind the last class
-        self.groups[self.classes / LANES].expected[self.classes % LANES] = random;
-        let mut all = [0.0; LANES];
-        for group in &mut self.groups {
-            group.expected = exp(group.expected.map(|log| log - top));
-            add(&mut all, &group.expected);
-        }
-        let all = (all[0] + all[1]) + (all[2] + all[3]);
-        let likelihood = known.pairs * (top + all.ln());
-        let mut scale = known.pairs / all;
-        match known.label {
-            None => (),
-            Some(true) => {
-                for group in &mut self.groups {
-                    group.expected = [0.0; LANES];
-                }
-                self.groups[0].expected[0] = 1.0;
-                scale = known.pairs;
-            }
-            Some(false) => {
-                let match_share = &mut self.groups[0].expected[0];
-                scale = known.pairs / (all - *match_share).max(f64::MIN_POSITIVE);
-                *match_share = 0.0;
+    fn run_any(&mut self) {
+        let n = self.batch.len();
+        let mut tops = [[f64::NEG_INFINITY; LANES]; BATCH];
+        for i in 0..n {
+            self.expect(i);
+            for group in &self.groups {
+                tops[i] = greater(tops[i], group.expected[i]);
             }
         }
+        let tops = tops.map(|[a, b, c, d]| a.max(b).max(c.max(d)));
+        let mut all = [[0.0; LANES]; BATCH];
         for group in &mut self.groups {
-            let pairs = group.expected.map(|share| share * scale);
-            add(&mut group.open[0], &pairs);
+            for ((expected, top), all) in group.expected.iter_mut().zip(tops).zip(&mut all) {
+                *expected = exp(expected.map(|log| log - top));
+                add(all, expected);
+            }
         }
-        likelihood
+        let all = all.map(|[a, b, c, d]| (a + b) + (c + d));
+        for i in 0..n {
+            self.share(i, tops[i], all[i]);
+        }
+        self.batch.clear();
     }
 
-    /// Makes `from` and `open` those of a pattern.
+    /// Logarithms of what is expected of a pattern of the batch.
     #[inline(always)]
-    fn go_to(&mut self, pattern: Pattern) {
-        let fields = match self.last {
-            Some(last) if last == pattern => return,
-            // behind the highest field in which they differ
-            Some(last) => (u128::BITS - (last.0 ^ pattern.0).leading_zeros()).div_ceil(4) as usize,
-            None => self.fields,
-        };
-        self.close(fields);
+    fn expect(&mut self, i: usize) {
+        let (known, random) = &self.batch[i];
+        let pattern = known.pattern;
+        let fields = self.differ_before(self.last_from, pattern);
         for group in &mut self.groups {
             let mut sum = group.from[fields];
             for field in (0..fields).rev() {
                 add(&mut sum, &group.logs[field * LEVELS + pattern.level(field)]);
                 group.from[field] = sum;
             }
+            group.expected[i] = group.from[0];
         }
-        self.last = Some(pattern);
+        // random pairs are behind the last class
+        self.groups[self.classes / LANES].expected[i][self.classes % LANES] = *random;
+        self.last_from = Some(pattern);
+    }
+
+    /// Shares the pairs of a pattern of the batch among the classes, which are expected to have `all` together.
+    #[inline(always)]
+    fn share(&mut self, i: usize, top: f64, all: f64) {
+        let known = self.batch[i].0;
+        self.likelihood += known.pairs * (top + all.ln());
+        let mut scale = known.pairs / all;
+        match known.label {
+            None => (),
+            Some(true) => {
+                for group in &mut self.groups {
+                    group.expected[i] = [0.0; LANES];
+                }
+                self.groups[0].expected[i][0] = 1.0;
+                scale = known.pairs;
+            }
+            Some(false) => {
+                let match_share = &mut self.groups[0].expected[i][0];
+                scale = known.pairs / (all - *match_share).max(f64::MIN_POSITIVE);
+                *match_share = 0.0;
+            }
+        }
+        self.close(self.differ_before(self.last_open, known.pattern));
+        self.last_open = Some(known.pattern);
+        for group in &mut self.groups {
+            let pairs = group.expected[i].map(|share| share * scale);
+            add(&mut group.open[0], &pairs);
+        }
+    }
+
+    /// Behind the highest field in which a pattern differs from the one before.
+    #[inline(always)]
+    fn differ_before(&self, last: Option<Pattern>, pattern: Pattern) -> usize {
+        match last {
+            Some(last) => (u128::BITS - (last.0 ^ pattern.0).leading_zeros()).div_ceil(4) as usize,
+            None => self.fields,
+        }
     }
 
     /// Passes on what is open in the first fields.
     #[inline(always)]
     fn close(&mut self, fields: usize) {
-        let Some(last) = self.last else {
+        let Some(last) = self.last_open else {
             return;
         };
         for group in &mut self.groups {
@@ -167,8 +204,9 @@ impl ClassLogs {
         }
     }
 
-    /// What the classes have got.
-    pub fn finish(mut self) -> Vec<Sums> {
+    /// What the classes have got, and the logarithm of the likelihood of all pairs.
+    pub fn finish(mut self) -> (Vec<Sums>, f64) {
+        self.run();
         self.close(self.fields);
         let of = |class: usize| {
             let (group, lane) = (&self.groups[class / LANES], class % LANES);
@@ -184,7 +222,7 @@ impl ClassLogs {
                 levels: levels.collect(),
             }
         };
-        (0..self.classes).map(of).collect()
+        ((0..self.classes).map(of).collect(), self.likelihood)
     }
 }
 
@@ -227,7 +265,8 @@ mod tests {
                 label: [None, None, Some(true), Some(false)][i as usize % 4],
             };
             let random = -f64::from(i % 13);
-            assert_eq!(wide.add(&known, random), plain.add(&known, random));
+            wide.add(known, random);
+            plain.add(known, random);
             let of = |class: &ClassFit| {
                 let shares = (0..3).map(|k| class.shares[k][pattern.level(k)]);
                 class.pairs * shares.product::<f64>()
@@ -251,7 +290,9 @@ mod tests {
                 }
             }
         }
-        for ((wide, plain), expected) in wide.finish().iter().zip(plain.finish()).zip(expected) {
+        let ((wide, likelihood), (plain, of_plain)) = (wide.finish(), plain.finish());
+        assert_eq!(likelihood, of_plain);
+        for ((wide, plain), expected) in wide.iter().zip(plain).zip(expected) {
             assert_eq!((wide.pairs, &wide.levels), (plain.pairs, &plain.levels));
             for (sums, expected) in wide.levels.iter().flatten().zip(expected.iter().flatten()) {
                 assert!((sums - expected).abs() < 1e-9, "{sums} {expected}");
