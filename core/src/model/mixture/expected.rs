@@ -111,10 +111,10 @@ impl ClassLogs {
     fn run_any(&mut self) {
         let n = self.batch.len();
         let mut tops = [[f64::NEG_INFINITY; LANES]; BATCH];
-        for i in 0..n {
+        for (i, top) in tops.iter_mut().enumerate().take(n) {
             self.expect(i);
             for group in &self.groups {
-                tops[i] = greater(tops[i], group.expected[i]);
+                *top = greater(*top, group.expected[i]);
             }
         }
         let tops = tops.map(|[a, b, c, d]| a.max(b).max(c.max(d)));
