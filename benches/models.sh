@@ -43,7 +43,7 @@ for rows in ${BENCH_MODELS:-100000 1000000}; do
         sql -c 'DROP TABLE IF EXISTS model, pair'
         fit=$(measured "$memory" "CREATE TABLE model AS SELECT bloom_model_fit('person', 'id', '{$fields}', '{given_name,dob,email}') AS model")
         pairs=$(measured "$memory" "CREATE TABLE pair AS SELECT p.* FROM model, bloom_model_duplicates('person', 'id', model) AS p")
-        echo "| $rows | $memory | $fit | $pairs | $(sql -F ' | ' -c "SELECT found, round(precision::numeric, 3), round(recall::numeric, 3) FROM bloom_quality('pair', 'truth')") |"
+        echo "| $rows | $memory | $fit | $pairs | $(sql -F ' | ' -c "SET maintenance_work_mem = '1GB'" -c "SELECT found, round(precision::numeric, 3), round(recall::numeric, 3) FROM bloom_quality('pair', 'truth')") |"
     done
     sql -c 'DROP VIEW truth'
 done

@@ -14,6 +14,7 @@ use crate::models::search::candidates::{Candidates, MOST_SEARCHES};
 use crate::models::search::pattern_counts::{count, PatternCounting};
 use crate::models::search::pattern_table::{PatternTable, PatternTableBuilder};
 use crate::models::search::{equality, scan};
+use crate::models::team::FitTeam;
 use crate::pg::check_for_interrupts;
 use crate::pg::file::WordSort;
 
@@ -90,6 +91,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
             .collect();
         class_sets(&personal, &of(|f| f.information), &of(|f| f.filled))
     };
+    let mut team = FitTeam::new(memory / 8);
     let fit = learn(
         FitInput {
             frequencies: &records.frequencies,
@@ -100,6 +102,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
                 labels: &labels,
                 remembered: memory / 16 / size_of::<f64>(),
             },
+            helpers: &mut team,
             all_pairs: records.all_pairs.max(1.0),
             records: n,
             swap: records.swap,
@@ -107,6 +110,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         },
         check_for_interrupts,
     );
+    team.finish();
     take_over(&mut model, fit, n);
     plan(
         &mut model,

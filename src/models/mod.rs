@@ -3,7 +3,7 @@
 //! - `fields`, `guess`: which columns are compared, and how;
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
-//! - `fit_records`, `fit_model`: the fit;
+//! - `fit_records`, `fit_model`, `team`: the fit, and its workers;
 //! - `scores`, `assignment`: the pairs that a model takes for matches;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
@@ -21,6 +21,7 @@ mod pairs;
 mod records;
 mod scores;
 mod search;
+mod team;
 
 pub use fields::columns as field_columns;
 pub use records::read::field_value;

@@ -13,6 +13,13 @@ pub struct ClassFit {
     pub shares: Vec<Shares>,
 }
 
+impl ClassFit {
+    /// The expected pairs, and the share of each level, field by field.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = f64> + '_ {
+        std::iter::once(self.pairs).chain(self.shares.iter().flatten().copied())
+    }
+}
+
 /// Most personal fields whose subsets have classes of their own.
 const MOST_PERSONAL: usize = 5;
 

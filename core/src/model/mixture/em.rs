@@ -1,8 +1,8 @@
 //! Expectation maximisation of a Poisson mixture over the counts of patterns.
 
 use super::classes::ClassFit;
-use super::evidence::Evidence;
-use super::expected::{ClassLogs, Sums};
+use super::evidence::{Evidence, Helpers, StepSize};
+use super::expected::Step;
 use super::shares::{cap_unlike, make_monotone};
 use super::{
     Chance, Dependence, Shares, Swap, ANCHOR_ROUNDS, CONVERGED, MOST_ROUNDS, PRIOR_PAIRS,
@@ -90,6 +90,7 @@ impl<'a> Setting<'a> {
         &self,
         sets: &[u32],
         evidence: &mut Evidence<'_>,
+        helpers: &mut dyn Helpers,
         mut turn: impl FnMut(),
     ) -> Outcome {
         let mut classes: Vec<ClassFit> = [0]
@@ -98,16 +99,38 @@ impl<'a> Setting<'a> {
             .enumerate()
             .map(|(i, &set)| self.begin(set, i > 0 && sets[..i - 1].contains(&set)))
             .collect();
+        let size = StepSize {
+            patterns: evidence.len(&mut turn),
+            fields: self.fields,
+            classes: classes.len(),
+        };
+        let is_helped = helpers.begin(size, &mut |each| {
+            evidence.each(&mut turn, |_, known| {
+                each(known, self.random(known.pattern));
+            });
+        });
         let mut random = Vec::new();
         let mut before = f64::NEG_INFINITY;
         for round in 0..MOST_ROUNDS {
-            let (sums, likelihood) = self.expect(&classes, evidence, &mut random, &mut turn);
+            let numbers: Vec<f64> = classes.iter().flat_map(ClassFit::numbers).collect();
+            let mut all = vec![0.0; size.result()];
+            let mut add = |some: &[f64]| {
+                for (all, some) in all.iter_mut().zip(some) {
+                    *all += some;
+                }
+            };
+            match is_helped {
+                true => helpers.step(&numbers, &mut add),
+                false => self.expect(size, &numbers, evidence, &mut random, &mut turn, &mut add),
+            }
+            let expected: f64 = classes.iter().map(|class| class.pairs).sum();
+            let likelihood = all[size.result() - 1] - expected;
             let free = round >= ANCHOR_ROUNDS;
-            for (class, sums) in classes.iter_mut().zip(&sums) {
-                class.pairs = sums.pairs;
+            for (class, sums) in classes.iter_mut().zip(all.chunks_exact(size.of_class())) {
+                class.pairs = sums[0];
                 let is_match = class.chance == 0;
                 if !is_match || free {
-                    self.maximise(class, sums, is_match);
+                    self.maximise(class, &sums[1..], is_match);
                 }
             }
             // negated, so that a likelihood that is no number ends it
@@ -128,17 +151,19 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// How many pairs of each class are expected to have each level, and the logarithm of the likelihood of the classes so far. `random` remembers the
-    /// first of the patterns' expected random pairs.
+    /// A step of this process alone, chunk by chunk. `random` remembers the first of the patterns' expected random pairs.
     fn expect(
         &self,
-        classes: &[ClassFit],
+        size: StepSize,
+        classes: &[f64],
         evidence: &mut Evidence<'_>,
         random: &mut Vec<f64>,
         turn: impl FnMut(),
-    ) -> (Vec<Sums>, f64) {
-        let mut all = ClassLogs::new(classes);
-        let remembered = evidence.remembered;
+        each: &mut dyn FnMut(&[f64]),
+    ) {
+        let mut step = Step::new(size, classes);
+        let mut result = vec![0.0; size.result()];
+        let (remembered, chunk) = (evidence.remembered, size.chunk());
         evidence.each(turn, |i, known| {
             let random = match random.get(i) {
                 Some(&random) => random,
@@ -150,17 +175,22 @@ impl<'a> Setting<'a> {
                     computed
                 }
             };
-            all.add(known, random);
+            if i > 0 && i.is_multiple_of(chunk) {
+                step.take(&mut result);
+                each(&result);
+            }
+            step.add(known, random);
         });
-        let (sums, likelihood) = all.finish();
-        let expected: f64 = classes.iter().map(|class| class.pairs).sum();
-        (sums, likelihood - expected)
+        step.take(&mut result);
+        each(&result);
     }
 
-    fn maximise(&self, class: &mut ClassFit, sums: &Sums, is_match: bool) {
+    fn maximise(&self, class: &mut ClassFit, sums: &[f64], is_match: bool) {
         for k in (0..self.fields).filter(|k| class.chance >> k & 1 == 0) {
             let of = &self.chance[k];
-            let mut shares = sums.levels[k];
+            let mut shares: Shares = sums[k * LEVELS..][..LEVELS]
+                .try_into()
+                .expect("so many levels");
             if of.swap == Swap::Silent {
                 shares[SWAPPED] = 0.0;
             }

@@ -1,18 +1,10 @@
 //! One step of expectation: how many pairs of each class are expected to have each level. All classes are done at once, four in a step of the processor.
 //! Patterns come in their order, so what the highest fields of a pattern and of the one before have in common is computed once.
 
-use super::classes::ClassFit;
-use super::evidence::KnownPairs;
+use super::evidence::{KnownPairs, StepSize};
 use super::exp::{exp, greater, Lanes, LANES};
-use super::Shares;
 use crate::model::pattern::Pattern;
 use crate::model::values::LEVELS;
-
-/// Expected pairs of a class.
-pub(super) struct Sums {
-    pub pairs: f64,
-    pub levels: Vec<Shares>,
-}
 
 /// Patterns that are computed side by side.
 const BATCH: usize = 16;
@@ -31,8 +23,8 @@ struct ClassGroup {
     expected: [Lanes; BATCH],
 }
 
-/// The classes in a step of expectation.
-pub(super) struct ClassLogs {
+/// A step of expectation.
+pub struct Step {
     fields: usize,
     classes: usize,
     groups: Vec<ClassGroup>,
@@ -46,9 +38,10 @@ pub(super) struct ClassLogs {
     is_wide: bool,
 }
 
-impl ClassLogs {
-    pub fn new(classes: &[ClassFit]) -> ClassLogs {
-        let fields = classes[0].shares.len();
+impl Step {
+    /// `classes`: of each class the expected pairs and the share of each level, field by field.
+    pub fn new(size: StepSize, classes: &[f64]) -> Step {
+        let fields = size.fields;
         let group = |first: usize| {
             let mut group = ClassGroup {
                 logs: vec![[0.0; LANES]; fields * LEVELS],
@@ -57,19 +50,19 @@ impl ClassLogs {
                 open: vec![[0.0; LANES]; fields + 1],
                 expected: [[0.0; LANES]; BATCH],
             };
-            for (lane, class) in classes.iter().skip(first).take(LANES).enumerate() {
-                group.from[fields][lane] = class.pairs.max(1e-9).ln();
-                let shares = class.shares.iter().flatten();
-                for (logs, share) in group.logs.iter_mut().zip(shares) {
+            let classes = classes.chunks_exact(size.of_class());
+            for (lane, class) in classes.skip(first).take(LANES).enumerate() {
+                group.from[fields][lane] = class[0].max(1e-9).ln();
+                for (logs, share) in group.logs.iter_mut().zip(&class[1..]) {
                     logs[lane] = share.max(1e-12).ln();
                 }
             }
             group
         };
-        ClassLogs {
+        Step {
             fields,
-            classes: classes.len(),
-            groups: (0..=classes.len()).step_by(LANES).map(group).collect(),
+            classes: size.classes,
+            groups: (0..=size.classes).step_by(LANES).map(group).collect(),
             batch: Vec::with_capacity(BATCH),
             last_from: None,
             last_open: None,
@@ -100,7 +93,7 @@ impl ClassLogs {
         self.run_any();
     }
 
-    /// [`ClassLogs::run_any`], compiled for more instructions.
+    /// [`Step::run_any`], compiled for more instructions.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn run_wide(&mut self) {
@@ -204,25 +197,25 @@ impl ClassLogs {
         }
     }
 
-    /// What the classes have got, and the logarithm of the likelihood of all pairs.
-    pub fn finish(mut self) -> (Vec<Sums>, f64) {
+    /// Writes what the classes have got: of each its pairs, and those of each level, field by field; and last the logarithm of the likelihood of all pairs.
+    /// What is added afterwards begins anew.
+    pub fn take(&mut self, to: &mut [f64]) {
         self.run();
         self.close(self.fields);
-        let of = |class: usize| {
-            let (group, lane) = (&self.groups[class / LANES], class % LANES);
-            let levels = group.sums.chunks_exact(LEVELS).map(|levels| {
-                let mut shares = [0.0; LEVELS];
-                for (share, lanes) in shares.iter_mut().zip(levels) {
-                    *share = lanes[lane];
-                }
-                shares
-            });
-            Sums {
-                pairs: group.open[self.fields][lane],
-                levels: levels.collect(),
+        self.last_open = None;
+        let of_class = 1 + self.fields * LEVELS;
+        for (class, to) in to.chunks_exact_mut(of_class).take(self.classes).enumerate() {
+            let (group, lane) = (&mut self.groups[class / LANES], class % LANES);
+            to[0] = std::mem::take(&mut group.open[self.fields][lane]);
+            for (to, lanes) in to[1..].iter_mut().zip(&mut group.sums) {
+                *to = std::mem::take(&mut lanes[lane]);
             }
-        };
-        ((0..self.classes).map(of).collect(), self.likelihood)
+        }
+        // that of random pairs is not asked for
+        self.groups[self.classes / LANES].open[self.fields] = [0.0; LANES];
+        let groups = self.groups.iter_mut();
+        groups.for_each(|group| group.sums.fill([0.0; LANES]));
+        to[self.classes * of_class] = std::mem::take(&mut self.likelihood);
     }
 }
 
@@ -242,16 +235,18 @@ mod tests {
     fn sums_are_those_of_single_patterns() {
         let class = |seed: usize| {
             let share = |k: usize, level: usize| ((k * 7 + level * 5 + seed * 3) % 11 + 1) as f64;
-            let shares = |k: usize| std::array::from_fn(|level| share(k, level) / 72.0);
-            ClassFit {
-                chance: 0,
-                pairs: 100.0 + seed as f64,
-                shares: (0..3).map(shares).collect(),
-            }
+            let shares = (0..3 * LEVELS).map(|i| share(i / LEVELS, i % LEVELS) / 72.0);
+            let pairs = 100.0 + seed as f64;
+            std::iter::once(pairs).chain(shares).collect::<Vec<f64>>()
         };
-        let classes: Vec<ClassFit> = (0..3).map(class).collect();
-        let mut wide = ClassLogs::new(&classes);
-        let mut plain = ClassLogs::new(&classes);
+        let size = StepSize {
+            patterns: 500,
+            fields: 3,
+            classes: 3,
+        };
+        let classes: Vec<f64> = (0..3).flat_map(class).collect();
+        let mut wide = Step::new(size, &classes);
+        let mut plain = Step::new(size, &classes);
         plain.is_wide = false;
         let mut expected = vec![[[0.0; LEVELS]; 3]; 3];
         for i in 0..500u32 {
@@ -267,11 +262,11 @@ mod tests {
             let random = -f64::from(i % 13);
             wide.add(known, random);
             plain.add(known, random);
-            let of = |class: &ClassFit| {
-                let shares = (0..3).map(|k| class.shares[k][pattern.level(k)]);
-                class.pairs * shares.product::<f64>()
+            let of = |class: &[f64]| {
+                let shares = (0..3).map(|k| class[1 + k * LEVELS + pattern.level(k)]);
+                class[0] * shares.product::<f64>()
             };
-            let mut pairs: Vec<f64> = classes.iter().map(of).collect();
+            let mut pairs: Vec<f64> = classes.chunks(size.of_class()).map(of).collect();
             let mut all = pairs.iter().sum::<f64>() + random.exp();
             match known.label {
                 None => (),
@@ -290,12 +285,17 @@ mod tests {
                 }
             }
         }
-        let ((wide, likelihood), (plain, of_plain)) = (wide.finish(), plain.finish());
-        assert_eq!(likelihood, of_plain);
-        for ((wide, plain), expected) in wide.iter().zip(plain).zip(expected) {
-            assert_eq!((wide.pairs, &wide.levels), (plain.pairs, &plain.levels));
-            for (sums, expected) in wide.levels.iter().flatten().zip(expected.iter().flatten()) {
-                assert!((sums - expected).abs() < 1e-9, "{sums} {expected}");
+        let take = |step: &mut Step| {
+            let mut result = vec![0.0; size.result()];
+            step.take(&mut result);
+            result
+        };
+        let result = take(&mut wide);
+        assert_eq!(result, take(&mut plain));
+        assert!(take(&mut wide).iter().all(|&number| number == 0.0));
+        for (class, expected) in result.chunks(size.of_class()).zip(&expected) {
+            for (sum, expected) in class[1..].iter().zip(expected.iter().flatten()) {
+                assert!((sum - expected).abs() < 1e-9, "{sum} {expected}");
             }
         }
     }

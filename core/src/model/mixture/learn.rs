@@ -4,7 +4,7 @@ use super::chance::pairs_by_level;
 use super::dependence::JointLevels;
 use super::em::{Outcome, Setting};
 use super::{
-    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, Shares, Swap, LEAST_CLASS,
+    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, Helpers, Shares, Swap, LEAST_CLASS,
     LEAST_CLEAN, PASSES,
 };
 use crate::model::pattern::{CountedPatterns, Pattern};
@@ -18,6 +18,8 @@ pub struct FitInput<'a> {
     pub random: &'a mut dyn CountedPatterns,
     /// The candidates.
     pub evidence: Evidence<'a>,
+    /// Who computes beside this process.
+    pub helpers: &'a mut dyn Helpers,
     /// All pairs of the records that count.
     pub all_pairs: f64,
     /// Records, of both tables.
@@ -64,6 +66,7 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
             &setting,
             &mut sets,
             &mut input.evidence,
+            input.helpers,
             input.records,
             &mut turn,
         );
@@ -121,12 +124,13 @@ fn fit_classes(
     setting: &Setting<'_>,
     sets: &mut Vec<u32>,
     evidence: &mut Evidence<'_>,
+    helpers: &mut dyn Helpers,
     records: f64,
     mut turn: impl FnMut(),
 ) -> (Outcome, usize) {
     let mut rounds = 0;
     loop {
-        let outcome = setting.fit(sets, evidence, &mut turn);
+        let outcome = setting.fit(sets, evidence, helpers, &mut turn);
         rounds += outcome.rounds;
         let least = LEAST_CLASS * records;
         let kept: Vec<u32> = outcome.classes[1..]
