@@ -69,6 +69,20 @@ bounded 'fit of a model' "SET maintenance_work_mem = '16MB'; CREATE TABLE model 
 bounded 'pairs of a model' "SET maintenance_work_mem = '16MB'; CREATE TABLE pair AS SELECT p.* FROM model, bloom_model_duplicates('record', 'id', model) AS p;" \
     'SELECT count(*) > 90000 FROM pair' t 65536
 
+# Values of few kinds that are often missing: next to every pair has a pattern of its own.
+ask -c "CREATE TABLE manifold AS SELECT i AS id, $(for field in {1..20}; do
+    echo "CASE WHEN abs(hashint8extended(i, $field)) % 5 > 0 THEN substr('abcdefghij', 1 + abs(hashint8extended(i, -$field) % 4)::int, 3) END AS f$field,"
+done) i / 4 AS house FROM generate_series(1, 10000) AS i"
+bounded 'fit of many patterns' "SET maintenance_work_mem = '16MB'; CREATE TABLE manifold_model AS SELECT bloom_model_fit('manifold', 'id', '{$(printf 'f%s,' {1..20})house}') AS model;" \
+    "SELECT model ->> 'records' FROM manifold_model" 10000
+# Pairs that are assigned one to one are known only when all are.
+ask -c "CREATE TABLE alike AS SELECT i AS id, left(md5('g' || i % 701), 7) AS given_name, date '1930-01-01' + i % 900 AS born, 'the same city' AS city
+    FROM generate_series(1, 1500) AS i" -c 'CREATE VIEW alike_again AS SELECT * FROM alike' -c "CREATE TABLE alike_model AS
+        SELECT jsonb_set(model, '{searches,0,scan}', '30') AS model FROM bloom_model_fit_linkage('alike', 'id', 'alike_again', 'id') AS model"
+bounded 'pairs one to one' "SET maintenance_work_mem = '16MB'; CREATE TABLE alike_pair AS
+        SELECT p.* FROM alike_model, bloom_model_linkage('alike', 'id', 'alike_again', 'id', model, 0, true, '{\"force\": true}') AS p;" \
+    'SELECT count(*) FROM alike_pair' 1500
+
 # The memory of a scan goes with the scan, and after an error with what it is in.
 scans="SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'sigfile scan'"
 found=$(ask 2>"$SCRATCH/memory.errors" <<SQL

@@ -40,14 +40,14 @@ BEGIN
     SELECT count(*), md5(string_agg(d::text, '|' ORDER BY a COLLATE "C", b COLLATE "C")) INTO found, pairs FROM bloom_model_duplicates(rel, 'id', model) AS d;
     RETURN (model ->> 'status') || ' ' || found || ' ' || md5(model::text) || ' ' || pairs;
 END $$;
-CREATE FUNCTION linked(a regclass, b regclass, one_to_one boolean) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION linked(a regclass, b regclass, one_to_one boolean, min_probability float8 DEFAULT 0.5) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     model jsonb := bloom_model_fit_linkage(a, 'id', b, 'id');
     pairs text;
     found int;
 BEGIN
     SELECT count(*), md5(string_agg(d::text, '|' ORDER BY d.a COLLATE "C", d.b COLLATE "C")) INTO found, pairs
-        FROM bloom_model_linkage(a, 'id', b, 'id', model, one_to_one => one_to_one) AS d;
+        FROM bloom_model_linkage(a, 'id', b, 'id', model, min_probability, one_to_one) AS d;
     RETURN (model ->> 'status') || ' ' || found || ' ' || md5(model::text) || ' ' || pairs;
 END $$;
 SQL
@@ -91,6 +91,10 @@ for one_to_one in false true; do
     same "linkage, 1MB, one to one $one_to_one" "$expected" "SET maintenance_work_mem = '1MB'" "SELECT linked('first', 'second', $one_to_one)"
     same "linkage, another order" "$expected" 'SET max_parallel_workers_per_gather = 2' "SELECT linked('first', 'second_1', $one_to_one)"
 done
+# all that are compared, which have no room in memory
+expected=$(sql -c "SELECT linked('first', 'second', true, 0)")
+[[ $expected == 'converged '[1-9][0-9][0-9]* ]] || die "linkage of all: $expected"
+same 'linkage of all, 1MB, one to one' "$expected" "SET maintenance_work_mem = '1MB'" "SELECT linked('first', 'second', true, 0)"
 # a stored model
 sql -c "CREATE TABLE model AS SELECT bloom_model_fit('large', 'id') AS model"
 query="SELECT digest('large', stored => model) FROM model"

@@ -48,6 +48,85 @@ pub fn sort_words(words: &mut [u64], turn: impl FnMut()) {
     sort(words, &mut Ticker::new(turn));
 }
 
+/// Sorts records of several numbers in place, by the first of them first; `turn` is called now and then.
+pub fn sort_records<const N: usize>(records: &mut [[u64; N]], turn: impl FnMut()) {
+    sort_from(records, 0, &mut Ticker::new(turn));
+}
+
+/// Sorts records that agree in what is before their number `word`.
+fn sort_from<const N: usize>(
+    records: &mut [[u64; N]],
+    word: usize,
+    ticker: &mut Ticker<impl FnMut()>,
+) {
+    if word == N || records.len() < 2 {
+        return;
+    }
+    // digits that all agree in are not looked at
+    let first = records[0][word];
+    let differ = records.iter().fold(0, |all, record| {
+        ticker.step();
+        all | (record[word] ^ first)
+    });
+    sort_records_bits(records, word, 64 - differ.leading_zeros(), ticker);
+}
+
+/// The same for records that also agree above the lowest `bits` bits of that number.
+fn sort_records_bits<const N: usize>(
+    records: &mut [[u64; N]],
+    word: usize,
+    bits: u32,
+    ticker: &mut Ticker<impl FnMut()>,
+) {
+    if bits == 0 {
+        return sort_from(records, word + 1, ticker);
+    }
+    if records.len() <= SMALL {
+        records.sort_unstable();
+        ticker.turn();
+        return;
+    }
+    let shift = bits.saturating_sub(8);
+    let ends = distribute(records, |record| (record[word] >> shift) as u8, ticker);
+    let mut begin = 0;
+    for end in ends {
+        if end - begin > 1 {
+            sort_records_bits(&mut records[begin..end], word, shift, ticker);
+        }
+        begin = end;
+    }
+}
+
+/// Puts values in the order of their digits, in place. Returns where each digit ends.
+fn distribute<T: Copy>(
+    values: &mut [T],
+    digit: impl Fn(T) -> u8,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> [usize; 256] {
+    let mut ends = [0; 256];
+    for &value in values.iter() {
+        ticker.step();
+        ends[usize::from(digit(value))] += 1;
+    }
+    for i in 1..256 {
+        ends[i] += ends[i - 1];
+    }
+    let mut next = [0; 256];
+    next[1..].copy_from_slice(&ends[..255]);
+    for i in 0..256 {
+        while next[i] < ends[i] {
+            ticker.step();
+            let home = usize::from(digit(values[next[i]]));
+            values.swap(next[i], next[home]);
+            next[home] += 1;
+        }
+    }
+    ends
+}
+
+/// So few values are sorted by the standard sort.
+const SMALL: usize = 1 << 12;
+
 /// Sorts and drops repetitions.
 pub(crate) fn sort_distinct<T: Copy + Ord + Into<u64>>(
     values: &mut Vec<T>,
@@ -76,37 +155,19 @@ fn sort_bits<T: Copy + Ord + Into<u64>>(
     bits: u32,
     ticker: &mut Ticker<impl FnMut()>,
 ) {
-    const SMALL: usize = 1 << 12;
     if values.len() <= SMALL || bits == 0 {
         values.sort_unstable();
         ticker.turn();
         return;
     }
     let shift = bits.saturating_sub(8);
-    let bucket = |value: T| (value.into() >> shift) as usize & 0xff;
-    let mut ends = [0; 256];
-    for &value in values.iter() {
-        ticker.step();
-        ends[bucket(value)] += 1;
-    }
-    for i in 1..256 {
-        ends[i] += ends[i - 1];
-    }
-    let mut next = [0; 256];
-    next[1..].copy_from_slice(&ends[..255]);
-    let starts = next;
-    for i in 0..256 {
-        while next[i] < ends[i] {
-            ticker.step();
-            let home = bucket(values[next[i]]);
-            values.swap(next[i], next[home]);
-            next[home] += 1;
+    let ends = distribute(values, |value| (value.into() >> shift) as u8, ticker);
+    let mut begin = 0;
+    for end in ends {
+        if end - begin > 1 {
+            sort_bits(&mut values[begin..end], shift, ticker);
         }
-    }
-    for i in 0..256 {
-        if ends[i] - starts[i] > 1 {
-            sort_bits(&mut values[starts[i]..ends[i]], shift, ticker);
-        }
+        begin = end;
     }
 }
 
@@ -148,7 +209,7 @@ pub(crate) fn sort_stably(
 
 #[cfg(test)]
 mod tests {
-    use super::{order_by_count, sort_distinct, sort_stably};
+    use super::{order_by_count, sort_distinct, sort_records, sort_stably};
     use crate::tick::Ticker;
 
     #[test]
@@ -201,6 +262,27 @@ mod tests {
             let mut turns = 0;
             sort_distinct(&mut values, &mut Ticker::new(|| turns += 1));
             assert!(values == expected && turns > 10, "{spread}");
+        }
+    }
+
+    /// Records that differ in all numbers, in some, and in none.
+    #[test]
+    fn records_are_sorted_by_all_numbers() {
+        for spread in [[1u64, 1, 1], [1, 3, 1 << 50], [5, 1, 70_000], [u64::MAX; 3]] {
+            let mut state = 1u64;
+            let mut number = |spread: u64| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                state.rotate_right(20) % spread
+            };
+            let mut records: Vec<[u64; 3]> =
+                (0..100_000).map(|_| spread.map(&mut number)).collect();
+            let mut expected = records.clone();
+            expected.sort_unstable();
+            let mut turns = 0;
+            sort_records(&mut records, || turns += 1);
+            assert!(records == expected && turns > 10, "{spread:?}");
         }
     }
 }

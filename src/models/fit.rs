@@ -94,13 +94,14 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
             Table { records, columns }
         })
         .collect();
-    let memory = Budget::of_setting().bytes();
+    let labels = arguments
+        .datum(at + 2)
+        .map_or_else(Labels::default, |_| Labels::read(arguments.oid(at + 2)));
+    let memory = Budget::of_setting().bytes() - labels.bytes;
     let fields = FitFields {
         wishes,
         personal: personal.as_deref(),
-        labels: arguments
-            .datum(at + 2)
-            .map_or_else(Labels::default, |_| Labels::read(arguments.oid(at + 2))),
+        labels,
         left_out: &mut left_out,
     };
     let mut records = FitRecords::read(&tables, fields, memory, job);

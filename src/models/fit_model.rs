@@ -1,17 +1,20 @@
 //! The fit of a model to records: the pairs that it is fitted to, and the searches that it will need.
 
-use bloom_ident_core::model::mixture::{class_sets, learn, Evidence, Fit, FitInput, RandomPairs};
+use bloom_ident_core::model::mixture::{class_sets, learn, Evidence, Fit, FitInput};
 use bloom_ident_core::model::values::MISSING;
 use bloom_ident_core::model::{
-    Class, FieldModel, LeftOut, MatchModel, Pattern, PatternCounts, PlannedSearch, Search, Status,
+    Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status,
 };
 
 use std::collections::HashMap;
 
 use super::fit_records::FitRecords;
 use super::plan;
-use crate::models::search::candidates::{count, Candidates, PatternsBySearches};
+use crate::models::search::candidates::Candidates;
+use crate::models::search::pattern_counts::{count, PatternCounting};
+use crate::models::search::pattern_table::{PatternTable, PatternTableBuilder};
 use crate::models::search::{equality, scan};
+use crate::models::team::FitTeam;
 use crate::pg::check_for_interrupts;
 use crate::pg::file::WordSort;
 
@@ -44,41 +47,36 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         searches: Vec::new(),
         left_out,
     };
-    let random = random_pairs(records, memory);
-    let labels = records
-        .labels
+    let mut random = random_pairs(records, memory);
+    let labels = std::mem::take(&mut records.labels)
         .by_number(records.store.numbering(), records.second.is_some());
-    let labelled: HashMap<u64, bool> = labels.iter().copied().collect();
     let searches = plan::equal_searches(&model);
-    let (by_search, weight, sizes) = by_equality(records, &searches, &labelled, memory);
+    let (mut by_search, counted_weight, sizes) = by_equality(records, &searches, &labels, memory);
     let mut planned = Vec::new();
-    let mut evidence = if scan::is_possible(records.all_pairs) {
-        let (patterns, least) = by_scan(records, &labelled, memory);
-        let pairs = patterns.sorted().iter().map(|p| p.1 as f64).sum::<f64>() / n.max(1.0);
+    let (mut patterns, weight) = if scan::is_possible(records.all_pairs) {
+        let (mut patterns, least) = by_scan(records, &labels, memory);
+        let pairs = patterns.pairs() as f64 / n.max(1.0);
         planned.push(PlannedSearch {
             search: Search::Scan { least },
             pairs_per_record: pairs,
             matches_per_record: 0.0,
             recall: 1.0,
         });
-        evidence_of(patterns.sorted(), 1.0)
+        (patterns, 1.0)
     } else {
-        let cheap = cheapest(&by_search, &sizes, weight, n);
-        let mut patterns = PatternCounts::default();
-        for (&(pattern, found), &pairs) in &by_search {
+        let cheap = cheapest(&mut by_search, &sizes, counted_weight, n);
+        let mut patterns = PatternTableBuilder::new(memory / 8);
+        by_search.each(|pattern, found, pairs| {
             if found & cheap != 0 {
-                patterns.add(pattern, pairs);
+                patterns.add(pattern, 0, pairs);
             }
-        }
-        evidence_of(patterns.sorted(), weight)
-    };
-    for (pair, same) in labels {
-        evidence.push(Evidence {
-            pattern: records.store.compare(pair).pattern,
-            pairs: 1.0,
-            label: Some(same),
         });
-    }
+        (patterns.finish(), counted_weight)
+    };
+    let labels: Vec<_> = labels
+        .iter()
+        .map(|&(pair, same)| (records.store.compare(pair).pattern, same))
+        .collect();
     let sets = {
         let of = |is: fn(&FieldModel) -> f64| model.fields.iter().map(is).collect::<Vec<f64>>();
         let personal: Vec<usize> = (0..model.fields.len())
@@ -86,11 +84,18 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
             .collect();
         class_sets(&personal, &of(|f| f.information), &of(|f| f.filled))
     };
+    let mut team = FitTeam::new(memory / 8);
     let fit = learn(
         FitInput {
             frequencies: &records.frequencies,
-            random: &random,
-            evidence: &evidence,
+            random: &mut random,
+            evidence: Evidence {
+                patterns: &mut patterns,
+                weight,
+                labels: &labels,
+                remembered: memory / 16 / size_of::<f64>(),
+            },
+            helpers: &mut team,
             all_pairs: records.all_pairs.max(1.0),
             records: n,
             swap: records.swap,
@@ -98,12 +103,13 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         },
         check_for_interrupts,
     );
+    team.finish();
     take_over(&mut model, fit, n);
     plan::plan(
         &mut model,
         records,
         planned,
-        (&searches, &by_search, weight),
+        (&searches, &mut by_search, counted_weight),
         memory,
     );
     model
@@ -148,19 +154,10 @@ fn leave_open_what_is_missing(model: &mut MatchModel, field: usize) {
     }
 }
 
-fn evidence_of(patterns: Vec<(Pattern, u64)>, weight: f64) -> Vec<Evidence> {
-    let of = |(pattern, pairs): (Pattern, u64)| Evidence {
-        pattern,
-        pairs: pairs as f64 * weight,
-        label: None,
-    };
-    patterns.into_iter().map(of).collect()
-}
-
 /// The patterns of random pairs, or of all where there are few.
-fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
+fn random_pairs(records: &mut FitRecords, memory: usize) -> PatternTable {
     let n = u64::from(records.store.records);
-    let mut pairs = Candidates::new(&records.store, memory / 4, u64::MAX);
+    let mut pairs = Candidates::new(&records.store, memory / 8, u64::MAX);
     if n * n.saturating_sub(1) / 2 <= RANDOM_PAIRS {
         let n = n as u32;
         let (left, right) = (records.second.unwrap_or(n), records.second);
@@ -180,11 +177,7 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
             }
         }
     }
-    let mut counts = PatternCounts::default();
-    for ((pattern, _), pairs) in count(pairs.finish(), &mut records.store) {
-        counts.add(pattern, pairs);
-    }
-    RandomPairs::of(&counts)
+    count(pairs.finish(), &mut records.store, memory / 4).finish(memory / 16)
 }
 
 /// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is the second result; and how
@@ -192,10 +185,10 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> RandomPairs {
 fn by_equality(
     records: &mut FitRecords,
     searches: &[Search],
-    labelled: &HashMap<u64, bool>,
+    labels: &[(u64, bool)],
     memory: usize,
-) -> (PatternsBySearches, f64, Vec<u64>) {
-    let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
+) -> (PatternTable, f64, Vec<u64>) {
+    let mut candidates = Candidates::new(&records.store, memory / 8, MOST_COUNTED);
     let mut sizes = Vec::new();
     for (number, search) in searches.iter().enumerate() {
         let Search::Equal { fields, most } = search else {
@@ -215,17 +208,19 @@ fn by_equality(
     }
     let distinct = candidates.finish();
     let weight = distinct.weight();
-    let unlabelled = distinct.filter(|(pair, _)| !labelled.contains_key(pair));
-    (count(unlabelled, &mut records.store), weight, sizes)
+    let unlabelled = distinct.filter(|&(pair, _)| !is_labelled(labels, pair));
+    let counts = count(unlabelled, &mut records.store, memory / 4);
+    (counts.finish(memory / 16), weight, sizes)
+}
+
+/// Whether somebody has said what a pair is. The labels come in the order of the pairs.
+fn is_labelled(labels: &[(u64, bool)], pair: u64) -> bool {
+    labels.binary_search_by_key(&pair, |label| label.0).is_ok()
 }
 
 /// The patterns of the pairs of a small table that are most alike, and the least mean similarity of them in hundredths.
-fn by_scan(
-    records: &mut FitRecords,
-    labelled: &HashMap<u64, bool>,
-    memory: usize,
-) -> (PatternCounts, u32) {
-    let mut found = WordSort::new(memory / 4);
+fn by_scan(records: &mut FitRecords, labels: &[(u64, bool)], memory: usize) -> (PatternTable, u32) {
+    let mut found = WordSort::new(memory / 8);
     let mut similar = [0u64; 101];
     let numbers = records.store.numbering();
     scan::pairs(
@@ -243,29 +238,27 @@ fn by_scan(
         least -= 1;
         pairs += similar[least as usize];
     }
-    let mut counts = PatternCounts::default();
+    let mut counts = PatternCounting::new(memory / 4);
     for (i, word) in found.finish().enumerate() {
         if i % 1024 == 0 {
             check_for_interrupts();
         }
-        if word as u32 & 127 >= least && !labelled.contains_key(&(word >> 7)) {
+        if word as u32 & 127 >= least && !is_labelled(labels, word >> 7) {
             let compared = records.store.compare(word >> 7);
             if compared.counts {
-                counts.add(compared.pattern, 1);
+                counts.add(compared.pattern, 0, 1);
             }
         }
     }
-    (counts, least)
+    (counts.finish(memory / 8), least)
 }
 
 /// The searches that bring fewest pairs, as bits, as many of them as bring three pairs a record.
-fn cheapest(by_search: &PatternsBySearches, sizes: &[u64], weight: f64, records: f64) -> u64 {
+fn cheapest(by_search: &mut PatternTable, sizes: &[u64], weight: f64, records: f64) -> u64 {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&search| (sizes[search], search));
     let mut by_mask = HashMap::<u64, u64>::new();
-    for (&(_, found), &pairs) in by_search {
-        *by_mask.entry(found).or_default() += pairs;
-    }
+    by_search.each(|_, found, pairs| *by_mask.entry(found).or_default() += pairs);
     let mut cheap = 0u64;
     for search in order {
         let with = cheap | 1 << search;

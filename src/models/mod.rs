@@ -3,10 +3,12 @@
 //! - `fields`, `guess`: which columns are compared, and how;
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
-//! - `fit_records`, `fit_model`, `plan`: the fit, and the searches that it finds worth while;
+//! - `fit_records`, `fit_model`, `plan`, `team`: the fit, the searches that it finds worth while, and its workers;
 //! - `model_records`: the records that a model is used for;
+//! - `scores`, `assignment`: the pairs that it takes for matches;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
+mod assignment;
 mod candidate_report;
 mod describe;
 mod explain;
@@ -20,7 +22,9 @@ mod options;
 mod pairs;
 mod plan;
 mod records;
+mod scores;
 mod search;
+mod team;
 
 pub use fields::columns as field_columns;
 pub use records::read::field_value;

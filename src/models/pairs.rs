@@ -1,30 +1,27 @@
 //! `bloom_model_duplicates` and `bloom_model_linkage`: the pairs that a model takes for matches.
 
-use std::collections::HashMap;
-
 use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Score, Scorer, Search, Status};
+use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, Status};
 use bloom_ident_core::range::counted;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
+use super::assignment::{Assignment, FoundPair};
 use super::fit;
 use super::model_records::ModelRecords;
 use super::options::{min_probability, ModelOptions};
+use super::scores::Scores;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::models::search::{describe, equality, scan, similar};
 use crate::pairs::records::Records;
-use crate::pg::budget::{push, Budget};
+use crate::pg::budget::Budget;
 use crate::pg::error::{notice, raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
 use crate::pg::progress::Progress;
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
-
-/// Patterns whose scores are remembered.
-const REMEMBERED: usize = 1 << 20;
 
 /// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb)`
 #[entry]
@@ -97,13 +94,13 @@ impl ModelSearch {
         let n = f64::from(records.store.records);
         let mut by_search = vec![0u64; self.model.searches.len()];
         let pairs = self.candidates(&mut records, &mut by_search, memory);
-        let mut scores = Scores {
-            scorer: Scorer::new(&self.model, n, records.all_pairs),
-            known: HashMap::new(),
-        };
+        let scorer = Scorer::new(&self.model, n, records.all_pairs);
+        let mut scores = Scores::new(scorer, memory / 16);
+        let mut assignment = self
+            .one_to_one
+            .then(|| Assignment::new(records.store.records, memory / 8));
         let mut output = Output {
             rows,
-            found: Vec::new(),
             progress: Progress::new(self.job),
             done: 0,
         };
@@ -132,17 +129,17 @@ impl ModelSearch {
                     b: compared.b,
                     score,
                 };
-                match self.one_to_one {
-                    true => push(&mut output.found, found),
-                    false => output.put(&found, &mut records.texts),
+                match &mut assignment {
+                    Some(assignment) => assignment.push(&found),
+                    None => output.put(&found, &mut records.texts),
                 }
             }
         }
         if output.done as f64 > most {
             self.too_many(&by_search, n, most);
         }
-        if self.one_to_one {
-            output.assign(&mut records.texts);
+        if let Some(assignment) = assignment {
+            assignment.finish(|found| output.put(found, &mut records.texts));
         }
     }
 
@@ -306,34 +303,8 @@ impl ModelSearch {
     }
 }
 
-/// Scores by pattern.
-struct Scores<'m> {
-    scorer: Scorer<'m>,
-    known: HashMap<Pattern, Score>,
-}
-
-impl Scores<'_> {
-    fn of(&mut self, pattern: Pattern) -> Score {
-        if self.known.len() >= REMEMBERED {
-            self.known.clear();
-        }
-        *self
-            .known
-            .entry(pattern)
-            .or_insert_with(|| self.scorer.score(pattern))
-    }
-}
-
-struct FoundPair {
-    a: u32,
-    b: u32,
-    score: Score,
-}
-
 struct Output {
     rows: ResultRows,
-    /// Pairs that are not given before all are known.
-    found: Vec<FoundPair>,
     progress: Progress,
     done: u64,
 }
@@ -353,28 +324,5 @@ impl Output {
                 found.score.bits.into_datum(),
             ])
         });
-    }
-
-    /// Each record once, by falling bits, and by the order of the keys where they are equal.
-    fn assign(&mut self, texts: &mut RecordTexts) {
-        let mut found = std::mem::take(&mut self.found);
-        found.sort_unstable_by(|x, y| {
-            y.score
-                .bits
-                .total_cmp(&x.score.bits)
-                .then((x.a, x.b).cmp(&(y.a, y.b)))
-        });
-        let mut taken = vec![0u64; (texts.records as usize).div_ceil(64)];
-        let is_taken =
-            |taken: &[u64], record: u32| taken[record as usize / 64] >> (record % 64) & 1 == 1;
-        for pair in &found {
-            check_for_interrupts();
-            if !is_taken(&taken, pair.a) && !is_taken(&taken, pair.b) {
-                for record in [pair.a, pair.b] {
-                    taken[record as usize / 64] |= 1 << (record % 64);
-                }
-                self.put(pair, texts);
-            }
-        }
     }
 }

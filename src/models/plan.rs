@@ -1,5 +1,7 @@
 //! The searches of a model: which ones are worth while.
 
+use std::collections::HashMap;
+
 use bloom_ident_core::model::search_choice::{choose, missed, Choice, Chosen, FoundTogether};
 use bloom_ident_core::model::values::Kind;
 use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SEARCHES};
@@ -7,7 +9,9 @@ use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search
 use super::fit_model::MOST_COUNTED;
 use super::fit_records::FitRecords;
 use crate::models::records::sketches::Sketches;
-use crate::models::search::candidates::{count, Candidates, PatternsBySearches};
+use crate::models::search::candidates::Candidates;
+use crate::models::search::pattern_counts::count;
+use crate::models::search::pattern_table::PatternTable;
 use crate::models::search::{equality, similar};
 
 /// Most records of a block of records that are equal, or similar, in two fields, and in one.
@@ -80,35 +84,33 @@ fn similar_searches(model: &MatchModel) -> Vec<Search> {
 }
 
 /// Pairs and expected matches, by the searches that find them. Pairs that are matches with less than the probability `sure` speak for no search.
+/// `each` gives patterns, always in the same order, each with the searches that have found its pairs, and how many those are.
 fn found_together(
     model: &MatchModel,
-    by_search: impl Iterator<Item = (u64, Pattern, u64)>,
+    each: impl FnOnce(&mut dyn FnMut(Pattern, u64, u64)),
     weight: f64,
     sure: f64,
 ) -> Vec<FoundTogether> {
-    let mut sorted: Vec<_> = by_search.collect();
-    sorted.sort_unstable();
     let scorer = Scorer::new(model, model.records, model.all_pairs);
-    let mut found: Vec<FoundTogether> = Vec::new();
-    for (searches, pattern, pairs) in sorted {
+    let mut by_searches = HashMap::<u64, FoundTogether>::new();
+    each(&mut |pattern, searches, pairs| {
         let pairs = pairs as f64 * weight;
         let probability = scorer.score(pattern).probability;
         let matches = pairs * probability;
-        let sure = if probability >= sure { matches } else { 0.0 };
-        match found.last_mut() {
-            Some(last) if last.searches == searches => {
-                last.pairs += pairs;
-                last.matches += matches;
-                last.sure += sure;
-            }
-            _ => found.push(FoundTogether {
-                searches,
-                pairs,
-                matches,
-                sure,
-            }),
+        let together = by_searches.entry(searches).or_insert(FoundTogether {
+            searches,
+            pairs: 0.0,
+            matches: 0.0,
+            sure: 0.0,
+        });
+        together.pairs += pairs;
+        together.matches += matches;
+        if probability >= sure {
+            together.sure += matches;
         }
-    }
+    });
+    let mut found: Vec<FoundTogether> = by_searches.into_values().collect();
+    found.sort_unstable_by_key(|together| together.searches);
     found
 }
 
@@ -120,15 +122,12 @@ pub fn plan(
     model: &mut MatchModel,
     records: &mut FitRecords,
     mut planned: Vec<PlannedSearch>,
-    (searches, by_search, weight): (&[Search], &PatternsBySearches, f64),
+    (searches, by_search, weight): (&[Search], &mut PatternTable, f64),
     memory: usize,
 ) {
     let scans = planned.len();
     let n = model.records;
-    let of = by_search
-        .iter()
-        .map(|(&(pattern, found), &pairs)| (found, pattern, pairs));
-    let found = found_together(model, of, weight, 0.0);
+    let found = found_together(model, |each| by_search.each(each), weight, 0.0);
     let mut take = |searches: &[Search], chosen: &[Chosen]| {
         planned.extend(chosen.iter().map(|chosen| PlannedSearch {
             search: searches[chosen.search].clone(),
@@ -230,15 +229,17 @@ fn by_similarity(
     let distinct = candidates.finish();
     let weight = distinct.weight();
     let new = distinct.filter(|(_, found)| found >> EQUAL & 1 == 0);
-    let by_search = count(new, &mut records.store);
-    let taken = by_search
-        .into_iter()
-        .filter_map(|((pattern, found), pairs)| {
+    let mut by_search = count(new, &mut records.store, memory / 4).finish(memory / 16);
+    let taken = |each: &mut dyn FnMut(Pattern, u64, u64)| {
+        by_search.each(|pattern, found, pairs| {
             let takes =
                 |number: &usize| found >> number & 1 == 1 && searches[*number].takes(pattern);
             let taken = (0..searches.len()).filter(takes);
             let found = taken.fold(0u64, |all, number| all | 1 << number);
-            (found != 0).then_some((found, pattern, pairs))
+            if found != 0 {
+                each(pattern, found, pairs);
+            }
         });
+    };
     found_together(model, taken, weight, SURE)
 }

@@ -31,7 +31,7 @@ pub use describe::{ClassFacts, LevelFacts};
 pub use explain::{Addend, Explainer, Reason};
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use frequent::FrequentLevels;
-pub use pattern::{Pattern, PatternCounts};
+pub use pattern::{CountedPatterns, Pattern, PatternBlock};
 pub use score::{Score, Scorer};
 
 /// Most fields of a model: a pattern has four bits for each.

@@ -1,7 +1,5 @@
 //! Patterns: the levels of a pair, and how many pairs have them.
 
-use std::collections::HashMap;
-
 /// One level for each field, four bits each, the first field lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pattern(pub u128);
@@ -26,33 +24,19 @@ impl Pattern {
     }
 }
 
-/// How many pairs have each pattern.
-#[derive(Clone, Debug, Default)]
-pub struct PatternCounts {
-    counts: HashMap<Pattern, u64>,
+/// Some patterns, and how many pairs have each.
+pub type PatternBlock = [(Pattern, u64)];
+
+/// Patterns and how many pairs have each, in the order of the patterns, so that what is summed over them never depends on how they came. They may
+/// be more than fit into memory, so they are read from the first to the last, as often as is needed.
+pub trait CountedPatterns {
+    /// Gives all of them to `each`, block by block.
+    fn each_block(&mut self, each: &mut dyn FnMut(&PatternBlock));
 }
 
-impl PatternCounts {
-    /// One pair more.
-    #[inline]
-    pub fn add(&mut self, pattern: Pattern, pairs: u64) {
-        *self.counts.entry(pattern).or_default() += pairs;
-    }
-
-    /// Patterns that occur.
-    pub fn len(&self) -> usize {
-        self.counts.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    /// The patterns in their order, so that what is summed over them never depends on how they came.
-    pub fn sorted(&self) -> Vec<(Pattern, u64)> {
-        let mut all: Vec<_> = self.counts.iter().map(|(&p, &n)| (p, n)).collect();
-        all.sort_unstable();
-        all
+/// In their order, each once.
+impl CountedPatterns for Vec<(Pattern, u64)> {
+    fn each_block(&mut self, each: &mut dyn FnMut(&PatternBlock)) {
+        each(self);
     }
 }

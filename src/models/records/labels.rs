@@ -26,12 +26,14 @@ pub struct Labels {
     pairs: Vec<([Vec<u8>; 2], bool)>,
     /// The numbers of the records that labels name, of the first relation and of the second.
     records: HashMap<Vec<u8>, [Option<u32>; 2]>,
+    /// What all this takes in memory, about.
+    pub bytes: usize,
 }
 
 impl Labels {
     /// Reads a relation with the columns a, b and same, with the caller's privileges. Rows with a NULL say nothing.
     ///
-    /// Errors: it has no such columns, or `same` is not boolean; more than fit into maintenance_work_mem.
+    /// Errors: it has no such columns, or `same` is not boolean; more than fit into half of maintenance_work_mem.
     pub fn read(oid: pg_sys::Oid) -> Labels {
         let name = lock(oid);
         let has = |column: &std::ffi::CStr| RecordColumn::find(oid, column.to_owned()).is_ok();
@@ -46,7 +48,7 @@ impl Labels {
             "SELECT a::pg_catalog.text, b::pg_catalog.text, CAST(same AS pg_catalog.bool) FROM ",
         );
         let mut labels = Labels::default();
-        let (budget, mut bytes) = (Budget::of_setting(), 0);
+        let budget = Budget::of_setting();
         let cursor = Cursor::open(sql.relation(oid), &[], BATCH);
         let mut output = cursor.output(0);
         cursor.each(|row| {
@@ -54,8 +56,11 @@ impl Labels {
                 return;
             };
             let pair = [a, b].map(|key| output.show(key, <[u8]>::to_vec));
-            bytes += 2 * (pair[0].len() + pair[1].len()) + LABEL_BYTES;
-            budget.check(bytes, || format!("{} labels", labels.pairs.len()));
+            labels.bytes += 2 * (pair[0].len() + pair[1].len()) + LABEL_BYTES;
+            // the other half is for the records and their pairs
+            budget.check(2 * labels.bytes, || {
+                format!("{} labels", labels.pairs.len())
+            });
             for key in &pair {
                 labels.records.entry(key.clone()).or_default();
             }

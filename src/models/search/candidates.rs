@@ -1,12 +1,9 @@
 //! Pairs that several searches have found, each once.
 
-use std::collections::HashMap;
-
-use bloom_ident_core::model::{Pattern, MOST_SEARCHES};
+use bloom_ident_core::model::MOST_SEARCHES;
 
 use crate::models::records::identities::mix;
 use crate::models::records::store::{PairNumbers, RowStore};
-use crate::pg::check_for_interrupts;
 use crate::pg::file::{SortedWords, WordSort};
 
 /// Bits of a search's number.
@@ -110,22 +107,4 @@ impl Iterator for Distinct {
             }
         }
     }
-}
-
-/// Pairs of one pattern that the same searches have found, and whose records count.
-pub type PatternsBySearches = HashMap<(Pattern, u64), u64>;
-
-/// Compares pairs, and counts them by pattern and searches.
-pub fn count(pairs: impl Iterator<Item = (u64, u64)>, store: &mut RowStore) -> PatternsBySearches {
-    let mut counts = PatternsBySearches::new();
-    for (i, (pair, searches)) in pairs.enumerate() {
-        if i % 256 == 0 {
-            check_for_interrupts();
-        }
-        let compared = store.compare(pair);
-        if compared.counts {
-            *counts.entry((compared.pattern, searches)).or_default() += 1;
-        }
-    }
-    counts
 }

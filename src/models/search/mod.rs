@@ -4,6 +4,8 @@ use bloom_ident_core::model::{MatchModel, Search};
 
 pub mod candidates;
 pub mod equality;
+pub mod pattern_counts;
+pub mod pattern_table;
 pub mod scan;
 pub mod similar;
 

@@ -1,7 +1,7 @@
 //! How often two different records agree by chance.
 
 use super::{Shares, TYPICAL_EQUAL, TYPICAL_UNEQUAL};
-use crate::model::pattern::{Pattern, PatternCounts};
+use crate::model::pattern::CountedPatterns;
 use crate::model::values::{equal_level, EQUAL, LEVELS, MISSING, PRESENT, SWAPPED};
 
 /// What is known of the values of a field, over the records that count.
@@ -62,20 +62,24 @@ impl FieldFrequencies {
     }
 }
 
-/// The patterns of random pairs of records.
-#[derive(Clone, Debug, Default)]
-pub struct RandomPairs {
-    /// Each pattern with its pairs, sorted.
-    pub patterns: Vec<(Pattern, u64)>,
-}
-
-impl RandomPairs {
-    /// Of counted pairs.
-    pub fn of(counts: &PatternCounts) -> RandomPairs {
-        RandomPairs {
-            patterns: counts.sorted(),
+/// How many pairs have each level, by field.
+pub(super) fn pairs_by_level(
+    patterns: &mut dyn CountedPatterns,
+    fields: usize,
+    mut turn: impl FnMut(),
+) -> Vec<[u64; LEVELS]> {
+    let mut pairs = vec![[0; LEVELS]; fields];
+    patterns.each_block(&mut |block| {
+        for some in block.chunks(4096) {
+            turn();
+            for &(pattern, n) in some {
+                for (k, pairs) in pairs.iter_mut().enumerate() {
+                    pairs[pattern.level(k)] += n;
+                }
+            }
         }
-    }
+    });
+    pairs
 }
 
 /// What a field has to do with names that change places. Two fields always do so together, which is one observation: the first field's level speaks for
@@ -114,17 +118,8 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs.
-    pub fn of(
-        field: usize,
-        frequencies: &FieldFrequencies,
-        random: &RandomPairs,
-        swap: Swap,
-    ) -> Chance {
-        let mut pairs = [0u64; LEVELS];
-        for &(pattern, n) in &random.patterns {
-            pairs[pattern.level(field)] += n;
-        }
+    /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs, of which so many have each level.
+    pub fn of(frequencies: &FieldFrequencies, pairs: &[u64; LEVELS], swap: Swap) -> Chance {
         let all: u64 = pairs.iter().sum();
         let missing = pairs[MISSING] as f64 / all.max(1) as f64;
         let equal: f64 = frequencies.equal.iter().sum();

@@ -1,5 +1,25 @@
 //! The classes of pairs that agree in some fields and are no matches.
 
+use super::Shares;
+
+/// A class of pairs. The first class of a fit is that of the matches.
+#[derive(Clone, Debug)]
+pub struct ClassFit {
+    /// The fields that agree by chance only, as bits.
+    pub chance: u32,
+    /// Expected pairs.
+    pub pairs: f64,
+    /// The share of each level, for every field.
+    pub shares: Vec<Shares>,
+}
+
+impl ClassFit {
+    /// The expected pairs, and the share of each level, field by field.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = f64> + '_ {
+        std::iter::once(self.pairs).chain(self.shares.iter().flatten().copied())
+    }
+}
+
 /// Most personal fields whose subsets have classes of their own.
 const MOST_PERSONAL: usize = 5;
 

@@ -36,17 +36,17 @@ impl Dependence {
         self.edges.iter().map(log).sum()
     }
 
-    /// Learns from patterns of random pairs with their weights.
-    pub(super) fn learn(fields: usize, sample: &[(Pattern, f64)]) -> Dependence {
+    /// Learns from random pairs.
+    pub(super) fn learn(joint: &JointLevels) -> Dependence {
         let mut edges = Vec::new();
-        for a in 0..fields {
+        for a in 0..joint.fields {
             for b in 0..a {
-                edges.push(edge(a, b, sample));
+                edges.push(edge(a, b, &joint.tables[edges.len()]));
             }
         }
         // the order of the fields settles ties
         edges.sort_by(|x, y| y.information.total_cmp(&x.information));
-        let mut part: Vec<usize> = (0..fields).collect();
+        let mut part: Vec<usize> = (0..joint.fields).collect();
         edges.retain(|edge| {
             let [x, y] = edge.fields.map(|field| part[field]);
             for p in &mut part {
@@ -60,17 +60,43 @@ impl Dependence {
     }
 }
 
-fn edge(a: usize, b: usize, sample: &[(Pattern, f64)]) -> DependentFields {
-    let mut joint = [[0.0; ORDERED]; ORDERED];
-    for &(pattern, weight) in sample {
-        let (x, y) = (pattern.level(a), pattern.level(b));
-        if x < ORDERED && y < ORDERED {
-            joint[x][y] += weight;
+/// How often the levels of two fields come together.
+type Joint = [[f64; ORDERED]; ORDERED];
+
+/// The same for all two fields.
+pub(super) struct JointLevels {
+    fields: usize,
+    /// Of the fields 1 and 0, 2 and 0, 2 and 1, 3 and 0, and so on.
+    tables: Vec<Joint>,
+}
+
+impl JointLevels {
+    pub fn new(fields: usize) -> JointLevels {
+        JointLevels {
+            fields,
+            tables: vec![[[0.0; ORDERED]; ORDERED]; fields * fields.saturating_sub(1) / 2],
         }
     }
+
+    /// Pairs of one pattern.
+    pub fn add(&mut self, pattern: Pattern, weight: f64) {
+        let mut tables = self.tables.iter_mut();
+        for a in 0..self.fields {
+            let x = pattern.level(a);
+            for (b, joint) in (0..a).zip(&mut tables) {
+                let y = pattern.level(b);
+                if x < ORDERED && y < ORDERED {
+                    joint[x][y] += weight;
+                }
+            }
+        }
+    }
+}
+
+fn edge(a: usize, b: usize, joint: &Joint) -> DependentFields {
     let rows = joint.map(|row| row.iter().sum::<f64>());
     let mut columns = [0.0; ORDERED];
-    for row in &joint {
+    for row in joint {
         for (sum, n) in columns.iter_mut().zip(row) {
             *sum += n;
         }

@@ -1,5 +1,8 @@
 //! Expectation maximisation of a Poisson mixture over the counts of patterns.
 
+use super::classes::ClassFit;
+use super::evidence::{Evidence, Helpers, StepSize};
+use super::expected::Step;
 use super::shares::{cap_unlike, make_monotone};
 use super::{
     Chance, Dependence, Shares, Swap, ANCHOR_ROUNDS, CONVERGED, MOST_ROUNDS, PRIOR_PAIRS,
@@ -8,37 +11,16 @@ use super::{
 use crate::model::pattern::Pattern;
 use crate::model::values::{LEVELS, MISSING, PRESENT, SWAPPED};
 
-/// Pairs of one pattern, of which the same is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evidence {
-    /// Their levels.
-    pub pattern: Pattern,
-    /// How many there are.
-    pub pairs: f64,
-    /// Whether they are matches, if somebody has said so.
-    pub label: Option<bool>,
-}
-
-/// A class of pairs. The first class of a fit is that of the matches.
-#[derive(Clone, Debug)]
-pub struct ClassFit {
-    /// The fields that agree by chance only, as bits.
-    pub chance: u32,
-    /// Expected pairs.
-    pub pairs: f64,
-    /// The share of each level, for every field.
-    pub shares: Vec<Shares>,
-}
-
 /// What stays the same during a fit.
 pub(super) struct Setting<'a> {
     pub fields: usize,
-    pub evidence: &'a [Evidence],
     pub chance: &'a [Chance],
     pub dependence: &'a Dependence,
-    /// All pairs of records.
-    pub all_pairs: f64,
+    /// Logarithm of the number of all pairs of records.
+    all_pairs: f64,
     pub records: f64,
+    /// Logarithms of the levels' shares among random pairs, by field.
+    random: Vec<Shares>,
 }
 
 /// What a fit ends with.
@@ -48,11 +30,29 @@ pub(super) struct Outcome {
     pub converged: bool,
 }
 
-impl Setting<'_> {
+impl<'a> Setting<'a> {
+    /// Of `records` records, which make `all_pairs` pairs.
+    pub fn new(
+        chance: &'a [Chance],
+        dependence: &'a Dependence,
+        all_pairs: f64,
+        records: f64,
+    ) -> Setting<'a> {
+        Setting {
+            fields: chance.len(),
+            chance,
+            dependence,
+            all_pairs: all_pairs.ln(),
+            records,
+            random: chance.iter().map(|of| of.u.map(f64::ln)).collect(),
+        }
+    }
+
     /// Logarithm of the expected random pairs of a pattern.
     pub fn random(&self, pattern: Pattern) -> f64 {
-        let u = |k: usize| self.chance[k].u[pattern.level(k)].ln();
-        self.all_pairs.ln() + (0..self.fields).map(u).sum::<f64>() + self.dependence.log(pattern)
+        let logs = self.random.iter().enumerate();
+        let sum: f64 = logs.map(|(k, logs)| logs[pattern.level(k)]).sum();
+        self.all_pairs + sum + self.dependence.log(pattern)
     }
 
     /// The class of matches, or another one, before the first round. A second class of the same fields begins nearer to random pairs, as two that
@@ -86,27 +86,51 @@ impl Setting<'_> {
     }
 
     /// Fits the matches, and one class for each set of fields that agree by chance. `turn` is called every few milliseconds.
-    pub fn fit(&self, sets: &[u32], mut turn: impl FnMut()) -> Outcome {
+    pub fn fit(
+        &self,
+        sets: &[u32],
+        evidence: &mut Evidence<'_>,
+        helpers: &mut dyn Helpers,
+        mut turn: impl FnMut(),
+    ) -> Outcome {
         let mut classes: Vec<ClassFit> = [0]
             .iter()
             .chain(sets)
             .enumerate()
             .map(|(i, &set)| self.begin(set, i > 0 && sets[..i - 1].contains(&set)))
             .collect();
-        let random: Vec<f64> = self
-            .evidence
-            .iter()
-            .map(|e| self.random(e.pattern))
-            .collect();
+        let size = StepSize {
+            patterns: evidence.len(&mut turn),
+            fields: self.fields,
+            classes: classes.len(),
+        };
+        let is_helped = helpers.begin(size, &mut |each| {
+            evidence.each(&mut turn, |_, known| {
+                each(known, self.random(known.pattern));
+            });
+        });
+        let mut random = Vec::new();
         let mut before = f64::NEG_INFINITY;
         for round in 0..MOST_ROUNDS {
-            let (sums, likelihood) = self.expect(&classes, &random, &mut turn);
+            let numbers: Vec<f64> = classes.iter().flat_map(ClassFit::numbers).collect();
+            let mut all = vec![0.0; size.result()];
+            let mut add = |some: &[f64]| {
+                for (all, some) in all.iter_mut().zip(some) {
+                    *all += some;
+                }
+            };
+            match is_helped {
+                true => helpers.step(&numbers, &mut add),
+                false => self.expect(size, &numbers, evidence, &mut random, &mut turn, &mut add),
+            }
+            let expected: f64 = classes.iter().map(|class| class.pairs).sum();
+            let likelihood = all[size.result() - 1] - expected;
             let free = round >= ANCHOR_ROUNDS;
-            for (class, sums) in classes.iter_mut().zip(&sums) {
-                class.pairs = sums.pairs;
+            for (class, sums) in classes.iter_mut().zip(all.chunks_exact(size.of_class())) {
+                class.pairs = sums[0];
                 let is_match = class.chance == 0;
                 if !is_match || free {
-                    self.maximise(class, sums, is_match);
+                    self.maximise(class, &sums[1..], is_match);
                 }
             }
             // negated, so that a likelihood that is no number ends it
@@ -127,70 +151,46 @@ impl Setting<'_> {
         }
     }
 
-    /// How many pairs of each class are expected to have each level, and the logarithm of the likelihood of the classes so far.
+    /// A step of this process alone, chunk by chunk. `random` remembers the first of the patterns' expected random pairs.
     fn expect(
         &self,
-        classes: &[ClassFit],
-        random: &[f64],
-        mut turn: impl FnMut(),
-    ) -> (Vec<Sums>, f64) {
-        let logs: Vec<(f64, Vec<Shares>)> = classes
-            .iter()
-            .map(|class| {
-                let log = |shares: &Shares| shares.map(|share| share.max(1e-12).ln());
-                (
-                    class.pairs.max(1e-9).ln(),
-                    class.shares.iter().map(log).collect(),
-                )
-            })
-            .collect();
-        let mut sums: Vec<Sums> = classes.iter().map(|_| Sums::new(self.fields)).collect();
-        let mut intensities = vec![0.0; classes.len()];
-        let mut likelihood = 0.0;
-        for (i, (evidence, &random)) in self.evidence.iter().zip(random).enumerate() {
-            if i % 4096 == 0 {
-                turn();
-            }
-            let mut top = random;
-            for (intensity, (pairs, logs)) in intensities.iter_mut().zip(&logs) {
-                let mut sum = *pairs;
-                for (k, logs) in logs.iter().enumerate() {
-                    sum += logs[evidence.pattern.level(k)];
+        size: StepSize,
+        classes: &[f64],
+        evidence: &mut Evidence<'_>,
+        random: &mut Vec<f64>,
+        turn: impl FnMut(),
+        each: &mut dyn FnMut(&[f64]),
+    ) {
+        let mut step = Step::new(size, classes);
+        let mut result = vec![0.0; size.result()];
+        let (remembered, chunk) = (evidence.remembered, size.chunk());
+        evidence.each(turn, |i, known| {
+            let random = match random.get(i) {
+                Some(&random) => random,
+                None => {
+                    let computed = self.random(known.pattern);
+                    if i < remembered {
+                        random.push(computed);
+                    }
+                    computed
                 }
-                *intensity = sum;
-                top = top.max(sum);
+            };
+            if i > 0 && i.is_multiple_of(chunk) {
+                step.take(&mut result);
+                each(&result);
             }
-            let mut all = (random - top).exp();
-            for intensity in &mut intensities {
-                *intensity = (*intensity - top).exp();
-                all += *intensity;
-            }
-            likelihood += evidence.pairs * (top + all.ln());
-            match evidence.label {
-                None => (),
-                Some(true) => {
-                    intensities.fill(0.0);
-                    intensities[0] = 1.0;
-                    all = 1.0;
-                }
-                Some(false) => {
-                    all -= intensities[0];
-                    intensities[0] = 0.0;
-                    all = all.max(f64::MIN_POSITIVE);
-                }
-            }
-            for (sums, intensity) in sums.iter_mut().zip(&intensities) {
-                sums.add(evidence.pattern, evidence.pairs * intensity / all);
-            }
-        }
-        likelihood -= classes.iter().map(|class| class.pairs).sum::<f64>();
-        (sums, likelihood)
+            step.add(known, random);
+        });
+        step.take(&mut result);
+        each(&result);
     }
 
-    fn maximise(&self, class: &mut ClassFit, sums: &Sums, is_match: bool) {
+    fn maximise(&self, class: &mut ClassFit, sums: &[f64], is_match: bool) {
         for k in (0..self.fields).filter(|k| class.chance >> k & 1 == 0) {
             let of = &self.chance[k];
-            let mut shares = sums.levels[k];
+            let mut shares: Shares = sums[k * LEVELS..][..LEVELS]
+                .try_into()
+                .expect("so many levels");
             if of.swap == Swap::Silent {
                 shares[SWAPPED] = 0.0;
             }
@@ -213,29 +213,6 @@ impl Setting<'_> {
                 shares[SWAPPED] = 1.0;
             }
             class.shares[k] = shares;
-        }
-    }
-}
-
-/// Expected pairs of a class.
-struct Sums {
-    pairs: f64,
-    levels: Vec<Shares>,
-}
-
-impl Sums {
-    fn new(fields: usize) -> Sums {
-        Sums {
-            pairs: 0.0,
-            levels: vec![[0.0; LEVELS]; fields],
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, pattern: Pattern, pairs: f64) {
-        self.pairs += pairs;
-        for (k, levels) in self.levels.iter_mut().enumerate() {
-            levels[pattern.level(k)] += pairs;
         }
     }
 }

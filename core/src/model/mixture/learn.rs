@@ -1,20 +1,25 @@
 //! Fits until what is known of random pairs is free of matches, and every class explains something.
 
+use super::chance::pairs_by_level;
+use super::dependence::JointLevels;
 use super::em::{Outcome, Setting};
 use super::{
-    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, RandomPairs, Swap, LEAST_CLASS,
+    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, Helpers, Shares, Swap, LEAST_CLASS,
     LEAST_CLEAN, PASSES,
 };
+use crate::model::pattern::{CountedPatterns, Pattern};
 use crate::model::values::{MISSING, PRESENT, SWAPPED};
 
 /// What a fit begins with.
 pub struct FitInput<'a> {
     /// One for each field.
     pub frequencies: &'a [FieldFrequencies],
-    /// Of the records that count.
-    pub random: &'a RandomPairs,
-    /// The candidates, sorted by pattern.
-    pub evidence: &'a [Evidence],
+    /// Random pairs of the records that count.
+    pub random: &'a mut dyn CountedPatterns,
+    /// The candidates.
+    pub evidence: Evidence<'a>,
+    /// Who computes beside this process.
+    pub helpers: &'a mut dyn Helpers,
     /// All pairs of the records that count.
     pub all_pairs: f64,
     /// Records, of both tables.
@@ -41,17 +46,11 @@ pub struct Fit {
 }
 
 /// Learns a model. `turn` is called every few milliseconds.
-pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
+pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
     let fields = input.frequencies.len();
+    let random = pairs_by_level(input.random, fields, &mut turn);
     let first: Vec<Chance> = (0..fields)
-        .map(|k| {
-            Chance::of(
-                k,
-                &input.frequencies[k],
-                input.random,
-                Swap::of(k, input.swap),
-            )
-        })
+        .map(|k| Chance::of(&input.frequencies[k], &random[k], Swap::of(k, input.swap)))
         .collect();
     let mut fit = Fit {
         chance: first.clone(),
@@ -62,27 +61,28 @@ pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
     };
     let mut sets = input.sets;
     for pass in 0..PASSES {
-        let setting = Setting {
-            fields,
-            evidence: input.evidence,
-            chance: &fit.chance,
-            dependence: &fit.dependence,
-            all_pairs: input.all_pairs,
-            records: input.records,
-        };
-        let (outcome, rounds) = fit_classes(&setting, &mut sets, input.records, &mut turn);
-        let sample: Vec<_> = match pass + 1 < PASSES {
-            true => input
-                .random
-                .patterns
-                .iter()
-                .map(|&(pattern, n)| {
-                    let log = log_match(&outcome.classes[0], pattern) - setting.random(pattern);
-                    (pattern, n as f64 / (1.0 + log.clamp(-50.0, 50.0).exp()))
-                })
-                .collect(),
-            false => Vec::new(),
-        };
+        let setting = Setting::new(&fit.chance, &fit.dependence, input.all_pairs, input.records);
+        let (outcome, rounds) = fit_classes(
+            &setting,
+            &mut sets,
+            &mut input.evidence,
+            input.helpers,
+            input.records,
+            &mut turn,
+        );
+        let mut joint = JointLevels::new(fields);
+        if pass + 1 < PASSES {
+            let matches = MatchLogs::new(&outcome.classes[0]);
+            input.random.each_block(&mut |block| {
+                for some in block.chunks(4096) {
+                    turn();
+                    for &(pattern, n) in some {
+                        let log = matches.log(pattern) - setting.random(pattern);
+                        joint.add(pattern, n as f64 / (1.0 + log.clamp(-50.0, 50.0).exp()));
+                    }
+                }
+            });
+        }
         fit.rounds += rounds;
         fit.converged = outcome.converged;
         fit.classes = outcome.classes;
@@ -91,29 +91,46 @@ pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
             for (k, chance) in fit.chance.iter_mut().enumerate() {
                 clean(chance, &first[k], &fit.classes[0], k, input.all_pairs);
             }
-            fit.dependence = Dependence::learn(fields, &sample);
+            fit.dependence = Dependence::learn(&joint);
         }
     }
     fit
 }
 
-/// Logarithm of the expected matches of a pattern.
-fn log_match(class: &ClassFit, pattern: crate::model::Pattern) -> f64 {
-    let shares = class.shares.iter().enumerate();
-    let logs = shares.map(|(k, shares)| shares[pattern.level(k)].max(1e-12).ln());
-    class.pairs.max(1e-9).ln() + logs.sum::<f64>()
+/// Logarithms of the class of matches.
+struct MatchLogs {
+    pairs: f64,
+    shares: Vec<Shares>,
+}
+
+impl MatchLogs {
+    fn new(class: &ClassFit) -> MatchLogs {
+        let logs = |shares: &Shares| shares.map(|share| share.max(1e-12).ln());
+        MatchLogs {
+            pairs: class.pairs.max(1e-9).ln(),
+            shares: class.shares.iter().map(logs).collect(),
+        }
+    }
+
+    /// Of the expected matches of a pattern.
+    fn log(&self, pattern: Pattern) -> f64 {
+        let shares = self.shares.iter().enumerate();
+        self.pairs + shares.map(|(k, logs)| logs[pattern.level(k)]).sum::<f64>()
+    }
 }
 
 /// Fits, and drops the classes that explain next to nothing: they only take from the matches.
 fn fit_classes(
     setting: &Setting<'_>,
     sets: &mut Vec<u32>,
+    evidence: &mut Evidence<'_>,
+    helpers: &mut dyn Helpers,
     records: f64,
     mut turn: impl FnMut(),
 ) -> (Outcome, usize) {
     let mut rounds = 0;
     loop {
-        let outcome = setting.fit(sets, &mut turn);
+        let outcome = setting.fit(sets, evidence, helpers, &mut turn);
         rounds += outcome.rounds;
         let least = LEAST_CLASS * records;
         let kept: Vec<u32> = outcome.classes[1..]

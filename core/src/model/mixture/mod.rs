@@ -4,13 +4,17 @@ mod chance;
 mod classes;
 mod dependence;
 mod em;
+mod evidence;
+mod exp;
+mod expected;
 mod learn;
 mod shares;
 
-pub use chance::{Chance, FieldFrequencies, FrequencyCount, RandomPairs, Swap};
-pub use classes::class_sets;
+pub use chance::{Chance, FieldFrequencies, FrequencyCount, Swap};
+pub use classes::{class_sets, ClassFit};
 pub use dependence::{Dependence, DependentFields};
-pub use em::{ClassFit, Evidence};
+pub use evidence::{EachPattern, Evidence, Helpers, KnownPairs, NoHelpers, StepSize};
+pub use expected::Step;
 pub use learn::{learn, Fit, FitInput};
 
 use super::values::{EQUAL, LEVELS, ORDERED, PRESENT, UNLIKE};

@@ -1,0 +1,117 @@
+//! Pairs counted by their pattern and the searches that have found them, in a bounded memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use bloom_ident_core::model::Pattern;
+
+use super::pattern_table::{PatternTable, PatternTableBuilder};
+use crate::models::records::identities::mix;
+use crate::models::records::store::RowStore;
+use crate::pg::check_for_interrupts;
+use crate::pg::file::RecordSort;
+
+/// Two halves of a pattern, the upper one first, and the searches as bits.
+type Key = [u64; 3];
+
+/// Mixes numbers; for keys that nobody makes on purpose.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for word in bytes.chunks(size_of::<u64>()) {
+            let mut whole = [0; size_of::<u64>()];
+            whole[..word.len()].copy_from_slice(word);
+            self.write_u64(u64::from_ne_bytes(whole));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = mix(self.0 ^ word);
+    }
+
+    // of an array; all keys have the same
+    fn write_usize(&mut self, _: usize) {}
+}
+
+/// Pairs that are being counted. What does not fit into memory is sorted in a temporary file.
+pub struct PatternCounting {
+    counts: HashMap<Key, u64, BuildHasherDefault<Mixed>>,
+    /// Most keys in memory.
+    most: usize,
+    spilled: RecordSort<4>,
+}
+
+impl PatternCounting {
+    /// Takes about `memory` bytes.
+    pub fn new(memory: usize) -> PatternCounting {
+        // A table has a power of two of places, of which seven in eight are used; it is half as large besides while it grows.
+        const PLACE: usize = size_of::<(Key, u64)>() + 1;
+        let places = (memory / 2 / (PLACE + PLACE / 2)).max(1 << 10);
+        PatternCounting {
+            counts: HashMap::default(),
+            most: (1usize << places.ilog2()) / 8 * 7,
+            spilled: RecordSort::new(memory / 2),
+        }
+    }
+
+    /// So many pairs more.
+    #[inline]
+    pub fn add(&mut self, pattern: Pattern, searches: u64, pairs: u64) {
+        let key = [(pattern.0 >> 64) as u64, pattern.0 as u64, searches];
+        if let Some(count) = self.counts.get_mut(&key) {
+            *count += pairs;
+            return;
+        }
+        if self.counts.len() == self.most {
+            self.spill();
+        }
+        self.counts.insert(key, pairs);
+    }
+
+    #[cold]
+    fn spill(&mut self) {
+        for ([high, low, searches], pairs) in self.counts.drain() {
+            self.spilled.push([high, low, searches, pairs]);
+        }
+    }
+
+    /// What has been counted, of which `memory` bytes are kept in memory.
+    pub fn finish(mut self, memory: usize) -> PatternTable {
+        self.spill();
+        self.counts = HashMap::default();
+        let mut table = PatternTableBuilder::new(memory);
+        for (i, [high, low, searches, pairs]) in self.spilled.finish().enumerate() {
+            if i % 1024 == 0 {
+                check_for_interrupts();
+            }
+            let pattern = Pattern(u128::from(high) << 64 | u128::from(low));
+            table.add(pattern, searches, pairs);
+        }
+        table.finish()
+    }
+}
+
+/// Compares pairs, and counts those whose records count by pattern and searches.
+pub fn count(
+    pairs: impl Iterator<Item = (u64, u64)>,
+    store: &mut RowStore,
+    memory: usize,
+) -> PatternCounting {
+    let mut counts = PatternCounting::new(memory);
+    for (i, (pair, searches)) in pairs.enumerate() {
+        if i % 256 == 0 {
+            check_for_interrupts();
+        }
+        let compared = store.compare(pair);
+        if compared.counts {
+            counts.add(compared.pattern, searches, 1);
+        }
+    }
+    counts
+}
