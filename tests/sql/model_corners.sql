@@ -1,0 +1,25 @@
+-- Match models at their corners: keys of all sorts, limits, and records that hardly differ.
+CREATE SCHEMA model_corners;
+SET search_path = model_corners, public;
+CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text, address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text);
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/data/febrl3.csv'
+COPY febrl FROM :'file' (FORMAT csv, HEADER);
+CREATE TABLE people AS SELECT * FROM febrl WHERE cluster_id < 140;
+
+-- The key may be a field, too, and a column may be named as SQL names an expression.
+SELECT model ->> 'status' AS status, (SELECT count(*) > 100 FROM bloom_model_duplicates('people', 'rec_id', model)) AS found
+FROM bloom_model_fit('people', 'rec_id', '{rec_id:code,given_name,surname,suburb,postcode}') AS model;
+CREATE VIEW odd AS SELECT rec_id AS "case", given_name, surname, suburb, ident_normalize(date_of_birth, true)::date AS born FROM people WHERE date_of_birth ~ '^\d{4}0[1-9]0[1-9]$';
+SELECT model ->> 'status' AS status, (SELECT count(*) > 10 FROM bloom_model_duplicates('odd', 'case', model)) AS found FROM bloom_model_fit('odd', 'case') AS model;
+
+-- Labels have keys as the type writes them, and not as a cast does.
+CREATE TABLE typed AS SELECT row_number() OVER (ORDER BY rec_id) AS n, given_name, surname, suburb, postcode FROM people;
+CREATE VIEW padded AS SELECT ('k' || n)::char(8) AS id, given_name, surname, suburb, postcode FROM typed;
+CREATE VIEW address AS SELECT '10.0.0.0'::inet + n AS id, given_name, surname, suburb, postcode FROM typed;
+CREATE VIEW padded_label AS SELECT x.id AS a, y.id AS b, false AS same FROM padded x, padded y WHERE x.id = 'k1' AND y.id = 'k2';
+CREATE VIEW address_label AS SELECT '10.0.0.1'::inet AS a, '10.0.0.2'::inet AS b, false AS same;
+SELECT bloom_model_fit('padded', 'id', labels => 'padded_label') = bloom_model_fit('address', 'id', labels => 'address_label') AS same;
+
+SET client_min_messages = warning;
+DROP SCHEMA model_corners CASCADE;
