@@ -1,6 +1,6 @@
 //! `bloom_model_candidates` and `bloom_model_candidates_linkage`: what the searches for pairs will find, before the work.
 
-use bloom_ident_core::model::{MatchModel, Search};
+use bloom_ident_core::model::Search;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::model_records::ModelRecords;
@@ -98,7 +98,7 @@ fn report(
                 );
             }
         }
-        let name = to_database(&describe(&model, &planned.search));
+        let name = to_database(&model.search_meaning(&planned.search));
         rows.make(|| {
             Some([
                 Some(text_datum(&name)),
@@ -112,30 +112,4 @@ fn report(
         });
     }
     NewValue(pg_sys::Datum::null())
-}
-
-fn describe(model: &MatchModel, search: &Search) -> String {
-    let names = |fields: &[usize]| {
-        let names: Vec<&str> = fields
-            .iter()
-            .map(|&field| model.fields[field].name.as_str())
-            .collect();
-        names.join(" and ")
-    };
-    match search {
-        Search::Similar {
-            fields,
-            least,
-            most,
-        } => {
-            let names = names(fields);
-            format!("similar {names}, 0.{least:02} or more each, blocks of {most} records at most")
-        }
-        Search::Scan { least } => {
-            format!("all pairs with a mean similarity of 0.{least:02} or more")
-        }
-        Search::Equal { fields, most } => {
-            format!("equal {}, blocks of {most} records at most", names(fields))
-        }
-    }
 }

@@ -4,7 +4,7 @@
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
 //! - `fit_records`, `fit_model`, `plan`: the fit, and the searches that it finds worth while;
-//! - `model_records`: the records that a model is used for;
+//! - `model_records`, `pair_limit`: the records that a model is used for, and how many pairs of them are compared;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
 mod candidate_report;
@@ -17,6 +17,7 @@ mod fit_records;
 mod guess;
 mod model_records;
 mod options;
+mod pair_limit;
 mod pairs;
 mod plan;
 mod records;

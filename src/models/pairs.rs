@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 
 use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Score, Scorer, Search, Status};
-use bloom_ident_core::range::counted;
+use bloom_ident_core::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fit;
 use super::model_records::ModelRecords;
 use super::options::{min_probability, ModelOptions};
+use super::pair_limit::PairLimit;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::models::search::{equality, scan, similar};
 use crate::pairs::records::Records;
 use crate::pg::budget::{push, Budget};
-use crate::pg::error::{notice, raise, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
 use crate::pg::progress::Progress;
@@ -95,7 +95,9 @@ impl ModelSearch {
         let memory = Budget::of_setting().bytes();
         let mut records = ModelRecords::read(&self.model, relations, memory, self.job);
         let n = f64::from(records.store.records);
-        let pairs = self.candidates(&mut records, memory);
+        let most = self.options.most_pairs(n);
+        let mut limit = PairLimit::new(&self.model, n, records.all_pairs, most);
+        let pairs = self.candidates(&mut records, &mut limit, memory);
         let mut scores = Scores {
             scorer: Scorer::new(&self.model, n, records.all_pairs),
             known: HashMap::new(),
@@ -106,20 +108,17 @@ impl ModelSearch {
             progress: Progress::new(self.job),
             done: 0,
         };
-        let most = self.options.most_pairs(n);
         for (i, (pair, found)) in pairs.enumerate() {
             if i % 256 == 0 {
                 check_for_interrupts();
                 output.report();
             }
             let compared = records.store.compare(pair);
-            if !self.takes(compared.pattern, found) {
+            let Some(search) = self.taken_by(compared.pattern, found) else {
                 continue;
-            }
+            };
             output.done += 1;
-            if output.done as f64 > most {
-                too_many(most);
-            }
+            limit.count(search);
             let score = scores.of(compared.pattern);
             if score.probability >= self.least {
                 let found = FoundPair {
@@ -177,34 +176,35 @@ impl ModelSearch {
         }
     }
 
-    /// Whether a pair is one that a search is for that has come across it.
-    fn takes(&self, pattern: Pattern, found: u64) -> bool {
-        let searches = self.model.searches.iter().enumerate();
+    /// The first search that has come across a pair and is for it.
+    fn taken_by(&self, pattern: Pattern, found: u64) -> Option<usize> {
+        let mut searches = self.model.searches.iter().enumerate();
         searches
-            .filter(|(number, _)| found >> number & 1 == 1)
-            .any(|(_, planned)| planned.search.takes(pattern))
+            .find(|(number, planned)| found >> number & 1 == 1 && planned.search.takes(pattern))
+            .map(|(number, _)| number)
     }
 
     /// The pairs that the model's searches come across.
-    fn candidates(&self, records: &mut ModelRecords, memory: usize) -> Distinct {
+    fn candidates(
+        &self,
+        records: &mut ModelRecords,
+        limit: &mut PairLimit<'_>,
+        memory: usize,
+    ) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let second = records.texts.second;
-        let n = f64::from(records.store.records);
-        let most = self.options.most_pairs(n);
-        let chosen = equality::chosen(&self.model, n, records.all_pairs, most);
-        let mut sketches = records.sketches(&self.model, &chosen);
+        let mut sketches = records.sketches(&self.model, limit.chosen());
         for (number, planned) in self.model.searches.iter().enumerate() {
-            if !chosen[number] {
+            if !limit.chosen()[number] {
                 continue;
             }
             let is_exact = !matches!(planned.search, Search::Similar { .. });
-            let mut found = 0u64;
+            limit.begin();
             let mut push = |a: u32, b: u32| {
                 candidates.push(a, b, number);
-                found += 1;
                 // what is similar is known when it is compared
-                if is_exact && found as f64 > most {
-                    too_many(most);
+                if is_exact {
+                    limit.count(number);
                 }
             };
             match &planned.search {
@@ -234,52 +234,10 @@ impl ModelSearch {
                 }
             }
         }
-        self.tell_left_out(&chosen, n, records.all_pairs, most);
+        limit.tell_left_out(self.job);
+        limit.begin_new();
         candidates.finish()
     }
-
-    /// Says which searches are left out, and what is lost by that.
-    fn tell_left_out(&self, chosen: &[bool], n: f64, all_pairs: f64, most: f64) {
-        let searches = || self.model.searches.iter().zip(chosen);
-        let is_scan = |planned: &PlannedSearch| matches!(planned.search, Search::Scan { .. });
-        if searches().any(|(planned, &runs)| runs && is_scan(planned)) {
-            return;
-        }
-        let matches = |runs: bool| -> f64 {
-            let equal = searches().filter(|s| *s.1 == runs && !is_scan(s.0));
-            equal
-                .map(|(planned, _)| planned.matches_per_record * n)
-                .sum()
-        };
-        let scanned = searches().find(|s| is_scan(s.0) && scan::is_possible(all_pairs));
-        let lost = match scanned {
-            Some((planned, _)) => (planned.matches_per_record * n - matches(true)).max(0.0),
-            None => matches(false),
-        };
-        let equal = searches().filter(|s| !is_scan(s.0) && !s.1).count();
-        let left_out = equal + usize::from(scanned.is_some());
-        if left_out > 0 {
-            let lost = lost.round() as u64;
-            notice!(
-                "{}: {} left out, as {} would bring more than {most:.0} pairs; {} expected to be lost",
-                self.job,
-                counted(left_out as u64, "search is", "searches are"),
-                if left_out == 1 { "it" } else { "they" },
-                counted(lost, "match is", "matches are"),
-            );
-        }
-    }
-}
-
-fn too_many(most: f64) -> ! {
-    raise(
-        &Error::new(
-            ErrorKind::LimitExceeded,
-            format!("the searches find more than {most:.0} pairs"),
-        )
-        .detail("They bring more pairs than the model's records did.")
-        .hint("Raise the option pair_limit, or fit the model to these records."),
-    )
 }
 
 /// Scores by pattern.

@@ -21,5 +21,15 @@ CREATE VIEW padded_label AS SELECT x.id AS a, y.id AS b, false AS same FROM padd
 CREATE VIEW address_label AS SELECT '10.0.0.1'::inet AS a, '10.0.0.2'::inet AS b, false AS same;
 SELECT bloom_model_fit('padded', 'id', labels => 'padded_label') = bloom_model_fit('address', 'id', labels => 'address_label') AS same;
 
+-- A run that brings more pairs than the model expects, and passes the limit, says of each search what it has found.
+CREATE TABLE model AS SELECT bloom_model_fit('people', 'rec_id') AS model;
+CREATE FUNCTION searched(searches jsonb, pair_limit int) RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM model, bloom_model_duplicates('people', 'rec_id', jsonb_set(model, '{searches}',
+        (SELECT jsonb_agg(s || '{"recall": 1, "pairs_per_record": 0.125, "matches_per_record": 0}') FROM jsonb_array_elements(searches) AS s)),
+        options => jsonb_build_object('pair_limit', pair_limit)) $$;
+SELECT searched('[{"equal": ["given_name", "surname"], "most": 40}, {"equal": ["state"], "most": 1000}]', 1000);
+SELECT searched('[{"equal": ["given_name", "surname"], "most": 40}, {"similar": ["suburb"], "least": 55, "most": 1000}]', 300);
+SELECT search FROM model, bloom_model_candidates('people', 'rec_id', jsonb_set(model, '{searches}', '[{"scan": 100, "recall": 1, "pairs_per_record": 0, "matches_per_record": 0}]'));
+
 SET client_min_messages = warning;
 DROP SCHEMA model_corners CASCADE;
