@@ -52,7 +52,8 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     let searches = plan::equal_searches(&model);
     let (by_search, weight, sizes) = by_equality(records, &searches, &labelled, memory);
     let mut planned = Vec::new();
-    let mut evidence = if scan::is_possible(records.all_pairs) {
+    // a scan looks at all records, those that do not count too
+    let mut evidence = if scan::is_possible(records.store.pairs(records.second)) {
         let (patterns, least) = by_scan(records, &labelled, memory);
         let pairs = patterns.sorted().iter().map(|p| p.1 as f64).sum::<f64>() / n.max(1.0);
         planned.push(PlannedSearch {
