@@ -6,7 +6,7 @@ use pgrx::{pg_sys, IntoDatum};
 use super::model_records::ModelRecords;
 use super::pairs::{model, options};
 use crate::models::search::candidates::Candidates;
-use crate::models::search::{describe, equality, similar};
+use crate::models::search::{equality, similar};
 use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
 use crate::pg::function::arguments::Arguments;
@@ -98,7 +98,7 @@ fn report(
                 );
             }
         }
-        let name = to_database(&describe(&model, &planned.search));
+        let name = to_database(&model.search_meaning(&planned.search));
         rows.make(|| {
             Some([
                 Some(text_datum(&name)),

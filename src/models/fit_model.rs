@@ -53,7 +53,8 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     let searches = plan::equal_searches(&model);
     let (mut by_search, counted_weight, sizes) = by_equality(records, &searches, &labels, memory);
     let mut planned = Vec::new();
-    let (mut patterns, weight) = if scan::is_possible(records.all_pairs) {
+    // a scan looks at all records, those that do not count too
+    let (mut patterns, weight) = if scan::is_possible(records.store.pairs(records.second)) {
         let (mut patterns, least) = by_scan(records, &labels, memory);
         let pairs = patterns.pairs() as f64 / n.max(1.0);
         planned.push(PlannedSearch {

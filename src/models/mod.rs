@@ -4,7 +4,7 @@
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
 //! - `fit_records`, `fit_model`, `plan`, `team`: the fit, the searches that it finds worth while, and its workers;
-//! - `model_records`: the records that a model is used for;
+//! - `model_records`, `pair_limit`: the records that a model is used for, and how many pairs of them are compared;
 //! - `scores`, `assignment`: the pairs that it takes for matches;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
@@ -19,6 +19,7 @@ mod fit_records;
 mod guess;
 mod model_records;
 mod options;
+mod pair_limit;
 mod pairs;
 mod plan;
 mod records;

@@ -63,16 +63,12 @@ impl ModelRecords {
                 identities.push(&of_record);
             },
         );
-        let n = f64::from(texts.records);
-        let all_pairs = match texts.second.map(f64::from) {
-            None => n * (n - 1.0) / 2.0,
-            Some(second) => second * (n - second),
-        };
+        let store = builder.finish();
         ModelRecords {
+            all_pairs: store.pairs(texts.second),
             texts,
-            store: builder.finish(),
+            store,
             identities,
-            all_pairs,
         }
     }
 }

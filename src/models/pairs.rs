@@ -1,8 +1,7 @@
 //! `bloom_model_duplicates` and `bloom_model_linkage`: the pairs that a model takes for matches.
 
 use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, Status};
-use bloom_ident_core::range::counted;
+use bloom_ident_core::model::{MatchModel, Pattern, Scorer, Search, Status};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -10,13 +9,14 @@ use super::assignment::{Assignment, FoundPair};
 use super::fit;
 use super::model_records::ModelRecords;
 use super::options::{min_probability, ModelOptions};
+use super::pair_limit::PairLimit;
 use super::scores::Scores;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
-use crate::models::search::{describe, equality, scan, similar};
+use crate::models::search::{equality, scan, similar};
 use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
-use crate::pg::error::{notice, raise, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
 use crate::pg::progress::Progress;
@@ -92,8 +92,9 @@ impl ModelSearch {
         let memory = Budget::of_setting().bytes();
         let mut records = ModelRecords::read(&self.model, relations, memory, self.job);
         let n = f64::from(records.store.records);
-        let mut by_search = vec![0u64; self.model.searches.len()];
-        let pairs = self.candidates(&mut records, &mut by_search, memory);
+        let most = self.options.most_pairs(n);
+        let mut limit = PairLimit::new(&self.model, n, records.all_pairs, most);
+        let pairs = self.candidates(&mut records, &mut limit, memory);
         let scorer = Scorer::new(&self.model, n, records.all_pairs);
         let mut scores = Scores::new(scorer, memory / 16);
         let mut assignment = self
@@ -104,22 +105,17 @@ impl ModelSearch {
             progress: Progress::new(self.job),
             done: 0,
         };
-        let most = self.options.most_pairs(n);
         for (i, (pair, found)) in pairs.enumerate() {
             if i % 256 == 0 {
                 check_for_interrupts();
                 output.report();
             }
             let compared = records.store.compare(pair);
-            let Some(search) = self.takes(compared.pattern, found) else {
+            let Some(search) = self.taken_by(compared.pattern, found) else {
                 continue;
             };
             output.done += 1;
-            if by_search[search] as f64 <= most {
-                by_search[search] += 1;
-            }
-            if output.done as f64 > most {
-                // the rest is counted only
+            if !limit.count(search) {
                 continue;
             }
             let score = scores.of(compared.pattern);
@@ -135,9 +131,7 @@ impl ModelSearch {
                 }
             }
         }
-        if output.done as f64 > most {
-            self.too_many(&by_search, n, most);
-        }
+        limit.check();
         if let Some(assignment) = assignment {
             assignment.finish(|found| output.put(found, &mut records.texts));
         }
@@ -182,37 +176,34 @@ impl ModelSearch {
         }
     }
 
-    /// The first search that a pair is for, of those that have come across it.
-    fn takes(&self, pattern: Pattern, found: u64) -> Option<usize> {
-        let takes = |number: &usize| {
-            found >> number & 1 == 1 && self.model.searches[*number].search.takes(pattern)
-        };
-        (0..self.model.searches.len()).find(takes)
+    /// The first search that has come across a pair and is for it.
+    fn taken_by(&self, pattern: Pattern, found: u64) -> Option<usize> {
+        let mut searches = self.model.searches.iter().enumerate();
+        searches
+            .find(|(number, planned)| found >> number & 1 == 1 && planned.search.takes(pattern))
+            .map(|(number, _)| number)
     }
 
-    /// The pairs that the model's searches come across. `too_many` gets the number of those of a search that finds too many by itself.
+    /// The pairs that the model's searches come across.
     fn candidates(
         &self,
         records: &mut ModelRecords,
-        too_many: &mut [u64],
+        limit: &mut PairLimit<'_>,
         memory: usize,
     ) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let second = records.texts.second;
-        let n = f64::from(records.store.records);
-        let most = self.options.most_pairs(n);
-        let chosen = equality::chosen(&self.model, n, records.all_pairs, most);
-        let mut sketches = records.sketches(&self.model, &chosen);
+        let mut sketches = records.sketches(&self.model, limit.chosen());
         for (number, planned) in self.model.searches.iter().enumerate() {
-            if !chosen[number] {
+            if !limit.chosen()[number] {
                 continue;
             }
-            let is_similar = matches!(planned.search, Search::Similar { .. });
+            let is_exact = !matches!(planned.search, Search::Similar { .. });
             let mut found = 0u64;
             let mut push = |a: u32, b: u32| {
                 found += 1;
-                // so many are too many in any case, unless what is similar only turns out when it is compared
-                if is_similar || found as f64 <= most + 1.0 {
+                // what is similar is known when it is compared
+                if !is_exact || limit.has_room(found) {
                     candidates.push(a, b, number);
                 }
             };
@@ -242,64 +233,12 @@ impl ModelSearch {
                     equality::pairs(identities, fields, *block, second, memory / 4, push);
                 }
             }
-            if !is_similar && found as f64 > most {
-                too_many[number] = found;
+            if is_exact {
+                limit.found_by_itself(number, found);
             }
         }
-        self.tell_left_out(&chosen, n, records.all_pairs, most);
+        limit.tell_left_out(self.job);
         candidates.finish()
-    }
-
-    /// The error of searches that bring more pairs than may be compared, with what each one brings besides those before it.
-    fn too_many(&self, by_search: &[u64], n: f64, most: f64) -> ! {
-        let mut detail = "They bring more than the model expects of so many records:".to_owned();
-        for (planned, pairs) in self.model.searches.iter().zip(by_search) {
-            if *pairs > 0 {
-                let search = describe(&self.model, &planned.search);
-                let expected = planned.pairs_per_record * n;
-                detail += &format!("\n{search}: {pairs} pairs, {expected:.0} expected");
-            }
-        }
-        raise(
-            &Error::new(
-                ErrorKind::LimitExceeded,
-                format!("the searches find more than {most:.0} pairs"),
-            )
-            .detail(detail)
-            .hint("Raise the option pair_limit, or fit the model to these records."),
-        )
-    }
-
-    /// Says which searches are left out, and what is lost by that.
-    fn tell_left_out(&self, chosen: &[bool], n: f64, all_pairs: f64, most: f64) {
-        let searches = || self.model.searches.iter().zip(chosen);
-        let is_scan = |planned: &PlannedSearch| matches!(planned.search, Search::Scan { .. });
-        if searches().any(|(planned, &runs)| runs && is_scan(planned)) {
-            return;
-        }
-        let matches = |runs: bool| -> f64 {
-            let equal = searches().filter(|s| *s.1 == runs && !is_scan(s.0));
-            equal
-                .map(|(planned, _)| planned.matches_per_record * n)
-                .sum()
-        };
-        let scanned = searches().find(|s| is_scan(s.0) && scan::is_possible(all_pairs));
-        let lost = match scanned {
-            Some((planned, _)) => (planned.matches_per_record * n - matches(true)).max(0.0),
-            None => matches(false),
-        };
-        let equal = searches().filter(|s| !is_scan(s.0) && !s.1).count();
-        let left_out = equal + usize::from(scanned.is_some());
-        if left_out > 0 {
-            let lost = lost.round() as u64;
-            notice!(
-                "{}: {} left out, as {} would bring more than {most:.0} pairs; {} expected to be lost",
-                self.job,
-                counted(left_out as u64, "search is", "searches are"),
-                if left_out == 1 { "it" } else { "they" },
-                counted(lost, "match is", "matches are"),
-            );
-        }
     }
 }
 

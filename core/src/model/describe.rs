@@ -1,6 +1,6 @@
 //! What a model has learned, in words.
 
-use super::fitted::{Class, MatchModel};
+use super::fitted::{Class, MatchModel, Search};
 use super::values::{meaning, Kind, EQUAL, LEVELS, MISSING, PRESENT, SWAPPED};
 
 /// Fewer matches behind a level than this make it weak.
@@ -94,6 +94,34 @@ impl MatchModel {
         let mut all: Vec<ClassFacts> = self.classes.iter().enumerate().map(facts).collect();
         all[1..].sort_by(|a, b| b.pairs.total_cmp(&a.pairs));
         all
+    }
+
+    /// What a search looks for, as half a sentence.
+    pub fn search_meaning(&self, search: &Search) -> String {
+        let names = |fields: &[usize]| {
+            let names = fields.iter().map(|&field| self.fields[field].name.as_str());
+            names.collect::<Vec<_>>().join(" and ")
+        };
+        let share = |hundredths: u32| format!("{}.{:02}", hundredths / 100, hundredths % 100);
+        match search {
+            Search::Similar {
+                fields,
+                least,
+                most,
+            } => {
+                let (names, least) = (names(fields), share(*least));
+                format!("similar {names}, {least} or more each, blocks of {most} records at most")
+            }
+            Search::Scan { least } => {
+                format!(
+                    "all pairs with a mean similarity of {} or more",
+                    share(*least)
+                )
+            }
+            Search::Equal { fields, most } => {
+                format!("equal {}, blocks of {most} records at most", names(fields))
+            }
+        }
     }
 
     /// What pairs of a class are like, as half a sentence.
@@ -193,5 +221,34 @@ mod tests {
             shares: vec![[1.0 / 12.0; LEVELS]; 5],
         };
         assert_eq!(model.class_meaning(&none), "agree in no field");
+    }
+
+    #[test]
+    fn searches_in_words() {
+        let model = people();
+        let fields = vec![0, 1];
+        let similar = |least| Search::Similar {
+            fields: fields.clone(),
+            least,
+            most: 40,
+        };
+        let searches = [
+            similar(40),
+            similar(100),
+            Search::Scan { least: 5 },
+            Search::Equal {
+                fields: vec![2],
+                most: 5,
+            },
+        ];
+        assert_eq!(
+            searches.map(|search| model.search_meaning(&search)),
+            [
+                "similar given_name and surname, 0.40 or more each, blocks of 40 records at most",
+                "similar given_name and surname, 1.00 or more each, blocks of 40 records at most",
+                "all pairs with a mean similarity of 0.05 or more",
+                "equal dob, blocks of 5 records at most",
+            ]
+        );
     }
 }

@@ -44,18 +44,17 @@ impl Labels {
                     .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same person."),
             );
         }
-        let sql = Sql::new(
-            "SELECT a::pg_catalog.text, b::pg_catalog.text, CAST(same AS pg_catalog.bool) FROM ",
-        );
+        // as the keys of records are written, which is not what a cast to text gives for every type
+        let sql = Sql::new("SELECT a, b, CAST(same AS pg_catalog.bool) FROM ");
         let mut labels = Labels::default();
         let budget = Budget::of_setting();
         let cursor = Cursor::open(sql.relation(oid), &[], BATCH);
-        let mut output = cursor.output(0);
+        let mut outputs = [cursor.output(0), cursor.output(1)];
         cursor.each(|row| {
             let (Some(a), Some(b), Some(same)) = (row.datum(0), row.datum(1), row.datum(2)) else {
                 return;
             };
-            let pair = [a, b].map(|key| output.show(key, <[u8]>::to_vec));
+            let pair = [(0, a), (1, b)].map(|(i, key)| outputs[i].show(key, <[u8]>::to_vec));
             labels.bytes += 2 * (pair[0].len() + pair[1].len()) + LABEL_BYTES;
             // the other half is for the records and their pairs
             budget.check(2 * labels.bytes, || {

@@ -76,7 +76,8 @@ impl Table {
             .relation(self.records.oid)
             .text(" ORDER BY ");
         match KeyOrder::new(&self.records.key).is_some() {
-            true => sql.name(key),
+            // not by name: a field may have the same one
+            true => sql.text("1"),
             false => sql
                 .name(key)
                 .text("::pg_catalog.text COLLATE pg_catalog.\"C\""),

@@ -40,16 +40,18 @@ impl Sketches {
                 (field, column, layout, TemporaryFile::new(), pending)
             })
             .collect();
-        texts.each(|record, values| {
-            check_for_interrupts();
-            for (_, column, layout, file, pending) in &mut of_fields {
-                pending.extend_from_slice(&layout.sketch(&values[*column]).or_raise());
-                if (record as usize + 1).is_multiple_of(BLOCK) {
-                    file.append_words(pending);
-                    pending.clear();
+        if !of_fields.is_empty() {
+            texts.each(|record, values| {
+                check_for_interrupts();
+                for (_, column, layout, file, pending) in &mut of_fields {
+                    pending.extend_from_slice(&layout.sketch(&values[*column]).or_raise());
+                    if (record as usize + 1).is_multiple_of(BLOCK) {
+                        file.append_words(pending);
+                        pending.clear();
+                    }
                 }
-            }
-        });
+            });
+        }
         let finish = |(field, _, _, mut file, pending): (_, _, _, TemporaryFile, Vec<u64>)| {
             file.append_words(&pending);
             (field, file)

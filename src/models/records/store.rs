@@ -220,6 +220,15 @@ impl RowStore {
         self.file = Some(settled);
     }
 
+    /// How many pairs all records make; of two relations, where `second` is the first record of the second one, those of a record of each.
+    pub fn pairs(&self, second: Option<u32>) -> f64 {
+        let n = f64::from(self.records);
+        match second.map(f64::from) {
+            None => n * (n - 1.0) / 2.0,
+            Some(second) => second * (n - second),
+        }
+    }
+
     /// How pairs are numbered.
     pub fn numbering(&self) -> PairNumbers {
         PairNumbers {

@@ -121,7 +121,9 @@ impl Chance {
     /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs, of which so many have each level.
     pub fn of(frequencies: &FieldFrequencies, pairs: &[u64; LEVELS], swap: Swap) -> Chance {
         let all: u64 = pairs.iter().sum();
-        let missing = pairs[MISSING] as f64 / all.max(1) as f64;
+        let all = all.max(1) as f64;
+        // where no pair was seen with two values, half a pair counts as one, or nothing would be left for the other levels
+        let missing = (pairs[MISSING] as f64 / all).min(1.0 - 0.5 / all);
         let equal: f64 = frequencies.equal.iter().sum();
         let unequal: f64 = pairs[EQUAL..PRESENT].iter().map(|&n| n as f64 + 0.5).sum();
         let mut u = [0.0; LEVELS];
@@ -148,5 +150,29 @@ impl Chance {
             u[SWAPPED] = 1.0;
         }
         Chance { u, typical, swap }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_no_pair_has_keeps_all_levels() {
+        let mut pattern = Pattern::default();
+        pattern.set(0, MISSING as u8);
+        let mut counts = PatternCounts::default();
+        counts.add(pattern, 1_000_000);
+        let mut frequencies = FrequencyCount::new(1);
+        frequencies.add(1);
+        let chance = Chance::of(
+            0,
+            &frequencies.finish(),
+            &RandomPairs::of(&counts),
+            Swap::None,
+        );
+        assert!(chance.u[MISSING] < 1.0);
+        assert!((chance.u.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(chance.u[EQUAL..PRESENT].iter().all(|&share| share > 1e-9));
     }
 }

@@ -1,0 +1,48 @@
+-- Match models at their corners: keys of all sorts, limits, and records that hardly differ.
+CREATE SCHEMA model_corners;
+SET search_path = model_corners, public;
+CREATE TABLE febrl (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text, address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text);
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/data/febrl3.csv'
+COPY febrl FROM :'file' (FORMAT csv, HEADER);
+CREATE TABLE people AS SELECT * FROM febrl WHERE cluster_id < 140;
+
+-- The key may be a field, too, and a column may be named as SQL names an expression.
+SELECT model ->> 'status' AS status, (SELECT count(*) > 100 FROM bloom_model_duplicates('people', 'rec_id', model)) AS found
+FROM bloom_model_fit('people', 'rec_id', '{rec_id:code,given_name,surname,suburb,postcode}') AS model;
+CREATE VIEW odd AS SELECT rec_id AS "case", given_name, surname, suburb, ident_normalize(date_of_birth, true)::date AS born FROM people WHERE date_of_birth ~ '^\d{4}0[1-9]0[1-9]$';
+SELECT model ->> 'status' AS status, (SELECT count(*) > 10 FROM bloom_model_duplicates('odd', 'case', model)) AS found FROM bloom_model_fit('odd', 'case') AS model;
+
+-- Labels have keys as the type writes them, and not as a cast does.
+CREATE TABLE typed AS SELECT row_number() OVER (ORDER BY rec_id) AS n, given_name, surname, suburb, postcode FROM people;
+CREATE VIEW padded AS SELECT ('k' || n)::char(8) AS id, given_name, surname, suburb, postcode FROM typed;
+CREATE VIEW address AS SELECT '10.0.0.0'::inet + n AS id, given_name, surname, suburb, postcode FROM typed;
+CREATE VIEW padded_label AS SELECT x.id AS a, y.id AS b, false AS same FROM padded x, padded y WHERE x.id = 'k1' AND y.id = 'k2';
+CREATE VIEW address_label AS SELECT '10.0.0.1'::inet AS a, '10.0.0.2'::inet AS b, false AS same;
+SELECT bloom_model_fit('padded', 'id', labels => 'padded_label') = bloom_model_fit('address', 'id', labels => 'address_label') AS same;
+
+-- A column in which hardly any record has a value does no harm: no pair of records has two.
+CREATE VIEW nearly AS SELECT rec_id, given_name, surname, suburb, postcode, CASE WHEN rec_id = 'rec-1-org' THEN 'Izzy' END AS nick FROM people;
+CREATE TABLE nearly_model AS SELECT bloom_model_fit('nearly', 'rec_id') AS model, bloom_model_fit('nearly', 'rec_id', '{given_name,surname,suburb,postcode}') AS without;
+SELECT model ->> 'status' AS status, abs((model ->> 'matches_per_record')::float8 / (without ->> 'matches_per_record')::float8 - 1) < 0.05 AS as_without,
+    (SELECT count(*) > 100 FROM bloom_model_duplicates('nearly', 'rec_id', model)) AS found FROM nearly_model;
+CREATE VIEW three AS SELECT n AS id, CASE n WHEN 1 THEN 'a' END AS x, CASE n WHEN 2 THEN 'b' END AS y FROM generate_series(1, 3) AS n;
+SELECT bloom_model_fit('three', 'id') ->> 'status' AS status;
+
+-- Records that are equal are as many as they are, though eight of them count: the pairs of all are too many for a look at each.
+CREATE VIEW alike AS SELECT n * 100 + copy AS id, given_name, surname, suburb, postcode FROM typed, generate_series(1, 30) AS copy WHERE n <= 300;
+SELECT m.model ->> 'status' AS status, jsonb_path_exists(m.model, '$.searches[*].scan') AS scanned, (m.model ->> 'records')::int AS records, (m.model ->> 'pairs')::bigint < 25e6 AS few_that_count
+FROM (SELECT bloom_model_fit('alike', 'id') AS model OFFSET 0) AS m;
+
+-- A run that brings more pairs than the model expects, and passes the limit, says of each search what it has found.
+CREATE TABLE model AS SELECT bloom_model_fit('people', 'rec_id') AS model;
+CREATE FUNCTION searched(searches jsonb, pair_limit int) RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM model, bloom_model_duplicates('people', 'rec_id', jsonb_set(model, '{searches}',
+        (SELECT jsonb_agg(s || '{"recall": 1, "pairs_per_record": 0.125, "matches_per_record": 0}') FROM jsonb_array_elements(searches) AS s)),
+        options => jsonb_build_object('pair_limit', pair_limit)) $$;
+SELECT searched('[{"equal": ["given_name", "surname"], "most": 40}, {"equal": ["state"], "most": 1000}]', 1000);
+SELECT searched('[{"equal": ["given_name", "surname"], "most": 40}, {"similar": ["suburb"], "least": 55, "most": 1000}]', 300);
+SELECT search FROM model, bloom_model_candidates('people', 'rec_id', jsonb_set(model, '{searches}', '[{"scan": 100, "recall": 1, "pairs_per_record": 0, "matches_per_record": 0}]'));
+
+SET client_min_messages = warning;
+DROP SCHEMA model_corners CASCADE;
