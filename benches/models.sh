@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Match models: the fit and all pairs of generated people (tests/quality/people.py, seed 1) with eight fields, a fifth of them duplicates. BENCH_MODELS says how
-# many records, BENCH_MODELS_MEMORY with which maintenance_work_mem.
+# many records, BENCH_MODELS_WORKERS how many workers may help with the fit, BENCH_MODELS_MEMORY with which maintenance_work_mem.
 
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
@@ -17,10 +17,11 @@ sql -c 'CREATE EXTENSION bloom_ident'
 
 # Kilobytes of this session: field FIELD
 field() { echo "substring(pg_read_file('/proc/self/status') FROM '$1:\\s+(\\d+) kB')"; }
-# measured MEMORY STATEMENT: seconds, and megabytes by which the process has grown for it; shared memory was there before.
+# measured WORKERS STATEMENT: seconds, and megabytes by which the process has grown for it; shared memory was there before.
 measured() {
     sql <<SQL | awk '/^Time:/ { s = $2 / 1000 } /^grown/ { mb = $2 / 1024 } END { printf "%.1f | %d MB", s, mb }'
-SET maintenance_work_mem = '$1';
+SET maintenance_work_mem = '${BENCH_MODELS_MEMORY:-64MB}';
+SET max_parallel_workers_per_gather = $1;
 SELECT bloom_signature('warm') \\g /dev/null
 SELECT $(field VmSize) AS before \\gset
 \\timing on
@@ -30,8 +31,8 @@ SELECT 'grown ' || $(field VmPeak)::int - :before;
 SQL
 }
 
-echo 'one session, no index, warm'
-echo '| records | maintenance_work_mem | fit, s | memory of it | pairs, s | memory of it | pairs | of them right | of the duplicates |'
+echo "no index, warm, maintenance_work_mem ${BENCH_MODELS_MEMORY:-64MB}, $(nproc) cores; the memory is the leader's, without what was shared before"
+echo '| records | workers at most | fit, s | memory of it | pairs, s | memory of it | pairs | of them right | of the duplicates |'
 echo '|---|---|---|---|---|---|---|---|---|'
 for rows in ${BENCH_MODELS:-100000 1000000}; do
     python3 "$ROOT/tests/quality/people.py" "$rows" 1 >"$SCRATCH/bench.csv"
@@ -39,11 +40,11 @@ for rows in ${BENCH_MODELS:-100000 1000000}; do
         -c "\\copy person FROM '$SCRATCH/bench.csv' (FORMAT csv, HEADER)" -c 'VACUUM ANALYZE person' \
         -c 'CREATE OR REPLACE VIEW truth AS SELECT id AS key, entity AS cluster FROM person'
     rm "$SCRATCH/bench.csv"
-    for memory in ${BENCH_MODELS_MEMORY:-64MB 256MB}; do
+    for workers in ${BENCH_MODELS_WORKERS:-0 2}; do
         sql -c 'DROP TABLE IF EXISTS model, pair'
-        fit=$(measured "$memory" "CREATE TABLE model AS SELECT bloom_model_fit('person', 'id', '{$fields}', '{given_name,dob,email}') AS model")
-        pairs=$(measured "$memory" "CREATE TABLE pair AS SELECT p.* FROM model, bloom_model_duplicates('person', 'id', model) AS p")
-        echo "| $rows | $memory | $fit | $pairs | $(sql -F ' | ' -c "SET maintenance_work_mem = '1GB'" -c "SELECT found, round(precision::numeric, 3), round(recall::numeric, 3) FROM bloom_quality('pair', 'truth')") |"
+        fit=$(measured "$workers" "CREATE TABLE model AS SELECT bloom_model_fit('person', 'id', '{$fields}', '{given_name,dob,email}') AS model")
+        pairs=$(measured "$workers" "CREATE TABLE pair AS SELECT p.* FROM model, bloom_model_duplicates('person', 'id', model) AS p")
+        echo "| $rows | $workers | $fit | $pairs | $(sql -F ' | ' -c "SET maintenance_work_mem = '1GB'" -c "SELECT found, round(precision::numeric, 3), round(recall::numeric, 3) FROM bloom_quality('pair', 'truth')") |"
     done
     sql -c 'DROP VIEW truth'
 done

@@ -43,11 +43,6 @@ pub fn order_by_count(
     Ok((order, first))
 }
 
-/// Sorts in place; `turn` is called now and then.
-pub fn sort_words(words: &mut [u64], turn: impl FnMut()) {
-    sort(words, &mut Ticker::new(turn));
-}
-
 /// Sorts records of several numbers in place, by the first of them first; `turn` is called now and then.
 pub fn sort_records<const N: usize>(records: &mut [[u64; N]], turn: impl FnMut()) {
     sort_from(records, 0, &mut Ticker::new(turn));

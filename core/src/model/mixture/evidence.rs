@@ -40,17 +40,6 @@ pub trait Helpers {
     fn step(&mut self, classes: &[f64], each: &mut dyn FnMut(&[f64]));
 }
 
-/// Nobody.
-pub struct NoHelpers;
-
-impl Helpers for NoHelpers {
-    fn begin(&mut self, _: StepSize, _: &mut dyn FnMut(&mut EachPattern<'_>)) -> bool {
-        false
-    }
-
-    fn step(&mut self, _: &[f64], _: &mut dyn FnMut(&[f64])) {}
-}
-
 /// What a step of expectation is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSize {

@@ -13,7 +13,7 @@ mod shares;
 pub use chance::{Chance, FieldFrequencies, FrequencyCount, Swap};
 pub use classes::{class_sets, ClassFit};
 pub use dependence::{Dependence, DependentFields};
-pub use evidence::{EachPattern, Evidence, Helpers, KnownPairs, NoHelpers, StepSize};
+pub use evidence::{EachPattern, Evidence, Helpers, KnownPairs, StepSize};
 pub use expected::Step;
 pub use learn::{learn, Fit, FitInput};
 
