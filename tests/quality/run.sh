@@ -8,7 +8,7 @@
 #   QUALITY_SEEDS="1 2 3 4 5"       their seeds; a million has the first only
 #   QUALITY_MILLION=1               a million people as well
 #   QUALITY_SPARSE="50000"          sizes of the generated registers in which much is missing, of the first seed only; "" for none
-#   QUALITY_MISSING=0.25            the share of their values that is missing
+#   QUALITY_MISSING="0.1 0.25"      the shares of their values that are missing
 #   QUALITY_EQUAL_ONLY=1            the searches for similar values are taken out of the models
 #   QUALITY_PERSONAL=dob            the personal fields of people, "" for none
 #   QUALITY_FILES="a.csv"           more tables of people: CSV with the columns of tests/quality/people.py, id or rec_id and entity or entity_id
@@ -176,10 +176,10 @@ generated() {
     rm "$SCRATCH/people.csv"
 }
 
-# sparse SIZE SEED
+# sparse SIZE SEED MISSING
 sparse() {
-    python3 "$ROOT/tests/quality/people.py" "$1" "$2" "${QUALITY_MISSING:-0.25}" >"$SCRATCH/people.csv"
-    people_of "$1 sparse people, seed $2" "$SCRATCH/people.csv" given_name,surname,dob,street,city,postcode given_name,dob
+    python3 "$ROOT/tests/quality/people.py" "$1" "$2" "$3" >"$SCRATCH/people.csv"
+    people_of "$1 people, $3 missing, seed $2" "$SCRATCH/people.csv" given_name,surname,dob,street,city,postcode given_name,dob
     rm "$SCRATCH/people.csv"
 }
 
@@ -190,6 +190,8 @@ read -ra seeds <<<"${QUALITY_SEEDS-1 2 3 4 5}"
 for size in ${QUALITY_PEOPLE-20000}; do
     for seed in "${seeds[@]}"; do generated "$size" "$seed"; done
 done
-for size in ${QUALITY_SPARSE-50000}; do sparse "$size" "${seeds[0]:-1}"; done
+for size in ${QUALITY_SPARSE-50000}; do
+    for missing in ${QUALITY_MISSING:-0.1 0.25}; do sparse "$size" "${seeds[0]:-1}" "$missing"; done
+done
 [[ -z ${QUALITY_MILLION:-} ]] || generated 1000000 "${seeds[0]:-1}"
 for file in ${QUALITY_FILES:-}; do people_of "$(basename "$file" .csv)" "$file"; done
