@@ -102,8 +102,8 @@ impl<'m> PairLimit<'m> {
         }
         let n = self.records;
         let matches = |runs: bool| -> f64 {
-            let equal = searches().filter(|s| *s.1 == runs && !is_scan(s.0));
-            equal
+            let others = searches().filter(|s| *s.1 == runs && !is_scan(s.0));
+            others
                 .map(|(planned, _)| planned.matches_per_record * n)
                 .sum()
         };
@@ -112,8 +112,8 @@ impl<'m> PairLimit<'m> {
             Some((planned, _)) => (planned.matches_per_record * n - matches(true)).max(0.0),
             None => matches(false),
         };
-        let equal = searches().filter(|s| !is_scan(s.0) && !s.1).count();
-        let left_out = equal + usize::from(scanned.is_some());
+        let others = searches().filter(|s| !is_scan(s.0) && !s.1).count();
+        let left_out = others + usize::from(scanned.is_some());
         if left_out > 0 {
             let (lost, most) = (lost.round() as u64, self.most);
             notice!(

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""people.py RECORDS SEED: generated records of people as CSV on standard output, of which about a fifth are duplicates.
+"""people.py RECORDS SEED [MISSING]: generated records of people as CSV on standard output, of which about a fifth are duplicates.
 
 Columns: id, entity (the same for records of one person), given_name, surname, dob, street, city, postcode, phone, email.
 The same arguments give the same bytes. Names and streets are those of the FEBRL data beside this file and made ones, the frequent ones much
 more frequent than the rare ones. What makes it hard: families share surname, address and telephone; twins the date of birth as well; a father
 and his son may share the name; people move, marry, change the telephone; records are sparse, abbreviated, swapped and misspelt.
+With MISSING, from 0 to 1, the register is a sparse one: telephone and email are empty, and each other value is missing with that probability.
 """
 
 import csv
@@ -243,11 +244,21 @@ def people(records, seed):
     return made
 
 
+def sparse(rng, record, missing):
+    """A record, entity first, of a register that asks for neither telephone nor email, and in which other values are missing as well."""
+    kept = [value if rng.random() >= missing else "" for value in record[1 : 1 + PHONE]]
+    return [record[0], *kept, "", ""]
+
+
 def main():
     records, seed = int(sys.argv[1]), int(sys.argv[2])
+    made = people(records, seed)
+    if len(sys.argv) > 3:
+        rng = random.Random(f"{seed} missing")
+        made = [sparse(rng, record, float(sys.argv[3])) for record in made]
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["id", "entity", *COLUMNS])
-    out.writerows([f"r{i + 1}", *record] for i, record in enumerate(people(records, seed)))
+    out.writerows([f"r{i + 1}", *record] for i, record in enumerate(made))
 
 
 if __name__ == "__main__":

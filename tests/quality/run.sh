@@ -7,6 +7,9 @@
 #   QUALITY_PEOPLE="20000"          sizes of the generated tables of people, "" for none
 #   QUALITY_SEEDS="1 2 3 4 5"       their seeds; a million has the first only
 #   QUALITY_MILLION=1               a million people as well
+#   QUALITY_SPARSE="50000"          sizes of the generated registers in which much is missing, of the first seed only; "" for none
+#   QUALITY_MISSING="0.1 0.25"      the shares of their values that are missing
+#   QUALITY_EQUAL_ONLY=1            the searches for similar values are taken out of the models
 #   QUALITY_PERSONAL=dob            the personal fields of people, "" for none
 #   QUALITY_FILES="a.csv"           more tables of people: CSV with the columns of tests/quality/people.py, id or rec_id and entity or entity_id
 #   QUALITY_DATA=folder             where the packed sets are (default tests/data/quality)
@@ -49,6 +52,9 @@ measure() {
     begin=${EPOCHREALTIME/./}
     sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}') AS model"
     fit=$(seconds "$begin")
+    [[ -z ${QUALITY_EQUAL_ONLY:-} ]] || sql -c "UPDATE fitted SET model = jsonb_set(model, '{searches}',
+        (SELECT coalesce(jsonb_agg(search ORDER BY n), '[]') FROM jsonb_array_elements(model->'searches') WITH ORDINALITY AS s (search, n)
+            WHERE NOT search ? 'similar'))"
     # A model that should not be used is used all the same, and its row says so.
     begin=${EPOCHREALTIME/./}
     sql -c "CREATE TABLE found AS SELECT * FROM bloom_model_$suffix($rel, (SELECT model FROM fitted), 0.5, options => '{\"force\": true}')"
@@ -152,15 +158,15 @@ set_of() {
     esac
 }
 
-# people_of NAME FILE
+# people_of NAME FILE [FIELDS PERSONAL]
 people_of() {
-    local key entity
+    local key entity fields=${3:-$people} personal=${4-given_name,dob,email}
     begin_set
     load one "$2"
     key=$(head -n 1 "$2" | tr , '\n' | grep -xE 'id|rec_id')
     entity=$(head -n 1 "$2" | tr , '\n' | grep -xE 'entity|entity_id')
     by_entity "$entity" "$key"
-    measure "$1" "$key" "$people" "${QUALITY_PERSONAL-given_name,dob,email}" '' ''
+    measure "$1" "$key" "$fields" "${QUALITY_PERSONAL-$personal}" '' ''
 }
 
 # generated SIZE SEED
@@ -170,12 +176,22 @@ generated() {
     rm "$SCRATCH/people.csv"
 }
 
+# sparse SIZE SEED MISSING
+sparse() {
+    python3 "$ROOT/tests/quality/people.py" "$1" "$2" "$3" >"$SCRATCH/people.csv"
+    people_of "$1 people, $3 missing, seed $2" "$SCRATCH/people.csv" given_name,surname,dob,street,city,postcode given_name,dob
+    rm "$SCRATCH/people.csv"
+}
+
 echo '| set | records | duplicate pairs | expected | candidates | their recall | precision / recall at .5 | F1 at .5 | precision / recall at .95 | F1 at .95 | best F1 | F1 one to one at .1 | Splink, best F1 | Splink, F1 at .95 | fit, s | pairs, s |'
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 for name in ${QUALITY_SETS-febrl3 febrl4 fake_1000 restaurant fodors_zagats dblp_acm}; do set_of "$name"; done
 read -ra seeds <<<"${QUALITY_SEEDS-1 2 3 4 5}"
 for size in ${QUALITY_PEOPLE-20000}; do
     for seed in "${seeds[@]}"; do generated "$size" "$seed"; done
+done
+for size in ${QUALITY_SPARSE-50000}; do
+    for missing in ${QUALITY_MISSING:-0.1 0.25}; do sparse "$size" "${seeds[0]:-1}" "$missing"; done
 done
 [[ -z ${QUALITY_MILLION:-} ]] || generated 1000000 "${seeds[0]:-1}"
 for file in ${QUALITY_FILES:-}; do people_of "$(basename "$file" .csv)" "$file"; done

@@ -15,9 +15,39 @@ const BLOCK: usize = 4096;
 /// Words of a sketch.
 const WORDS: usize = PARTS / 4;
 
+/// The sketches of a field.
+struct Column {
+    field: usize,
+    file: TemporaryFile,
+    /// Words that have not been written yet.
+    pending: Vec<u64>,
+}
+
+impl Column {
+    fn new(field: usize) -> Column {
+        Column {
+            field,
+            file: TemporaryFile::new(),
+            pending: Vec::with_capacity(WORDS * BLOCK),
+        }
+    }
+
+    fn push(&mut self, sketch: Sketch) {
+        self.pending.extend_from_slice(&sketch);
+        if self.pending.len() == WORDS * BLOCK {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        self.file.append_words(&self.pending);
+        self.pending.clear();
+    }
+}
+
 /// A sketch for each record and for each of some fields.
 pub struct Sketches {
-    columns: Vec<(usize, TemporaryFile)>,
+    columns: Vec<Column>,
     records: u32,
     /// Two fields whose values may have changed places.
     swap: Option<[usize; 2]>,
@@ -33,38 +63,33 @@ impl Sketches {
         fields: impl IntoIterator<Item = (usize, usize, &'l FieldLayout)>,
         swap: Option<[usize; 2]>,
     ) -> Sketches {
-        let mut of_fields: Vec<_> = fields
-            .into_iter()
-            .map(|(field, column, layout)| {
-                let pending = Vec::<u64>::with_capacity(WORDS * BLOCK);
-                (field, column, layout, TemporaryFile::new(), pending)
-            })
-            .collect();
-        if !of_fields.is_empty() {
-            texts.each(|record, values| {
+        let mut columns: Vec<Column> = Vec::new();
+        let mut sources = Vec::new();
+        for (field, text, layout) in fields {
+            columns.push(Column::new(field));
+            sources.push((text, layout));
+        }
+        if !columns.is_empty() {
+            texts.each(|_, values| {
                 check_for_interrupts();
-                for (_, column, layout, file, pending) in &mut of_fields {
-                    pending.extend_from_slice(&layout.sketch(&values[*column]).or_raise());
-                    if (record as usize + 1).is_multiple_of(BLOCK) {
-                        file.append_words(pending);
-                        pending.clear();
-                    }
+                for (column, &(text, layout)) in columns.iter_mut().zip(&sources) {
+                    column.push(layout.sketch(&values[text]).or_raise());
                 }
             });
         }
-        let finish = |(field, _, _, mut file, pending): (_, _, _, TemporaryFile, Vec<u64>)| {
-            file.append_words(&pending);
-            (field, file)
-        };
+        columns.iter_mut().for_each(Column::flush);
         Sketches {
-            columns: of_fields.into_iter().map(finish).collect(),
+            columns,
             records: texts.records,
             swap,
         }
     }
 
-    /// The records in blocks of those that have a part of their sketches in common: this part of both fields, or as many parts as `at_once` says, or of a
-    /// single field three parts. Records without a value are left out. Names that may have changed places are in the same blocks in either order.
+    /// The records in blocks of those that have parts of their sketches in common, by the part of this `number`: of two fields that part of both, and
+    /// another part of both where `at_once` is 2; of a single field three parts. Records that lack a value are left out. Names that may have changed
+    /// places are in the same blocks in either order.
+    ///
+    /// Sorting takes `memory` bytes.
     pub fn blocks(
         &mut self,
         fields: &[usize],
@@ -77,10 +102,10 @@ impl Sketches {
             .is_some_and(|[a, b]| fields == [a.min(b), a.max(b)]);
         let records = self.records;
         let mut columns: Vec<&mut TemporaryFile> = Vec::new();
-        for (field, file) in &mut self.columns {
-            if fields.contains(field) {
-                file.seek(0);
-                columns.push(file);
+        for column in &mut self.columns {
+            if fields.contains(&column.field) {
+                column.file.seek(0);
+                columns.push(&mut column.file);
             }
         }
         let key = |sketches: &[Sketch]| {

@@ -9,7 +9,8 @@ use crate::pg::file::{SortedWords, WordSort};
 /// Bits of a search's number.
 const SEARCH_BITS: u32 = 6;
 
-const _: () = assert!(MOST_SEARCHES <= 1 << SEARCH_BITS);
+// one number is left, under which a plan has all searches by equality
+const _: () = assert!(MOST_SEARCHES < 1 << SEARCH_BITS);
 
 /// Pairs with the searches that have found them. If they become too many, only a sample is kept: a pair is in it, or not, whichever search finds it.
 pub struct Candidates {

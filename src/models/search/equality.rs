@@ -9,8 +9,9 @@ use crate::pg::check_for_interrupts;
 /// What a search has found.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
+    /// Pairs, each as often as it comes.
     pub pairs: u64,
-    /// Blocks that are too large.
+    /// Blocks that are too large, and left out.
     pub cut_blocks: u64,
     /// Pairs in them.
     pub cut_pairs: u64,
@@ -53,7 +54,7 @@ pub fn pairs(
     found
 }
 
-/// Gives the pairs of each block to `each`, as [`pairs`] does.
+/// Gives the pairs of each block to `each`, as [`pairs`] does, and adds to `found` what was found.
 pub fn pairs_of_blocks(
     blocks: Blocks,
     most: u32,
@@ -103,7 +104,6 @@ impl Block {
             found.cut_blocks += 1;
             found.cut_pairs += pairs;
         } else if pairs > 0 {
-            check_for_interrupts();
             found.pairs += pairs;
             // the records of a block come in their order
             let (left, right) = match second {
@@ -116,6 +116,7 @@ impl Block {
                 }
             };
             for (i, &x) in left.iter().enumerate() {
+                check_for_interrupts();
                 for &y in right.unwrap_or(&left[i + 1..]) {
                     each(x, y);
                 }
