@@ -72,7 +72,8 @@ fn report(
                 let push = |a: u32, b: u32| candidates.push(a, b, 0);
                 found = similar::pairs(
                     &mut sketches,
-                    (fields, *least),
+                    fields,
+                    *least,
                     *most,
                     second,
                     memory / 4,

@@ -215,7 +215,8 @@ impl ModelSearch {
                 } => {
                     similar::pairs(
                         &mut sketches,
-                        (fields, *least),
+                        fields,
+                        *least,
                         *block,
                         second,
                         memory / 4,

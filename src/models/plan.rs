@@ -218,7 +218,8 @@ fn by_similarity(
             let push = |a: u32, b: u32| candidates.push(a, b, number);
             similar::pairs(
                 &mut sketches,
-                (fields, *least),
+                fields,
+                *least,
                 *most,
                 records.second,
                 memory / 4,

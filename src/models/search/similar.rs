@@ -10,7 +10,8 @@ use crate::models::records::sketches::Sketches;
 /// out. Of two relations, the first record is one of the first relation and the second one of the second.
 pub fn pairs(
     sketches: &mut Sketches,
-    (fields, least): (&[usize], u32),
+    fields: &[usize],
+    least: u32,
     most: u32,
     second: Option<u32>,
     memory: usize,
