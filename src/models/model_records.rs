@@ -84,6 +84,6 @@ impl ModelRecords {
         }
         let used = (0..used.len()).filter(|&field| used[field]);
         let fields = used.map(|field| (field, field, &model.fields[field].layout));
-        Sketches::read(&mut self.texts, fields, model.swap)
+        Sketches::read(&mut self.texts, fields, model.swap, |_| true)
     }
 }

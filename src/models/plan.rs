@@ -8,6 +8,7 @@ use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search
 
 use super::fit_model::MOST_COUNTED;
 use super::fit_records::FitRecords;
+use crate::models::records::identities::mix;
 use crate::models::records::sketches::Sketches;
 use crate::models::search::candidates::Candidates;
 use crate::models::search::pattern_counts::count;
@@ -178,6 +179,38 @@ pub fn plan(
     model.searches = planned;
 }
 
+/// Records by which searches are judged: all, or of more than a quarter of a million a sample, which does not depend on their order in the table.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// Those are in it whose mixed numbers have so many zeros at the end.
+    zeros: u32,
+}
+
+impl Sample {
+    fn of(records: u32) -> Sample {
+        const MOST: u32 = 1 << 18;
+        let zeros = (0..).find(|&zeros| records >> zeros <= MOST);
+        Sample {
+            zeros: zeros.expect("there is always such a number"),
+        }
+    }
+
+    #[inline]
+    fn has(self, record: u32) -> bool {
+        self.zeros == 0 || mix(u64::from(record)).trailing_zeros() >= self.zeros
+    }
+
+    /// How many pairs each pair of records of the sample stands for.
+    fn weight(self) -> f64 {
+        f64::from(2 * self.zeros).exp2()
+    }
+
+    /// What is left of a block's most records.
+    fn most(self, most: u32) -> u32 {
+        (most >> self.zeros).max(2)
+    }
+}
+
 /// What the searches by similarity find besides those by equality: an estimate from a sample, if it is too much.
 fn by_similarity(
     model: &MatchModel,
@@ -188,11 +221,16 @@ fn by_similarity(
 ) -> Vec<FoundTogether> {
     /// The number under which all searches by equality go.
     const EQUAL: usize = MOST_SEARCHES;
+    let sample = Sample::of(records.store.records);
     let mut used: Vec<usize> = Vec::new();
     let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
     for search in equal {
         if let Search::Equal { fields, most } = search {
-            let push = |a: u32, b: u32| candidates.push(a, b, EQUAL);
+            let push = |a: u32, b: u32| {
+                if sample.has(a) && sample.has(b) {
+                    candidates.push(a, b, EQUAL);
+                }
+            };
             let identities = &mut records.identities;
             equality::pairs(identities, fields, *most, records.second, memory / 4, push);
         }
@@ -207,7 +245,9 @@ fn by_similarity(
     let columns = used
         .iter()
         .map(|&field| (field, records.columns[field], &model.fields[field].layout));
-    let mut sketches = Sketches::read(&mut records.texts, columns, model.swap);
+    let mut sketches = Sketches::read(&mut records.texts, columns, model.swap, |record| {
+        sample.has(record)
+    });
     for (number, search) in searches.iter().enumerate() {
         if let Search::Similar {
             fields,
@@ -220,7 +260,7 @@ fn by_similarity(
                 &mut sketches,
                 fields,
                 *least,
-                *most,
+                sample.most(*most),
                 records.second,
                 memory / 4,
                 push,
@@ -228,7 +268,7 @@ fn by_similarity(
         }
     }
     let distinct = candidates.finish();
-    let weight = distinct.weight();
+    let weight = distinct.weight() * sample.weight();
     let new = distinct.filter(|(_, found)| found >> EQUAL & 1 == 0);
     let mut by_search = count(new, &mut records.store, memory / 4).finish(memory / 16);
     let taken = |each: &mut dyn FnMut(Pattern, u64, u64)| {

@@ -55,13 +55,14 @@ pub struct Sketches {
 
 impl Sketches {
     /// Reads the records once more, for the sketches of these fields. `fields`: the number of each in the model, its column among the texts, and how its
-    /// values are compared.
+    /// values are compared. Only records that `has` says have sketches; others are left out as those without values.
     ///
     /// Errors: out of memory.
     pub fn read<'l>(
         texts: &mut RecordTexts,
         fields: impl IntoIterator<Item = (usize, usize, &'l FieldLayout)>,
         swap: Option<[usize; 2]>,
+        has: impl Fn(u32) -> bool,
     ) -> Sketches {
         let mut columns: Vec<Column> = Vec::new();
         let mut sources = Vec::new();
@@ -70,10 +71,14 @@ impl Sketches {
             sources.push((text, layout));
         }
         if !columns.is_empty() {
-            texts.each(|_, values| {
+            texts.each(|record, values| {
                 check_for_interrupts();
+                let has = has(record);
                 for (column, &(text, layout)) in columns.iter_mut().zip(&sources) {
-                    column.push(layout.sketch(&values[text]).or_raise());
+                    column.push(match has {
+                        true => layout.sketch(&values[text]).or_raise(),
+                        false => Sketch::default(),
+                    });
                 }
             });
         }
