@@ -6,6 +6,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::{lock, RecordColumn};
+use crate::pg::catalog::is_of_server;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::raise_as;
 use crate::pg::sql::Sql;
@@ -106,7 +107,24 @@ impl Source {
     }
 
     /// Reads its rows: a, b, and the similarity or probability, which is a float8.
+    ///
+    /// Errors: it is of a type whose cast a user may have made.
     pub fn similar_rows(&self) -> Cursor {
+        let value = CString::new(self.value).unwrap_or_default();
+        let value = RecordColumn::of(self.oid, value, &self.name);
+        if !is_of_server(value.type_oid) {
+            raise_as(
+                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!(
+                        "column \"{}\" of relation \"{}\" is not a number",
+                        self.value, self.name
+                    ),
+                )
+                .hint("Give a view in which it is of type float8."),
+            );
+        }
         let sql = Sql::new("SELECT a, b, CAST(")
             .text(self.value)
             .text(" AS pg_catalog.float8) FROM ")

@@ -71,12 +71,11 @@ pub fn check(records: &Records) {
 /// Selects a key that occurs more than once, the least one where keys have an order.
 fn query(records: &Records) -> Sql {
     let key = |sql: Sql| {
-        let sql = sql.name(&records.key.name);
         // Values that cannot be compared are compared as text.
         if has_equality(&records.key) {
-            sql
+            sql.name(&records.key.name)
         } else {
-            sql.text("::pg_catalog.text")
+            sql.output(&records.key.name)
         }
     };
     let mut sql = key(Sql::new("SELECT "))

@@ -71,6 +71,11 @@ impl Sql {
         self.bytes(catalog::qualified_type(oid).to_bytes())
     }
 
+    /// The text form of a column's value, as the output function of its type gives it, whatever casts there are; empty for NULL.
+    pub fn output(self, column: &CStr) -> Sql {
+        self.text("pg_catalog.format('%s', ").name(column).text(")")
+    }
+
     /// A string constant.
     pub fn literal(self, value: &CStr) -> Sql {
         // SAFETY: a C string, of which another one is made in the current memory context.

@@ -34,6 +34,33 @@ CREATE VIEW alike AS SELECT n * 100 + copy AS id, given_name, surname, suburb, p
 SELECT m.model ->> 'status' AS status, jsonb_path_exists(m.model, '$.searches[*].scan') AS scanned, (m.model ->> 'records')::int AS records, (m.model ->> 'pairs')::bigint < 25e6 AS few_that_count
 FROM (SELECT bloom_model_fit('alike', 'id') AS model OFFSET 0) AS m;
 
+-- Casts that a user has made run nothing when another one reads a table.
+CREATE TYPE colour AS ENUM ('red', 'green', 'blue');
+CREATE FUNCTION trap(colour) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run as %', current_user; END $$;
+CREATE FUNCTION trap_boolean(colour) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run as %', current_user; END $$;
+CREATE FUNCTION trap_number(colour) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run as %', current_user; END $$;
+CREATE CAST (colour AS text) WITH FUNCTION trap(colour);
+-- values without an order
+CREATE TYPE spot AS (n int, at point);
+CREATE FUNCTION trap(spot) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run as %', current_user; END $$;
+CREATE CAST (spot AS text) WITH FUNCTION trap(spot);
+CREATE CAST (colour AS boolean) WITH FUNCTION trap_boolean(colour);
+CREATE CAST (colour AS float8) WITH FUNCTION trap_number(colour);
+CREATE TABLE painted AS SELECT n, given_name, surname, suburb, CASE n % 4 WHEN 0 THEN 'red'::colour WHEN 1 THEN 'green' WHEN 2 THEN 'blue' END AS colour,
+    ARRAY['red'::colour] AS colours, ROW(n, point(1, 1))::spot AS spot FROM typed;
+CREATE TABLE painted_model AS SELECT bloom_model_fit('painted', 'n', '{given_name,surname,suburb,colour,colours}') AS model;
+SELECT field ->> 'name' AS field, round((field ->> 'filled')::numeric, 2) AS filled, field -> 'frequent' ? 'red' AS red FROM painted_model, jsonb_array_elements(model -> 'fields') AS field;
+SELECT count(*) > 100 AS found, count(*) = (SELECT count(*) FROM bloom_model_duplicates('painted', 'spot', model)) AS same_by_spot
+FROM painted_model, bloom_model_duplicates('painted', 'n', model) GROUP BY model;
+CREATE TABLE painted_pair AS SELECT a, b, 'red'::colour AS similarity FROM painted_model, bloom_model_duplicates('painted', 'n', model);
+\set VERBOSITY terse
+SELECT bloom_report_pairs('painted_pair', 'painted', 'n');
+ALTER TABLE painted_pair ALTER similarity TYPE float8 USING 0.9;
+SELECT bloom_report_pairs('painted_pair', 'painted', 'n', model => model) LIKE '%</html>%' AS page FROM painted_model;
+CREATE VIEW painted_label AS SELECT 1 AS a, 2 AS b, 'red'::colour AS same;
+SELECT bloom_model_fit('painted', 'n', labels => 'painted_label');
+\set VERBOSITY default
+
 -- A run that brings more pairs than the model expects, and passes the limit, says of each search what it has found.
 CREATE TABLE model AS SELECT bloom_model_fit('people', 'rec_id') AS model;
 CREATE FUNCTION searched(searches jsonb, pair_limit int) RETURNS bigint LANGUAGE sql AS $$

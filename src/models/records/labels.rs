@@ -9,6 +9,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::models::records::store::PairNumbers;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pg::budget::Budget;
+use crate::pg::catalog::is_of_server;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{notice, raise, raise_as};
 use crate::pg::sql::Sql;
@@ -42,6 +43,17 @@ impl Labels {
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
                 &Error::new(ErrorKind::InvalidParameter, format!("relation \"{name}\" does not have the columns a, b and same"))
                     .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same person."),
+            );
+        }
+        let same = RecordColumn::of(oid, c"same".to_owned(), &name);
+        if !is_of_server(same.type_oid) {
+            raise_as(
+                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("column \"same\" of relation \"{name}\" is not boolean"),
+                )
+                .hint("Give a view that says whether a pair is the same by true and false."),
             );
         }
         // as the keys of records are written, which is not what a cast to text gives for every type

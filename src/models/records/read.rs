@@ -7,6 +7,7 @@ use crate::models::fields::base_type;
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
+use crate::pg::catalog::is_of_server;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, raise_as};
 use crate::pg::file::{TemporaryFile, Texts};
@@ -54,7 +55,18 @@ pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
                 .name(&column.name)
                 .text("::pg_catalog.numeric::pg_catalog.text")
         }
-        _ => return sql.name(&column.name).text("::pg_catalog.text"),
+        _ if is_of_server(column.type_oid) => {
+            return sql.name(&column.name).text("::pg_catalog.text");
+        }
+        // by its output and no cast, which a user could have made
+        _ => {
+            return sql
+                .text("CASE WHEN ")
+                .name(&column.name)
+                .text(" IS NOT NULL THEN ")
+                .output(&column.name)
+                .text(" END")
+        }
     };
     sql.text("CASE WHEN ")
         .sql(&value)
@@ -78,9 +90,7 @@ impl Table {
         match KeyOrder::new(&self.records.key).is_some() {
             // not by name: a field may have the same one
             true => sql.text("1"),
-            false => sql
-                .name(key)
-                .text("::pg_catalog.text COLLATE pg_catalog.\"C\""),
+            false => sql.output(key).text(" COLLATE pg_catalog.\"C\""),
         }
     }
 }

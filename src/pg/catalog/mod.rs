@@ -94,6 +94,13 @@ pub fn column_name(relation: pg_sys::Oid, column: i16) -> CString {
     unsafe { copy(pg_sys::get_attname(relation, column, true)) }
 }
 
+/// Whether a type came with the server, so that nobody but a superuser can have made a cast of it: what a user's cast does, it does as the one who
+/// reads the values. A domain is as the type that it is of.
+pub fn is_of_server(of_type: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up of a type that exists.
+    unsafe { pg_sys::getBaseType(of_type) }.to_u32() < pg_sys::FirstNormalObjectId
+}
+
 /// The name of a type as people write it.
 pub fn type_name(of_type: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
