@@ -74,7 +74,7 @@ tests_of() {
 accept() {
     local name=$1 result=$2 expected=tests/expected/$1.out
     # The output of a template is the same for each access method.
-    [[ -e $ROOT/tests/specs/$name.spec || ! -e $ROOT/tests/specs/${name%_*}.spec.in ]] || expected=tests/expected/${name%_*}.spec.out
+    [[ -e $ROOT/tests/sql/$name.sql || -e $ROOT/tests/specs/$name.spec || ! -e $ROOT/tests/specs/${name%_*}.spec.in ]] || expected=tests/expected/${name%_*}.spec.out
     if [[ ! -s $result ]]; then
         warn "$name has no output that could be accepted"
         return 1

@@ -89,7 +89,12 @@ impl ListQuery {
         let (own, signature, query) = objects_beside(function, catalog::column_type(list, number))?;
         let key = primary_key(list)?;
         let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
+        let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
         let key = match &key.columns[..] {
+            // by its output and no cast, which a user could have made
+            [column] if !is_of_server(column) => {
+                Sql::new("").output(&catalog::column_name(list, *column))
+            }
             [column] => key_column(Sql::new(""), column),
             columns => Sql::new("ROW(").list(columns, key_column).text(")"),
         };

@@ -126,3 +126,14 @@ SELECT * FROM bloom_blocklist(bloom_signature('x'), 'view', 'sig', 0.9);
 DROP VIEW view;
 DROP SCHEMA "My lists" CASCADE;
 DROP TABLE customer, person, review;
+
+-- A cast of a key that a user has made does not run when somebody else searches the list.
+CREATE SCHEMA trap;
+CREATE TYPE trap.code AS ENUM ('one', 'two');
+CREATE FUNCTION trap.run(trap.code) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run as %', current_user; END $$;
+CREATE CAST (trap.code AS text) WITH FUNCTION trap.run(trap.code);
+CREATE TABLE trap.list (code trap.code PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+INSERT INTO trap.list VALUES ('one', 'Paul Klee');
+SELECT * FROM bloom_blocklist(bloom_signature('Paul Klee'), 'trap.list', 'sig', 0.5);
+SET client_min_messages = warning;
+DROP SCHEMA trap CASCADE;
