@@ -138,10 +138,19 @@ fn judge(model: &mut MatchModel, personal_given: bool) {
     let no_personal = !personal_given && !model.fields.iter().any(|f| f.personal);
     if !is_sound || model.fields.is_empty() || model.records < 2.0 {
         model.status = Status::Degenerate;
-    } else if matches < NONE {
+    } else if matches * model.records < NONE * comparable_records(model) {
         model.status = Status::NoneExpected;
     } else if people && no_personal {
         model.status = Status::NoPersonalFields;
+    }
+}
+
+/// How many records of one table there would be that a model expects duplicates of as it does of its own. A small table that is compared with a large one
+/// has few duplicates for the records of both, so of two tables it is twice the geometric mean, which is their sum where they have the same size.
+fn comparable_records(model: &MatchModel) -> f64 {
+    match model.linkage {
+        true => 2.0 * model.all_pairs.sqrt(),
+        false => model.records,
     }
 }
 

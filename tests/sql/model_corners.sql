@@ -71,5 +71,15 @@ SELECT searched('[{"equal": ["given_name", "surname"], "most": 40}, {"equal": ["
 SELECT searched('[{"equal": ["given_name", "surname"], "most": 40}, {"similar": ["suburb"], "least": 55, "most": 1000}]', 300);
 SELECT search FROM model, bloom_model_candidates('people', 'rec_id', jsonb_set(model, '{searches}', '[{"scan": 100, "recall": 1, "pairs_per_record": 0, "matches_per_record": 0}]'));
 
+-- A small table compared with a large one: the duplicates are few for the records of both, and many for those of the small one.
+CREATE TABLE few AS SELECT * FROM febrl WHERE rec_id ~ '^rec-[0-9]*57-org$' AND cluster_id < 1000;
+CREATE TABLE many AS SELECT * FROM febrl WHERE rec_id !~ '-org$';
+SELECT (SELECT count(*) FROM few) AS few, (SELECT count(*) FROM many) AS many;
+CREATE TABLE few_to_many AS SELECT bloom_model_fit_linkage('few', 'rec_id', 'many', 'rec_id') AS model;
+SELECT model ->> 'status' AS status FROM few_to_many;
+SELECT count(*) FILTER (WHERE split_part(a, '-', 2) = split_part(b, '-', 2)) AS correct, count(*) AS found,
+    (SELECT count(*) FROM few, many WHERE split_part(few.rec_id, '-', 2) = split_part(many.rec_id, '-', 2)) AS duplicates
+FROM few_to_many, bloom_model_linkage('few', 'rec_id', 'many', 'rec_id', model);
+
 SET client_min_messages = warning;
 DROP SCHEMA model_corners CASCADE;

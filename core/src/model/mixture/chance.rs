@@ -159,18 +159,11 @@ mod tests {
 
     #[test]
     fn a_field_that_no_pair_has_keeps_all_levels() {
-        let mut pattern = Pattern::default();
-        pattern.set(0, MISSING as u8);
-        let mut counts = PatternCounts::default();
-        counts.add(pattern, 1_000_000);
+        let mut pairs = [0; LEVELS];
+        pairs[MISSING] = 1_000_000;
         let mut frequencies = FrequencyCount::new(1);
         frequencies.add(1);
-        let chance = Chance::of(
-            0,
-            &frequencies.finish(),
-            &RandomPairs::of(&counts),
-            Swap::None,
-        );
+        let chance = Chance::of(&frequencies.finish(), &pairs, Swap::None);
         assert!(chance.u[MISSING] < 1.0);
         assert!((chance.u.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(chance.u[EQUAL..PRESENT].iter().all(|&share| share > 1e-9));
