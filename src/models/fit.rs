@@ -101,6 +101,7 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
     let fields = FitFields {
         wishes,
         personal: personal.as_deref(),
+        are_guessed: given.is_none(),
         labels,
         left_out: &mut left_out,
     };

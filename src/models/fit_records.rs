@@ -46,6 +46,8 @@ pub struct FitFields<'a> {
     pub wishes: Vec<FieldWish>,
     /// `None`: to be guessed.
     pub personal: Option<&'a [String]>,
+    /// Nobody has named the fields.
+    pub are_guessed: bool,
     pub labels: Labels,
     pub left_out: &'a mut Vec<LeftOut>,
 }
@@ -203,6 +205,15 @@ fn settle_fields(
             fields.left_out.push(LeftOut {
                 column: wish.name.clone(),
                 reason: "has no values".to_owned(),
+            });
+            continue;
+        }
+        let is_known = guess::is_personal(&wish.name) || guess::is_surname(&wish.name);
+        if fields.are_guessed && !is_known && seen.is_unique() {
+            fields.left_out.push(LeftOut {
+                column: wish.name.clone(),
+                reason: "has another value in each record; name it among the fields if it is one"
+                    .to_owned(),
             });
             continue;
         }

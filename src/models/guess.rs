@@ -1,10 +1,12 @@
 //! What columns are, by their names and values.
 
-use bloom_ident_core::model::values::Kind;
+use std::collections::HashSet;
+
+use bloom_ident_core::model::values::{FieldLayout, Kind};
 use bloom_ident_core::text::normalize;
 
 /// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between words.
-const PERSONAL: [&str; 24] = [
+const PERSONAL: [&str; 26] = [
     "birth",
     "dob",
     "geburt",
@@ -14,6 +16,8 @@ const PERSONAL: [&str; 24] = [
     "nacimiento",
     "nascita",
     "geboorte",
+    "nascimento",
+    "urodzenia",
     "email",
     "emailaddress",
     "mailadresse",
@@ -35,7 +39,7 @@ const PERSONAL: [&str; 24] = [
 const PERSONAL_WHOLE: [&str; 6] = ["given", "first", "nombre", "prenume", "nome", "mail"];
 
 /// Parts of names of surnames.
-const SURNAMES: [&str; 12] = [
+const SURNAMES: [&str; 13] = [
     "surname",
     "lastname",
     "familyname",
@@ -45,13 +49,14 @@ const SURNAMES: [&str; 12] = [
     "apellido",
     "nomdefamille",
     "cognome",
+    "sobrenome",
     "achternaam",
     "nazwisko",
     "secondname",
 ];
 
 /// Parts of names of given names, which are personal, too.
-const GIVEN: [&str; 12] = [
+const GIVEN: [&str; 13] = [
     "givenname",
     "firstname",
     "forename",
@@ -60,6 +65,7 @@ const GIVEN: [&str; 12] = [
     "rufname",
     "prenom",
     "nombrepila",
+    "primeironome",
     "primernombre",
     "voornaam",
     "fornavn",
@@ -124,10 +130,23 @@ pub struct Seen {
     /// Records by the length of their normal form, for a sample of them.
     lengths: Vec<u32>,
     sampled: u64,
+    /// Records with a value of several words.
+    of_words: u64,
+    /// Different values, or a sample of them, by hash; and whether one of them has come twice.
+    values: HashSet<u64>,
+    /// Hashes in the sample have so many zeros at their end.
+    zeros: u32,
+    repeated: bool,
 }
 
 /// Lengths from here on are one.
 const LONGEST: usize = 1000;
+
+/// Different values that are remembered.
+const MOST_VALUES: usize = 1 << 16;
+
+/// Fewer records say nothing of a column in which no two of them agree.
+const LEAST_UNIQUE: u64 = 1000;
 
 impl Default for Seen {
     fn default() -> Seen {
@@ -136,6 +155,10 @@ impl Default for Seen {
             dates: 0,
             lengths: vec![0; LONGEST + 1],
             sampled: 0,
+            of_words: 0,
+            values: HashSet::new(),
+            zeros: 0,
+            repeated: false,
         }
     }
 }
@@ -151,6 +174,8 @@ impl Seen {
         }
         self.present += 1;
         self.dates += u64::from(is_date(value));
+        self.of_words += u64::from(value.trim().contains(' '));
+        self.look_for_repeated(value);
         if in_sample {
             let len = normalize(value, true, || ()).unwrap_or_default().len();
             if len > 0 {
@@ -158,6 +183,26 @@ impl Seen {
                 self.sampled += 1;
             }
         }
+    }
+
+    fn look_for_repeated(&mut self, value: &str) {
+        let hash = FieldLayout::identity(value);
+        if self.repeated || hash.trailing_zeros() < self.zeros {
+            return;
+        }
+        if !self.values.insert(hash) {
+            self.repeated = true;
+            self.values = HashSet::new();
+        } else if self.values.len() > MOST_VALUES {
+            self.zeros += 1;
+            let zeros = self.zeros;
+            self.values.retain(|hash| hash.trailing_zeros() >= zeros);
+        }
+    }
+
+    /// Whether it looks like a column of numbers or codes of which each record has another one, so that it says nothing of duplicates.
+    pub fn is_unique(&self) -> bool {
+        !self.repeated && self.present >= LEAST_UNIQUE && 10 * self.of_words < self.present
     }
 
     /// The length that nine in ten values do not exceed.

@@ -81,5 +81,11 @@ SELECT count(*) FILTER (WHERE split_part(a, '-', 2) = split_part(b, '-', 2)) AS 
     (SELECT count(*) FROM few, many WHERE split_part(few.rec_id, '-', 2) = split_part(many.rec_id, '-', 2)) AS duplicates
 FROM few_to_many, bloom_model_linkage('few', 'rec_id', 'many', 'rec_id', model);
 
+-- A number that each record has for itself is no field, unless somebody says so; a date of birth is one even if nobody shares his.
+CREATE TABLE numbered AS SELECT rec_id, given_name, surname, suburb, postcode, md5(rec_id) AS token, 'K-' || row_number() OVER (ORDER BY rec_id) AS customer,
+    date '1900-01-01' + row_number() OVER (ORDER BY rec_id)::int AS birth FROM febrl;
+SELECT model -> 'left_out' AS left_out, (SELECT jsonb_agg(field -> 'name') FROM jsonb_array_elements(model -> 'fields') AS field) AS fields FROM bloom_model_fit('numbered', 'rec_id') AS model;
+SELECT model -> 'left_out' ? 'customer' AS is_left_out FROM bloom_model_fit('numbered', 'rec_id', '{given_name,surname,suburb,customer}') AS model;
+
 SET client_min_messages = warning;
 DROP SCHEMA model_corners CASCADE;
