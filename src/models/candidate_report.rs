@@ -4,7 +4,7 @@ use bloom_ident_core::model::Search;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::model_records::ModelRecords;
-use super::pairs::{model, options};
+use super::pairs::{check_tables, model, options};
 use crate::models::search::candidates::Candidates;
 use crate::models::search::{equality, similar};
 use crate::pairs::records::Records;
@@ -52,6 +52,7 @@ fn report(
     job: &'static str,
 ) -> NewValue {
     let (model, options) = (model(arguments, at), options(arguments, at + 1));
+    check_tables(&model, &relations, &options);
     let memory = Budget::of_setting().bytes();
     let mut records = ModelRecords::read(&model, relations, memory, job);
     let n = f64::from(records.store.records);

@@ -5,13 +5,13 @@ use std::ffi::CString;
 use bloom_ident_core::model::values::Kind;
 use bloom_ident_core::model::{LeftOut, MOST_FIELDS};
 use bloom_ident_core::{Error, ErrorKind};
-use pgrx::pg_sys;
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::guess;
 use crate::pairs::records::RecordColumn;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::may_select;
-use crate::pg::error::{raise, shown};
+use crate::pg::error::{raise, raise_as, shown};
 use crate::pg::relation::OpenRelation;
 use crate::pg::values::text::{readable, to_database};
 
@@ -23,6 +23,8 @@ pub struct FieldWish {
     /// `None`: to be guessed.
     pub kind: Option<Kind>,
 }
+
+const MAY_NOT_BE_READ: &str = "may not be read";
 
 fn c_name(name: &str) -> CString {
     CString::new(to_database(name)).unwrap_or_default()
@@ -57,6 +59,19 @@ pub fn wishes(
             column: field.name,
             reason: format!("more than {MOST_FIELDS} columns"),
         });
+    }
+    let is_denied = |left: &LeftOut| left.reason == MAY_NOT_BE_READ;
+    if fields.is_empty() && left_out.iter().any(is_denied) {
+        let name = shown(&readable(catalog::name(oid).to_bytes()));
+        raise_as(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                format!("permission denied for relation \"{name}\""),
+            )
+            .detail("You may read none of the columns that can be compared.")
+            .hint("Ask its owner for SELECT on the key and on the columns to compare."),
+        );
     }
     if fields.is_empty() {
         let name = shown(&readable(catalog::name(oid).to_bytes()));
@@ -110,7 +125,7 @@ fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec
         } else if guess::is_record_number(&name) {
             Some("looks like the number of a record, or of a group of records".to_owned())
         } else if !may_select(oid, &[number], user) {
-            Some("may not be read".to_owned())
+            Some(MAY_NOT_BE_READ.to_owned())
         } else {
             None
         };

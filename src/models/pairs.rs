@@ -69,6 +69,25 @@ pub fn model(arguments: Arguments, i: usize) -> MatchModel {
     read_model(&arguments.jsonb(i)).or_raise()
 }
 
+/// Errors: a model of one table is to be used for two, or the other way round, and nobody forces it.
+pub fn check_tables(model: &MatchModel, relations: &[Records], options: &ModelOptions) {
+    let linkage = relations.len() == 2;
+    if linkage == model.linkage || options.force {
+        return;
+    }
+    let of = |linkage: bool| match linkage {
+        true => "pairs of two tables",
+        false => "pairs of one table",
+    };
+    raise(
+        &Error::new(
+            ErrorKind::InvalidParameter,
+            format!("match model is for {}, not for {}", of(model.linkage), of(linkage)),
+        )
+        .hint("Fit another one, by bloom_model_fit() for one table and bloom_model_fit_linkage() for two."),
+    )
+}
+
 /// Options that are an argument.
 pub fn options(arguments: Arguments, i: usize) -> ModelOptions {
     let json = arguments.datum(i).map(|_| arguments.jsonb(i));
@@ -141,23 +160,7 @@ impl ModelSearch {
     ///
     /// Errors: a model that must not be used.
     fn may_run(&self, relations: &[Records]) -> bool {
-        let linkage = relations.len() == 2;
-        if linkage != self.model.linkage && !self.options.force {
-            let of = |linkage: bool| {
-                if linkage {
-                    "pairs of two tables"
-                } else {
-                    "pairs of one table"
-                }
-            };
-            raise(
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("match model is for {}, not for {}", of(self.model.linkage), of(linkage)),
-                )
-                .hint("Fit another one, by bloom_model_fit() for one table and bloom_model_fit_linkage() for two."),
-            );
-        }
+        check_tables(&self.model, relations, &self.options);
         match self.model.status {
             Status::Converged => true,
             _ if self.options.force && !self.model.classes.is_empty() => true,

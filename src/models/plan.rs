@@ -64,7 +64,7 @@ pub fn equal_searches(model: &MatchModel) -> Vec<Search> {
 /// chance, and the less likely are those that are somewhat alike to be matches.
 fn least_similar(all_pairs: f64) -> u32 {
     match all_pairs {
-        _ if all_pairs <= 1e10 => 40,
+        _ if all_pairs <= 2e9 => 40,
         _ if all_pairs <= 1e11 => 55,
         _ => 70,
     }

@@ -87,5 +87,17 @@ CREATE TABLE numbered AS SELECT rec_id, given_name, surname, suburb, postcode, m
 SELECT model -> 'left_out' AS left_out, (SELECT jsonb_agg(field -> 'name') FROM jsonb_array_elements(model -> 'fields') AS field) AS fields FROM bloom_model_fit('numbered', 'rec_id') AS model;
 SELECT model -> 'left_out' ? 'customer' AS is_left_out FROM bloom_model_fit('numbered', 'rec_id', '{given_name,surname,suburb,customer}') AS model;
 
+-- Who may read nothing of a table is told so.
+CREATE ROLE regress_model_reader;
+GRANT USAGE ON SCHEMA model_corners TO regress_model_reader;
+GRANT SELECT (rec_id) ON few TO regress_model_reader;
+SET ROLE regress_model_reader;
+SELECT bloom_model_fit('few', 'rec_id');
+RESET ROLE;
+-- A model of two tables says nothing of the searches in one.
+SELECT * FROM few_to_many, bloom_model_candidates('many', 'rec_id', model);
+
 SET client_min_messages = warning;
+DROP OWNED BY regress_model_reader;
+DROP ROLE regress_model_reader;
 DROP SCHEMA model_corners CASCADE;
