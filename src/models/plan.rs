@@ -118,7 +118,8 @@ fn found_together(
 /// Chooses the searches of the model: of those by equality, all that are of use, and then of those by similarity. How many of them are done is
 /// settled when they are.
 ///
-/// `planned`: a scan, if there is one. `equal`: the searches by equality, what they have found, and how many pairs each of those stands for.
+/// `planned`: a scan, if there is one. Then all searches by equality, the patterns of the pairs that they have found, and how many pairs each of these
+/// stands for, since they may be a sample.
 pub fn plan(
     model: &mut MatchModel,
     records: &mut FitRecords,
