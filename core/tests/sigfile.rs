@@ -1,6 +1,6 @@
 //! Search over segments equals a look at every row, whatever the shape, the rows and the threshold.
 
-use bloom_ident_core::sigfile::budget::COSTS;
+use bloom_ident_core::sigfile::budget::{Steps, COSTS};
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
@@ -86,7 +86,9 @@ impl Table {
 }
 
 fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
-    let mut search = Search::start(segment, query, &COSTS, store).unwrap();
+    let mut search = Search::default();
+    let steps = Steps::of(segment, &COSTS);
+    search.start(segment, &steps, query, store).unwrap();
     let mut found = vec![];
     while let Some((number, work)) = search.next(segment) {
         let words = &store.0[number as usize];

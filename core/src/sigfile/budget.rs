@@ -13,8 +13,11 @@
 //! r grows with the row's popcount, and rows are in the order of their popcounts. So the rows with the most bits, few as
 //! they usually are, can be scanned, and the chunks read for a smaller r.
 
+use std::ops::Range;
+
+use super::chunk::MAX_CHUNKS;
 use super::query::Query;
-use super::segment::{Segment, MEASURED};
+use super::segment::{Postings, Segment, MEASURED};
 
 /// Nanoseconds, measured on warm buffers; only their ratios matter.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +49,12 @@ impl Costs {
 /// What is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchPlan {
-    /// For each chunk its radius, −1 to leave it out.
-    pub radii: Vec<i32>,
+    /// How many steps are taken, of those in whose order it was planned; each raises the radius of a chunk by one, from −1 on.
+    pub steps: usize,
     /// Rows that are searched by chunks.
-    pub probed: std::ops::Range<u32>,
+    pub probed: Range<u32>,
     /// Rows that are scanned.
-    pub scanned: std::ops::Range<u32>,
+    pub scanned: Range<u32>,
     /// Nanoseconds, estimated.
     pub cost: f64,
 }
@@ -63,6 +66,30 @@ fn choose(n: u32, k: u32) -> f64 {
         .product()
 }
 
+/// What it costs to raise a chunk's radius to `radius`, in nanoseconds: the probes, and the candidates that are expected.
+fn shares(postings: &Postings, radius: u32, costs: &Costs) -> (f64, f64) {
+    if radius > postings.chunk.width {
+        return (f64::INFINITY, 0.0);
+    }
+    let probes = choose(postings.chunk.width, radius);
+    let expected = match postings.expected.get(radius as usize) {
+        Some(&measured) => measured,
+        None => {
+            let last = MEASURED - 1;
+            let of_last = choose(postings.chunk.width, last as u32).max(1.0);
+            postings.expected[last] * probes / of_last
+        }
+    };
+    (probes * costs.probe, expected * costs.candidate)
+}
+
+/// How many times more candidates a chunk gives than expected, where the list of the query's own value has `own` rows: a value
+/// that is frequent has frequent neighbours, more or less.
+fn frequency(postings: &Postings, own: u32) -> f64 {
+    let factor = (f64::from(own) + 1.0) / (postings.expected[0] + 1.0);
+    factor.clamp(0.2, 20.0)
+}
+
 /// What it costs to raise a chunk's radius to `radius`: probes, and candidates they give.
 /// `own` is the length of the list of the query's own value where that is known.
 pub(super) fn step(
@@ -72,82 +99,328 @@ pub(super) fn step(
     own: Option<u32>,
     costs: &Costs,
 ) -> f64 {
-    let p = &segment.postings[i];
-    if radius > p.chunk.width {
-        return f64::INFINITY;
-    }
-    let probes = choose(p.chunk.width, radius);
-    let expected = match p.expected.get(radius as usize) {
-        Some(&measured) => measured,
-        None => {
-            let last = MEASURED - 1;
-            p.expected[last] * probes / choose(p.chunk.width, last as u32).max(1.0)
+    let postings = &segment.postings[i];
+    let (probes, candidates) = shares(postings, radius, costs);
+    probes
+        + match own {
+            Some(own) if radius == 0 => f64::from(own) * costs.candidate,
+            Some(own) => candidates * frequency(postings, own),
+            None => candidates,
         }
-    };
-    // a value that is frequent has frequent neighbours, more or less
-    let candidates = match own {
-        Some(own) if radius == 0 => f64::from(own),
-        Some(own) => {
-            let factor = (f64::from(own) + 1.0) / (p.expected[0] + 1.0);
-            expected * factor.clamp(0.2, 20.0)
-        }
-        None => expected,
-    };
-    probes * costs.probe + candidates * costs.candidate
 }
 
-/// The cheapest way found to search `segment`. `own` has for each chunk the length of the list of
-/// the query's own value, if known.
-pub fn plan(segment: &Segment, query: &Query, own: Option<&[u32]>, costs: &Costs) -> SearchPlan {
-    let stride = segment.geometry.stride;
-    let Some((lo, hi)) = query.window() else {
-        return SearchPlan {
-            radii: Vec::new(),
-            probed: 0..0,
-            scanned: 0..0,
-            cost: 0.0,
+/// Radii whose costs are kept; those of greater ones are computed where they are asked for.
+const KEPT: usize = 5;
+
+/// What the steps of a search cost in one segment. It depends on the segment only, and so is computed once.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    costs: Costs,
+    /// For each chunk and radius probes and candidates, in nanoseconds.
+    shares: Vec<[(f64, f64); KEPT]>,
+    /// The chunks whose radii are raised, the cheapest step first, and what all steps up to there cost. It ends where a scan of
+    /// all rows is cheaper.
+    order: Vec<(u8, f64)>,
+    /// How many of the first steps are the first of their chunk.
+    first: usize,
+}
+
+impl Steps {
+    /// Those of a segment.
+    pub fn of(segment: &Segment, costs: &Costs) -> Steps {
+        let of_chunk = |p: &Postings| std::array::from_fn(|r| shares(p, r as u32, costs));
+        let mut steps = Steps {
+            costs: *costs,
+            shares: segment.postings.iter().map(of_chunk).collect(),
+            order: Vec::new(),
+            first: 0,
         };
-    };
-    let all = segment.range(lo, hi);
-    let mut best = SearchPlan {
-        radii: Vec::new(),
-        probed: all.start..all.start,
-        scanned: all.clone(),
-        cost: costs.scan(all.end - all.start, stride),
-    };
-    if segment.postings.is_empty() || all.is_empty() || query.threshold() <= 0.0 {
-        return best;
-    }
-    let mut radii = vec![-1i32; segment.postings.len()];
-    let cost_of = |i: usize, radius: u32| step(segment, i, radius, own.map(|o| o[i]), costs);
-    let mut next: Vec<f64> = (0..radii.len()).map(|i| cost_of(i, 0)).collect();
-    let (mut spent, mut steps) = (0.0, 0u32);
-    // popcounts ascending: everything up to `popcount` is probed with the radius that it takes
-    let mut widest = 0;
-    for popcount in lo..=hi {
-        widest = widest.max(query.radius(popcount));
-        while steps < widest + 1 {
-            let i = (0..next.len())
-                .min_by(|&a, &b| next[a].total_cmp(&next[b]))
-                .expect("one chunk at least");
-            spent += next[i];
-            if spent >= best.cost {
-                return best;
+        let most = costs.scan(segment.rows, segment.geometry.stride);
+        let mut greedy = Greedy::new(steps.shares.len(), |i| steps.expected(segment, i, 0));
+        let mut order = Vec::new();
+        while let Some((i, spent)) = greedy.next(|i, radius| steps.expected(segment, i, radius)) {
+            if spent >= most {
+                break;
             }
-            radii[i] += 1;
-            next[i] = cost_of(i, radii[i] as u32 + 1);
-            steps += 1;
+            order.push((i as u8, spent));
         }
-        let cut = segment.first[popcount as usize + 1];
-        let cost = spent + costs.scan(all.end - cut, stride);
-        if cost < best.cost {
-            best = SearchPlan {
-                radii: radii.clone(),
-                probed: all.start..cut,
-                scanned: cut..all.end,
-                cost,
-            };
+        let is_first = |&at: &usize| order[..at].iter().all(|&(i, _)| i != order[at].0);
+        steps.first = (0..order.len()).take_while(is_first).count();
+        steps.order = order;
+        steps
+    }
+
+    /// Bytes of memory.
+    pub fn size(&self) -> usize {
+        size_of_val(&self.shares[..]) + size_of_val(&self.order[..])
+    }
+
+    /// What the single operations cost.
+    pub fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    /// The chunks whose radii are raised, in the order of [`Steps::plan`].
+    pub(super) fn order(&self) -> impl Iterator<Item = usize> + '_ {
+        self.order.iter().map(|&(i, _)| i.into())
+    }
+
+    /// The chunks of the first steps, each of which raises the radius of another chunk to 0.
+    pub(super) fn first(&self) -> impl Iterator<Item = usize> + '_ {
+        self.order().take(self.first)
+    }
+
+    fn shares(&self, segment: &Segment, i: usize, radius: u32) -> (f64, f64) {
+        match self.shares[i].get(radius as usize) {
+            Some(&shares) => shares,
+            None => shares(&segment.postings[i], radius, &self.costs),
         }
     }
-    best
+
+    /// What it is expected to cost to raise a chunk's radius to `radius`.
+    pub(super) fn expected(&self, segment: &Segment, i: usize, radius: u32) -> f64 {
+        let (probes, candidates) = self.shares(segment, i, radius);
+        probes + candidates
+    }
+
+    /// The cheapest way found to search the segment, as far as that can be said without reading a page. The steps are those of
+    /// [`Steps::order`].
+    pub fn plan(&self, segment: &Segment, query: &Query) -> SearchPlan {
+        let spent = |steps: usize, _| self.order.get(steps - 1).map(|&(_, spent)| spent);
+        self.cut(segment, query, spent)
+    }
+
+    /// The same where for each chunk the length of the list of the query's own value is known. `order` is filled with the chunks
+    /// whose radii are raised, step by step.
+    pub(super) fn plan_with(
+        &self,
+        segment: &Segment,
+        query: &Query,
+        own: &[u32],
+        order: &mut Vec<u8>,
+    ) -> SearchPlan {
+        let mut factors = [0.0; MAX_CHUNKS];
+        for ((to, postings), &own) in factors.iter_mut().zip(&segment.postings).zip(own) {
+            *to = frequency(postings, own);
+        }
+        let cost = |i: usize, radius: u32| {
+            let (probes, candidates) = self.shares(segment, i, radius);
+            probes
+                + match radius {
+                    0 => f64::from(own[i]) * self.costs.candidate,
+                    _ => candidates * factors[i],
+                }
+        };
+        order.clear();
+        let mut greedy = Greedy::new(own.len(), |i| cost(i, 0));
+        self.cut(segment, query, |steps, most| {
+            while order.len() < steps {
+                let (i, spent) = greedy.next(cost)?;
+                if spent >= most {
+                    return None;
+                }
+                order.push(i as u8);
+            }
+            Some(greedy.spent)
+        })
+    }
+
+    /// Chooses up to which popcount rows are probed. `spent` gives what so many steps cost, or nothing where that is more than
+    /// its second argument.
+    fn cut(
+        &self,
+        segment: &Segment,
+        query: &Query,
+        mut spent: impl FnMut(usize, f64) -> Option<f64>,
+    ) -> SearchPlan {
+        let stride = segment.geometry.stride;
+        let all = query
+            .window()
+            .map_or(0..0, |(lo, hi)| segment.range(lo, hi));
+        let mut best = SearchPlan {
+            steps: 0,
+            probed: all.start..all.start,
+            scanned: all.clone(),
+            cost: self.costs.scan(all.end - all.start, stride),
+        };
+        let Some((lo, hi)) = query.window() else {
+            return best;
+        };
+        if self.shares.is_empty() || all.is_empty() || query.threshold() <= 0.0 {
+            return best;
+        }
+        // popcounts ascending: everything up to `popcount` is probed with the radius that it takes
+        let mut widest = 0;
+        for popcount in lo..=hi {
+            widest = widest.max(query.radius(popcount));
+            let steps = widest as usize + 1;
+            let Some(spent) = spent(steps, best.cost).filter(|&spent| spent < best.cost) else {
+                break;
+            };
+            let cut = segment.first[popcount as usize + 1];
+            let cost = spent + self.costs.scan(all.end - cut, stride);
+            if cost < best.cost {
+                best = SearchPlan {
+                    steps,
+                    probed: all.start..cut,
+                    scanned: cut..all.end,
+                    cost,
+                };
+            }
+        }
+        best
+    }
+}
+
+/// Raises the radius whose next step is the cheapest, one after the other.
+struct Greedy {
+    /// For each chunk what its next step costs.
+    next: [f64; MAX_CHUNKS],
+    /// For each chunk its radius and one more.
+    taken: [u16; MAX_CHUNKS],
+    chunks: usize,
+    spent: f64,
+}
+
+impl Greedy {
+    fn new(chunks: usize, cost: impl Fn(usize) -> f64) -> Greedy {
+        let mut next = [f64::INFINITY; MAX_CHUNKS];
+        for (i, next) in next[..chunks].iter_mut().enumerate() {
+            *next = cost(i);
+        }
+        Greedy {
+            next,
+            taken: [0; MAX_CHUNKS],
+            chunks,
+            spent: 0.0,
+        }
+    }
+
+    /// The chunk of the next step, and what all steps cost so far; `None` if no step is left.
+    fn next(&mut self, cost: impl Fn(usize, u32) -> f64) -> Option<(usize, f64)> {
+        let (mut least, mut least_cost) = (0, f64::INFINITY);
+        for (i, &cost) in self.next[..self.chunks].iter().enumerate() {
+            if cost < least_cost {
+                (least, least_cost) = (i, cost);
+            }
+        }
+        if least_cost == f64::INFINITY {
+            return None;
+        }
+        self.spent += least_cost;
+        self.taken[least] += 1;
+        self.next[least] = cost(least, self.taken[least].into());
+        Some((least, self.spent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sigfile::chunk::Chunk;
+    use crate::sigfile::Geometry;
+    use proptest::prelude::*;
+
+    /// A segment of which only what is planned with is true.
+    fn segments() -> impl Strategy<Value = Segment> {
+        let chunks = prop::collection::vec((1u32..33, prop::array::uniform3(0.0..300f64)), 0..20);
+        let rows = prop::collection::vec(0u32..400, 303);
+        (chunks, rows).prop_map(|(chunks, rows)| {
+            let geometry = Geometry::new(1019, 301, false).unwrap();
+            let mut first = vec![0];
+            let ends = rows.iter().scan(0, |sum, n| {
+                *sum += n;
+                Some(*sum)
+            });
+            first.extend(ends);
+            let of_chunk = |&(width, expected): &(u32, [f64; MEASURED])| Postings {
+                chunk: Chunk { start: 0, width },
+                first_page: 1,
+                fences: vec![0],
+                expected,
+            };
+            Segment {
+                geometry,
+                rows: *first.last().unwrap(),
+                least_threshold: 0.0,
+                postings: chunks.iter().map(of_chunk).collect(),
+                first,
+            }
+        })
+    }
+
+    /// The plan as it is defined: from the beginning for each popcount.
+    fn defined(segment: &Segment, query: &Query, own: Option<&[u32]>) -> (f64, Vec<usize>) {
+        let Some((lo, hi)) = query.window() else {
+            return (0.0, Vec::new());
+        };
+        let all = segment.range(lo, hi);
+        let scan = |rows: u32| COSTS.scan(rows, segment.geometry.stride);
+        let mut best = (scan(all.end - all.start), Vec::new());
+        if segment.postings.is_empty() || all.is_empty() || query.threshold() <= 0.0 {
+            return best;
+        }
+        for popcount in lo..=hi {
+            let widest = (lo..=popcount).map(|c| query.radius(c)).max().unwrap();
+            let mut radii = vec![0u32; segment.postings.len()];
+            let (mut spent, mut order) = (0.0, Vec::new());
+            for _ in 0..=widest {
+                let cost = |i: usize| step(segment, i, radii[i], own.map(|own| own[i]), &COSTS);
+                let cheapest = (0..radii.len())
+                    .min_by(|&a, &b| cost(a).total_cmp(&cost(b)))
+                    .unwrap();
+                spent += cost(cheapest);
+                radii[cheapest] += 1;
+                order.push(cheapest);
+            }
+            let cost = spent + scan(all.end - segment.first[popcount as usize + 1]);
+            if cost < best.0 {
+                best = (cost, order);
+            }
+        }
+        best
+    }
+
+    proptest! {
+        /// Kept steps give the plan as it is defined, whose radii find each row that is probed for.
+        #[test]
+        fn plans_are_as_defined(
+            segment in segments(),
+            popcount in 0u32..150,
+            threshold in 0.0..1.0f64,
+            own in prop::collection::vec(0u32..500, 20),
+        ) {
+            let steps = Steps::of(&segment, &COSTS);
+            let query = Query::of_popcount(&segment.geometry, popcount, threshold);
+            let own = &own[..segment.postings.len()];
+            let mut order = Vec::new();
+            let by_own = steps.plan_with(&segment, &query, own, &mut order);
+            let by_own_order = order.iter().map(|&i| usize::from(i)).take(by_own.steps);
+            let expected = steps.plan(&segment, &query);
+            let expected_order = steps.order().take(expected.steps);
+            for (plan, order, own) in [
+                (by_own, by_own_order.collect::<Vec<_>>(), Some(own)),
+                (expected, expected_order.collect(), None),
+            ] {
+                let (cost, wanted) = defined(&segment, &query, own);
+                prop_assert!((plan.cost - cost).abs() <= 1e-9 * cost);
+                prop_assert_eq!(&order, &wanted);
+                prop_assert_eq!(order.len(), plan.steps);
+                for popcount in 0..=segment.geometry.bits {
+                    let rows = segment.range(popcount, popcount);
+                    if rows.is_empty() || !plan.probed.contains(&rows.start) {
+                        continue;
+                    }
+                    prop_assert!(plan.steps > query.radius(popcount) as usize);
+                    prop_assert!(rows.end <= plan.probed.end);
+                }
+                if let Some((lo, hi)) = query.window() {
+                    let window = segment.range(lo, hi);
+                    prop_assert_eq!(plan.probed.start, window.start);
+                    prop_assert_eq!(plan.probed.end, plan.scanned.start);
+                    prop_assert_eq!(plan.scanned.end, window.end);
+                }
+            }
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! What a search asks of a row: integers only, found by testing the float8 quotient, since a
-//! closed form loses rows (see [`least_common`]).
+//! closed form alone loses rows (see [`LeastCommon`]).
 
 use super::rows::{Geometry, RowPage};
 use crate::bits::{intersect_words, scan, PackedScan};
-use crate::similarity::{least_common, Popcounts};
+use crate::similarity::{LeastCommon, Popcounts};
 
 /// A signature and the similarity from which rows are found.
 #[derive(Clone, Debug)]
@@ -50,8 +50,9 @@ impl Query {
         }
         self.window = (1, 0);
         let start = self.popcount.min(most);
+        let least = LeastCommon::new(threshold);
         // the greatest similarity that a popcount allows falls on both sides of the query's own
-        let mut set = |popcount: u32| match least_common(self.popcount, popcount, threshold) {
+        let mut set = |popcount: u32| match least.of(self.popcount, popcount) {
             Some(least) => {
                 self.limits[popcount as usize] = least;
                 true

@@ -8,4 +8,4 @@ mod threshold;
 pub use measures::Popcounts;
 pub use packed::PackedSignatures;
 pub use profile::{profile, Weights};
-pub use threshold::{above, at_least, jaccard_of_dice, least_common};
+pub use threshold::{above, at_least, jaccard_of_dice, least_common, LeastCommon};

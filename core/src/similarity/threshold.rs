@@ -24,6 +24,45 @@ pub fn least_common(a: u32, b: u32, threshold: f64) -> Option<u32> {
     Some(common)
 }
 
+/// [`least_common`] for many popcounts at one threshold.
+#[derive(Clone, Copy, Debug)]
+pub struct LeastCommon {
+    threshold: f64,
+    /// t/(1+t): the share of the sum of both popcounts that has to be common.
+    slope: f64,
+}
+
+impl LeastCommon {
+    /// So near to an integer the closed form is not believed. Its error is less than 10^-9, and where it is further away the
+    /// quotients of the integers on both sides are further from the threshold than any rounding.
+    const DOUBT: f64 = 1e-6;
+
+    /// Sums of popcounts for which that holds.
+    const MOST: f64 = 1e6;
+
+    /// Any threshold will do.
+    pub fn new(threshold: f64) -> LeastCommon {
+        LeastCommon {
+            threshold,
+            slope: threshold / (1.0 + threshold),
+        }
+    }
+
+    /// The least number of common bits with which signatures of `a` and `b` set bits reach the threshold; `None` when they cannot.
+    #[inline]
+    pub fn of(&self, a: u32, b: u32) -> Option<u32> {
+        let sum = f64::from(a) + f64::from(b);
+        let share = self.slope * sum;
+        let below = share as u32;
+        let rest = share - f64::from(below);
+        let within = self.threshold > 0.0 && self.threshold <= 1.0 && sum < Self::MOST;
+        if !within || rest < Self::DOUBT || rest > 1.0 - Self::DOUBT {
+            return least_common(a, b, self.threshold);
+        }
+        (below < a.min(b)).then_some(below + 1)
+    }
+}
+
 /// The threshold of a query whose hits are the rows with a similarity of at least `least`; any
 /// number will do, as in an ordinary comparison.
 pub fn at_least(least: f64) -> f64 {
@@ -81,7 +120,32 @@ mod tests {
                         let brute = (0..=a.min(b))
                             .find(|&common| Popcounts { a, b, common }.jaccard() >= t);
                         assert_eq!(least_common(a, b, t), brute, "{a} {b} {t}");
+                        assert_eq!(LeastCommon::new(t).of(a, b), brute, "{a} {b} {t}");
                     }
+                }
+            }
+        }
+    }
+
+    /// Thresholds that are similarities, and those beside them, for signatures as long as they get.
+    #[test]
+    fn the_closed_form_is_the_search() {
+        let mut state = 1u64;
+        let mut random = |below: u32| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as u32 % below
+        };
+        for most in [40, 400, 9000, 1 << 30] {
+            for _ in 0..20_000 {
+                let (a, b) = (random(most), random(most));
+                let common = random(a.min(b).max(1));
+                let near = Popcounts { a, b, common }.jaccard();
+                let other = f64::from(random(1000)) / 999.0;
+                for t in [near, near.next_up(), near.next_down(), other] {
+                    let found = LeastCommon::new(t).of(a, b);
+                    assert_eq!(found, least_common(a, b, t), "{a} {b} {t}");
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use bloom_ident_core::sigfile::budget::COSTS;
+use bloom_ident_core::sigfile::budget::{Steps, COSTS};
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
@@ -147,7 +147,8 @@ pub fn find(
     threshold: f64,
 ) -> Result<Vec<u64>> {
     let query = Query::new(&segment.geometry, words, threshold);
-    let mut search = Search::start(segment, &query, &COSTS, pages)?;
+    let mut search = Search::default();
+    search.start(segment, &Steps::of(segment, &COSTS), &query, pages)?;
     let mut found = Vec::new();
     loop {
         search.prefetch(segment, pages);

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use bloom_ident_core::sigfile::budget::{Steps, COSTS};
 use bloom_ident_core::sigfile::words::{pack, unpack};
 use bloom_ident_core::sigfile::{Meta, Segment, SegmentEntry};
 use bloom_ident_core::{Error, Result};
@@ -17,6 +18,8 @@ pub struct SegmentDescription {
     /// The number that the stamps of its pages have.
     pub generation: u64,
     pub segment: Segment,
+    /// What the steps of a search cost.
+    pub steps: Steps,
     /// Row pages, then posting pages.
     pub blocks: Vec<u32>,
     /// Pages of this description.
@@ -28,7 +31,7 @@ pub struct SegmentDescription {
 impl SegmentDescription {
     /// Bytes of memory.
     pub fn size(&self) -> usize {
-        self.segment.size() + 4 * (2 * self.blocks.len() + self.map.len())
+        self.segment.size() + self.steps.size() + 4 * (2 * self.blocks.len() + self.map.len())
     }
 }
 
@@ -76,6 +79,7 @@ pub fn load(
     recent.resize(count, Cell::new(0));
     Ok(SegmentDescription {
         generation: entry.generation,
+        steps: Steps::of(&segment, &COSTS),
         segment,
         recent,
         blocks,

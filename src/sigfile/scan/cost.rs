@@ -1,6 +1,6 @@
 //! What a scan costs: nanoseconds that the search plans with, in the planner's units.
 
-use bloom_ident_core::sigfile::budget::{plan, COSTS};
+use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::{Meta, Part, Query};
 use pgrx::pg_sys;
 
@@ -107,7 +107,7 @@ fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> 
                 Query::of_popcount(&segment.geometry, segment.mean_popcount() as u32, threshold)
             }
         };
-        time += SEGMENT + plan(segment, &query, None, &COSTS).cost;
+        time += SEGMENT + loaded.steps.plan(segment, &query).cost;
     }
     for part in Part::ALL {
         let pages = meta.tails[part as usize].len() as f64;

@@ -5,9 +5,8 @@
 
 use std::rc::Rc;
 
-use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::search::{PageWork, Search};
-use bloom_ident_core::sigfile::{Geometry, Meta, Part, Query, RowPage, Segment};
+use bloom_ident_core::sigfile::{Geometry, Meta, Pages, Part, Query, RowPage, Segment};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
@@ -58,7 +57,9 @@ pub struct IndexScan<'r> {
     /// What is next: number of the segment, and of the tail page in the order of `parts`.
     at: (usize, usize),
     /// The search of the segment that is being read.
-    search: Option<Search>,
+    search: Search,
+    /// It has begun.
+    searching: bool,
     /// Where the rows' thresholds count, the leading query with that of the segment being searched.
     here: Option<Query>,
 }
@@ -93,7 +94,8 @@ impl<'r> IndexScan<'r> {
             thresholds: false,
             parts,
             at: (0, 0),
-            search: None,
+            search: Search::default(),
+            searching: false,
             here: None,
         }
     }
@@ -123,7 +125,7 @@ impl<'r> IndexScan<'r> {
     pub fn restart(&mut self, leading: Option<Query>) {
         self.leading = leading;
         self.at = (0, 0);
-        self.search = None;
+        self.searching = false;
     }
 
     /// Raises the threshold of the leading query; what was already found stays.
@@ -135,27 +137,28 @@ impl<'r> IndexScan<'r> {
 
     /// Nanoseconds that a search for the leading query takes in the segments.
     pub fn cost(&self, query: &Query) -> f64 {
-        use bloom_ident_core::sigfile::budget::plan;
-        let of = |s: &Rc<SegmentDescription>| plan(&s.segment, query, None, &COSTS).cost;
+        let of = |s: &Rc<SegmentDescription>| s.steps.plan(&s.segment, query).cost;
         self.segments.iter().map(of).sum()
     }
 
     /// Goes on to the next page that has hits, and passes them with the page to `each`. False at
     /// the end.
     pub fn next(&mut self, mut each: impl FnMut(&RowPage<'_>, usize, Hit)) -> bool {
+        while self.at.0 < self.segments.len() {
+            check_for_interrupts();
+            if self.next_of_segment(&mut each) {
+                return true;
+            }
+        }
         loop {
             check_for_interrupts();
-            if let Some(found) = self.next_of_segments(&mut each) {
+            if let Some(found) = self.next_of_tails(&mut each) {
                 if found {
                     return true;
                 }
                 continue;
             }
-            match self.next_of_tails(&mut each) {
-                Some(true) => return true,
-                Some(false) => (),
-                None => return false,
-            }
+            return false;
         }
     }
 
@@ -192,58 +195,62 @@ impl<'r> IndexScan<'r> {
         Some(page.or_raise())
     }
 
-    /// Some(whether there were hits), None when the segments are through.
-    fn next_of_segments(
-        &mut self,
-        each: &mut impl FnMut(&RowPage<'_>, usize, Hit),
-    ) -> Option<bool> {
+    /// Whether the segment that is searched had another page with hits; if not, the next one is on.
+    fn next_of_segment(&mut self, each: &mut impl FnMut(&RowPage<'_>, usize, Hit)) -> bool {
         let number = self.at.0;
-        let loaded = self.segments.get(number)?.clone();
+        let loaded = self.segments[number].clone();
         let segment = &loaded.segment;
-        let started = self.search.take();
-        if self.thresholds && started.is_none() {
+        if self.thresholds && !self.searching {
             self.here = self.leading.clone();
             if let Some(query) = &mut self.here {
                 query.raise(query.threshold().max(segment.least_threshold));
             }
         }
+        let mut search = std::mem::take(&mut self.search);
         let query = if self.thresholds {
             self.here.as_ref()
         } else {
             self.leading.as_ref()
         };
-        let mut search = match (started, query) {
-            (Some(search), _) => search,
-            (None, Some(query)) => {
-                let mut reader = self.reader(&loaded);
-                let search = Search::start(segment, query, &COSTS, &mut reader);
-                search.map_err(|e| reader.locate(e)).or_raise()
+        let mut reader = self.reader(&loaded);
+        if !self.searching {
+            match query {
+                Some(query) => {
+                    let started = search.start(segment, &loaded.steps, query, &mut reader);
+                    started.map_err(|e| reader.locate(e)).or_raise();
+                }
+                None => search.start_everything(segment),
             }
-            (None, None) => Search::everything(segment),
-        };
-        let mut found = false;
-        search.prefetch(segment, &mut SegmentReader::new(self.index, &loaded));
-        match search.next(segment) {
-            Some((page, work)) => {
-                let mut reader = self.reader(&loaded);
-                let page_rows = reader.rows(page).or_raise();
-                let first = page * segment.geometry.capacity as u32;
-                let of = Some((segment, page));
-                let visited = self.visit(&page_rows, of, work, query, &mut |i| {
-                    found = true;
-                    let hit = Hit {
-                        tid: Tid::of_stored(page_rows.tid(i)),
-                        source: number as u32,
-                        row: first + i as u32,
-                    };
-                    each(&page_rows, i, hit);
-                });
-                visited.map_err(|e| reader.locate(e)).or_raise();
-                self.search = Some(search);
-            }
-            None => self.at.0 += 1,
         }
-        Some(found)
+        let mut found = false;
+        search.prefetch(segment, &mut reader);
+        while let Some((page, work)) = search.next(segment) {
+            let page_rows = reader.rows(page).or_raise();
+            let first = page * segment.geometry.capacity as u32;
+            let of = Some((segment, page));
+            let visited = self.visit(&page_rows, of, work, query, &mut |i| {
+                found = true;
+                let hit = Hit {
+                    tid: Tid::of_stored(page_rows.tid(i)),
+                    source: number as u32,
+                    row: first + i as u32,
+                };
+                each(&page_rows, i, hit);
+            });
+            visited.map_err(|e| reader.locate(e)).or_raise();
+            if found {
+                break;
+            }
+            reader.tick();
+            search.prefetch(segment, &mut reader);
+        }
+        drop(reader);
+        self.search = search;
+        self.searching = found;
+        if !found {
+            self.at.0 += 1;
+        }
+        found
     }
 
     /// Some(whether there were hits), None when the tails are through.
