@@ -212,6 +212,65 @@ pub fn interrupts_are_pending() -> bool {
     unsafe { std::ptr::read_volatile(&raw const InterruptPending) != 0 }
 }
 
+/// ReadRecentBuffer() and LockBuffer() under one jump buffer: pins and locks the buffer if it has this block of the relation's main
+/// fork. The errors are those of lack of memory.
+///
+/// # Safety
+/// `relation` is open; `buffer` is a number that a buffer has, of a relation of this session if that is what `relation` is, and
+/// this process has not locked it; `mode` is one of LockBuffer()'s.
+#[inline]
+pub unsafe fn lock_recent(
+    relation: Relation,
+    block: BlockNumber,
+    buffer: Buffer,
+    mode: c_int,
+) -> bool {
+    #[cfg(feature = "pg15")]
+    type File = RelFileNode;
+    #[cfg(not(feature = "pg15"))]
+    type File = RelFileLocator;
+    const _: unsafe fn(File, ForkNumber::Type, BlockNumber, Buffer) -> bool =
+        pgrx::pg_sys::ReadRecentBuffer;
+    const _: unsafe fn(Buffer, c_int) = pgrx::pg_sys::LockBuffer;
+    unsafe extern "C-unwind" {
+        fn ReadRecentBuffer(
+            file: File,
+            fork: ForkNumber::Type,
+            block: BlockNumber,
+            buffer: Buffer,
+        ) -> bool;
+        fn LockBuffer(buffer: Buffer, mode: c_int);
+    }
+    // SAFETY: the relation is open. The server checks what the buffer has, and only a buffer that it has pinned is locked. There is
+    // nothing to drop.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let file = (*relation).rd_node;
+        #[cfg(not(feature = "pg15"))]
+        let file = (*relation).rd_locator;
+        let main = ForkNumber::MAIN_FORKNUM;
+        call(move || {
+            let found = ReadRecentBuffer(file, main, block, buffer);
+            if found {
+                LockBuffer(buffer, mode);
+            }
+            found
+        })
+    }
+}
+
+/// UnlockReleaseBuffer().
+///
+/// # Safety
+/// This process has pinned and locked the buffer, under the resource owner of now: then the server finds nothing to raise an error
+/// over.
+#[inline]
+pub unsafe fn unlock_release(buffer: Buffer) {
+    const _: unsafe fn(Buffer) = pgrx::pg_sys::UnlockReleaseBuffer;
+    // SAFETY: the caller has pinned and locked the buffer.
+    unsafe { plain::UnlockReleaseBuffer(buffer) };
+}
+
 /// Functions that raise no errors, and so need no jump buffer, and variables.
 mod plain {
     use std::ffi::{c_char, c_int, c_void};
@@ -236,6 +295,8 @@ mod plain {
         pub fn hash_bytes(key: *const u8, length: c_int) -> u32;
         /// common/hashfn.h
         pub fn hash_bytes_extended(key: *const u8, length: c_int, seed: u64) -> u64;
+        /// storage/bufmgr.h
+        pub fn UnlockReleaseBuffer(buffer: c_int);
         /// dlfcn.h, of the C library
         pub fn dladdr(address: *const c_void, to: *mut DlInfo) -> c_int;
     }

@@ -1,5 +1,7 @@
 //! What a kernel scans.
 
+use std::ops::RangeInclusive;
+
 /// Rows of as many words as the query, their popcounts, and for each
 /// popcount the common bits that make a hit.
 pub struct PackedScan<'a> {
@@ -9,7 +11,12 @@ pub struct PackedScan<'a> {
     /// Indexed by popcount; `u32::MAX` where no row of that popcount can reach the threshold.
     pub(super) limits: &'a [u32],
     pub(super) threshold: f64,
+    /// Least and greatest popcount of the rows that can be hits, where many rows have others.
+    pub(super) window: Option<(u32, u32)>,
 }
+
+/// Rows whose popcounts are looked at before their bits are.
+const AT_ONCE: usize = 64;
 
 impl<'a> PackedScan<'a> {
     /// `limits` has for each popcount the common bits that Jaccard similarity `threshold`, which is finite, takes
@@ -35,7 +42,14 @@ impl<'a> PackedScan<'a> {
             query,
             limits,
             threshold,
+            window: None,
         }
+    }
+
+    /// The same rows, many of which have popcounts that are not within `window`, least and greatest: no limit is for these.
+    pub(crate) fn within(mut self, window: (u32, u32)) -> PackedScan<'a> {
+        self.window = Some(window);
+        self
     }
 
     /// Runs `intersect` over the rows from number `first` on.
@@ -47,12 +61,46 @@ impl<'a> PackedScan<'a> {
         hit: &mut dyn FnMut(usize, u32),
     ) {
         let width = self.query.len();
+        if let Some((least, greatest)) = self.window {
+            return self.rows_within(first, least..=greatest, intersect, hit);
+        }
         let rows = self.words[first * width..].chunks_exact(width);
         for (i, (row, &popcount)) in rows.zip(&self.popcounts[first..]).enumerate() {
             let common = intersect(row);
             if common >= self.limit(popcount) {
                 hit(first + i, common);
             }
+        }
+    }
+
+    /// The same where many popcounts are not within `window`. Numbers of rows are collected without a branch, so that the bits of
+    /// the others are not read.
+    #[inline(always)]
+    fn rows_within(
+        &self,
+        first: usize,
+        window: RangeInclusive<u32>,
+        mut intersect: impl FnMut(&[u64]) -> u32,
+        hit: &mut dyn FnMut(usize, u32),
+    ) {
+        let width = self.query.len();
+        let span = window.end() - window.start();
+        let mut at = first;
+        for popcounts in self.popcounts[first..].chunks(AT_ONCE) {
+            let mut near = [0u8; AT_ONCE];
+            let mut n = 0;
+            for (i, &popcount) in popcounts.iter().enumerate() {
+                near[n % AT_ONCE] = i as u8;
+                n += usize::from(popcount.wrapping_sub(*window.start()) <= span);
+            }
+            let words = &self.words[at * width..(at + popcounts.len()) * width];
+            for i in near.iter().take(n).map(|&i| usize::from(i)) {
+                let common = intersect(&words[i * width..(i + 1) * width]);
+                if common >= self.limit(popcounts[i]) {
+                    hit(at + i, common);
+                }
+            }
+            at += popcounts.len();
         }
     }
 
@@ -80,5 +128,58 @@ impl<'a> PackedScan<'a> {
     /// Set bits of the query.
     pub(super) fn query_popcount(&self) -> u32 {
         self.query.iter().map(|w| w.count_ones()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::kernels;
+    use crate::similarity::least_common;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Each kernel finds, with a window and without, what a plain loop finds.
+        #[test]
+        fn windows_leave_out_what_cannot_be_found(
+            width in 1usize..30,
+            seeds in prop::collection::vec(any::<u64>(), 0..300),
+            threshold in 0.01..1.0f64,
+        ) {
+            let word = |seed: u64, i: usize| {
+                let mixed = (seed % 5 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32);
+                mixed & !(1u64.rotate_left((seed >> 8) as u32 % 64) | 1u64.rotate_left((seed >> 16) as u32 % 64))
+            };
+            let words: Vec<u64> = seeds
+                .iter()
+                .flat_map(|&seed| (0..width).map(move |i| word(seed, i)))
+                .collect();
+            let rows = || words.chunks_exact(width);
+            let bits = |row: &[u64]| row.iter().map(|w| w.count_ones()).sum::<u32>();
+            let popcounts: Vec<u32> = rows().map(bits).collect();
+            let query: Vec<u64> = (0..width).map(|i| word(3, i)).collect();
+            let most = 64 * width as u32;
+            let limits: Vec<u32> = (0..=most)
+                .map(|c| least_common(bits(&query), c, threshold).unwrap_or(u32::MAX))
+                .collect();
+            let can = |&c: &u32| limits[c as usize] != u32::MAX;
+            let window = ((0..=most).find(can).unwrap(), (0..=most).rfind(can).unwrap());
+            let common = |row: &[u64]| -> u32 {
+                row.iter().zip(&query).map(|(a, b)| (a & b).count_ones()).sum()
+            };
+            let plain: Vec<(usize, u32)> = rows()
+                .map(common)
+                .enumerate()
+                .filter(|&(i, common)| common >= limits[popcounts[i] as usize])
+                .collect();
+            for kernel in kernels() {
+                let scan = || PackedScan::new(&words, &popcounts, &query, &limits, threshold);
+                for scan in [scan(), scan().within(window)] {
+                    let mut found = Vec::new();
+                    kernel.scan(&scan, &mut |i, common| found.push((i, common)));
+                    prop_assert_eq!(&found, &plain, "{}", kernel.name);
+                }
+            }
+        }
     }
 }

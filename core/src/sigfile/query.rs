@@ -131,14 +131,42 @@ impl Query {
         self.scan_words(words, popcounts, |i, common| hit(from + i, common));
     }
 
-    /// The same for rows that are side by side, with their popcounts.
-    pub fn scan_words(&self, words: &[u64], popcounts: &[u32], mut hit: impl FnMut(usize, u32)) {
-        if self.window().is_none() {
+    /// The same for rows of which many have other popcounts than the query can find.
+    pub fn scan_mixed(
+        &self,
+        page: &RowPage<'_>,
+        from: usize,
+        to: usize,
+        mut hit: impl FnMut(usize, u32),
+    ) {
+        if from >= to {
             return;
         }
+        let (words, popcounts) = (page.words(from, to), &page.popcounts()[from..to]);
+        if let (Some(rows), Some(window)) = (self.packed(words, popcounts), self.window()) {
+            scan(&rows.within(window), &mut |i, common| hit(from + i, common));
+        }
+    }
+
+    /// The same for rows that are side by side, with their popcounts.
+    pub fn scan_words(&self, words: &[u64], popcounts: &[u32], mut hit: impl FnMut(usize, u32)) {
+        if let Some(rows) = self.packed(words, popcounts) {
+            scan(&rows, &mut hit);
+        }
+    }
+
+    /// What a kernel scans; nothing if no row can be found.
+    fn packed<'a>(&'a self, words: &'a [u64], popcounts: &'a [u32]) -> Option<PackedScan<'a>> {
+        self.window()?;
         let threshold = self.threshold.clamp(0.0, 2.0);
-        let rows = PackedScan::new(words, popcounts, &self.words, &self.limits, threshold);
-        scan(&rows, &mut hit);
+        let limits = &self.limits;
+        Some(PackedScan::new(
+            words,
+            popcounts,
+            &self.words,
+            limits,
+            threshold,
+        ))
     }
 
     /// Similarity of the query to a row.

@@ -185,10 +185,10 @@ impl<'a> RowPage<'a> {
     pub fn growing(geometry: Geometry, words: &'a [u64]) -> Result<Self> {
         let page = RowPage::new(geometry, words)?;
         let popcounts = page.popcounts();
-        if popcounts
-            .iter()
-            .any(|&popcount| popcount > geometry.null_popcount())
-        {
+        // the top bit tells, of several at once
+        let most = geometry.null_popcount();
+        let wrong = |all: u32, &popcount: &u32| all | popcount | most.wrapping_sub(popcount);
+        if popcounts.iter().fold(0, wrong) >> 31 != 0 {
             let popcount = popcounts.iter().max().copied().unwrap_or(0);
             return Err(Error::damaged(format!("a row has popcount {popcount}")));
         }

@@ -10,6 +10,15 @@ use crate::pg::ffi;
 use crate::pg::relation::{has_block, OpenRelation};
 use crate::pg::tid::Tid;
 
+/// Blocks whose buffers are noted, beside those of segments.
+const MOST_HINTS: usize = 256;
+
+thread_local! {
+    /// The buffer where a block of a shared index was last, 0 if it is not known: for metapages and the pages of tails. Blocks with
+    /// the same place here displace each other; the server sees which block a buffer has.
+    static HINTS: [Cell<pg_sys::Buffer>; MOST_HINTS] = const { [const { Cell::new(0) }; MOST_HINTS] };
+}
+
 /// The table of a sigfile index, open for `'r`, or nothing where it is not known.
 #[derive(Clone, Copy)]
 pub struct SigfileTable<'r> {
@@ -108,8 +117,21 @@ impl<'r> SigfileIndex<'r> {
     ///
     /// Errors: a block that the index does not have.
     pub fn locked<L: PageLock>(self, block: u32) -> PageGuard<'r, L> {
-        // SAFETY: the buffer has just been pinned, and this process has not locked it.
-        unsafe { PageGuard::lock(self, self.read(block)) }
+        let Some(hint) = self.hint(block) else {
+            // SAFETY: the buffer has just been pinned, and this process has not locked it.
+            return unsafe { PageGuard::lock(self, self.read(block)) };
+        };
+        HINTS.with(|hints| self.locked_recent(block, &hints[hint]))
+    }
+
+    /// Where [`HINTS`] has the buffer of a block, if it has been noted. Not for a temporary index: the numbers of its buffers mean
+    /// something else.
+    fn hint(self, block: u32) -> Option<usize> {
+        // SAFETY: the relation is open.
+        let relation = unsafe { &*self.relation };
+        let number = relation.rd_id.to_u32().wrapping_mul(31);
+        let kept = !relation.rd_islocaltemp && self.strategy.is_null();
+        kept.then_some(number.wrapping_add(block) as usize % MOST_HINTS)
     }
 
     /// The page, locked for reading.
@@ -129,23 +151,27 @@ impl<'r> SigfileIndex<'r> {
         block: u32,
         recent: &Cell<pg_sys::Buffer>,
     ) -> PageGuard<'r, SharedLock> {
+        self.locked_recent(block, recent)
+    }
+
+    /// The same, locked as the result says.
+    #[inline]
+    fn locked_recent<L: PageLock>(
+        self,
+        block: u32,
+        recent: &Cell<pg_sys::Buffer>,
+    ) -> PageGuard<'r, L> {
         let hint = recent.get();
-        // SAFETY: the relation is open; the server checks a hint before it is used.
-        let found = hint != 0
-            && unsafe {
-                #[cfg(feature = "pg15")]
-                let file = (*self.relation).rd_node;
-                #[cfg(not(feature = "pg15"))]
-                let file = (*self.relation).rd_locator;
-                pg_sys::ReadRecentBuffer(file, pg_sys::ForkNumber::MAIN_FORKNUM, block, hint)
-            };
-        if found {
-            // SAFETY: the server has pinned the buffer, and this process has not locked it.
-            return unsafe { PageGuard::lock(self, hint) };
+        // SAFETY: the relation is open; the server checks a hint before it is used, and this process has not locked the page. A hint
+        // was noted for this relation, or for another one whose buffers are shared like its own.
+        unsafe {
+            if hint != 0 && ffi::lock_recent(self.relation, block, hint, L::MODE as i32) {
+                return PageGuard::locked(self, hint);
+            }
+            let page = PageGuard::lock(self, self.read(block));
+            recent.set(page.buffer());
+            page
         }
-        let page = self.share(block);
-        recent.set(page.buffer());
-        page
     }
 
     /// The page, locked for writing.

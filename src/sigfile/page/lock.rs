@@ -7,6 +7,7 @@ use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
 use super::{PageKind, PageStamp, SigfileIndex, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE};
+use crate::pg::ffi;
 
 /// A page that others may read, too.
 pub enum SharedLock {}
@@ -52,8 +53,9 @@ impl<L: PageLock> Drop for PageGuard<'_, L> {
     #[inline]
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: the buffer has been pinned and locked since construction.
-            unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
+            // SAFETY: the buffer has been pinned and locked since construction, by the same call of ours, which has no other
+            // resource owner since.
+            unsafe { ffi::unlock_release(self.buffer) };
         }
     }
 }

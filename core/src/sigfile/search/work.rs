@@ -40,7 +40,10 @@ impl PageWork<'_> {
                 if let Some((segment, number)) = of {
                     segment.check_popcounts(number, page, from, to)?;
                 }
-                query.scan(page, from, to, check);
+                match of {
+                    Some(_) => query.scan(page, from, to, check),
+                    None => query.scan_mixed(page, from, to, check),
+                }
             }
             PageWork::Rows(rows) => {
                 let capacity = page.geometry().capacity;
