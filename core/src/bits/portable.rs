@@ -67,8 +67,9 @@ pub(super) fn scan_words(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32))
         8 => scan_width::<8>(scan, hit),
         10 => scan_width::<10>(scan, hit),
         16 => scan_width::<16>(scan, hit),
-        _ => scan.rows(
+        width => scan.rows(
             0,
+            width,
             |row| {
                 row.iter()
                     .zip(scan.query)
@@ -85,6 +86,7 @@ fn scan_width<const W: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, 
     let query: [u64; W] = scan.query.try_into().expect("W words");
     scan.rows(
         0,
+        W,
         |row| {
             let row: &[u64; W] = row.try_into().expect("W words");
             (0..W).map(|i| (row[i] & query[i]).count_ones()).sum()

@@ -52,17 +52,18 @@ impl<'a> PackedScan<'a> {
         self
     }
 
-    /// Runs `intersect` over the rows from number `first` on.
+    /// Runs `intersect` over the rows from number `first` on. `width` is the number of the query's words, which is better known to the
+    /// compiler.
     #[inline(always)]
     pub(super) fn rows(
         &self,
         first: usize,
+        width: usize,
         mut intersect: impl FnMut(&[u64]) -> u32,
         hit: &mut dyn FnMut(usize, u32),
     ) {
-        let width = self.query.len();
         if let Some((least, greatest)) = self.window {
-            return self.rows_within(first, least..=greatest, intersect, hit);
+            return self.rows_within(first, width, least..=greatest, intersect, hit);
         }
         let rows = self.words[first * width..].chunks_exact(width);
         for (i, (row, &popcount)) in rows.zip(&self.popcounts[first..]).enumerate() {
@@ -79,11 +80,11 @@ impl<'a> PackedScan<'a> {
     fn rows_within(
         &self,
         first: usize,
+        width: usize,
         window: RangeInclusive<u32>,
         mut intersect: impl FnMut(&[u64]) -> u32,
         hit: &mut dyn FnMut(usize, u32),
     ) {
-        let width = self.query.len();
         let span = window.end() - window.start();
         let mut at = first;
         for popcounts in self.popcounts[first..].chunks(AT_ONCE) {
@@ -95,7 +96,7 @@ impl<'a> PackedScan<'a> {
             }
             let words = &self.words[at * width..(at + popcounts.len()) * width];
             for i in near.iter().take(n).map(|&i| usize::from(i)) {
-                let common = intersect(&words[i * width..(i + 1) * width]);
+                let common = intersect(&words[i * width..][..width]);
                 if common >= self.limit(popcounts[i]) {
                     hit(at + i, common);
                 }

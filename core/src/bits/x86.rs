@@ -126,8 +126,9 @@ fn scan_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
         1..=8 => scan_eights::<1>(scan, hit),
         9..=16 => scan_eights::<2>(scan, hit),
         17..=24 => scan_eights::<3>(scan, hit),
-        _ => scan.rows(
+        width => scan.rows(
             0,
+            width,
             |row| {
                 let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
                 // SAFETY: row and query have the same number of words, and both are read to their end.
@@ -209,6 +210,7 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
     let rest = scan.popcounts.len() / ROWS * ROWS;
     scan.rows(
         rest,
+        width,
         |row| {
             let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
             // SAFETY: row and query have the same number of words, and both are read to their end.

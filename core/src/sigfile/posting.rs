@@ -177,10 +177,9 @@ impl<'a> PostingPage<'a> {
         let at = self.keys_at();
         let keys = &all[at + from..at + to];
         let key = (offset & ((1 << self.shift) - 1)) as u8;
-        let Some(first) = keys.iter().position(|&k| k == key) else {
-            return Ok(PostingList(&[]));
-        };
-        let run = keys[first..].iter().take_while(|&&k| k == key).count();
+        // they ascend; on a damaged page too it is some part of them
+        let first = keys.partition_point(|&k| k < key);
+        let run = keys[first..].partition_point(|&k| k == key);
         let rows = at + self.len + 3 * (from + first);
         Ok(PostingList(&all[rows..rows + 3 * run]))
     }

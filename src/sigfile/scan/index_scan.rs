@@ -3,6 +3,7 @@
 //! A scan reads the metapage once. Rows that come later belong to transactions that its snapshot does not
 //! see; pages that are replaced meanwhile stay as they are until the snapshot is gone.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bloom_ident_core::sigfile::search::{PageWork, Search};
@@ -64,6 +65,23 @@ pub struct IndexScan<'r> {
     here: Option<Query>,
 }
 
+thread_local! {
+    /// The memory of the last search, for the next one.
+    static SPARE: Cell<Search> = Cell::new(Search::default());
+}
+
+/// Candidates that the memory of a search has room for, if it is kept.
+const MOST_SPARE: usize = 1 << 14;
+
+impl Drop for IndexScan<'_> {
+    fn drop(&mut self) {
+        let search = std::mem::take(&mut self.search);
+        if search.room() <= MOST_SPARE {
+            SPARE.set(search);
+        }
+    }
+}
+
 impl<'r> IndexScan<'r> {
     /// The rows of some parts that fulfil all conditions; the search goes by the leading one.
     ///
@@ -94,7 +112,7 @@ impl<'r> IndexScan<'r> {
             thresholds: false,
             parts,
             at: (0, 0),
-            search: Search::default(),
+            search: SPARE.take(),
             searching: false,
             here: None,
         }

@@ -21,9 +21,14 @@ const KEPT: usize = 64;
 ///
 /// Errors: out of memory.
 fn append(list: &PostingList<'_>, within: &Range<u32>, out: &mut Vec<u32>) -> Result<()> {
+    let list = list.about(within.clone());
     out.try_reserve(list.len())
         .map_err(|_| Error::out_of_memory(4 * list.len()))?;
-    out.extend(list.rows().filter(|row| within.contains(row)));
+    for row in list.rows() {
+        if within.contains(&row) {
+            out.push(row);
+        }
+    }
     Ok(())
 }
 

@@ -202,6 +202,11 @@ impl Search {
         self.candidates.len()
     }
 
+    /// Candidates that there is memory for.
+    pub fn room(&self) -> usize {
+        self.candidates.capacity()
+    }
+
     /// Has the pages of the next candidates on their way.
     pub fn prefetch(&mut self, segment: &Segment, pages: &mut impl Pages) {
         let geometry = &segment.geometry;
