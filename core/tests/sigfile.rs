@@ -1,6 +1,6 @@
 //! Search over segments equals a look at every row, whatever the shape, the rows and the threshold.
 
-use bloom_ident_core::sigfile::budget::{Steps, COSTS};
+use bloom_ident_core::sigfile::budget::{SearchSteps, COSTS};
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
@@ -87,7 +87,7 @@ impl Table {
 
 fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
     let mut search = Search::default();
-    let steps = Steps::of(segment, &COSTS);
+    let steps = SearchSteps::of(segment, &COSTS);
     search.start(segment, &steps, query, store).unwrap();
     let mut found = vec![];
     while let Some((number, work)) = search.next(segment) {
@@ -200,6 +200,44 @@ proptest! {
                     table.brute(query.words(), t),
                     "threshold {}", t
                 );
+            }
+        }
+    }
+}
+
+/// Where a search reads more lists than it needs, a row has to be in several of them: rows that differ in few bits from many others,
+/// at high thresholds.
+#[test]
+fn rows_in_several_lists() {
+    let geometry = Geometry::new(PAGE_WORDS, 301, false).unwrap();
+    let mut state = 7u64;
+    let mut random = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) % below
+    };
+    let mut rows: Vec<Vec<u64>> = vec![];
+    for i in 0..5000usize {
+        let mut words = match i {
+            0..40 => vec![0; geometry.stride],
+            _ => rows[random(1 << 32) as usize % i.min(400)].clone(),
+        };
+        let flips = if i < 40 { 110 } else { random(64) % 14 };
+        for _ in 0..flips {
+            let bit = random(1 << 32) as usize % 301;
+            words[bit / 64] ^= 1 << (bit % 64);
+        }
+        rows.push(words);
+    }
+    let table = Table { geometry, rows };
+    for chunks in [None, Some(9), Some(16), Some(24)] {
+        let (segment, mut store) = table.index(chunks, 1 << 20);
+        for asked in table.rows.iter().step_by(67) {
+            for t in [0.84, 0.88, 0.9, 0.92, 0.95, 0.99] {
+                let query = Query::new(&table.geometry, asked, t);
+                let found = search(&segment, &mut store, &query);
+                assert_eq!(found, table.brute(asked, t), "{chunks:?} {t}");
             }
         }
     }

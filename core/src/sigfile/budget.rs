@@ -16,6 +16,7 @@
 use std::ops::Range;
 
 use super::chunk::MAX_CHUNKS;
+use super::greedy::Greedy;
 use super::query::Query;
 use super::segment::{Postings, Segment, MEASURED};
 
@@ -114,7 +115,7 @@ const KEPT: usize = 5;
 
 /// What the steps of a search cost in one segment. It depends on the segment only, and so is computed once.
 #[derive(Clone, Debug)]
-pub struct Steps {
+pub struct SearchSteps {
     costs: Costs,
     /// For each chunk and radius probes and candidates, in nanoseconds.
     shares: Vec<[(f64, f64); KEPT]>,
@@ -125,11 +126,11 @@ pub struct Steps {
     first: usize,
 }
 
-impl Steps {
+impl SearchSteps {
     /// Those of a segment.
-    pub fn of(segment: &Segment, costs: &Costs) -> Steps {
+    pub fn of(segment: &Segment, costs: &Costs) -> SearchSteps {
         let of_chunk = |p: &Postings| std::array::from_fn(|r| shares(p, r as u32, costs));
-        let mut steps = Steps {
+        let mut steps = SearchSteps {
             costs: *costs,
             shares: segment.postings.iter().map(of_chunk).collect(),
             order: Vec::new(),
@@ -160,7 +161,7 @@ impl Steps {
         &self.costs
     }
 
-    /// The chunks whose radii are raised, in the order of [`Steps::plan`].
+    /// The chunks whose radii are raised, in the order of [`SearchSteps::plan`].
     pub(super) fn order(&self) -> impl Iterator<Item = usize> + '_ {
         self.order.iter().map(|&(i, _)| i.into())
     }
@@ -184,7 +185,7 @@ impl Steps {
     }
 
     /// The cheapest way found to search the segment, as far as that can be said without reading a page. The steps are those of
-    /// [`Steps::order`].
+    /// [`SearchSteps::order`].
     pub fn plan(&self, segment: &Segment, query: &Query) -> SearchPlan {
         let spent = |steps: usize, _| self.order.get(steps - 1).map(|&(_, spent)| spent);
         self.cut(segment, query, spent)
@@ -272,48 +273,6 @@ impl Steps {
     }
 }
 
-/// Raises the radius whose next step is the cheapest, one after the other.
-struct Greedy {
-    /// For each chunk what its next step costs.
-    next: [f64; MAX_CHUNKS],
-    /// For each chunk its radius and one more.
-    taken: [u16; MAX_CHUNKS],
-    chunks: usize,
-    spent: f64,
-}
-
-impl Greedy {
-    fn new(chunks: usize, cost: impl Fn(usize) -> f64) -> Greedy {
-        let mut next = [f64::INFINITY; MAX_CHUNKS];
-        for (i, next) in next[..chunks].iter_mut().enumerate() {
-            *next = cost(i);
-        }
-        Greedy {
-            next,
-            taken: [0; MAX_CHUNKS],
-            chunks,
-            spent: 0.0,
-        }
-    }
-
-    /// The chunk of the next step, and what all steps cost so far; `None` if no step is left.
-    fn next(&mut self, cost: impl Fn(usize, u32) -> f64) -> Option<(usize, f64)> {
-        let (mut least, mut least_cost) = (0, f64::INFINITY);
-        for (i, &cost) in self.next[..self.chunks].iter().enumerate() {
-            if cost < least_cost {
-                (least, least_cost) = (i, cost);
-            }
-        }
-        if least_cost == f64::INFINITY {
-            return None;
-        }
-        self.spent += least_cost;
-        self.taken[least] += 1;
-        self.next[least] = cost(least, self.taken[least].into());
-        Some((least, self.spent))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,7 +349,7 @@ mod tests {
             threshold in 0.0..1.0f64,
             own in prop::collection::vec(0u32..500, 20),
         ) {
-            let steps = Steps::of(&segment, &COSTS);
+            let steps = SearchSteps::of(&segment, &COSTS);
             let query = Query::of_popcount(&segment.geometry, popcount, threshold);
             let own = &own[..segment.postings.len()];
             let mut order = Vec::new();

@@ -14,6 +14,7 @@ pub mod budget;
 mod bytes;
 pub mod check;
 pub mod chunk;
+mod greedy;
 pub mod join;
 pub mod merge_policy;
 pub mod meta;

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use bloom_ident_core::sigfile::budget::{Steps, COSTS};
+use bloom_ident_core::sigfile::budget::{SearchSteps, COSTS};
 use bloom_ident_core::sigfile::check::check;
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
@@ -148,7 +148,7 @@ pub fn find(
 ) -> Result<Vec<u64>> {
     let query = Query::new(&segment.geometry, words, threshold);
     let mut search = Search::default();
-    search.start(segment, &Steps::of(segment, &COSTS), &query, pages)?;
+    search.start(segment, &SearchSteps::of(segment, &COSTS), &query, pages)?;
     let mut found = Vec::new();
     loop {
         search.prefetch(segment, pages);

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use bloom_ident_core::sigfile::budget::{Steps, COSTS};
+use bloom_ident_core::sigfile::budget::{SearchSteps, COSTS};
 use bloom_ident_core::sigfile::words::{pack, unpack};
 use bloom_ident_core::sigfile::{Meta, Segment, SegmentEntry};
 use bloom_ident_core::{Error, Result};
@@ -19,7 +19,7 @@ pub struct SegmentDescription {
     pub generation: u64,
     pub segment: Segment,
     /// What the steps of a search cost.
-    pub steps: Steps,
+    pub steps: SearchSteps,
     /// Row pages, then posting pages.
     pub blocks: Vec<u32>,
     /// Pages of this description.
@@ -79,7 +79,7 @@ pub fn load(
     recent.resize(count, Cell::new(0));
     Ok(SegmentDescription {
         generation: entry.generation,
-        steps: Steps::of(&segment, &COSTS),
+        steps: SearchSteps::of(&segment, &COSTS),
         segment,
         recent,
         blocks,

@@ -15,7 +15,7 @@ const WAITING: usize = 32;
 const DIRECTORY: [usize; 2] = [8, 16];
 
 /// Rows of a list that are kept when its length is asked for. Longer ones are read again if they are needed.
-const KEPT: usize = 64;
+const KEPT: usize = 256;
 
 /// Appends the rows of a list that are among `within`.
 ///
@@ -102,6 +102,20 @@ impl OwnLists {
             });
         }
         Ok(())
+    }
+
+    /// Whether there is a list whose rows were not kept.
+    pub fn has_long(&self) -> bool {
+        self.found.iter().any(|list| list.kept.is_none())
+    }
+
+    /// Forgets a list whose rows were not kept. False if there is none.
+    pub fn leave_out_long(&mut self) -> bool {
+        let long = self.found.iter().position(|list| list.kept.is_none());
+        if let Some(i) = long {
+            self.found.swap_remove(i);
+        }
+        long.is_some()
     }
 
     /// The rows of a list, if they were kept.

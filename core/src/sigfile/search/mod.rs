@@ -6,12 +6,12 @@ mod work;
 use std::ops::Range;
 
 use self::lists::{OwnLists, Probe};
-use super::budget::{SearchPlan, Steps};
+use super::budget::{SearchPlan, SearchSteps};
 use super::chunk::MAX_CHUNKS;
 use super::pages::Pages;
 use super::query::Query;
 use super::segment::Segment;
-use crate::sort::sort_distinct;
+use crate::sort::{sort, sort_distinct};
 use crate::tick::Ticker;
 use crate::Result;
 
@@ -44,6 +44,9 @@ const AHEAD: usize = 8;
 /// How many times more than expected the lists of a search may cost that has looked up no more than it needs.
 const WORSE: f64 = 2.0;
 
+/// The share of rows in some list that are in another one, too, or in one list more. It is a guess, which only the cost depends on.
+const REPEATED: f64 = 0.125;
+
 /// The chunks' radii, for each one more.
 type Radii = [u16; MAX_CHUNKS];
 
@@ -54,7 +57,7 @@ impl Search {
     pub fn start(
         &mut self,
         segment: &Segment,
-        steps: &Steps,
+        steps: &SearchSteps,
         query: &Query,
         pages: &mut impl Pages,
     ) -> Result<()> {
@@ -66,14 +69,14 @@ impl Search {
             return Ok(());
         }
         self.space.own.clear();
-        if chosen.steps <= steps.first().count()
-            && self.choose_lists(segment, steps, query, &chosen, pages)?
-        {
-            let mut radii = [0; MAX_CHUNKS];
-            for list in &self.space.own.found[..chosen.steps] {
-                radii[list.chunk] = 1;
+        if chosen.steps <= steps.first().count() {
+            if let Some(needed) = self.choose_lists(segment, steps, query, &chosen, pages)? {
+                let mut radii = [0; MAX_CHUNKS];
+                for list in &self.space.own.found {
+                    radii[list.chunk] = 1;
+                }
+                return self.probe(segment, query, &chosen, &radii, needed, pages);
             }
-            return self.probe(segment, query, &chosen, &radii, pages);
         }
         let chosen = self.plan_by_lists(segment, steps, query, pages)?;
         self.scanned = chosen.scanned.clone();
@@ -81,40 +84,47 @@ impl Search {
         for &chunk in &self.space.order[..chosen.steps] {
             radii[usize::from(chunk)] += 1;
         }
-        self.probe(segment, query, &chosen, &radii, pages)
+        self.probe(segment, query, &chosen, &radii, 1, pages)
     }
 
-    /// Looks up own values in the chunks that the plan wants, and in more of them as long as that costs less than can be spared by
-    /// leaving out the longest list. What is to be read comes first then. False if it is much more than expected.
+    /// Looks up own values in the chunks that the plan wants, and in more of them as long as that costs less than it spares: a row
+    /// that differs in r bits at the most has the query's value in all chunks but r, so in k − r of k lists. Returns in how many of
+    /// the lists that were looked up a row has to be; nothing if they are much longer than expected.
     ///
     /// Errors: out of memory; a damaged page.
     fn choose_lists(
         &mut self,
         segment: &Segment,
-        steps: &Steps,
+        steps: &SearchSteps,
         query: &Query,
         chosen: &SearchPlan,
         pages: &mut impl Pages,
-    ) -> Result<bool> {
+    ) -> Result<Option<usize>> {
         let own = &mut self.space.own;
         let (wanted, within) = (chosen.steps, &chosen.probed);
         let mut chunks = steps.first();
         own.look_up(segment, query, chunks.by_ref().take(wanted), within, pages)?;
-        let candidate = steps.costs().candidate;
+        let (mut needed, mut share) = (1, 1.0);
+        let cost = |own: &OwnLists, share: f64| {
+            let rows: u32 = own.found.iter().map(|list| list.len).sum();
+            f64::from(rows) * share * steps.costs().candidate
+        };
         for chunk in chunks {
-            let longest = (0..wanted).max_by_key(|&i| own.found[i].len).unwrap_or(0);
-            let spared = f64::from(own.found[longest].len) * candidate;
-            if spared <= steps.expected(segment, chunk, 0) {
+            if cost(own, share) <= steps.expected(segment, chunk, 0) {
                 break;
             }
             own.look_up(segment, query, std::iter::once(chunk), within, pages)?;
-            let last = own.found.len() - 1;
-            if own.found[last].len < own.found[longest].len {
-                own.found.swap(longest, last);
-            }
+            needed += 1;
+            share *= REPEATED;
         }
-        let rows: u32 = own.found[..wanted].iter().map(|list| list.len).sum();
-        Ok(f64::from(rows) * candidate <= WORSE * chosen.cost)
+        while needed > 1 && own.leave_out_long() {
+            needed -= 1;
+        }
+        if needed > 1 && own.has_long() {
+            return Ok(None);
+        }
+        let share = REPEATED.powi(needed as i32 - 1);
+        Ok((cost(own, share) <= WORSE * chosen.cost).then_some(needed))
     }
 
     /// Looks up all own values, as far as that was not done, and plans by the lengths of their lists.
@@ -123,7 +133,7 @@ impl Search {
     fn plan_by_lists(
         &mut self,
         segment: &Segment,
-        steps: &Steps,
+        steps: &SearchSteps,
         query: &Query,
         pages: &mut impl Pages,
     ) -> Result<SearchPlan> {
@@ -140,7 +150,8 @@ impl Search {
         Ok(steps.plan_with(segment, query, &lengths[..chunks], order))
     }
 
-    /// Finds the candidates within these radii.
+    /// Finds the candidates within these radii, which have to be in `needed` lists: where that is more than one, no radius is greater
+    /// than 0 and all lists are kept.
     ///
     /// Errors: out of memory; a damaged page.
     fn probe(
@@ -149,6 +160,7 @@ impl Search {
         query: &Query,
         chosen: &SearchPlan,
         radii: &Radii,
+        needed: usize,
         pages: &mut impl Pages,
     ) -> Result<()> {
         let candidates = &mut self.candidates;
@@ -186,7 +198,12 @@ impl Search {
                 return Ok(());
             }
         }
-        sort_distinct(candidates, &mut Ticker::new(|| pages.tick()));
+        if needed > 1 {
+            sort(candidates, &mut Ticker::new(|| pages.tick()));
+            keep_repeated(candidates, needed);
+        } else {
+            sort_distinct(candidates, &mut Ticker::new(|| pages.tick()));
+        }
         Ok(())
     }
 
@@ -239,5 +256,40 @@ impl Search {
         let to = (self.scanned.end - page * capacity).min(capacity);
         self.scanned.start = page * capacity + to;
         Some((page, PageWork::Range(from as usize, to as usize)))
+    }
+}
+
+/// Leaves of sorted numbers those that are there `needed` times at least, once each.
+fn keep_repeated(numbers: &mut Vec<u32>, needed: usize) {
+    let mut kept = 0;
+    for i in 0..(numbers.len() + 1).saturating_sub(needed) {
+        let number = numbers[i];
+        if numbers[i + needed - 1] == number && (kept == 0 || numbers[kept - 1] != number) {
+            numbers[kept] = number;
+            kept += 1;
+        }
+    }
+    numbers.truncate(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep_repeated;
+
+    #[test]
+    fn numbers_are_kept_that_are_repeated() {
+        let all = [1, 2, 2, 4, 4, 4, 7, 7, 9, 9, 9, 9];
+        for (needed, expected) in [
+            (1, &[1, 2, 4, 7, 9][..]),
+            (2, &[2, 4, 7, 9]),
+            (3, &[4, 9]),
+            (4, &[9]),
+            (5, &[]),
+            (20, &[]),
+        ] {
+            let mut numbers = all.to_vec();
+            keep_repeated(&mut numbers, needed);
+            assert_eq!(numbers, expected, "{needed}");
+        }
     }
 }
