@@ -56,7 +56,8 @@ impl LeastCommon {
         let below = share as u32;
         let rest = share - f64::from(below);
         let within = self.threshold > 0.0 && self.threshold <= 1.0 && sum < Self::MOST;
-        if !within || rest < Self::DOUBT || rest > 1.0 - Self::DOUBT {
+        let clear = (Self::DOUBT..=1.0 - Self::DOUBT).contains(&rest);
+        if !within || !clear {
             return least_common(a, b, self.threshold);
         }
         (below < a.min(b)).then_some(below + 1)
