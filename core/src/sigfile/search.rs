@@ -1,7 +1,10 @@
 //! Searching one segment: candidates from the chunks, then the rows themselves.
 
+pub mod own;
+
 use std::ops::Range;
 
+use self::own::DIRECTORY;
 use super::budget::{plan, Costs, SearchPlan};
 use super::pages::Pages;
 use super::query::Query;
@@ -37,9 +40,6 @@ const AHEAD: usize = 8;
 
 /// Values that wait for their pages.
 const WAITING: usize = 32;
-
-/// Words of a posting page that are read first: its header and directory.
-const DIRECTORY: [usize; 2] = [8, 16];
 
 /// Looks up values of one chunk; neighbouring values are mostly on one page.
 struct Probe<'a> {
@@ -103,24 +103,6 @@ impl Probe<'_> {
     }
 }
 
-/// How many rows have the query's own value, for each chunk.
-fn own_lengths(segment: &Segment, query: &Query, pages: &mut impl Pages) -> Result<Vec<u32>> {
-    for p in &segment.postings {
-        if let Some(first) = p.pages(p.chunk.value(query.words())).next() {
-            pages.prefetch(first, &DIRECTORY);
-        }
-    }
-    let length = |p: &Postings| {
-        let value = p.chunk.value(query.words());
-        p.pages(value).try_fold(0, |sum, number| {
-            let page = p.page(number, pages.page(number)?)?;
-            let list = page.find(value).map_err(|e| e.on_page(number))?;
-            Ok(sum + list.len() as u32)
-        })
-    };
-    segment.postings.iter().map(length).collect()
-}
-
 impl Search {
     /// Reads posting lists as far as that is cheaper than scanning.
     ///
@@ -133,7 +115,7 @@ impl Search {
     ) -> Result<Search> {
         let mut chosen = plan(segment, query, None, costs);
         if !chosen.radii.is_empty() {
-            let own = own_lengths(segment, query, pages)?;
+            let own = own::lengths(segment, query, pages)?;
             chosen = plan(segment, query, Some(&own), costs);
         }
         let mut candidates = Vec::new();

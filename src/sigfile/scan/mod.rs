@@ -4,6 +4,7 @@ pub mod cost;
 mod index_scan;
 mod key;
 mod nearest;
+mod own;
 mod state;
 mod tuple;
 mod visibility;
@@ -13,6 +14,7 @@ use pgrx::pg_sys;
 use crate::pg::entry;
 use crate::sigfile::page::SigfileTable;
 pub use index_scan::IndexScan;
+pub use own::rows_alike;
 use state::{start, ScanPhase, ScanState};
 
 /// What belongs to a scan, behind its `opaque`. An exclusion check begins one for each row, in memory that is freed when the statement ends. So a
