@@ -178,15 +178,15 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// A similarity that a few more than `wanted` signatures reach, as far as every eighth tells.
+    /// A similarity that a few more than `wanted` signatures reach, as far as some tell.
     fn guess(&self, query: &View<'_>, words: &[u64], wanted: usize) -> f64 {
-        const EIGHTH: usize = 8;
-        let rank = 2 * wanted / EIGHTH;
-        let mut some: Vec<f64> = Vec::with_capacity(self.len() / EIGHTH + 1);
+        const STEP: usize = 16;
+        let rank = 2 * wanted / STEP;
+        let mut some: Vec<f64> = Vec::with_capacity(self.len() / STEP + 1);
         for run in self.runs(query.tag()) {
-            let rows = run.words.chunks_exact(words.len()).step_by(EIGHTH);
+            let rows = run.words.chunks_exact(words.len()).step_by(STEP);
             some.extend(
-                rows.zip(run.popcounts.iter().step_by(EIGHTH))
+                rows.zip(run.popcounts.iter().step_by(STEP))
                     .map(|(row, &popcount)| {
                         let counts = Popcounts {
                             a: popcount,

@@ -6,7 +6,6 @@ use pgrx::pg_sys;
 
 use super::key::query_words;
 use super::nearest::MAX_KEYS;
-use super::own;
 use crate::pg::error::OrRaise;
 use crate::pg::list::nodes;
 use crate::pg::node::cast;
@@ -108,9 +107,7 @@ fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> 
                 Query::of_popcount(&segment.geometry, segment.mean_popcount() as u32, threshold)
             }
         };
-        let words = clause.and_then(|c| c.words.as_ref());
-        let own = words.and_then(|words| own::lengths(meta, entry, words));
-        time += SEGMENT + plan(segment, &query, own.as_deref(), &COSTS).cost;
+        time += SEGMENT + plan(segment, &query, None, &COSTS).cost;
     }
     for part in Part::ALL {
         let pages = meta.tails[part as usize].len() as f64;

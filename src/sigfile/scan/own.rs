@@ -1,10 +1,11 @@
 //! How many rows of an index nearly equal a query, for the planner: the lists of the query's own values, in all segments.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 
 use bloom_ident_core::filter::View;
-use bloom_ident_core::sigfile::search::own::own_lists;
-use bloom_ident_core::sigfile::{Meta, Part, Query, SegmentEntry};
+use bloom_ident_core::sigfile::search::own;
+use bloom_ident_core::sigfile::{Part, Query, SegmentEntry};
 use pgrx::pg_sys;
 
 use super::key::query_words;
@@ -13,46 +14,31 @@ use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::{cache, SegmentReader};
 
-/// Lists that are looked at, some 0.15 µs each.
-const LISTS: usize = 48;
+/// Lists that are looked at, at most. On a million names the shortest of 4 lists of a segment tells as much as that of all, nearly.
+const LISTS: usize = 16;
+const LISTS_OF_SEGMENT: usize = 4;
 
-/// Lists of a segment that are looked at in any case; where there are so many segments that this makes more than [`LISTS`], the
-/// largest stand for all.
-const LEAST: usize = 4;
+/// Where there are more segments, the largest stand for all.
+const SEGMENTS: usize = 8;
 
-/// What was looked up last; the cost of the scan is estimated from it.
+/// What was looked up last: the planner asks again for the conditions that it derives from one.
 struct Looked {
     /// That of the index.
     identity: u64,
-    user: pg_sys::Oid,
+    generations: Vec<u64>,
     words: Vec<u64>,
     threshold: f64,
-    generations: Vec<u64>,
     alike: f64,
-    /// For some segments the lengths of all lists.
-    lengths: Vec<(u64, Vec<u32>)>,
 }
 
 thread_local! {
     static LAST: RefCell<Option<Looked>> = const { RefCell::new(None) };
 }
 
-/// The lengths of the lists of the query's own values in a segment, if the same user has just looked at them.
-pub fn lengths(meta: &Meta, segment: &SegmentEntry, words: &[u64]) -> Option<Vec<u32>> {
-    // SAFETY: a variable of the session.
-    let user = unsafe { pg_sys::GetUserId() };
-    LAST.with_borrow(|last| {
-        let last = last.as_ref()?;
-        if (last.identity, last.user) != (meta.identity, user) || last.words != words {
-            return None;
-        }
-        let of = |l: &&(u64, Vec<u32>)| l.0 == segment.generation;
-        last.lengths.iter().find(of).map(|l| l.1.clone())
-    })
-}
-
 /// Rows of the segments that agree with a signature in the chunk where that says most, and have about as many bits as it takes to
-/// reach the threshold. `None` where the index cannot tell, as when it is damaged: a plan may do without it.
+/// reach the threshold. `None` where the index cannot tell, as when a segment is damaged: a plan may do without it.
+///
+/// Errors: a damaged metapage.
 ///
 /// # Safety
 /// `index` is an index of sigfile, which this transaction has locked.
@@ -64,26 +50,24 @@ pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f6
     let words = query_words(&meta, *signature)?;
     let of_signatures = meta.segments.iter().filter(|s| s.part == Part::Signatures);
     let mut segments: Vec<&SegmentEntry> = of_signatures.collect();
-    let generations: Vec<u64> = segments.iter().map(|s| s.generation).collect();
-    // SAFETY: a variable of the session.
-    let user = unsafe { pg_sys::GetUserId() };
     let known = LAST.with_borrow(|last| {
         let last = last.as_ref()?;
-        let same = (last.identity, last.user, last.threshold) == (meta.identity, user, threshold)
+        let generations = segments.iter().map(|s| s.generation);
+        let same = (last.identity, last.threshold) == (meta.identity, threshold)
             && last.words == words
-            && last.generations == generations;
+            && generations.eq(last.generations.iter().copied());
         same.then_some(last.alike)
     });
     if known.is_some() {
         return known;
     }
-    let rows =
-        |segments: &[&SegmentEntry]| -> f64 { segments.iter().map(|s| f64::from(s.rows)).sum() };
+    let generations = segments.iter().map(|s| s.generation).collect();
+    let rows = |of: &[&SegmentEntry]| of.iter().map(|s| f64::from(s.rows)).sum::<f64>();
     let all = rows(&segments);
-    segments.sort_unstable_by_key(|s| std::cmp::Reverse(s.rows));
-    segments.truncate(LISTS / LEAST);
-    let wanted = LISTS / segments.len().max(1);
-    let (mut alike, mut lengths) = (0.0, Vec::new());
+    segments.sort_unstable_by_key(|s| Reverse(s.rows));
+    segments.truncate(SEGMENTS);
+    let wanted = LISTS_OF_SEGMENT.min(LISTS / segments.len().max(1));
+    let mut alike = 0.0;
     for &entry in &segments {
         let loaded = cache::segment(index, &meta, entry).ok()?;
         let segment = &loaded.segment;
@@ -92,19 +76,15 @@ pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f6
         }
         let query = Query::new(&segment.geometry, &words, threshold);
         let mut reader = SegmentReader::new(index, &loaded);
-        let lists = own_lists(segment, &query, wanted, &mut reader).ok()?;
-        alike += f64::from(lists.alike);
-        lengths.extend(lists.lengths.map(|l| (entry.generation, l)));
+        alike += f64::from(own::rows_alike(segment, &query, wanted, &mut reader).ok()?);
     }
     let alike = alike * (all / rows(&segments).max(1.0)).max(1.0);
     LAST.replace(Some(Looked {
         identity: meta.identity,
-        user,
+        generations,
         words,
         threshold,
-        generations,
         alike,
-        lengths,
     }));
     Some(alike)
 }
