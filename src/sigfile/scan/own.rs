@@ -67,6 +67,8 @@ pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f6
     segments.sort_unstable_by_key(|s| Reverse(s.rows));
     segments.truncate(SEGMENTS);
     let wanted = LISTS_OF_SEGMENT.min(LISTS / segments.len().max(1));
+    // one row is as few as none, but not one in each of many segments
+    let few = u32::from(segments.len() == 1);
     let mut alike = 0.0;
     for &entry in &segments {
         let loaded = cache::segment(index, &meta, entry).ok()?;
@@ -76,7 +78,8 @@ pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f6
         }
         let query = Query::new(&segment.geometry, &words, threshold);
         let mut reader = SegmentReader::new(index, &loaded);
-        alike += f64::from(own::rows_alike(segment, &query, wanted, &mut reader).ok()?);
+        let found = own::rows_alike(segment, &query, wanted, few, &mut reader);
+        alike += f64::from(found.ok()?);
     }
     let alike = alike * (all / rows(&segments).max(1.0)).max(1.0);
     LAST.replace(Some(Looked {

@@ -47,13 +47,14 @@ pub(super) fn lengths(
 
 /// How many rows of a segment nearly equal the query, as far as `wanted` of the lists tell: of the rows with about as many bits, those that
 /// agree with it in the chunk where that says most. No fewer are equal to it, and mostly no more are near. Lists that take more than
-/// [`PAGES`] pages are guessed. One such row is as few as none, so that no more is read then.
+/// [`PAGES`] pages are guessed. Where no more than `few` are left, no more is read.
 ///
 /// Errors: a damaged page.
 pub fn rows_alike(
     segment: &Segment,
     query: &Query,
     wanted: usize,
+    few: u32,
     pages: &mut impl Pages,
 ) -> Result<u32> {
     let near = query
@@ -64,7 +65,7 @@ pub fn rows_alike(
     chunks.sort_unstable_by(|a, b| a.expected[0].total_cmp(&b.expected[0]));
     let mut alike = near.len() as u32;
     for p in chunks.into_iter().take(wanted) {
-        if alike <= 1 {
+        if alike <= few {
             break;
         }
         let wide = p.pages(p.chunk.value(query.words())).len();
