@@ -31,7 +31,7 @@ const ASKED: usize = 50;
 const ESTIMATES: usize = 1024;
 
 /// Which row of pg_statistic: relation, column, with what inherits from it.
-type Column = (pg_sys::Oid, i16, bool);
+type ColumnKey = (pg_sys::Oid, i16, bool);
 
 /// Which version of the row: block, offset and inserting transaction.
 type Version = (u32, u16, u32);
@@ -187,7 +187,7 @@ unsafe fn form<'a>(row: pg_sys::HeapTuple) -> &'a pg_sys::FormData_pg_statistic 
 }
 
 struct KeptStatistics {
-    column: Column,
+    column: ColumnKey,
     version: Version,
     /// What an invalidation of the row will say.
     hash: u32,

@@ -53,7 +53,7 @@ pub fn appended(words: &[u64], size: usize) -> Option<View<'_>> {
 pub struct Packed<'a>(&'a [u64]);
 
 /// Signatures of one shape.
-struct Run<'a> {
+struct ShapeRun<'a> {
     /// Number of the first.
     first: usize,
     words: &'a [u64],
@@ -77,7 +77,7 @@ impl<'a> Packed<'a> {
     }
 
     /// The runs of signatures with this tag.
-    fn runs(&self, tag: u64) -> impl Iterator<Item = Run<'a>> {
+    fn runs(&self, tag: u64) -> impl Iterator<Item = ShapeRun<'a>> {
         let (heads, mut rest) = self.0[2..].split_at(2 * self.0[1] as usize);
         let mut first = 0;
         heads.chunks_exact(2).filter_map(move |head| {
@@ -85,7 +85,7 @@ impl<'a> Packed<'a> {
             let (words, after) = rest.split_at(rows * stride(head[0]));
             let (popcounts, after) = after.split_at(rows.div_ceil(2));
             rest = after;
-            let run = Run {
+            let run = ShapeRun {
                 first,
                 words,
                 popcounts: &bytemuck::cast_slice(popcounts)[..rows],

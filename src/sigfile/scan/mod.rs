@@ -79,7 +79,11 @@ pub unsafe extern "C-unwind" fn ambeginscan(
 #[entry]
 unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
     // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once.
-    drop(unsafe { Box::from_raw(own.cast::<ScanMemory>()) });
+    let own = unsafe { Box::from_raw(own.cast::<ScanMemory>()) };
+    // amendscan has dropped the state, unless there was an error
+    if let Some(state) = own.state {
+        state.abandon();
+    }
 }
 
 /// # Safety
@@ -201,6 +205,7 @@ pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: the server passes a scan of ours, for the last time. What an index-only scan has returned last is in the
     // context, and not used any more.
     unsafe {
+        own(scan).state = None;
         let context = own(scan).context;
         (*scan).opaque = std::ptr::null_mut();
         (*scan).xs_itup = std::ptr::null_mut();

@@ -1,5 +1,6 @@
-//! NearestScan neighbours: the method never learns how many are wanted, so the threshold is lowered
-//! step by step as long as searching is cheaper than looking at every row.
+//! Nearest neighbours: the method never learns how many are wanted, so the threshold is lowered
+//! step by step as long as searching is cheaper than looking at every row. Of what a step finds the nearest are kept. If
+//! thousands do not suffice, the rest is sorted, in temporary files if need be.
 
 use std::cmp::Ordering;
 
@@ -9,6 +10,8 @@ use pgrx::pg_sys;
 use super::index_scan::{Hit, IndexScan};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
+use crate::pg::file::{RecordSort, SortedRecords};
+use crate::pg::tid::Tid;
 
 /// Order-by keys of a scan.
 pub const MAX_KEYS: usize = 4;
@@ -27,6 +30,56 @@ impl Neighbour {
         let by_keys = pairs.map(|(a, b)| a.total_cmp(b));
         let by_keys = by_keys.fold(Ordering::Equal, Ordering::then);
         by_keys.then(self.hit.tid.cmp(&other.hit.tid))
+    }
+
+    /// Numbers that have the same order.
+    fn record<const N: usize>(&self) -> [u64; N] {
+        let mut record = [0; N];
+        let keys = N - REST;
+        for (to, similarity) in record.iter_mut().zip(&self.similarities[..keys]) {
+            // none is negative, so that the greater ones have the greater bits
+            *to = !similarity.to_bits();
+        }
+        record[keys] = self.hit.tid.stored();
+        record[keys + 1] = u64::from(self.hit.source) << 32 | u64::from(self.hit.row);
+        record
+    }
+
+    fn of_record(record: &[u64]) -> Neighbour {
+        let (keys, rest) = record.split_at(record.len() - REST);
+        let mut similarities = [0.0; MAX_KEYS];
+        for (to, key) in similarities.iter_mut().zip(keys) {
+            *to = f64::from_bits(!key);
+        }
+        Neighbour {
+            similarities,
+            hit: Hit {
+                tid: Tid::of_stored(rest[0]),
+                source: (rest[1] >> 32) as u32,
+                row: rest[1] as u32,
+            },
+        }
+    }
+}
+
+/// Numbers of a record that is sorted, beside those of the keys: the tid, and where the row is in the index.
+const REST: usize = 2;
+
+/// Bytes of such a record, by one key.
+pub const SORTED_ROW: f64 = (8 * (1 + REST)) as f64;
+
+/// Rows that were sorted, by one key or by up to [`MAX_KEYS`].
+enum SortedRows {
+    One(SortedRecords<{ 1 + REST }>),
+    Many(SortedRecords<{ MAX_KEYS + REST }>),
+}
+
+impl SortedRows {
+    fn next(&mut self) -> Option<Neighbour> {
+        match self {
+            SortedRows::One(records) => records.next().map(|r| Neighbour::of_record(&r)),
+            SortedRows::Many(records) => records.next().map(|r| Neighbour::of_record(&r)),
+        }
     }
 }
 
@@ -49,6 +102,12 @@ pub struct NearestScan {
     ready: Vec<Neighbour>,
     /// Rows that a pass may keep.
     cap: usize,
+    /// What the next pass finds is too much to be kept, and is sorted.
+    sorting: bool,
+    /// What was sorted comes after `ready`.
+    sorted: Option<SortedRows>,
+    /// Where the sort's files are described: it lasts as long as the scan.
+    context: pg_sys::MemoryContext,
 }
 
 /// Similarities at which the search stops to look.
@@ -60,34 +119,64 @@ const FIRST: f64 = 30_000.0;
 /// What each step may cost more than the one before.
 const GROWTH: f64 = 4.0;
 
+/// Rows that a first pass keeps, and how much more each further one does.
 const FIRST_CAP: usize = 64;
+const MORE: usize = 8;
+
+/// Rows that are kept at most before the rest is sorted.
+const LAST_CAP: usize = 4096;
 
 impl NearestScan {
     /// `keys` are the signatures to be near to, at least one; thresholds do not matter.
-    pub fn new(keys: Vec<Query>) -> NearestScan {
+    ///
+    /// # Safety
+    /// `context` is a memory context that lasts as long as this.
+    pub unsafe fn new(keys: Vec<Query>, context: pg_sys::MemoryContext) -> NearestScan {
         NearestScan {
             keys,
             step: NearestStep::Search(1.0, FIRST / GROWTH),
             last: None,
             ready: Vec::new(),
             cap: FIRST_CAP,
+            sorting: false,
+            sorted: None,
+            context,
         }
     }
 
-    fn most() -> usize {
+    /// Bytes that rows may take.
+    fn memory() -> usize {
         // SAFETY: a setting of this process.
-        let bytes = unsafe { pg_sys::work_mem } as usize * 1024;
-        (bytes / size_of::<Neighbour>() / 2).max(FIRST_CAP)
+        unsafe { pg_sys::work_mem as usize * 1024 }
+    }
+
+    /// Rows that a pass may keep at most.
+    fn most() -> usize {
+        let fit = Self::memory() / size_of::<Neighbour>() / 2;
+        fit.clamp(FIRST_CAP, LAST_CAP)
+    }
+
+    /// Drops all but the files, after an error: the server has closed them.
+    pub fn abandon(self) {
+        match self.sorted {
+            Some(SortedRows::One(records)) => records.abandon(),
+            Some(SortedRows::Many(records)) => records.abandon(),
+            None => (),
+        }
     }
 
     /// The next row, with its distances.
     pub fn next(&mut self, scan: &mut IndexScan<'_>) -> Option<(Hit, [f64; MAX_KEYS])> {
-        while self.ready.is_empty() {
+        let entry = loop {
+            let next = self.ready.pop();
+            if let Some(entry) = next.or_else(|| self.sorted.as_mut()?.next()) {
+                break entry;
+            }
+            self.sorted = None;
             if !self.fill(scan) {
                 return None;
             }
-        }
-        let entry = self.ready.pop()?;
+        };
         self.last = Some(entry);
         Some((entry.hit, entry.similarities.map(|s| 1.0 - s)))
     }
@@ -111,9 +200,14 @@ impl NearestScan {
                 }
             }
         };
-        let overflow = self.pass(scan, threshold);
+        let overflow = !self.sorting && self.pass(scan, threshold);
+        if std::mem::take(&mut self.sorting) {
+            self.sorted = Some(self.sort(scan, threshold));
+        }
         if overflow {
-            self.cap = (8 * self.cap).min(Self::most());
+            let most = Self::most();
+            self.sorting = self.cap >= most;
+            self.cap = (MORE * self.cap).min(most);
             // The same threshold is searched again for what did not fit.
             if let NearestStep::Search(_, cost) = self.step {
                 self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
@@ -142,6 +236,47 @@ impl NearestScan {
             found = Some((t, c));
         }
         found
+    }
+
+    /// Sorts all rows behind the last one returned.
+    fn sort(&self, scan: &mut IndexScan<'_>, threshold: f64) -> SortedRows {
+        // SAFETY: the context lasts as long as this, as new() was promised. After an error the boundary goes back to the one before.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.context);
+            let sorted = if self.keys.len() == 1 {
+                SortedRows::One(self.sort_records(scan, threshold))
+            } else {
+                SortedRows::Many(self.sort_records(scan, threshold))
+            };
+            pg_sys::MemoryContextSwitchTo(before);
+            sorted
+        }
+    }
+
+    fn sort_records<const N: usize>(
+        &self,
+        scan: &mut IndexScan<'_>,
+        threshold: f64,
+    ) -> SortedRecords<N> {
+        let mut query = self.keys[0].clone();
+        query.raise(threshold);
+        scan.restart(Some(query));
+        let mut sort = RecordSort::<N>::new(Self::memory());
+        let (keys, last) = (&self.keys, &self.last);
+        // the records of a page: what is written may not be while the page is locked
+        let mut page_records = Vec::new();
+        while scan.next(|page, i, hit| {
+            let entry = Neighbour {
+                similarities: similarities(keys, &page.row(i)),
+                hit,
+            };
+            if !last.as_ref().is_some_and(|l| entry.order(l).is_le()) {
+                page_records.push(entry.record());
+            }
+        }) {
+            page_records.drain(..).for_each(|record| sort.push(record));
+        }
+        sort.finish()
     }
 
     /// True if rows were left out for lack of room.
@@ -204,8 +339,8 @@ impl NearestScan {
 fn similarities(keys: &[Query], row: &SignatureRow<'_>) -> [f64; MAX_KEYS] {
     let mut similarities = [0.0; MAX_KEYS];
     for (to, key) in similarities.iter_mut().zip(keys) {
-        let common = key.words().iter().zip(row.words);
-        let common = common.map(|(a, b)| (a & b).count_ones()).sum();
+        // at threshold 0 every row is one
+        let common = key.hit(row.words, row.popcount).unwrap_or(0);
         *to = key.similarity(row.popcount, common);
     }
     similarities
