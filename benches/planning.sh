@@ -69,6 +69,7 @@ done
 line '100 partitions, sig % bloom_query(…, 0.9)' '' 'SELECT id FROM part WHERE sig % bloom_query($1, 0.9)' 30
 line 'join of 201 rows with 100 partitions, bloom_sim >= 0.9' '' 'SELECT count(*) FROM asked JOIN part ON bloom_sim(part.sig, asked.sig) >= 0.9' 30
 line 'join of a row with 100 partitions, bloom_sim >= 0.9' '' 'SELECT count(*) FROM asked JOIN part ON bloom_sim(part.sig, asked.sig) >= 0.9 WHERE asked.id = $2' 30
+line 'rows that have a match in 100 partitions, bloom_sim >= 0.9' '' 'SELECT count(*) FROM asked WHERE EXISTS (SELECT FROM part WHERE bloom_sim(part.sig, asked.sig) >= 0.9)' 30
 
 # What the posting lists of the query's own values cost, and what they are for.
 sql -c "

@@ -104,20 +104,20 @@ impl SampledColumn {
         share
     }
 
-    /// An estimate that is kept as long as there are so many rows.
+    /// An estimate that is kept as long as there are so many rows. It depends on these numbers.
     fn kept(
         &self,
         what: &'static str,
         asked: u64,
-        threshold: f64,
+        numbers: [f64; 2],
         make: impl FnOnce() -> f64,
     ) -> f64 {
+        let [first, second] = numbers;
         let estimate = Estimate {
             what,
             of: self.statistics.number,
             asked,
-            threshold: threshold.to_bits(),
-            rows: self.row_count().to_bits(),
+            numbers: [first, second, self.row_count()].map(f64::to_bits),
         };
         statistics::kept(estimate, make)
     }
@@ -132,7 +132,9 @@ impl SampledColumn {
     /// The same of a constant: what the planner asks more than once, and what an index knows better.
     fn share_of_constant(&self, query: &View<'_>, threshold: f64) -> f64 {
         let asked = hash_extended(query.bytes(), 0);
-        let share = self.kept("share", asked, threshold, || self.share(query, threshold));
+        let share = self.kept("share", asked, [threshold, 0.0], || {
+            self.share(query, threshold)
+        });
         if share * self.statistics.others().len() as f64 >= ENOUGH as f64 {
             return share; // the sample shows them
         }
@@ -158,7 +160,8 @@ impl SampledColumn {
 
     /// Share of the column's rows that are similar to a value of `other`.
     fn mean_share(&self, other: &SampledColumn, threshold: f64) -> f64 {
-        self.kept("mean", other.statistics.number, threshold, || {
+        let asked = other.statistics.number;
+        self.kept("mean", asked, [threshold, 0.0], || {
             self.mean(other, |query| self.share(query, threshold))
         })
     }
@@ -249,8 +252,11 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
         // of the inner table's rows, those that its own conditions leave
         let left = rows / searched.row_count().max(1.0);
         let asked = outer.as_ref().unwrap_or(searched);
-        let share = searched.mean(asked, |query| {
-            (searched.expected(query, threshold) * left).min(1.0)
+        let of = asked.statistics.number;
+        let share = searched.kept("any", of, [threshold, left], || {
+            searched.mean(asked, |query| {
+                (searched.expected(query, threshold) * left).min(1.0)
+            })
         });
         Some(share * asked.statistics.present)
     }

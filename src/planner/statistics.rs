@@ -278,15 +278,14 @@ pub unsafe fn of(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
     Some(statistics)
 }
 
-/// What was estimated: of which statistics, for whom (the hash of a signature, or the number of other statistics), from which
-/// similarity on, of how many rows.
+/// What was estimated: of which statistics, for whom (the hash of a signature, or the number of other statistics), and the bits of the numbers
+/// that it depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Estimate {
     pub what: &'static str,
     pub of: u64,
     pub asked: u64,
-    pub threshold: u64,
-    pub rows: u64,
+    pub numbers: [u64; 3],
 }
 
 /// An estimate that was made before, or is made now: the planner asks for each several times.

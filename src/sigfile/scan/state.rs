@@ -23,7 +23,7 @@ pub enum ScanPhase {
         recheck: bool,
     },
     /// Rows by distance.
-    Nearest(NearestScan),
+    Nearest(Box<NearestScan>),
 }
 
 /// State of a scan. Nothing in it is pinned between two calls.
@@ -122,7 +122,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             let index_scan = IndexScan::new(index, &state.meta, conditions, None, parts);
             state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
             let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
-            state.found = ScanPhase::Nearest(NearestScan::new(near, context));
+            state.found = ScanPhase::Nearest(Box::new(NearestScan::new(near, context)));
             (*scan).xs_recheck = !mvcc || other_shape;
             return state;
         }
