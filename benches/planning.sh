@@ -38,7 +38,7 @@ sql -c "
           ON (g.n * 7 + s.n) % greatest(1, 22000000 / $rows) = 0
         ORDER BY (g.n * 31 + s.n * 17) % 1009 LIMIT $rows) AS names" \
     -c 'ALTER TABLE person ADD PRIMARY KEY (id)' -c 'CREATE INDEX ON person USING sigfile (sig)' \
-    -c "CREATE TABLE asked AS SELECT id, sig FROM person WHERE id % ($rows / 200) = 1" \
+    -c "CREATE TABLE asked AS SELECT id, sig FROM person WHERE id % ($rows / 2000) = 1" \
     -c 'CREATE TABLE part (id int, sig bloom) PARTITION BY HASH (id)' \
     -c "DO \$\$ BEGIN FOR i IN 0..99 LOOP EXECUTE format('CREATE TABLE part%s PARTITION OF part FOR VALUES WITH (MODULUS 100, REMAINDER %s)', i, i); END LOOP; END \$\$" \
     -c 'INSERT INTO part SELECT id, sig FROM person' -c 'CREATE INDEX ON part USING sigfile (sig)' -c 'VACUUM ANALYZE' \
@@ -48,7 +48,7 @@ sql -c "
 cell() {
     sql -c "$1" -c "
         WITH q AS MATERIALIZED (SELECT id, planning_ms(replace(replace(\$s\$$2\$s\$, '\$1', quote_literal(sig) || '::bloom'), '\$2', id::text)) AS t
-                                FROM (SELECT * FROM asked ORDER BY id LIMIT ${3:-200}) AS a)
+                                FROM (SELECT * FROM asked ORDER BY id LIMIT ${3:-2000}) AS a)
         SELECT format('%8s | %8s |', round(min(t) FILTER (WHERE id = (SELECT min(id) FROM q))::numeric, 3),
                       round(percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FILTER (WHERE id > (SELECT min(id) FROM q))::numeric, 3)) FROM q" | tail -n 1
 }
@@ -67,7 +67,7 @@ for mode in force_custom_plan force_generic_plan auto; do
     line "prepared, sig % bloom_query(\$1, 0.9), $mode" "SET plan_cache_mode = $mode; $prepare" 'EXECUTE q($1)'
 done
 line '100 partitions, sig % bloom_query(…, 0.9)' '' 'SELECT id FROM part WHERE sig % bloom_query($1, 0.9)' 30
-line 'join of 201 rows with 100 partitions, bloom_sim >= 0.9' '' 'SELECT count(*) FROM asked JOIN part ON bloom_sim(part.sig, asked.sig) >= 0.9' 30
+line 'join of 2,000 rows with 100 partitions, bloom_sim >= 0.9' '' 'SELECT count(*) FROM asked JOIN part ON bloom_sim(part.sig, asked.sig) >= 0.9' 30
 line 'join of a row with 100 partitions, bloom_sim >= 0.9' '' 'SELECT count(*) FROM asked JOIN part ON bloom_sim(part.sig, asked.sig) >= 0.9 WHERE asked.id = $2' 30
 line 'rows that have a match in 100 partitions, bloom_sim >= 0.9' '' 'SELECT count(*) FROM asked WHERE EXISTS (SELECT FROM part WHERE bloom_sim(part.sig, asked.sig) >= 0.9)' 30
 

@@ -186,6 +186,15 @@ unsafe fn form<'a>(row: pg_sys::HeapTuple) -> &'a pg_sys::FormData_pg_statistic 
     unsafe { &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>() }
 }
 
+/// A number below `n`, which is 1 or more. What gives way is chosen at random: of more partitions than can be kept, the least recently
+/// used one is always the one that is asked for next.
+fn random(n: usize) -> usize {
+    let next = RANDOM.get().wrapping_mul(6364136223846793005);
+    let next = next.wrapping_add(1442695040888963407);
+    RANDOM.set(next);
+    (next >> 33) as usize % n
+}
+
 struct KeptStatistics {
     column: ColumnKey,
     version: Version,
@@ -197,7 +206,8 @@ struct KeptStatistics {
 thread_local! {
     static MEMORY: SessionMemory = const { SessionMemory::new(c"bloom_ident statistics") };
     static NUMBERS: Cell<u64> = const { Cell::new(0) };
-    /// The last used last. It is never dropped: the server's memory may be gone by then.
+    static RANDOM: Cell<u64> = const { Cell::new(0) };
+    /// Never dropped: the server's memory may be gone by then.
     static CACHE: RefCell<ManuallyDrop<Vec<KeptStatistics>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     /// Estimates that were made from statistics that are kept.
     static KNOWN: RefCell<HashMap<Estimate, f64>> = RefCell::default();
@@ -232,11 +242,12 @@ pub unsafe fn of(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
         return unsafe { Statistics::of_row(row) }.map(Rc::new);
     };
     let kept = CACHE.with_borrow_mut(|cache| {
-        let at = cache.iter().rposition(|k| k.column == column)?;
-        let found = cache.remove(at);
-        let statistics = (found.version == version).then(|| found.statistics.clone())?;
-        cache.push(found);
-        Some(statistics)
+        let at = cache.iter().position(|k| k.column == column)?;
+        if cache[at].version == version {
+            return Some(cache[at].statistics.clone());
+        }
+        cache.swap_remove(at);
+        None
     });
     if kept.is_some() {
         return kept;
@@ -267,13 +278,10 @@ pub unsafe fn of(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
             statistics: statistics.clone(),
         });
         let mut size: usize = cache.iter().map(|k| k.statistics.size()).sum();
-        let old = cache.iter().take_while(|k| {
-            let more = size > KEPT;
-            size -= if more { k.statistics.size() } else { 0 };
-            more
-        });
-        let old = old.count();
-        cache.drain(..old);
+        while size > KEPT {
+            let victim = random(cache.len());
+            size -= cache.swap_remove(victim).statistics.size();
+        }
     });
     Some(statistics)
 }
