@@ -5,7 +5,7 @@ use bloom_ident_core::sigfile::{Meta, Part, Query};
 use pgrx::pg_sys;
 
 use super::key::query_words;
-use super::nearest::{MAX_KEYS, SORTED_ROW};
+use super::neighbour::{MAX_KEYS, SORTED_ROW};
 use crate::pg::error::OrRaise;
 use crate::pg::list::nodes;
 use crate::pg::node::cast;

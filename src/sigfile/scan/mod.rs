@@ -4,6 +4,7 @@ pub mod cost;
 mod index_scan;
 mod key;
 mod nearest;
+mod neighbour;
 mod own;
 mod state;
 mod tuple;

@@ -1,87 +1,15 @@
 //! Nearest neighbours: the method never learns how many are wanted, so the threshold is lowered
 //! step by step as long as searching is cheaper than looking at every row. Of what a step finds the nearest are kept. If
-//! thousands do not suffice, the rest is sorted, in temporary files if need be.
+//! hundreds do not suffice, those behind them are sorted in stages, in temporary files if need be.
 
-use std::cmp::Ordering;
-
-use bloom_ident_core::sigfile::{Query, SignatureRow};
+use bloom_ident_core::sigfile::Query;
 use pgrx::pg_sys;
 
 use super::index_scan::{Hit, IndexScan};
+use super::neighbour::{similarities, Neighbour, SortedRows, Stages, MAX_KEYS};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::file::{RecordSort, SortedRecords};
-use crate::pg::tid::Tid;
-
-/// Order-by keys of a scan.
-pub const MAX_KEYS: usize = 4;
-
-#[derive(Clone, Copy)]
-struct Neighbour {
-    /// Similarities, the first to order by.
-    similarities: [f64; MAX_KEYS],
-    hit: Hit,
-}
-
-impl Neighbour {
-    /// The nearest first; tids make the order total.
-    fn order(&self, other: &Neighbour) -> Ordering {
-        let pairs = other.similarities.iter().zip(&self.similarities);
-        let by_keys = pairs.map(|(a, b)| a.total_cmp(b));
-        let by_keys = by_keys.fold(Ordering::Equal, Ordering::then);
-        by_keys.then(self.hit.tid.cmp(&other.hit.tid))
-    }
-
-    /// Numbers that have the same order.
-    fn record<const N: usize>(&self) -> [u64; N] {
-        let mut record = [0; N];
-        let keys = N - REST;
-        for (to, similarity) in record.iter_mut().zip(&self.similarities[..keys]) {
-            // none is negative, so that the greater ones have the greater bits
-            *to = !similarity.to_bits();
-        }
-        record[keys] = self.hit.tid.stored();
-        record[keys + 1] = u64::from(self.hit.source) << 32 | u64::from(self.hit.row);
-        record
-    }
-
-    fn of_record(record: &[u64]) -> Neighbour {
-        let (keys, rest) = record.split_at(record.len() - REST);
-        let mut similarities = [0.0; MAX_KEYS];
-        for (to, key) in similarities.iter_mut().zip(keys) {
-            *to = f64::from_bits(!key);
-        }
-        Neighbour {
-            similarities,
-            hit: Hit {
-                tid: Tid::of_stored(rest[0]),
-                source: (rest[1] >> 32) as u32,
-                row: rest[1] as u32,
-            },
-        }
-    }
-}
-
-/// Numbers of a record that is sorted, beside those of the keys: the tid, and where the row is in the index.
-const REST: usize = 2;
-
-/// Bytes of such a record, by one key.
-pub const SORTED_ROW: f64 = (8 * (1 + REST)) as f64;
-
-/// Rows that were sorted, by one key or by up to [`MAX_KEYS`].
-enum SortedRows {
-    One(SortedRecords<{ 1 + REST }>),
-    Many(SortedRecords<{ MAX_KEYS + REST }>),
-}
-
-impl SortedRows {
-    fn next(&mut self) -> Option<Neighbour> {
-        match self {
-            SortedRows::One(records) => records.next().map(|r| Neighbour::of_record(&r)),
-            SortedRows::Many(records) => records.next().map(|r| Neighbour::of_record(&r)),
-        }
-    }
-}
 
 /// Where a step of the search stands.
 enum NearestStep {
@@ -102,8 +30,8 @@ pub struct NearestScan {
     ready: Vec<Neighbour>,
     /// Rows that a pass may keep.
     cap: usize,
-    /// What the next pass finds is too much to be kept, and is sorted.
-    sorting: bool,
+    /// How to go on where more is found than can be kept.
+    stages: Option<Stages>,
     /// What was sorted comes after `ready`.
     sorted: Option<SortedRows>,
     /// Where the sort's files are described: it lasts as long as the scan.
@@ -123,8 +51,8 @@ const GROWTH: f64 = 4.0;
 const FIRST_CAP: usize = 64;
 const MORE: usize = 8;
 
-/// Rows that are kept at most before the rest is sorted.
-const LAST_CAP: usize = 4096;
+/// Rows that are kept at most. Those behind them are counted by their similarity and sorted in stages.
+const LAST_CAP: usize = 512;
 
 impl NearestScan {
     /// `keys` are the signatures to be near to, at least one; thresholds do not matter.
@@ -138,7 +66,7 @@ impl NearestScan {
             last: None,
             ready: Vec::new(),
             cap: FIRST_CAP,
-            sorting: false,
+            stages: None,
             sorted: None,
             context,
         }
@@ -200,22 +128,46 @@ impl NearestScan {
                 }
             }
         };
-        let overflow = !self.sorting && self.pass(scan, threshold);
-        if std::mem::take(&mut self.sorting) {
-            self.sorted = Some(self.sort(scan, threshold));
-        }
-        if overflow {
-            let most = Self::most();
-            self.sorting = self.cap >= most;
-            self.cap = (MORE * self.cap).min(most);
-            // The same threshold is searched again for what did not fit.
-            if let NearestStep::Search(_, cost) = self.step {
-                self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
+        if let Some(mut stages) = self.stages.take() {
+            let (to, last) = stages.next(threshold);
+            self.sorted = Some(self.sort(scan, to));
+            if !last {
+                self.stages = Some(stages);
+                self.again(threshold);
+            } else if matches!(self.step, NearestStep::Scan) {
+                self.step = NearestStep::Done;
             }
+            return true;
+        }
+        if self.pass(scan, threshold) {
+            let most = Self::most();
+            if self.cap >= most {
+                self.stages = Some(self.count(scan, threshold));
+            }
+            self.cap = (MORE * self.cap).min(most);
+            self.again(threshold);
         } else if matches!(self.step, NearestStep::Scan) {
             self.step = NearestStep::Done;
         }
         true
+    }
+
+    /// The next step searches with the same threshold again, for what was left out.
+    fn again(&mut self, threshold: f64) {
+        if let NearestStep::Search(_, cost) = self.step {
+            self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
+        }
+    }
+
+    /// Counts all rows by their similarity.
+    fn count(&self, scan: &mut IndexScan<'_>, threshold: f64) -> Stages {
+        let mut query = self.keys[0].clone();
+        query.raise(threshold);
+        scan.restart(Some(query));
+        let mut stages = Stages::new(MORE * LAST_CAP);
+        let keys = &self.keys[..1];
+        while scan.next(|page, i, _| stages.count(similarities(keys, &page.row(i))[0])) {}
+        stages
     }
 
     /// The lowest similarity below `done` that costs little more than was spent.
@@ -334,14 +286,4 @@ impl NearestScan {
         self.ready = kept;
         overflow
     }
-}
-
-fn similarities(keys: &[Query], row: &SignatureRow<'_>) -> [f64; MAX_KEYS] {
-    let mut similarities = [0.0; MAX_KEYS];
-    for (to, key) in similarities.iter_mut().zip(keys) {
-        // at threshold 0 every row is one
-        let common = key.hit(row.words, row.popcount).unwrap_or(0);
-        *to = key.similarity(row.popcount, common);
-    }
-    similarities
 }
