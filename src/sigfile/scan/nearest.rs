@@ -1,6 +1,6 @@
 //! Nearest neighbours: the method never learns how many are wanted, so the threshold is lowered
 //! step by step as long as searching is cheaper than looking at every row. Of what a step finds the nearest are kept. If
-//! hundreds do not suffice, those behind them are sorted in stages, in temporary files if need be.
+//! thousands do not suffice, those behind them are sorted in stages, in temporary files if need be.
 
 use bloom_ident_core::sigfile::Query;
 use pgrx::pg_sys;
@@ -52,7 +52,7 @@ const FIRST_CAP: usize = 64;
 const MORE: usize = 8;
 
 /// Rows that are kept at most. Those behind them are counted by their similarity and sorted in stages.
-const LAST_CAP: usize = 512;
+const LAST_CAP: usize = 4096;
 
 impl NearestScan {
     /// `keys` are the signatures to be near to, at least one; thresholds do not matter.
@@ -164,7 +164,7 @@ impl NearestScan {
         let mut query = self.keys[0].clone();
         query.raise(threshold);
         scan.restart(Some(query));
-        let mut stages = Stages::new(MORE * LAST_CAP);
+        let mut stages = Stages::new(MORE * Self::most());
         let keys = &self.keys[..1];
         while scan.next(|page, i, _| stages.count(similarities(keys, &page.row(i))[0])) {}
         stages
