@@ -114,6 +114,19 @@ for rows in ${BENCH_ROWS:-100000 1000000}; do
         missing 'pg_trgm'
     fi
 done
+# The nearest far down the list, of the last size: what does not fit into work_mem is sorted in temporary files.
+echo 'nearest of the last size, ms: the index, and the table sorted'
+sql -c 'CREATE INDEX i ON person USING sigfile (sig)'
+# far SETTINGS LIMIT
+far() {
+    sql -c "SET enable_bitmapscan = off; $1" -c "SELECT median_ms(\$s\$SELECT count(*) FROM (SELECT id FROM person ORDER BY sig <-> \$1 LIMIT $2) AS f\$s\$)" | tail -n 1
+}
+for memory in 64kB 4MB; do
+    for many in 10 1000 10000 $((rows * 3 / 10)); do
+        echo "| work_mem = $memory, LIMIT $many | $(far "SET work_mem = '$memory'; SET enable_seqscan = off; SET enable_sort = off" "$many") | $(far "SET work_mem = '$memory'; SET enable_indexscan = off; SET enable_indexonlyscan = off" "$many") |"
+    done
+done
+sql -c 'DROP INDEX i'
 if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'") == 1 ]]; then
     for column in fp bits; do sql -c "ALTER TABLE person DROP COLUMN IF EXISTS $column CASCADE"; done
     sql -c 'CREATE EXTENSION btree_gist' -c 'ALTER TABLE person ADD tenant int' -c 'UPDATE person SET tenant = abs(hashint4(id)) % 100' \

@@ -50,6 +50,9 @@ bounded 'ADD CONSTRAINT' 'ALTER TABLE excluded ADD EXCLUDE USING sigfile ((bloom
     "SELECT count(*) FROM pg_constraint WHERE contype = 'x'" 1
 bounded 'guard' 'INSERT INTO person SELECT * FROM source;' 'SELECT count(*) FROM person' $rows
 bounded 'COPY' "\\copy copied FROM '$SCRATCH/memory.rows'" 'SELECT count(*) FROM copied' $rows
+# all rows by their distances, of which work_mem holds few: some pages of the index and of temporary files, and what a scan needs
+bounded 'nearest, all of them' "SET work_mem = '64kB'; SET enable_seqscan = off; SET enable_sort = off;
+    SELECT count(*) AS found FROM (SELECT id FROM copied ORDER BY sig <-> (SELECT sig FROM few LIMIT 1) OFFSET 0) AS f \\gset" 'SELECT :found' $rows 4096
 # the one row that each search finds, by an index scan and by an index-only scan
 for what in id:1000000 sig:300000; do
     query="FROM generate_series(1, ${what#*:}) AS n,

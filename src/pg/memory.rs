@@ -1,6 +1,8 @@
 //! Memory contexts of the server.
 
+use std::cell::Cell;
 use std::ffi::CStr;
+use std::ops::Deref;
 
 use pgrx::pg_sys;
 
@@ -55,4 +57,68 @@ pub fn aside<T>(name: &'static CStr, run: impl FnOnce() -> T) -> T {
     // SAFETY: nobody else knows the context, and `run` has returned to the one before it.
     unsafe { pg_sys::MemoryContextDelete(scratch.0) };
     result
+}
+
+/// Memory that stays for the session, in a context of the server's, where `pg_backend_memory_contexts` shows it. The context is made
+/// when the first memory is needed.
+pub struct SessionMemory {
+    name: &'static CStr,
+    context: Cell<pg_sys::MemoryContext>,
+}
+
+impl SessionMemory {
+    /// Nothing yet.
+    pub const fn new(name: &'static CStr) -> SessionMemory {
+        SessionMemory {
+            name,
+            context: Cell::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// A copy of some numbers.
+    ///
+    /// Errors: out of memory.
+    pub fn keep(&self, words: &[u64]) -> KeptWords {
+        // SAFETY: the name is a constant. The context is the session's, and is never deleted; the memory has as many bytes as are copied.
+        unsafe {
+            if self.context.get().is_null() {
+                self.context.set(pg_sys::AllocSetContextCreateInternal(
+                    pg_sys::CacheMemoryContext,
+                    self.name.as_ptr(),
+                    pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                    pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                    pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+                ));
+            }
+            let size = size_of_val(words).max(1);
+            let at = pg_sys::MemoryContextAllocHuge(self.context.get(), size).cast::<u64>();
+            at.copy_from_nonoverlapping(words.as_ptr(), words.len());
+            KeptWords {
+                at,
+                len: words.len(),
+            }
+        }
+    }
+}
+
+/// Numbers in [`SessionMemory`], freed when this is dropped.
+pub struct KeptWords {
+    at: *const u64,
+    len: usize,
+}
+
+impl Deref for KeptWords {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        // SAFETY: so many numbers have been copied there, aligned as the server aligns, and nobody changes them.
+        unsafe { std::slice::from_raw_parts(self.at, self.len) }
+    }
+}
+
+impl Drop for KeptWords {
+    fn drop(&mut self) {
+        // SAFETY: the memory is of a context that is never deleted, and freed once.
+        unsafe { pg_sys::pfree(self.at.cast_mut().cast()) };
+    }
 }

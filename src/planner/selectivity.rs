@@ -1,30 +1,27 @@
 //! How many rows a comparison with a threshold will leave: `%` and the functions that comparisons of
 //! a similarity are rewritten to.
 
-use std::collections::HashSet;
+use std::rc::Rc;
 
 use bloom_ident_core::filter::{QueryView, View};
-use bloom_ident_core::selectivity::{expected, matching};
-use bloom_ident_core::similarity::Popcounts;
+use bloom_ident_core::selectivity::{Nearest, ENOUGH};
 use pgrx::pg_sys;
 
-use super::sample::KIND;
+use super::own_lists;
+use super::statistics::{self, Estimate, Statistics};
 use crate::objects::{is_query, is_signature};
+use crate::pg::ffi::hash_extended;
 use crate::pg::list::nodes;
-use crate::pg::node::{cast, Node};
+use crate::pg::node::{bare, cast, Node};
 use crate::pg::values::varlena::Varlena;
 use crate::pg::{boundary, entry, ffi};
 use crate::settings;
-use crate::types::Bloom;
 
 /// Where no statistics tell.
 const UNKNOWN: f64 = 0.001;
 
 /// What a parameter is taken for.
 const USUAL_THRESHOLD: f64 = 0.8;
-
-/// Signatures of one side that are asked of the other in a join, or in place of a parameter.
-const ASKED: usize = 50;
 
 /// What the rows of a column are compared with.
 pub struct Question {
@@ -49,177 +46,124 @@ pub fn semi(
     (matches!(kind, JOIN_SEMI | JOIN_ANTI) && !join.is_null()).then_some(join)
 }
 
-/// A column with its statistics, released when dropped.
-struct SampledColumn {
-    data: pg_sys::VariableStatData,
-    /// The sample of signatures.
-    slot: pg_sys::AttStatsSlot,
-    /// The most common values, if there are any.
-    common: pg_sys::AttStatsSlot,
+/// A column with its statistics.
+pub struct SampledColumn {
+    statistics: Rc<Statistics>,
+    /// The table that it is of.
+    table: *mut pg_sys::RelOptInfo,
+    /// The column, or an expression that an index is on.
+    expression: *mut Node,
 }
 
 impl SampledColumn {
+    /// `None` if there are no statistics of it, or the user may not know them.
+    ///
     /// # Safety
     /// `node` is an expression of the planner's.
     unsafe fn examine(question: &Question, node: *mut Node) -> Option<SampledColumn> {
-        let mut column = SampledColumn {
-            data: pg_sys::VariableStatData::default(),
-            slot: pg_sys::AttStatsSlot::default(),
-            common: pg_sys::AttStatsSlot::default(),
-        };
-        // SAFETY: the node is an expression of the query that the planner plans; what examine_variable finds is released on drop.
+        let mut data = pg_sys::VariableStatData::default();
+        // SAFETY: the node is an expression of the query that the planner plans; the row that examine_variable finds is released as
+        // ReleaseVariableStats and its callers do it.
         unsafe {
-            ffi::examine_variable(question.root, node, question.var_relid, &mut column.data);
-            let there = !column.data.rel.is_null()
-                && !column.data.statsTuple.is_null()
-                && pg_sys::statistic_proc_security_check(&mut column.data, question.function)
-                && pg_sys::get_attstatsslot(
-                    &mut column.slot,
-                    column.data.statsTuple,
-                    KIND,
-                    pg_sys::InvalidOid,
-                    pg_sys::ATTSTATSSLOT_VALUES as i32,
-                )
-                // the kind's number may be used by others, too
-                && is_signature(column.slot.valuetype);
-            if !there {
+            ffi::examine_variable(question.root, node, question.var_relid, &mut data);
+            let row = data.statsTuple;
+            if row.is_null() {
                 return None;
             }
-            pg_sys::get_attstatsslot(
-                &mut column.common,
-                column.data.statsTuple,
-                pg_sys::STATISTIC_KIND_MCV as i32,
-                pg_sys::InvalidOid,
-                (pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS) as i32,
-            );
-            Some(column)
+            let may = !data.rel.is_null()
+                && pg_sys::statistic_proc_security_check(&mut data, question.function);
+            let statistics = if may { statistics::of(row) } else { None };
+            if let Some(free) = data.freefunc {
+                boundary::call(|| free(row));
+            }
+            Some(SampledColumn {
+                statistics: statistics?,
+                table: data.rel,
+                expression: bare(data.var),
+            })
         }
-    }
-
-    fn signatures(&self) -> Vec<Bloom<'_>> {
-        signatures(&self.slot)
     }
 
     /// Rows of the table.
     fn row_count(&self) -> f64 {
         // SAFETY: checked not to be NULL.
-        unsafe { (*self.data.rel).tuples.max(0.0) }
+        unsafe { (*self.table).tuples.max(0.0) }
     }
 
-    /// Share of rows that are not NULL.
-    fn present(&self) -> f64 {
-        // SAFETY: the tuple is one of pg_statistic.
-        unsafe {
-            let tuple = (*self.data.statsTuple).t_data;
-            let row = tuple.cast::<u8>().add(usize::from((*tuple).t_hoff));
-            1.0 - f64::from((*row.cast::<pg_sys::FormData_pg_statistic>()).stanullfrac)
-        }
-    }
-
-    /// The statistics taken apart: the shares of the most common values are known, and the sample
-    /// stands for the others, so those among it that are common are left out.
-    fn known(&self) -> Known<'_> {
-        let common = signatures(&self.common);
-        let shares = if common.is_empty() {
-            &[]
-        } else {
-            // SAFETY: asked for with the values.
-            unsafe {
-                std::slice::from_raw_parts(self.common.numbers, self.common.nnumbers as usize)
-            }
-        };
-        let bytes: HashSet<Vec<u8>> = common.iter().map(|c| c.view().bytes().to_vec()).collect();
-        let mut others = self.signatures();
-        others.retain(|s| !bytes.contains(s.view().bytes()));
-        let common: Vec<(Bloom<'_>, f64)> = common
-            .into_iter()
-            .zip(shares.iter().map(|&share| f64::from(share)))
-            .collect();
-        let counted: f64 = common.iter().map(|c| c.1).sum();
-        Known {
-            common,
-            others,
-            share: (self.present() - counted).max(0.0),
-            rows: self.row_count(),
-        }
-    }
-}
-
-fn signatures(slot: &pg_sys::AttStatsSlot) -> Vec<Bloom<'_>> {
-    // SAFETY: the slot's values are those of a bloom column.
-    unsafe {
-        (0..slot.nvalues as usize)
-            .map(|i| Bloom::from_raw(*slot.values.add(i)))
-            .collect()
-    }
-}
-
-/// What the statistics say of a column.
-struct Known<'a> {
-    common: Vec<(Bloom<'a>, f64)>,
-    others: Vec<Bloom<'a>>,
-    /// Share of the others in all rows.
-    share: f64,
-    /// All rows.
-    rows: f64,
-}
-
-impl Known<'_> {
-    /// Another shape is similar to none.
-    fn similarity(signature: &Bloom<'_>, query: &View<'_>) -> f64 {
-        Popcounts::of(&signature.view(), query).map_or(0.0, Popcounts::jaccard)
+    /// Rows that have no common value.
+    fn row_count_of_others(&self) -> f64 {
+        self.row_count() * self.statistics.share_of_others
     }
 
     fn share_of_common(&self, query: &View<'_>, threshold: f64) -> f64 {
-        self.common
-            .iter()
-            .filter(|c| Self::similarity(&c.0, query) >= threshold)
-            .map(|c| c.1)
-            .sum()
+        let mut share = 0.0;
+        let common = self.statistics.common();
+        common.reaching(query, threshold, |i| {
+            share += self.statistics.share_of_common(i);
+        });
+        share
     }
 
-    fn of_others(&self, query: &View<'_>) -> Vec<f64> {
-        let others = self.others.iter();
-        others.map(|s| Self::similarity(s, query)).collect()
+    /// An estimate that is kept as long as there are so many rows. It depends on these numbers.
+    fn kept(
+        &self,
+        what: &'static str,
+        asked: u64,
+        numbers: [f64; 2],
+        make: impl FnOnce() -> f64,
+    ) -> f64 {
+        let [first, second] = numbers;
+        let estimate = Estimate {
+            what,
+            of: self.statistics.number,
+            asked,
+            numbers: [first, second, self.row_count()].map(f64::to_bits),
+        };
+        statistics::kept(estimate, make)
     }
 
     /// Share of the rows that are similar to `query`.
     fn share(&self, query: &View<'_>, threshold: f64) -> f64 {
-        let others = matching(
-            &mut self.of_others(query),
-            threshold,
-            self.rows * self.share,
-        );
-        self.share_of_common(query, threshold) + others * self.share
+        let nearest = Nearest::of(&self.statistics.others(), query, threshold);
+        let others = nearest.matching(threshold, self.row_count_of_others());
+        self.share_of_common(query, threshold) + others * self.statistics.share_of_others
+    }
+
+    /// The same of a constant: what the planner asks more than once, and what an index knows better.
+    fn share_of_constant(&self, query: &View<'_>, threshold: f64) -> f64 {
+        let asked = hash_extended(query.bytes(), 0);
+        let share = self.kept("share", asked, [threshold, 0.0], || {
+            self.share(query, threshold)
+        });
+        if share * self.statistics.others().len() as f64 >= ENOUGH as f64 {
+            return share; // the sample shows them
+        }
+        let rows = self.row_count().max(1.0);
+        // SAFETY: the table is of the query that the planner plans, and its statistics may be known.
+        let alike = unsafe { own_lists::alike(self.table, self.expression, query, threshold) };
+        share.max(alike.unwrap_or(0.0) / rows)
     }
 
     /// Rows that are similar to `query`, which need not be one of them.
     fn expected(&self, query: &View<'_>, threshold: f64) -> f64 {
-        let others = self.rows * self.share;
-        self.rows * self.share_of_common(query, threshold)
-            + expected(&mut self.of_others(query), threshold, others)
+        let nearest = Nearest::of(&self.statistics.others(), query, threshold);
+        self.row_count() * self.share_of_common(query, threshold)
+            + nearest.expected(threshold, self.row_count_of_others())
     }
-}
 
-/// The mean over a few of the signatures.
-fn mean(of: &[Bloom<'_>], what: impl Fn(&View<'_>) -> f64) -> f64 {
-    let step = (of.len() / ASKED).max(1);
-    let asked = of.iter().step_by(step);
-    let n = asked.clone().count().max(1);
-    asked.map(|query| what(&query.view())).sum::<f64>() / n as f64
-}
+    /// The mean over a few signatures of another column.
+    fn mean(&self, other: &SampledColumn, what: impl Fn(&View<'_>) -> f64) -> f64 {
+        let asked = other.statistics.asked();
+        let n = asked.len().max(1);
+        asked.map(|query| what(&query)).sum::<f64>() / n as f64
+    }
 
-impl Drop for SampledColumn {
-    fn drop(&mut self) {
-        // SAFETY: as ReleaseVariableStats and its callers do it.
-        unsafe {
-            pg_sys::free_attstatsslot(&mut self.slot);
-            pg_sys::free_attstatsslot(&mut self.common);
-            if let (false, Some(free)) = (self.data.statsTuple.is_null(), self.data.freefunc) {
-                let tuple = self.data.statsTuple;
-                boundary::call(|| free(tuple));
-            }
-        }
+    /// Share of the column's rows that are similar to a value of `other`.
+    fn mean_share(&self, other: &SampledColumn, threshold: f64) -> f64 {
+        let asked = other.statistics.number;
+        self.kept("mean", asked, [threshold, 0.0], || {
+            self.mean(other, |query| self.share(query, threshold))
+        })
     }
 }
 
@@ -264,26 +208,19 @@ pub unsafe fn estimate(question: &Question) -> f64 {
                 let Some(signature) = signature else {
                     return UNKNOWN;
                 };
-                let known = column.known();
-                known.share(&signature, threshold)
+                column.share_of_constant(&signature, threshold)
             }
             _ => match having_match(question, usual) {
                 Some(share) => share,
                 None => match (column(question.left), column(question.right)) {
-                    (Some(a), Some(b)) => mean_share(&a, &b, usual) * b.present(),
-                    (Some(a), None) | (None, Some(a)) => mean_share(&a, &a, usual),
+                    (Some(a), Some(b)) => a.mean_share(&b, usual) * b.statistics.present,
+                    (Some(a), None) | (None, Some(a)) => a.mean_share(&a, usual),
                     (None, None) => UNKNOWN,
                 },
             },
         };
         share.clamp(0.0, 1.0)
     }
-}
-
-/// Share of the column's rows that are similar to a value of `other`.
-fn mean_share(column: &SampledColumn, other: &SampledColumn, threshold: f64) -> f64 {
-    let known = column.known();
-    mean(&other.signatures(), |query| known.share(query, threshold))
 }
 
 /// In a semi or anti join the share of the outer rows that have a match among the inner.
@@ -312,14 +249,16 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
         let Some(searched) = inner.as_ref().or(outer.as_ref()) else {
             return Some((UNKNOWN * rows).min(1.0));
         };
-        let known = searched.known();
         // of the inner table's rows, those that its own conditions leave
-        let left = rows / known.rows.max(1.0);
+        let left = rows / searched.row_count().max(1.0);
         let asked = outer.as_ref().unwrap_or(searched);
-        let share = mean(&asked.signatures(), |query| {
-            (known.expected(query, threshold) * left).min(1.0)
+        let of = asked.statistics.number;
+        let share = searched.kept("any", of, [threshold, left], || {
+            searched.mean(asked, |query| {
+                (searched.expected(query, threshold) * left).min(1.0)
+            })
         });
-        Some(share * asked.present())
+        Some(share * asked.statistics.present)
     }
 }
 

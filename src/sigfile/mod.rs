@@ -21,6 +21,7 @@ mod write;
 pub use class::options::define;
 pub use class::{operators, queried_signature, signature_column};
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
+pub use scan::rows_alike;
 
 // Jobs over whole tables read an index as it is: its metapage, its segments by the segment reader, its tails by the walk
 // over tail pages.

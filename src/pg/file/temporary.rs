@@ -35,6 +35,11 @@ impl TemporaryFile {
         TemporaryFile { file, len: 0 }
     }
 
+    /// Does not close the file: after an error the server has done it.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+
     /// Bytes written.
     pub fn len(&self) -> u64 {
         self.len

@@ -5,7 +5,7 @@ use bloom_ident_core::sigfile::{Meta, Part, Query};
 use pgrx::pg_sys;
 
 use super::key::query_words;
-use super::nearest::MAX_KEYS;
+use super::neighbour::{MAX_KEYS, SORTED_ROW};
 use crate::pg::error::OrRaise;
 use crate::pg::list::nodes;
 use crate::pg::node::cast;
@@ -137,6 +137,22 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
     }
 }
 
+/// What it costs to write so many rows to temporary files and to read them again, as the server's sort estimates it.
+fn temporary(rows: f64) -> f64 {
+    // SAFETY: settings of this process.
+    let (memory, page) = unsafe {
+        let page = 0.75 * pg_sys::seq_page_cost + 0.25 * pg_sys::random_page_cost;
+        (f64::from(pg_sys::work_mem) * 1024.0, page)
+    };
+    let bytes = rows * SORTED_ROW;
+    if bytes <= memory {
+        return 0.0;
+    }
+    let fan = (memory / f64::from(pg_sys::BLCKSZ)).max(8.0);
+    let passes = (bytes / memory).log(fan).ceil().max(1.0);
+    2.0 * passes * page * bytes / f64::from(pg_sys::BLCKSZ)
+}
+
 /// Estimates what a scan costs.
 ///
 /// Errors: a damaged index.
@@ -175,8 +191,8 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             *total += 1.0e12;
         }
         if !path.indexorderbys.is_null() {
-            // Every row may be asked for, sorted.
-            *total += rows * pg_sys::cpu_operator_cost * rows.max(2.0).log2();
+            // Every row may be asked for, sorted, in temporary files if need be.
+            *total += rows * pg_sys::cpu_operator_cost * rows.max(2.0).log2() + temporary(rows);
         }
         *selectivity = costs.indexSelectivity;
         *correlation = 0.0;

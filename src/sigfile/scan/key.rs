@@ -6,7 +6,7 @@ use bloom_ident_core::sigfile::{Meta, Part, Query};
 use pgrx::pg_sys;
 
 use super::index_scan::Condition;
-use super::nearest::MAX_KEYS;
+use super::neighbour::MAX_KEYS;
 use crate::settings;
 use crate::sigfile::class::strategy;
 use crate::types::{Bloom, BloomQuery};

@@ -4,6 +4,8 @@ pub mod cost;
 mod index_scan;
 mod key;
 mod nearest;
+mod neighbour;
+mod own;
 mod state;
 mod tuple;
 mod visibility;
@@ -13,6 +15,7 @@ use pgrx::pg_sys;
 use crate::pg::entry;
 use crate::sigfile::page::SigfileTable;
 pub use index_scan::IndexScan;
+pub use own::rows_alike;
 use state::{start, ScanPhase, ScanState};
 
 /// What belongs to a scan, behind its `opaque`. An exclusion check begins one for each row, in memory that is freed when the statement ends. So a
@@ -77,7 +80,11 @@ pub unsafe extern "C-unwind" fn ambeginscan(
 #[entry]
 unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
     // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once.
-    drop(unsafe { Box::from_raw(own.cast::<ScanMemory>()) });
+    let own = unsafe { Box::from_raw(own.cast::<ScanMemory>()) };
+    // amendscan has dropped the state, unless there was an error
+    if let Some(state) = own.state {
+        state.abandon();
+    }
 }
 
 /// # Safety
@@ -199,6 +206,7 @@ pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: the server passes a scan of ours, for the last time. What an index-only scan has returned last is in the
     // context, and not used any more.
     unsafe {
+        own(scan).state = None;
         let context = own(scan).context;
         (*scan).opaque = std::ptr::null_mut();
         (*scan).xs_itup = std::ptr::null_mut();

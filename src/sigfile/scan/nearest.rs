@@ -1,34 +1,15 @@
-//! NearestScan neighbours: the method never learns how many are wanted, so the threshold is lowered
-//! step by step as long as searching is cheaper than looking at every row.
+//! Nearest neighbours: the method never learns how many are wanted, so the threshold is lowered
+//! step by step as long as searching is cheaper than looking at every row. Of what a step finds the nearest are kept. If
+//! thousands do not suffice, those behind them are sorted in stages, in temporary files if need be.
 
-use std::cmp::Ordering;
-
-use bloom_ident_core::sigfile::{Query, SignatureRow};
+use bloom_ident_core::sigfile::Query;
 use pgrx::pg_sys;
 
 use super::index_scan::{Hit, IndexScan};
+use super::neighbour::{similarities, Neighbour, SortedRows, Stages, MAX_KEYS};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
-
-/// Order-by keys of a scan.
-pub const MAX_KEYS: usize = 4;
-
-#[derive(Clone, Copy)]
-struct Neighbour {
-    /// Similarities, the first to order by.
-    similarities: [f64; MAX_KEYS],
-    hit: Hit,
-}
-
-impl Neighbour {
-    /// The nearest first; tids make the order total.
-    fn order(&self, other: &Neighbour) -> Ordering {
-        let pairs = other.similarities.iter().zip(&self.similarities);
-        let by_keys = pairs.map(|(a, b)| a.total_cmp(b));
-        let by_keys = by_keys.fold(Ordering::Equal, Ordering::then);
-        by_keys.then(self.hit.tid.cmp(&other.hit.tid))
-    }
-}
+use crate::pg::file::{RecordSort, SortedRecords};
 
 /// Where a step of the search stands.
 enum NearestStep {
@@ -49,6 +30,12 @@ pub struct NearestScan {
     ready: Vec<Neighbour>,
     /// Rows that a pass may keep.
     cap: usize,
+    /// How to go on where more is found than can be kept.
+    stages: Option<Stages>,
+    /// What was sorted comes after `ready`.
+    sorted: Option<SortedRows>,
+    /// Where the sort's files are described: it lasts as long as the scan.
+    context: pg_sys::MemoryContext,
 }
 
 /// Similarities at which the search stops to look.
@@ -60,34 +47,64 @@ const FIRST: f64 = 30_000.0;
 /// What each step may cost more than the one before.
 const GROWTH: f64 = 4.0;
 
+/// Rows that a first pass keeps, and how much more each further one does.
 const FIRST_CAP: usize = 64;
+const MORE: usize = 8;
+
+/// Rows that are kept at most. Those behind them are counted by their similarity and sorted in stages.
+const LAST_CAP: usize = 4096;
 
 impl NearestScan {
     /// `keys` are the signatures to be near to, at least one; thresholds do not matter.
-    pub fn new(keys: Vec<Query>) -> NearestScan {
+    ///
+    /// # Safety
+    /// `context` is a memory context that lasts as long as this.
+    pub unsafe fn new(keys: Vec<Query>, context: pg_sys::MemoryContext) -> NearestScan {
         NearestScan {
             keys,
             step: NearestStep::Search(1.0, FIRST / GROWTH),
             last: None,
             ready: Vec::new(),
             cap: FIRST_CAP,
+            stages: None,
+            sorted: None,
+            context,
         }
     }
 
-    fn most() -> usize {
+    /// Bytes that rows may take.
+    fn memory() -> usize {
         // SAFETY: a setting of this process.
-        let bytes = unsafe { pg_sys::work_mem } as usize * 1024;
-        (bytes / size_of::<Neighbour>() / 2).max(FIRST_CAP)
+        unsafe { pg_sys::work_mem as usize * 1024 }
+    }
+
+    /// Rows that a pass may keep at most.
+    fn most() -> usize {
+        let fit = Self::memory() / size_of::<Neighbour>() / 2;
+        fit.clamp(FIRST_CAP, LAST_CAP)
+    }
+
+    /// Drops all but the files, after an error: the server has closed them.
+    pub fn abandon(self) {
+        match self.sorted {
+            Some(SortedRows::One(records)) => records.abandon(),
+            Some(SortedRows::Many(records)) => records.abandon(),
+            None => (),
+        }
     }
 
     /// The next row, with its distances.
     pub fn next(&mut self, scan: &mut IndexScan<'_>) -> Option<(Hit, [f64; MAX_KEYS])> {
-        while self.ready.is_empty() {
+        let entry = loop {
+            let next = self.ready.pop();
+            if let Some(entry) = next.or_else(|| self.sorted.as_mut()?.next()) {
+                break entry;
+            }
+            self.sorted = None;
             if !self.fill(scan) {
                 return None;
             }
-        }
-        let entry = self.ready.pop()?;
+        };
         self.last = Some(entry);
         Some((entry.hit, entry.similarities.map(|s| 1.0 - s)))
     }
@@ -111,17 +128,46 @@ impl NearestScan {
                 }
             }
         };
-        let overflow = self.pass(scan, threshold);
-        if overflow {
-            self.cap = (8 * self.cap).min(Self::most());
-            // The same threshold is searched again for what did not fit.
-            if let NearestStep::Search(_, cost) = self.step {
-                self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
+        if let Some(mut stages) = self.stages.take() {
+            let (to, last) = stages.next(threshold);
+            self.sorted = Some(self.sort(scan, to));
+            if !last {
+                self.stages = Some(stages);
+                self.again(threshold);
+            } else if matches!(self.step, NearestStep::Scan) {
+                self.step = NearestStep::Done;
             }
+            return true;
+        }
+        if self.pass(scan, threshold) {
+            let most = Self::most();
+            if self.cap >= most {
+                self.stages = Some(self.count(scan, threshold));
+            }
+            self.cap = (MORE * self.cap).min(most);
+            self.again(threshold);
         } else if matches!(self.step, NearestStep::Scan) {
             self.step = NearestStep::Done;
         }
         true
+    }
+
+    /// The next step searches with the same threshold again, for what was left out.
+    fn again(&mut self, threshold: f64) {
+        if let NearestStep::Search(_, cost) = self.step {
+            self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
+        }
+    }
+
+    /// Counts all rows by their similarity.
+    fn count(&self, scan: &mut IndexScan<'_>, threshold: f64) -> Stages {
+        let mut query = self.keys[0].clone();
+        query.raise(threshold);
+        scan.restart(Some(query));
+        let mut stages = Stages::new(MORE * Self::most());
+        let keys = &self.keys[..1];
+        while scan.next(|page, i, _| stages.count(similarities(keys, &page.row(i))[0])) {}
+        stages
     }
 
     /// The lowest similarity below `done` that costs little more than was spent.
@@ -142,6 +188,47 @@ impl NearestScan {
             found = Some((t, c));
         }
         found
+    }
+
+    /// Sorts all rows behind the last one returned.
+    fn sort(&self, scan: &mut IndexScan<'_>, threshold: f64) -> SortedRows {
+        // SAFETY: the context lasts as long as this, as new() was promised. After an error the boundary goes back to the one before.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.context);
+            let sorted = if self.keys.len() == 1 {
+                SortedRows::One(self.sort_records(scan, threshold))
+            } else {
+                SortedRows::Many(self.sort_records(scan, threshold))
+            };
+            pg_sys::MemoryContextSwitchTo(before);
+            sorted
+        }
+    }
+
+    fn sort_records<const N: usize>(
+        &self,
+        scan: &mut IndexScan<'_>,
+        threshold: f64,
+    ) -> SortedRecords<N> {
+        let mut query = self.keys[0].clone();
+        query.raise(threshold);
+        scan.restart(Some(query));
+        let mut sort = RecordSort::<N>::new(Self::memory());
+        let (keys, last) = (&self.keys, &self.last);
+        // the records of a page: what is written may not be while the page is locked
+        let mut page_records = Vec::new();
+        while scan.next(|page, i, hit| {
+            let entry = Neighbour {
+                similarities: similarities(keys, &page.row(i)),
+                hit,
+            };
+            if !last.as_ref().is_some_and(|l| entry.order(l).is_le()) {
+                page_records.push(entry.record());
+            }
+        }) {
+            page_records.drain(..).for_each(|record| sort.push(record));
+        }
+        sort.finish()
     }
 
     /// True if rows were left out for lack of room.
@@ -199,14 +286,4 @@ impl NearestScan {
         self.ready = kept;
         overflow
     }
-}
-
-fn similarities(keys: &[Query], row: &SignatureRow<'_>) -> [f64; MAX_KEYS] {
-    let mut similarities = [0.0; MAX_KEYS];
-    for (to, key) in similarities.iter_mut().zip(keys) {
-        let common = key.words().iter().zip(row.words);
-        let common = common.map(|(a, b)| (a & b).count_ones()).sum();
-        *to = key.similarity(row.popcount, common);
-    }
-    similarities
 }

@@ -8,6 +8,7 @@ use super::key::{leading, near_to, slice, NearKeys, ScanKeys};
 use super::nearest::NearestScan;
 use super::tuple::{set_tuple, TupleValues};
 use super::visibility::VisibilityMap;
+use super::ScanMemory;
 use crate::pg::check_for_interrupts;
 use crate::pg::tid::Tid;
 use crate::sigfile::class::strategy;
@@ -22,7 +23,7 @@ pub enum ScanPhase {
         recheck: bool,
     },
     /// Rows by distance.
-    Nearest(NearestScan),
+    Nearest(Box<NearestScan>),
 }
 
 /// State of a scan. Nothing in it is pinned between two calls.
@@ -120,7 +121,8 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             };
             let index_scan = IndexScan::new(index, &state.meta, conditions, None, parts);
             state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
-            state.found = ScanPhase::Nearest(NearestScan::new(near));
+            let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
+            state.found = ScanPhase::Nearest(Box::new(NearestScan::new(near, context)));
             (*scan).xs_recheck = !mvcc || other_shape;
             return state;
         }
@@ -140,6 +142,13 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
 }
 
 impl ScanState<'_> {
+    /// Drops all but the files, after an error: the server has closed them.
+    pub fn abandon(self) {
+        if let ScanPhase::Nearest(nearest) = self.found {
+            nearest.abandon();
+        }
+    }
+
     /// Fills `hits` with those of the next page. False at the end.
     ///
     /// # Safety

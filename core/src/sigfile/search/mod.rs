@@ -1,6 +1,7 @@
 //! Searching one segment: candidates from the chunks, then the rows themselves.
 
 mod lists;
+pub mod own;
 mod work;
 
 use std::ops::Range;

@@ -4,8 +4,14 @@
 //! signatures say how fast the number of rows falls as the threshold rises. On a million names of
 //! persons the logarithm of that number falls a little faster than linearly.
 
+mod sample;
+
+pub use sample::{append, appended, pack, Packed};
+
+use crate::filter::View;
+
 /// Hits in the sample that are enough to be counted.
-const ENOUGH: usize = 8;
+pub const ENOUGH: usize = 8;
 
 /// The ranks of the nearest sampled signatures that the line is fitted through; the very nearest
 /// may be the row itself.
@@ -20,40 +26,57 @@ const FLATTEST: f64 = -1.0;
 /// Rows expected of the most selective search: a row and some double.
 const FEWEST: f64 = 1.3;
 
-/// Share of `rows` rows with a similarity of at least `threshold`, from the similarities of a random
-/// sample of them. Reorders the similarities.
-pub fn matching(similarities: &mut [f64], threshold: f64, rows: f64) -> f64 {
-    share(similarities, threshold, rows, FEWEST)
+/// What a sample says of a query and a threshold.
+pub struct Nearest {
+    /// Signatures in the sample.
+    sampled: usize,
+    /// Those of them that reach the threshold.
+    hits: usize,
+    /// Where these are fewer than [`ENOUGH`], the greatest similarities in descending order, [`RANKS`] of them if there are so many.
+    similarities: Vec<f64>,
 }
 
-/// How many of `rows` rows to expect for a query that need not be one of them; less than one where
-/// it is doubtful that there is any. Reorders the similarities.
-pub fn expected(similarities: &mut [f64], threshold: f64, rows: f64) -> f64 {
-    let hits = similarities.iter().filter(|&&s| s >= threshold).count();
-    let share = share(similarities, threshold, rows, 0.0);
-    (share * rows).max(hits as f64)
+impl Nearest {
+    /// Compares a query with a random sample.
+    pub fn of(sample: &Packed<'_>, query: &View<'_>, threshold: f64) -> Nearest {
+        let (hits, similarities) = sample.nearest(query, threshold, ENOUGH, *RANKS.end());
+        Nearest {
+            sampled: sample.len(),
+            hits,
+            similarities,
+        }
+    }
+
+    /// Share of `rows` rows with a similarity of at least the threshold.
+    pub fn matching(&self, threshold: f64, rows: f64) -> f64 {
+        self.share(threshold, rows, FEWEST)
+    }
+
+    /// How many of `rows` rows to expect for a query that need not be one of them; less than one where
+    /// it is doubtful that there is any.
+    pub fn expected(&self, threshold: f64, rows: f64) -> f64 {
+        let share = self.share(threshold, rows, 0.0);
+        (share * rows).max(self.hits as f64)
+    }
+
+    fn share(&self, threshold: f64, rows: f64, fewest: f64) -> f64 {
+        let fewest = (fewest / rows.max(1.0)).min(1.0);
+        if self.sampled == 0 {
+            return fewest;
+        }
+        let sampled = self.sampled as f64;
+        if self.hits >= ENOUGH || sampled >= rows {
+            return (self.hits as f64 / sampled).max(fewest);
+        }
+        let share = extended(&self.similarities, sampled, threshold);
+        share.clamp(fewest, (ENOUGH as f64 / sampled).max(fewest))
+    }
 }
 
-fn share(similarities: &mut [f64], threshold: f64, rows: f64, fewest: f64) -> f64 {
-    let n = similarities.len();
-    let hits = similarities.iter().filter(|&&s| s >= threshold).count();
-    let fewest = (fewest / rows.max(1.0)).min(1.0);
-    if n == 0 {
-        return fewest;
-    }
-    let sampled = n as f64;
-    if hits >= ENOUGH || sampled >= rows {
-        return (hits as f64 / sampled).max(fewest);
-    }
-    let nearest = n.min(*RANKS.end());
-    if nearest < n {
-        similarities.select_nth_unstable_by(nearest, |a, b| b.total_cmp(a));
-    }
-    similarities[..nearest].sort_unstable_by(|a, b| b.total_cmp(a));
-    let ranked = similarities[..nearest]
-        .iter()
-        .zip(1..)
-        .filter(|(_, rank)| RANKS.contains(rank));
+/// The share at the threshold, by a line through the greatest similarities of a sample, which are in descending order.
+fn extended(similarities: &[f64], sampled: f64, threshold: f64) -> f64 {
+    let ranked = similarities.iter().zip(1..);
+    let ranked = ranked.filter(|(_, rank)| RANKS.contains(rank));
     let points: Vec<(f64, f64)> = ranked
         .map(|(&s, rank)| (s, (rank as f64 / sampled).ln()))
         .collect();
@@ -68,13 +91,34 @@ fn share(similarities: &mut [f64], threshold: f64, rows: f64, fewest: f64) -> f6
         FLATTEST
     };
     let beyond = (threshold - mean_s).max(0.0);
-    let share = (mean_l + slope * beyond - BEND * beyond * beyond).exp();
-    share.clamp(fewest, (ENOUGH as f64 / sampled).max(fewest))
+    (mean_l + slope * beyond - BEND * beyond * beyond).exp()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{expected, matching};
+    use super::{Nearest, ENOUGH, RANKS};
+
+    /// As [`Nearest::of`] for these similarities.
+    fn nearest(sample: &[f64], threshold: f64) -> Nearest {
+        let mut similarities = sample.to_vec();
+        similarities.sort_by(|a, b| b.total_cmp(a));
+        let hits = similarities.iter().filter(|&&s| s >= threshold).count();
+        let kept = if hits < ENOUGH { *RANKS.end() } else { 0 };
+        similarities.truncate(kept);
+        Nearest {
+            sampled: sample.len(),
+            hits,
+            similarities,
+        }
+    }
+
+    fn matching(sample: &mut [f64], threshold: f64, rows: f64) -> f64 {
+        nearest(sample, threshold).matching(threshold, rows)
+    }
+
+    fn expected(sample: &mut [f64], threshold: f64, rows: f64) -> f64 {
+        nearest(sample, threshold).expected(threshold, rows)
+    }
 
     #[test]
     fn what_the_sample_shows_is_counted() {

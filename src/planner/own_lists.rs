@@ -1,0 +1,56 @@
+//! What an index of sigfile says of a search before it is searched: how many rows there are that nearly equal the query. A sample of
+//! thousands does not tell one such row in a million from 26.
+
+use bloom_ident_core::filter::View;
+use pgrx::pg_sys;
+
+use crate::pg::list::nodes;
+use crate::pg::node::{bare, cast, Node};
+use crate::sigfile::{is_estimated_by_sigfile, rows_alike};
+
+/// Rows that nearly equal a signature, if there is an index on the expression. Those that came after its last merge are not counted.
+///
+/// # Safety
+/// `table` is of the query that is planned, `expression` is of that table alone, and the user may know statistics of it.
+pub unsafe fn alike(
+    table: *mut pg_sys::RelOptInfo,
+    expression: *mut Node,
+    query: &View<'_>,
+    threshold: f64,
+) -> Option<f64> {
+    // SAFETY: the planner has read the table's indexes from the catalogs, and locked them.
+    unsafe {
+        let table = table.as_ref()?;
+        let index = nodes(table.indexlist)
+            .into_iter()
+            .map(|index| &*index.cast::<pg_sys::IndexOptInfo>())
+            .find(|index| serves(index, table, expression))?;
+        rows_alike(index.indexoid, query, threshold)
+    }
+}
+
+/// Whether an index holds the expression for all rows, and nothing else.
+///
+/// # Safety
+/// As for [`alike`].
+unsafe fn serves(
+    index: &pg_sys::IndexOptInfo,
+    table: &pg_sys::RelOptInfo,
+    expression: *mut Node,
+) -> bool {
+    let usable = is_estimated_by_sigfile(index) && !index.hypothetical && index.indpred.is_null();
+    if !usable || index.ncolumns != 1 {
+        return false;
+    }
+    // SAFETY: the index has one column, and an expression if its number is 0.
+    unsafe {
+        match *index.indexkeys {
+            0 => nodes(index.indexprs)
+                .first()
+                .is_some_and(|&indexed| pg_sys::equal(bare(indexed).cast(), expression.cast())),
+            column => cast::<pg_sys::Var>(expression, pg_sys::NodeTag::T_Var).is_some_and(|var| {
+                var.varno as u32 == table.relid && i32::from(var.varattno) == column
+            }),
+        }
+    }
+}

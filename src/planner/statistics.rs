@@ -1,0 +1,312 @@
+//! What ANALYZE has stored of a column of signatures, taken apart once and kept for the session.
+//!
+//! A column's row of pg_statistic holds some hundred kilobytes, compressed: to fetch them at every estimate takes ten times as long as
+//! the rest of planning. What is kept belongs to one version of that row. The planner looks the row up for every estimate, and checks
+//! whether the user may know it, so nothing here is older than the server's own statistics, and nobody sees more.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
+
+use bloom_ident_core::filter::View;
+use bloom_ident_core::selectivity::{append, appended, pack, Packed};
+use pgrx::pg_sys;
+
+use super::sample::KIND;
+use crate::objects::is_signature;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
+use crate::pg::memory::{KeptWords, SessionMemory};
+use crate::types::Bloom;
+
+/// Bytes of statistics that a session keeps, beside those that it needs: some 170 samples of 301 bits.
+const KEPT: usize = 32 << 20;
+
+/// Signatures of one side that are asked of the other in a join, or in place of a parameter.
+const ASKED: usize = 50;
+
+/// Estimates that are kept.
+const ESTIMATES: usize = 1024;
+
+/// Which row of pg_statistic: relation, column, with what inherits from it.
+type ColumnKey = (pg_sys::Oid, i16, bool);
+
+/// Which version of the row: block, offset and inserting transaction.
+type Version = (u32, u16, u32);
+
+/// What the statistics say of a column.
+pub struct Statistics {
+    /// No others of the session have this number.
+    pub number: u64,
+    /// Share of rows that are not NULL.
+    pub present: f64,
+    /// Share of those in all rows that are no common value.
+    pub share_of_others: f64,
+    /// The packed common values, their shares, the packed others, and the signatures to ask.
+    words: KeptWords,
+    /// Where the parts begin, but the first.
+    at: [usize; 3],
+    /// Where each signature to ask is: from which word on, and its bytes.
+    asked: Vec<(usize, usize)>,
+}
+
+impl Statistics {
+    /// The most common values.
+    pub fn common(&self) -> Packed<'_> {
+        Packed::of(&self.words[..self.at[0]])
+    }
+
+    /// The share of a common value in all rows.
+    pub fn share_of_common(&self, number: usize) -> f64 {
+        f64::from_bits(self.words[self.at[0] + number])
+    }
+
+    /// The sample of the rows that have no common value.
+    pub fn others(&self) -> Packed<'_> {
+        Packed::of(&self.words[self.at[1]..self.at[2]])
+    }
+
+    /// A few signatures of the column.
+    pub fn asked(&self) -> impl ExactSizeIterator<Item = View<'_>> {
+        self.asked
+            .iter()
+            .map(|&(at, size)| appended(&self.words[at..], size).expect("the bytes of a signature"))
+    }
+
+    /// Bytes.
+    fn size(&self) -> usize {
+        8 * self.words.len() + size_of::<Statistics>() + 16 * self.asked.len()
+    }
+
+    /// Takes a row of pg_statistic apart: the shares of the most common values are known, and the sample stands for the others, so
+    /// those among it that are common are left out. `None` if there is no sample.
+    ///
+    /// # Safety
+    /// `row` is one of pg_statistic.
+    unsafe fn of_row(row: pg_sys::HeapTuple) -> Option<Statistics> {
+        // SAFETY: the row is one of pg_statistic; a slot gives as many values and numbers as it says, and its values are of its type.
+        unsafe {
+            let sample = Slot::get(row, KIND, pg_sys::ATTSTATSSLOT_VALUES)?;
+            // the kind's number may be used by others, too
+            if !is_signature(sample.0.valuetype) {
+                return None;
+            }
+            let both = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
+            let common = Slot::get(row, pg_sys::STATISTIC_KIND_MCV as i32, both);
+            let values = common.as_ref().map_or(Vec::new(), Slot::signatures);
+            let shares = common.as_ref().map_or(&[][..], |slot| slot.numbers());
+            let mut common: Vec<(View<'_>, f64)> = values
+                .iter()
+                .zip(shares)
+                .map(|(value, &share)| (value.view(), f64::from(share)))
+                .collect();
+            common.sort_by_key(|c| c.0.tag());
+            let known: HashSet<&[u8]> = common.iter().map(|c| c.0.bytes()).collect();
+            let sampled = sample.signatures();
+            let sampled: Vec<View<'_>> = sampled.iter().map(Bloom::view).collect();
+            let others = sampled.iter().filter(|s| !known.contains(s.bytes()));
+            let mut others: Vec<View<'_>> = others.copied().collect();
+            others.sort_by_key(View::tag);
+            let present = 1.0 - f64::from(form(row).stanullfrac);
+            let counted: f64 = common.iter().map(|c| c.1).sum();
+
+            let values: Vec<View<'_>> = common.iter().map(|c| c.0).collect();
+            let mut words = pack(&values).or_raise();
+            let mut at = [words.len(); 3];
+            words.extend(common.iter().map(|c| c.1.to_bits()));
+            at[1] = words.len();
+            words.extend(pack(&others).or_raise());
+            at[2] = words.len();
+            let step = (sampled.len() / ASKED).max(1);
+            let mut asked = Vec::new();
+            for signature in sampled.iter().step_by(step) {
+                asked.push((words.len(), signature.bytes().len()));
+                append(signature, &mut words);
+            }
+            Some(Statistics {
+                number: NUMBERS.replace(NUMBERS.get() + 1),
+                present,
+                share_of_others: (present - counted).max(0.0),
+                words: MEMORY.with(|memory| memory.keep(&words)),
+                at,
+                asked,
+            })
+        }
+    }
+}
+
+/// A slot of a row of pg_statistic, freed when this is dropped.
+struct Slot(pg_sys::AttStatsSlot);
+
+impl Slot {
+    /// # Safety
+    /// `row` is one of pg_statistic.
+    unsafe fn get(row: pg_sys::HeapTuple, kind: i32, what: u32) -> Option<Slot> {
+        let mut slot = Slot(pg_sys::AttStatsSlot::default());
+        // SAFETY: the row is one of pg_statistic.
+        let found = unsafe {
+            pg_sys::get_attstatsslot(&mut slot.0, row, kind, pg_sys::InvalidOid, what as c_int)
+        };
+        found.then_some(slot)
+    }
+
+    fn signatures(&self) -> Vec<Bloom<'_>> {
+        // SAFETY: the slot's values are those of a bloom column.
+        unsafe {
+            (0..self.0.nvalues as usize)
+                .map(|i| Bloom::from_raw(*self.0.values.add(i)))
+                .collect()
+        }
+    }
+
+    fn numbers(&self) -> &[f32] {
+        if self.0.numbers.is_null() {
+            return &[];
+        }
+        // SAFETY: there are as many numbers as the slot says.
+        unsafe { std::slice::from_raw_parts(self.0.numbers, self.0.nnumbers as usize) }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // SAFETY: the slot was filled by the server, or is empty.
+        unsafe { pg_sys::free_attstatsslot(&mut self.0) };
+    }
+}
+
+/// The fixed part of a row.
+///
+/// # Safety
+/// `row` is one of pg_statistic, as long as the result is used.
+unsafe fn form<'a>(row: pg_sys::HeapTuple) -> &'a pg_sys::FormData_pg_statistic {
+    // SAFETY: the caller knows what row it is.
+    unsafe { &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>() }
+}
+
+/// A number below `n`, which is 1 or more. What gives way is chosen at random: of more partitions than can be kept, the least recently
+/// used one is always the one that is asked for next.
+fn random(n: usize) -> usize {
+    let next = RANDOM.get().wrapping_mul(6364136223846793005);
+    let next = next.wrapping_add(1442695040888963407);
+    RANDOM.set(next);
+    (next >> 33) as usize % n
+}
+
+struct KeptStatistics {
+    column: ColumnKey,
+    version: Version,
+    /// What an invalidation of the row will say.
+    hash: u32,
+    statistics: Rc<Statistics>,
+}
+
+thread_local! {
+    static MEMORY: SessionMemory = const { SessionMemory::new(c"bloom_ident statistics") };
+    static NUMBERS: Cell<u64> = const { Cell::new(0) };
+    static RANDOM: Cell<u64> = const { Cell::new(0) };
+    /// Never dropped: the server's memory may be gone by then.
+    static CACHE: RefCell<ManuallyDrop<Vec<KeptStatistics>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+    /// Estimates that were made from statistics that are kept.
+    static KNOWN: RefCell<HashMap<Estimate, f64>> = RefCell::default();
+    static LISTENING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The server calls it when rows of pg_statistic change. What belongs to them would not be found again, and is freed.
+#[entry]
+unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _cache: c_int, hash: u32) {
+    CACHE.with_borrow_mut(|cache| cache.retain(|kept| hash != 0 && kept.hash != hash));
+}
+
+/// The statistics of a row of pg_statistic, kept or read. `None` if it has no sample of signatures.
+///
+/// # Safety
+/// `row` is one of pg_statistic, or was made by somebody's hook as if it were one.
+pub unsafe fn of(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
+    // SAFETY: such a row has the fixed part, and a header.
+    let (column, version) = unsafe {
+        let form = form(row);
+        let tid = (*row).t_self;
+        let block = u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo);
+        let inserted = (*(*row).t_data).t_choice.t_heap.t_xmin;
+        let stored = (*row).t_tableOid == pg_sys::StatisticRelationId && tid.ip_posid != 0;
+        let column = (form.starelid, form.staattnum, form.stainherit);
+        let version = (block, tid.ip_posid, u32::from(inserted));
+        (stored.then_some(column), version)
+    };
+    let Some(column) = column else {
+        // Statistics of expressions, and those that somebody imagines, are in no row that could be told from another.
+        // SAFETY: the caller knows what row it is.
+        return unsafe { Statistics::of_row(row) }.map(Rc::new);
+    };
+    let kept = CACHE.with_borrow_mut(|cache| {
+        let at = cache.iter().position(|k| k.column == column)?;
+        if cache[at].version == version {
+            return Some(cache[at].statistics.clone());
+        }
+        cache.swap_remove(at);
+        None
+    });
+    if kept.is_some() {
+        return kept;
+    }
+    // SAFETY: the caller knows what row it is. The key of the cache STATRELATTINH is relation, column and inheritance.
+    let (statistics, hash) = unsafe {
+        if !LISTENING.replace(true) {
+            pg_sys::CacheRegisterSyscacheCallback(
+                pg_sys::SysCacheIdentifier::STATRELATTINH as c_int,
+                Some(forget),
+                pg_sys::Datum::null(),
+            );
+        }
+        let hash = pg_sys::GetSysCacheHashValue(
+            pg_sys::SysCacheIdentifier::STATRELATTINH as c_int,
+            pg_sys::Datum::from(column.0),
+            pg_sys::Datum::from(column.1),
+            pg_sys::Datum::from(column.2),
+            pg_sys::Datum::null(),
+        );
+        (Rc::new(Statistics::of_row(row)?), hash)
+    };
+    CACHE.with_borrow_mut(|cache| {
+        cache.push(KeptStatistics {
+            column,
+            version,
+            hash,
+            statistics: statistics.clone(),
+        });
+        let mut size: usize = cache.iter().map(|k| k.statistics.size()).sum();
+        while size > KEPT {
+            let victim = random(cache.len());
+            size -= cache.swap_remove(victim).statistics.size();
+        }
+    });
+    Some(statistics)
+}
+
+/// What was estimated: of which statistics, for whom (the hash of a signature, or the number of other statistics), and the bits of the numbers
+/// that it depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Estimate {
+    pub what: &'static str,
+    pub of: u64,
+    pub asked: u64,
+    pub numbers: [u64; 3],
+}
+
+/// An estimate that was made before, or is made now: the planner asks for each several times.
+pub fn kept(estimate: Estimate, make: impl FnOnce() -> f64) -> f64 {
+    if let Some(known) = KNOWN.with_borrow(|known| known.get(&estimate).copied()) {
+        return known;
+    }
+    let made = make();
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() >= ESTIMATES {
+            known.clear();
+        }
+        known.insert(estimate, made);
+    });
+    made
+}
