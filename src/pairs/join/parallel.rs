@@ -31,7 +31,7 @@ struct Layout {
 
 impl Layout {
     /// Every change of these types, or of what their fields or a plan's units mean, raises this number.
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     const OURS: Layout = Layout {
         version: Layout::VERSION,
@@ -79,7 +79,7 @@ struct Shared {
     /// The next unit that no process has taken.
     next: AtomicU64,
     threshold: f64,
-    /// Bytes for folded rows, in each process.
+    /// Bytes for each process.
     memory: u64,
     /// How many tables are on the left side; `u32::MAX` if all tables are joined with each other.
     left: u32,
@@ -112,7 +112,7 @@ pub struct Job<'a> {
     /// So many tables are joined with the others. If it is `None` all are joined with each other.
     pub left: Option<usize>,
     pub threshold: f64,
-    /// Bytes for folded rows, in all processes together.
+    /// Bytes for all processes together.
     pub memory: usize,
 }
 

@@ -12,11 +12,20 @@ use crate::pairs::join::{RowPair, TableRow};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
-/// How many row pages of a piece one unit searches for. More pages make a unit quicker for each row; the most take about a
-/// tenth of a second. A small piece gets fewer, so that there are units to share.
-fn unit(pages: u32) -> u32 {
-    (pages / 32).clamp(4, 64)
+/// How many row pages of a piece one unit searches for, `most` at the most. More pages make a unit quicker for each row. A small
+/// piece gets fewer, so that there are units to share.
+fn unit(pages: u32, most: u32) -> u32 {
+    (pages / 32).clamp(4, most)
 }
+
+/// What a process of a join uses beside folds, tables and the rows that are searched for, in bytes.
+const BESIDES: usize = 4 << 20;
+
+/// Row pages of a unit, at the most: with more of them rows are not searched for any quicker.
+const MOST_PAGES: usize = 256;
+
+/// What a row page takes in memory while its rows are searched for, in bytes: its bits, and what is planned for each row.
+const PAGE: usize = 20 << 10;
 
 /// Some rows of one piece. The rows of the piece itself and of all pieces behind it are searched for among them.
 #[derive(Debug)]
@@ -42,6 +51,8 @@ pub struct JoinPlan<'a> {
     /// with each other, the first list has all of them.
     before: [Vec<u64>; 2],
     units: u64,
+    /// Row pages of a unit, at the most.
+    most: u32,
 }
 
 /// Which pieces are joined.
@@ -54,7 +65,7 @@ pub enum Pairing {
 }
 
 impl<'a> JoinPlan<'a> {
-    /// `memory` bytes are used for folded rows.
+    /// Each process uses `memory` bytes.
     pub fn new(
         pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
         pairing: Pairing,
@@ -63,6 +74,8 @@ impl<'a> JoinPlan<'a> {
     ) -> JoinPlan<'a> {
         let mut pieces: Vec<&JoinPiece<'_>> = pieces.into_iter().collect();
         pieces.sort_by_key(|piece| std::cmp::Reverse(piece.segment().rows));
+        let memory = memory - BESIDES.min(memory / 2);
+        let most = (memory / 5 / PAGE).clamp(16, MOST_PAGES) as u32;
         let mut work = JoinPlan {
             pieces,
             pairing,
@@ -70,10 +83,11 @@ impl<'a> JoinPlan<'a> {
             tasks: Vec::new(),
             before: [vec![0], vec![0]],
             units: 0,
+            most,
         };
         for i in 0..work.pieces.len() {
             let pages = work.pages(i);
-            let units = u64::from(pages.div_ceil(unit(pages)));
+            let units = u64::from(pages.div_ceil(unit(pages, most)));
             let side = match pairing {
                 Pairing::All => 0,
                 Pairing::Between => work.pieces[i].side() as usize,
@@ -83,7 +97,7 @@ impl<'a> JoinPlan<'a> {
                 before.push(last + if n == side { units } else { 0 });
             }
         }
-        let band = u32::try_from(memory / Folds::ROW)
+        let band = u32::try_from(memory / 5 * 4 / Folds::ROW)
             .unwrap_or(u32::MAX)
             .max(1 << 12);
         for of in 0..work.pieces.len() {
@@ -160,7 +174,7 @@ impl<'a> Worker<'a> {
         let unit = task.before + (unit - task.first);
         let searched = before.partition_point(|&units| units <= unit) - 1;
         let pages = work.pages(searched);
-        let size = self::unit(pages);
+        let size = self::unit(pages, work.most);
         let from = (unit - before[searched]) as u32 * size;
         let to = (from + size).min(pages);
         self.run(task, searched, from..to, each);
