@@ -116,6 +116,20 @@ pub struct Job<'a> {
     pub memory: usize,
 }
 
+impl Job<'_> {
+    /// The units, the memory of each process, and how many workers may help.
+    pub fn plan<'p>(&self, pieces: &'p [JoinPiece<'p>]) -> (JoinPlan<'p>, usize, usize) {
+        let plan = |memory| JoinPlan::new(pieces, pairing(self.left), self.threshold, memory);
+        let whole = plan(self.memory);
+        let workers = match worker_limit(self.tables) {
+            workers if workers > 0 && whole.units() >= WORTH_IT => workers,
+            _ => return (whole, self.memory, 0),
+        };
+        let memory = self.memory / (1 + workers);
+        (plan(memory), memory, workers)
+    }
+}
+
 /// With fewer units workers are not worth their start.
 const WORTH_IT: u64 = 16;
 
@@ -140,14 +154,7 @@ fn pairing(left: Option<usize>) -> Pairing {
 /// Errors: a damaged page; out of memory; what a worker fails with.
 pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
     let pieces = pieces(job.tables, job.left);
-    let plan = |memory| JoinPlan::new(&pieces, pairing(job.left), job.threshold, memory);
-    let workers = if plan(job.memory).units() < WORTH_IT {
-        0
-    } else {
-        worker_limit(job.tables)
-    };
-    let memory = job.memory / (1 + workers);
-    let plan = plan(memory);
+    let (plan, memory, workers) = job.plan(&pieces);
     let mut worker = Worker::new(&plan);
     if workers == 0 {
         let next = AtomicU64::new(0);

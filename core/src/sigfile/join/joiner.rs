@@ -1,5 +1,7 @@
 //! What a join keeps between one batch and the next.
 
+use std::time::Duration;
+
 use super::block::RowBlock;
 use super::candidates::Candidate;
 use super::folds::Folds;
@@ -33,6 +35,10 @@ pub struct Joiner<'a> {
     pub(super) block: RowBlock,
     /// Whether values are looked up in tables, where that is not left to the costs.
     pub(super) forced: Option<bool>,
+    /// How many rows each row of a batch stands for.
+    pub(super) weight: f64,
+    /// How long making tables has taken.
+    pub(super) making: Duration,
 }
 
 impl<'a> Joiner<'a> {
@@ -55,7 +61,19 @@ impl<'a> Joiner<'a> {
             weak_from: folds.weak_from(),
             block: RowBlock::default(),
             forced: None,
+            weight: 1.0,
+            making: Duration::ZERO,
         }
+    }
+
+    /// Has a batch searched as if each row of it were so many.
+    pub fn stand_for(&mut self, rows: f64) {
+        self.weight = rows;
+    }
+
+    /// The part of the time of all searches that does not depend on how many rows were searched for.
+    pub fn making(&self) -> Duration {
+        self.making
     }
 
     /// Has values looked up in tables in memory, or in the posting pages, whatever is quicker. For tests.

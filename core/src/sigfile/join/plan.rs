@@ -99,7 +99,7 @@ impl Joiner<'_> {
         }
         self.radii.fill(-1);
         let tables = TABLE_ROW * rows.len() as f64 * self.segment.postings.len() as f64;
-        (by_page - in_tables) * step as f64 > tables
+        (by_page - in_tables) * step as f64 * self.weight > tables
     }
 
     /// Chooses radii for row `i` of the batch. Returns from where on rows are scanned, and what all of it costs.

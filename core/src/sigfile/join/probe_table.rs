@@ -1,5 +1,7 @@
 //! Looking up the values of chunks in tables in memory.
 
+use std::time::Instant;
+
 use super::batch::Batch;
 use super::candidates::Candidate;
 use super::flips::Flips;
@@ -35,10 +37,13 @@ impl Joiner<'_> {
         let used: Vec<usize> = (0..segment.postings.len()).filter(used).collect();
         for some in used.chunks(TOGETHER) {
             let chunks: Vec<Chunk> = some.iter().map(|&i| segment.postings[i].chunk).collect();
+            let started = Instant::now();
             self.tables.values.read(segment, &chunks, from..to, pages)?;
+            self.making += started.elapsed();
             for (which, &chunk) in some.iter().enumerate() {
-                let tables = &mut self.tables;
+                let (tables, started) = (&mut self.tables, Instant::now());
                 tables.table.fill(&tables.values, which, pages)?;
+                self.making += started.elapsed();
                 self.probe_table(pages, batch, chunk, hit)?;
             }
         }
