@@ -5,6 +5,7 @@ use std::time::Instant;
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::similarity::least_common;
 
 use crate::pairs::estimate::from_index::random;
 use crate::pairs::estimate::Estimate;
@@ -68,6 +69,15 @@ impl Reservoir {
         to_words(view.bits(), geometry.stride, words);
         self.words[at * geometry.stride..(at + 1) * geometry.stride].copy_from_slice(words);
         self.popcounts[at] = view.popcount();
+    }
+
+    /// The share of rows that a row can be similar to, by their popcounts.
+    fn reach(&self, threshold: f64, state: &mut u64) -> f64 {
+        const PAIRS: u32 = 2000;
+        let n = self.popcounts.len() as u64;
+        let mut popcount = || self.popcounts[(random(state) % n) as usize];
+        let near = (0..PAIRS).filter(|_| least_common(popcount(), popcount(), threshold).is_some());
+        near.count() as f64 / f64::from(PAIRS)
     }
 
     /// The first of the rows, in the order of their popcounts.
@@ -164,11 +174,15 @@ pub fn estimate(records: &Records, threshold: f64) -> Estimate {
             paired: vec![false; rows],
         };
         let part = join(rows / 4, &mut ignored).max(1e-6);
-        // The time grows by this power of the rows, up to as many as are joined at a time; from there on by the square.
+        // The time grows by this power of the rows, up to as many as are joined at a time.
         let power = (whole / part).log(4.0).clamp(1.0, 2.0);
         let piece = f64::from(rows_of_a_piece(&geometry, memory / 2)).max(rows as f64);
-        let (here, beyond) = ((all.min(piece) / rows as f64), (all / piece).max(1.0));
-        seconds = 2.0 * reading + whole * here.powf(power) * beyond * beyond;
+        let (here, pieces) = (all.min(piece) / rows as f64, (all / piece).max(1.0));
+        // Beyond that each row is searched for in more pieces, as far as popcounts allow, or all rows are compared.
+        let reach = reservoir.reach(threshold, &mut state);
+        let searched = pieces * (1.0 + (pieces - 1.0) * reach / 2.0);
+        let beyond = searched.powf(2.0 - power) * (pieces * pieces).powf(power - 1.0);
+        seconds = 2.0 * reading + whole * here.powf(power) * beyond;
     }
     // Of one row or none there are no pairs.
     let share = |n: f64| (n * (n - 1.0)).max(1.0);

@@ -162,6 +162,8 @@ impl<'a> JoinPlan<'a> {
 pub struct UnitTime {
     pub folding: Duration,
     pub searching: Duration,
+    /// What searching for some of its rows has taken.
+    pub took: Duration,
 }
 
 /// What of a run's time does not depend on how many rows were searched for.
@@ -212,10 +214,12 @@ impl<'a> Worker<'a> {
         let every = (pages.len() as u32 * capacity / rows).max(1);
         let started = Instant::now();
         let ran = self.run(task, searched, pages, every, &mut |_| ());
-        let each = started.elapsed().saturating_sub(ran.folding + ran.once);
+        let took = started.elapsed().saturating_sub(ran.folding);
+        let each = took.saturating_sub(ran.once);
         UnitTime {
             folding: ran.folding,
             searching: ran.once + each * every,
+            took,
         }
     }
 
@@ -250,6 +254,7 @@ impl<'a> Worker<'a> {
             source.release();
             check_for_interrupts();
         }
+        let reading = started.elapsed() - folding;
         let (_, _, folds) = self.folded.as_ref().expect("just made");
         let mut joiner = Joiner::new(segment, folds, self.work.threshold);
         joiner.stand_for(every.into());
@@ -270,7 +275,7 @@ impl<'a> Worker<'a> {
         };
         let found = joiner.search(&mut reader, &mut self.batch, hit);
         found.map_err(|e| reader.locate(e)).or_raise();
-        let once = joiner.making();
+        let once = reading + joiner.once();
         RunTime { folding, once }
     }
 

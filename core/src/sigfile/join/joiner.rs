@@ -37,8 +37,8 @@ pub struct Joiner<'a> {
     pub(super) forced: Option<bool>,
     /// How many rows each row of a batch stands for.
     pub(super) weight: f64,
-    /// How long making tables has taken.
-    pub(super) making: Duration,
+    /// How long it has taken to choose between tables and pages, and to make tables.
+    pub(super) once: Duration,
 }
 
 impl<'a> Joiner<'a> {
@@ -62,7 +62,7 @@ impl<'a> Joiner<'a> {
             block: RowBlock::default(),
             forced: None,
             weight: 1.0,
-            making: Duration::ZERO,
+            once: Duration::ZERO,
         }
     }
 
@@ -72,8 +72,8 @@ impl<'a> Joiner<'a> {
     }
 
     /// The part of the time of all searches that does not depend on how many rows were searched for.
-    pub fn making(&self) -> Duration {
-        self.making
+    pub fn once(&self) -> Duration {
+        self.once
     }
 
     /// Has values looked up in tables in memory, or in the posting pages, whatever is quicker. For tests.

@@ -1,5 +1,7 @@
 //! Which chunks are read to which radius, for each row of a batch.
 
+use std::time::Instant;
+
 use super::batch::{Batch, BatchRow};
 use super::joiner::Joiner;
 use crate::sigfile::budget::{step, Costs};
@@ -30,10 +32,12 @@ impl Joiner<'_> {
         if self.query.threshold() <= 0.0 || chunks == 0 {
             return false;
         }
+        let started = Instant::now();
         let in_tables = match self.forced {
             Some(forced) => forced,
             None => self.are_tables_quicker(batch),
         };
+        self.once += started.elapsed();
         let mut usual: Option<Usual> = None;
         for i in 0..batch.len() {
             pages.tick();

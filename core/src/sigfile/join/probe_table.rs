@@ -39,11 +39,11 @@ impl Joiner<'_> {
             let chunks: Vec<Chunk> = some.iter().map(|&i| segment.postings[i].chunk).collect();
             let started = Instant::now();
             self.tables.values.read(segment, &chunks, from..to, pages)?;
-            self.making += started.elapsed();
+            self.once += started.elapsed();
             for (which, &chunk) in some.iter().enumerate() {
                 let (tables, started) = (&mut self.tables, Instant::now());
                 tables.table.fill(&tables.values, which, pages)?;
-                self.making += started.elapsed();
+                self.once += started.elapsed();
                 self.probe_table(pages, batch, chunk, hit)?;
             }
         }
