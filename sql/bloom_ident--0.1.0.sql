@@ -643,6 +643,12 @@ CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weig
 COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8) IS
     'all pairs of records whose weighted similarity over several signatures is at least threshold, by their keys, each pair once';
 
+CREATE FUNCTION bloom_pairs_estimate(rel regclass, signature name, threshold float8,
+        OUT pairs float8, OUT seconds float8) RETURNS record
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_pairs_estimate_wrapper';
+COMMENT ON FUNCTION bloom_pairs_estimate(regclass, name, float8) IS
+    'about how many pairs bloom_duplicates would find at a threshold, and how many seconds it would take';
+
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
         threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';

@@ -255,6 +255,7 @@ proptest! {
         whole in any::<bool>(),
         step in 1usize..60,
         at_once in prop_oneof![Just(1usize), Just(50), Just(5000)],
+        in_tables in prop_oneof![Just(None), any::<bool>().prop_map(Some)],
         threshold in 0.0f64..1.0,
     ) {
         let (segment, mut store) = table.index(chunks, 1 << 20);
@@ -267,6 +268,7 @@ proptest! {
         rows.sort_by_key(|row| count(row));
         for t in [threshold, 0.0, 0.5, 0.8, 0.9, 9.0 / 11.0, 1.0, 2.0, f64::NAN] {
             let mut joiner = Joiner::new(&segment, &folds, t);
+            in_tables.into_iter().for_each(|in_tables| joiner.force(in_tables));
             let step = if t <= 0.0 { 10 * step } else { step };
             let asked: Vec<(usize, &Vec<u64>)> = rows.iter().enumerate().step_by(step).collect();
             let mut found = vec![vec![]; asked.len()];
@@ -292,6 +294,7 @@ proptest! {
                     }
                 }
                 let mut similarities: Vec<f64> = found.iter().map(|f| f.1).collect();
+                found.sort_unstable_by_key(|f| f.0);
                 found.dedup_by_key(|f| f.0);
                 prop_assert_eq!(found.len(), similarities.len());
                 similarities.sort_by(f64::total_cmp);

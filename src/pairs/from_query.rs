@@ -38,7 +38,7 @@ pub struct Attribute {
 /// How rows are laid out: on pages such as an index has.
 ///
 /// Errors: a signature that does not fit such a page.
-fn geometry_of(shape: Shape) -> Geometry {
+pub fn geometry_of(shape: Shape) -> Geometry {
     let bits = shape.m();
     Geometry::new(PAGE_WORDS, bits, false).unwrap_or_else(|_| {
         let most = Geometry::most_bits(PAGE_WORDS);

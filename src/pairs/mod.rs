@@ -1,6 +1,7 @@
 //! All pairs of similar records, in one relation or between two.
 
 mod duplicates;
+mod estimate;
 mod find;
 mod from_index;
 mod from_query;

@@ -30,8 +30,9 @@ pub struct FoldFilter<'a> {
 }
 
 impl FoldFilter<'_> {
+    /// Whether a row with this fold may be near.
     #[inline(always)]
-    fn passes(&self, other: &Fold) -> bool {
+    pub fn passes(&self, other: &Fold) -> bool {
         let differ =
             (other[0] ^ self.fold[0]).count_ones() + (other[1] ^ self.fold[1]).count_ones();
         differ <= self.limit
@@ -111,6 +112,36 @@ impl FoldFilter<'_> {
             }
         }
     }
+}
+
+/// Keeps those of the values that `passes` says, which counts bits.
+#[inline]
+pub fn keep_counted(values: &mut Vec<u64>, passes: impl Fn(u64) -> bool) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has the instruction.
+        unsafe { keep_popcnt(values, passes) };
+        return;
+    }
+    keep_here(values, passes);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn keep_popcnt(values: &mut Vec<u64>, passes: impl Fn(u64) -> bool) {
+    keep_here(values, passes);
+}
+
+#[inline(always)]
+fn keep_here(values: &mut Vec<u64>, passes: impl Fn(u64) -> bool) {
+    // without a branch for each
+    let mut kept = 0;
+    for i in 0..values.len() {
+        let value = values[i];
+        values[kept] = value;
+        kept += usize::from(passes(value));
+    }
+    values.truncate(kept);
 }
 
 fn reserve(out: &mut Vec<u32>, more: usize) -> Result<()> {

@@ -11,7 +11,7 @@ mod x86;
 
 pub use dispatch::{intersect_bits, kernels, popcount};
 pub(crate) use dispatch::{intersect_words, scan};
-pub(crate) use fold::{fold, Fold, FoldFilter};
+pub(crate) use fold::{fold, keep_counted, Fold, FoldFilter};
 pub use kernel::Kernel;
 pub(crate) use scan::PackedScan;
 pub use words::{to_bytes, to_words};

@@ -163,21 +163,24 @@ pub fn find(
     }
 }
 
-/// Pairs of rows, searched for by the rows of one page.
+/// Pairs of rows, searched for by the rows of one page, in tables and in the posting pages.
 pub fn join(segment: &Segment, pages: &mut Memory, number: u32, threshold: f64) -> Result<usize> {
     let folds = Folds::of(segment, 0..segment.present(), pages)?;
-    let mut joiner = Joiner::new(segment, &folds, threshold);
-    let mut batch = Batch::default();
-    let page = segment.row_page(number, pages.page(number)?)?;
-    segment.check_popcounts(number, &page, 0, page.len())?;
-    for i in 0..page.len() {
-        let row = page.checked(i)?;
-        if row.popcount <= segment.geometry.bits {
-            batch.push(row.words, row.popcount, 0);
-        }
-    }
     let mut n = 0;
-    joiner.search(pages, &mut batch, |_, _, _| n += 1)?;
+    for in_tables in [true, false] {
+        let mut joiner = Joiner::new(segment, &folds, threshold);
+        let mut batch = Batch::default();
+        let page = segment.row_page(number, pages.page(number)?)?;
+        segment.check_popcounts(number, &page, 0, page.len())?;
+        for i in 0..page.len() {
+            let row = page.checked(i)?;
+            if row.popcount <= segment.geometry.bits {
+                batch.push(row.words, row.popcount, 0);
+            }
+        }
+        joiner.force(in_tables);
+        joiner.search(pages, &mut batch, |_, _, _| n += 1)?;
+    }
     Ok(n)
 }
 

@@ -19,7 +19,7 @@ use crate::pairs::join::{JoinSink, TableNumber};
 const LEAST_MEMORY: usize = 4 << 20;
 
 /// How many rows a piece can have. Two pieces and what is needed to make and to join them take `memory` bytes.
-fn rows_of_a_piece(geometry: &Geometry, memory: usize) -> u32 {
+pub fn rows_of_a_piece(geometry: &Geometry, memory: usize) -> u32 {
     // The number of the first row of each popcount.
     let fixed = 2 * size_of::<u32>() * geometry.bits as usize;
     let page = 8 * geometry.page_words.div_ceil(geometry.capacity);

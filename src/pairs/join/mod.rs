@@ -5,8 +5,10 @@ pub mod loose;
 pub mod parallel;
 pub mod pieces;
 mod row;
+pub mod sample;
 pub mod sorted;
-mod units;
+pub mod timing;
+pub mod units;
 
 pub use row::{RowPair, TableNumber, TableRow};
 

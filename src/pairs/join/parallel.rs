@@ -31,7 +31,7 @@ struct Layout {
 
 impl Layout {
     /// Every change of these types, or of what their fields or a plan's units mean, raises this number.
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     const OURS: Layout = Layout {
         version: Layout::VERSION,
@@ -79,7 +79,7 @@ struct Shared {
     /// The next unit that no process has taken.
     next: AtomicU64,
     threshold: f64,
-    /// Bytes for folded rows, in each process.
+    /// Bytes for each process.
     memory: u64,
     /// How many tables are on the left side; `u32::MAX` if all tables are joined with each other.
     left: u32,
@@ -112,8 +112,22 @@ pub struct Job<'a> {
     /// So many tables are joined with the others. If it is `None` all are joined with each other.
     pub left: Option<usize>,
     pub threshold: f64,
-    /// Bytes for folded rows, in all processes together.
+    /// Bytes for all processes together.
     pub memory: usize,
+}
+
+impl Job<'_> {
+    /// The units, the memory of each process, and how many workers may help.
+    pub fn plan<'p>(&self, pieces: &'p [JoinPiece<'p>]) -> (JoinPlan<'p>, usize, usize) {
+        let plan = |memory| JoinPlan::new(pieces, pairing(self.left), self.threshold, memory);
+        let whole = plan(self.memory);
+        let workers = match worker_limit(self.tables) {
+            workers if workers > 0 && whole.units() >= WORTH_IT => workers,
+            _ => return (whole, self.memory, 0),
+        };
+        let memory = self.memory / (1 + workers);
+        (plan(memory), memory, workers)
+    }
 }
 
 /// With fewer units workers are not worth their start.
@@ -140,14 +154,7 @@ fn pairing(left: Option<usize>) -> Pairing {
 /// Errors: a damaged page; out of memory; what a worker fails with.
 pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
     let pieces = pieces(job.tables, job.left);
-    let plan = |memory| JoinPlan::new(&pieces, pairing(job.left), job.threshold, memory);
-    let workers = if plan(job.memory).units() < WORTH_IT {
-        0
-    } else {
-        worker_limit(job.tables)
-    };
-    let memory = job.memory / (1 + workers);
-    let plan = plan(memory);
+    let (plan, memory, workers) = job.plan(&pieces);
     let mut worker = Worker::new(&plan);
     if workers == 0 {
         let next = AtomicU64::new(0);

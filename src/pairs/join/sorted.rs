@@ -101,6 +101,23 @@ impl Sorted {
         (of(rows.start), of(rows.end - 1))
     }
 
+    /// Every `every`-th row as a piece of a table and side. Sorting takes `memory` bytes.
+    ///
+    /// Errors: out of memory.
+    pub fn thinned(
+        &mut self,
+        table: (TableNumber, u8),
+        every: u32,
+        memory: usize,
+    ) -> JoinPiece<'static> {
+        let (geometry, rows) = (self.geometry, self.rows);
+        JoinPiece::of_rows(table, geometry, memory, |to| {
+            for row in (0..rows).step_by(every as usize) {
+                self.each(row..row + 1, to);
+            }
+        })
+    }
+
     /// These rows as a piece of a table and side. Sorting takes `memory` bytes.
     ///
     /// Errors: out of memory.

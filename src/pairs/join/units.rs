@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::{Pages, Segment};
@@ -12,11 +13,20 @@ use crate::pairs::join::{RowPair, TableRow};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 
-/// How many row pages of a piece one unit searches for. More pages make a unit quicker for each row; the most take about a
-/// tenth of a second. A small piece gets fewer, so that there are units to share.
-fn unit(pages: u32) -> u32 {
-    (pages / 32).clamp(4, 64)
+/// How many row pages of a piece one unit searches for, `most` at the most. More pages make a unit quicker for each row. A small
+/// piece gets fewer, so that there are units to share.
+fn unit(pages: u32, most: u32) -> u32 {
+    (pages / 32).clamp(4, most)
 }
+
+/// What a process of a join uses beside folds, tables and the rows that are searched for, in bytes.
+const BESIDES: usize = 4 << 20;
+
+/// Row pages of a unit, at the most: with more of them rows are not searched for any quicker.
+const MOST_PAGES: usize = 256;
+
+/// What a row page takes in memory while its rows are searched for, in bytes: its bits, and what is planned for each row.
+const PAGE: usize = 20 << 10;
 
 /// Some rows of one piece. The rows of the piece itself and of all pieces behind it are searched for among them.
 #[derive(Debug)]
@@ -42,6 +52,8 @@ pub struct JoinPlan<'a> {
     /// with each other, the first list has all of them.
     before: [Vec<u64>; 2],
     units: u64,
+    /// Row pages of a unit, at the most.
+    most: u32,
 }
 
 /// Which pieces are joined.
@@ -54,7 +66,7 @@ pub enum Pairing {
 }
 
 impl<'a> JoinPlan<'a> {
-    /// `memory` bytes are used for folded rows.
+    /// Each process uses `memory` bytes.
     pub fn new(
         pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
         pairing: Pairing,
@@ -63,6 +75,8 @@ impl<'a> JoinPlan<'a> {
     ) -> JoinPlan<'a> {
         let mut pieces: Vec<&JoinPiece<'_>> = pieces.into_iter().collect();
         pieces.sort_by_key(|piece| std::cmp::Reverse(piece.segment().rows));
+        let memory = memory - BESIDES.min(memory / 2);
+        let most = (memory / 5 / PAGE).clamp(16, MOST_PAGES) as u32;
         let mut work = JoinPlan {
             pieces,
             pairing,
@@ -70,10 +84,11 @@ impl<'a> JoinPlan<'a> {
             tasks: Vec::new(),
             before: [vec![0], vec![0]],
             units: 0,
+            most,
         };
         for i in 0..work.pieces.len() {
             let pages = work.pages(i);
-            let units = u64::from(pages.div_ceil(unit(pages)));
+            let units = u64::from(pages.div_ceil(unit(pages, most)));
             let side = match pairing {
                 Pairing::All => 0,
                 Pairing::Between => work.pieces[i].side() as usize,
@@ -83,7 +98,7 @@ impl<'a> JoinPlan<'a> {
                 before.push(last + if n == side { units } else { 0 });
             }
         }
-        let band = u32::try_from(memory / Folds::ROW)
+        let band = u32::try_from(memory / 5 * 4 / Folds::ROW)
             .unwrap_or(u32::MAX)
             .max(1 << 12);
         for of in 0..work.pieces.len() {
@@ -123,6 +138,38 @@ impl<'a> JoinPlan<'a> {
     pub fn units(&self) -> u64 {
         self.units
     }
+
+    /// How often rows are folded, by one process that does all units.
+    pub fn foldings(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// The task of a unit, the piece whose rows are searched for, and their pages.
+    fn find(&self, unit: u64) -> (&Task, usize, Range<u32>) {
+        let number = self.tasks.partition_point(|task| task.first <= unit) - 1;
+        let task = &self.tasks[number];
+        let before = &self.before[self.searched(task.of)];
+        let unit = task.before + (unit - task.first);
+        let searched = before.partition_point(|&units| units <= unit) - 1;
+        let pages = self.pages(searched);
+        let size = self::unit(pages, self.most);
+        let from = (unit - before[searched]) as u32 * size;
+        (task, searched, from..(from + size).min(pages))
+    }
+}
+
+/// How long a unit takes: to fold rows, which later units of the same task need not do again, and to search them.
+pub struct UnitTime {
+    pub folding: Duration,
+    pub searching: Duration,
+    /// What searching for some of its rows has taken.
+    pub took: Duration,
+}
+
+/// What of a run's time does not depend on how many rows were searched for.
+struct RunTime {
+    folding: Duration,
+    once: Duration,
 }
 
 /// One process that does units of a plan.
@@ -153,28 +200,39 @@ impl<'a> Worker<'a> {
         if unit >= self.work.units {
             return false;
         }
-        let work = self.work;
-        let number = work.tasks.partition_point(|task| task.first <= unit) - 1;
-        let task = &work.tasks[number];
-        let before = &work.before[work.searched(task.of)];
-        let unit = task.before + (unit - task.first);
-        let searched = before.partition_point(|&units| units <= unit) - 1;
-        let pages = work.pages(searched);
-        let size = self::unit(pages);
-        let from = (unit - before[searched]) as u32 * size;
-        let to = (from + size).min(pages);
-        self.run(task, searched, from..to, each);
+        let (task, searched, pages) = self.work.find(unit);
+        self.run(task, searched, pages, 1, each);
         true
     }
 
-    /// Searches for the rows on some pages of piece `searched`.
+    /// Does a unit for about `rows` of its rows, and says how long all of it would take.
+    ///
+    /// Errors: out of memory.
+    pub fn time(&mut self, unit: u64, rows: u32) -> UnitTime {
+        let (task, searched, pages) = self.work.find(unit);
+        let capacity = self.work.pieces[searched].segment().geometry.capacity as u32;
+        let every = (pages.len() as u32 * capacity / rows).max(1);
+        let started = Instant::now();
+        let ran = self.run(task, searched, pages, every, &mut |_| ());
+        let took = started.elapsed().saturating_sub(ran.folding);
+        let each = took.saturating_sub(ran.once);
+        UnitTime {
+            folding: ran.folding,
+            searching: ran.once + each * every,
+            took,
+        }
+    }
+
+    /// Searches for every `every`-th row on some pages of piece `searched`.
     fn run(
         &mut self,
         task: &Task,
         searched: usize,
         pages: Range<u32>,
+        every: u32,
         each: &mut impl FnMut(&RowPair),
-    ) {
+    ) -> RunTime {
+        let started = Instant::now();
         let itself = searched == task.of;
         let (searched, of) = (self.work.pieces[searched], self.work.pieces[task.of]);
         let segment = of.segment();
@@ -186,17 +244,20 @@ impl<'a> Worker<'a> {
             let folds = folds.map_err(|e| reader.locate(e)).or_raise();
             self.folded = Some((task.of, task.band.clone(), folds));
         }
+        let folding = started.elapsed();
         self.batch.clear();
         self.tids.clear();
         let mut source = searched.pages();
         for number in pages {
-            let read = self.read(searched.segment(), number, itself, &mut source);
+            let read = self.read(searched.segment(), number, itself, every, &mut source);
             read.map_err(|e| source.locate(e)).or_raise();
             source.release();
             check_for_interrupts();
         }
+        let reading = started.elapsed() - folding;
         let (_, _, folds) = self.folded.as_ref().expect("just made");
         let mut joiner = Joiner::new(segment, folds, self.work.threshold);
+        joiner.stand_for(every.into());
         let tids = &self.tids;
         let hit = |asked: usize, tid: u64, similarity: f64| {
             // The row is dead.
@@ -214,9 +275,11 @@ impl<'a> Worker<'a> {
         };
         let found = joiner.search(&mut reader, &mut self.batch, hit);
         found.map_err(|e| reader.locate(e)).or_raise();
+        let once = reading + joiner.once();
+        RunTime { folding, once }
     }
 
-    /// Adds the rows of a page to the batch that is searched for. `itself` says that they are searched for in their own piece:
+    /// Adds every `every`-th row of a page to the batch that is searched for. `itself` says that they are searched for in their own piece:
     /// each row is then searched for among the rows behind it.
     ///
     /// Errors: a damaged page.
@@ -225,6 +288,7 @@ impl<'a> Worker<'a> {
         segment: &Segment,
         number: u32,
         itself: bool,
+        every: u32,
         source: &mut impl Pages,
     ) -> Result<()> {
         let geometry = &segment.geometry;
@@ -237,6 +301,9 @@ impl<'a> Worker<'a> {
                 continue;
             }
             let this = number * geometry.capacity as u32 + i as u32;
+            if !this.is_multiple_of(every) {
+                continue;
+            }
             let from = if itself { this + 1 } else { 0 };
             self.batch.push(row.words, row.popcount, from);
             self.tids.push(row.tid);

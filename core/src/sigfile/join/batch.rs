@@ -5,6 +5,8 @@ use std::ops::Range;
 use super::folds::Folds;
 use crate::bits::{fold, Fold, FoldFilter};
 use crate::sigfile::budget::Costs;
+use crate::sort::sort;
+use crate::tick::Ticker;
 
 /// Nanoseconds, measured on warm buffers; only their ratios matter.
 pub const COSTS: Costs = Costs {
@@ -14,12 +16,25 @@ pub const COSTS: Costs = Costs {
     scan_row: 1.5,
 };
 
-/// The same where folds tell little apart: rows are compared themselves.
+/// The same where values are looked up in tables in memory.
+const COSTS_IN_TABLES: Costs = Costs {
+    probe: 3.0,
+    candidate: 30.0,
+    ..COSTS
+};
+
+/// Where folds tell little apart, rows are compared themselves.
 const COSTS_UNFOLDED: Costs = Costs {
     probe: 80.0,
     candidate: 60.0,
     scan_word: 0.12,
     scan_row: 0.3,
+};
+
+/// The same where values are looked up in tables in memory.
+const COSTS_UNFOLDED_IN_TABLES: Costs = Costs {
+    probe: 3.0,
+    ..COSTS_UNFOLDED
 };
 
 /// Rows that are searched for, in the order of their popcounts.
@@ -42,14 +57,21 @@ pub(super) struct BatchRow {
     /// The greatest number of bits that a similar row differs in.
     pub(super) limit: u32,
     pub(super) fold: Fold,
+    /// The least number of a row that is asked for.
+    from: u32,
+    /// The next row of the batch with the same signature, which is not searched for by itself; `u32::MAX` if there is none.
+    twin: u32,
+    /// It has the signature of a row in front of it, which is searched for.
+    pub(super) is_led: bool,
 }
 
 impl BatchRow {
-    pub(super) fn costs(&self, weak_from: u32) -> &'static Costs {
-        if self.limit >= weak_from {
-            &COSTS_UNFOLDED
-        } else {
-            &COSTS
+    pub(super) fn costs(&self, weak_from: u32, in_tables: bool) -> &'static Costs {
+        match (self.limit >= weak_from, in_tables) {
+            (false, false) => &COSTS,
+            (false, true) => &COSTS_IN_TABLES,
+            (true, false) => &COSTS_UNFOLDED,
+            (true, true) => &COSTS_UNFOLDED_IN_TABLES,
         }
     }
 
@@ -80,6 +102,9 @@ impl Batch {
             window: (0, 0),
             limit: 0,
             fold: fold(words),
+            from,
+            twin: u32::MAX,
+            is_led: false,
         });
     }
 
@@ -96,5 +121,52 @@ impl Batch {
     pub(super) fn words(&self, i: usize) -> &[u64] {
         let stride = self.words.len() / self.rows.len();
         &self.words[i * stride..(i + 1) * stride]
+    }
+
+    /// Links rows with the same signature, so that the first of them is searched for on behalf of all.
+    pub(super) fn link_twins(&mut self, turn: impl FnMut()) {
+        const NUMBER: u32 = 24;
+        if self.rows.len() >> NUMBER != 0 {
+            return;
+        }
+        let ticker = &mut Ticker::new(turn);
+        let mix = |fold: &Fold| {
+            let mixed = fold[0].wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ fold[1].rotate_left(32);
+            mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) >> NUMBER
+        };
+        let numbered = self.rows.iter().enumerate();
+        let mut keys: Vec<u64> = numbered
+            .map(|(i, row)| mix(&row.fold) << NUMBER | i as u64)
+            .collect();
+        sort(&mut keys, ticker);
+        let number = |key: u64| (key & ((1 << NUMBER) - 1)) as usize;
+        let mut leader = keys.first().map_or(0, |&key| number(key));
+        // Different signatures can have the same key. Then some equal ones are not linked, and each is searched for by itself.
+        for two in keys.windows(2) {
+            ticker.step();
+            let (first, second) = (number(two[0]), number(two[1]));
+            let same_key = (two[0] ^ two[1]) >> NUMBER == 0;
+            if same_key && self.words(first) == self.words(second) {
+                let from = self.rows[second].from;
+                self.rows[first].twin = second as u32;
+                self.rows[second].is_led = true;
+                let rows = &mut self.rows[leader].rows;
+                rows.start = rows.start.min(from);
+            } else {
+                leader = second;
+            }
+        }
+    }
+
+    /// Calls `hit` with the number of each row of the batch that row `first` is searched for, and that `row` is asked for by.
+    #[inline]
+    pub(super) fn each_twin(&self, first: usize, row: u32, mut hit: impl FnMut(usize)) {
+        let mut next = first;
+        while let Some(asked) = self.rows.get(next) {
+            if row >= asked.from {
+                hit(next);
+            }
+            next = asked.twin as usize;
+        }
     }
 }

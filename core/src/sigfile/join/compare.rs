@@ -1,9 +1,7 @@
 //! Comparing rows with each other: candidates one by one, or whole blocks.
 
-use std::ops::Range;
-
 use super::batch::Batch;
-use super::candidates::sort_candidates;
+use super::candidates::{sort_candidates, Candidate};
 use super::joiner::Joiner;
 use crate::sigfile::pages::Pages;
 use crate::Result;
@@ -20,7 +18,6 @@ impl Joiner<'_> {
         &mut self,
         pages: &mut P,
         batch: &Batch,
-        some: Range<usize>,
         hit: &mut impl FnMut(usize, u64, f64),
     ) -> Result<()> {
         let weak_from = self.weak_from;
@@ -28,8 +25,10 @@ impl Joiner<'_> {
             let asked = &batch.rows[*i];
             asked.limit >= weak_from && asked.scanned < asked.rows.end
         };
-        let from = some.clone().filter(weak).map(|i| batch.rows[i].scanned);
-        let to = some.clone().filter(weak).map(|i| batch.rows[i].rows.end);
+        let from = (0..batch.len()).filter(weak).map(|i| batch.rows[i].scanned);
+        let to = (0..batch.len())
+            .filter(weak)
+            .map(|i| batch.rows[i].rows.end);
         let (Some(from), Some(to)) = (from.min(), to.max()) else {
             return Ok(());
         };
@@ -40,7 +39,7 @@ impl Joiner<'_> {
             let numbers = first..(first + at_once).min(to.div_ceil(capacity));
             self.block.read(self.segment, numbers, pages)?;
             let base = first * capacity;
-            for i in some.clone().filter(weak) {
+            for i in (0..batch.len()).filter(weak) {
                 let asked = &batch.rows[i];
                 let end = asked.rows.end.min(base + self.block.popcounts.len() as u32);
                 let (start, end) = (asked.scanned.max(base), end.max(base));
@@ -54,7 +53,9 @@ impl Joiner<'_> {
                     (&self.block.popcounts[from..to], &self.block.tids[from..to]);
                 let query = &self.query;
                 query.scan_words(words, popcounts, |k, common| {
-                    hit(i, tids[k], query.similarity(popcounts[k], common))
+                    let similarity = query.similarity(popcounts[k], common);
+                    let row = start + k as u32;
+                    batch.each_twin(i, row, |i| hit(i, tids[k], similarity));
                 });
                 pages.tick();
             }
@@ -62,20 +63,23 @@ impl Joiner<'_> {
         Ok(())
     }
 
-    /// Looks at the candidates themselves.
+    /// Looks at the candidates themselves, and takes them out.
+    ///
+    /// A pair that several chunks give is found by the first of them.
     pub(super) fn verify<P: Pages>(
         &mut self,
         pages: &mut P,
         batch: &Batch,
         hit: &mut impl FnMut(usize, u64, f64),
     ) -> Result<()> {
-        sort_candidates(&mut self.candidates, pages);
+        let mut candidates = std::mem::take(&mut self.candidates);
+        sort_candidates(&mut candidates, pages);
         let geometry = self.segment.geometry;
         let capacity = geometry.capacity;
         let mut last = usize::MAX;
-        for some in self.candidates.chunks(VERIFIED) {
+        for some in candidates.chunks(VERIFIED) {
             for &candidate in some {
-                let (asked, row) = ((candidate >> 32) as usize, candidate as u32);
+                let (asked, row) = (candidate.asked(), candidate.row());
                 if asked != last {
                     self.query
                         .replace(batch.words(asked), batch.rows[asked].popcount);
@@ -85,18 +89,36 @@ impl Joiner<'_> {
                 let page = self.segment.row_page(number, pages.page(number)?)?;
                 let i = row as usize % capacity;
                 let popcount = self.segment.popcount_on(number, &page, i)?;
-                if let Some(common) = self.query.hit(page.words(i, i + 1), popcount) {
+                let words = page.words(i, i + 1);
+                if let Some(common) = self.query.hit(words, popcount) {
                     page.checked(i).map_err(|e| e.on_page(number))?;
-                    let similarity = self.query.similarity(popcount, common);
-                    self.hits.push((asked, page.tid(i), similarity));
+                    let chunk = candidate.chunk();
+                    if chunk == Candidate::SCANNED || self.is_first(asked, chunk, words) {
+                        let similarity = self.query.similarity(popcount, common);
+                        self.hits.push((asked, row, page.tid(i), similarity));
+                    }
                 }
                 pages.tick();
             }
             pages.release();
-            for (asked, tid, similarity) in self.hits.drain(..) {
-                hit(asked, tid, similarity);
+            for (asked, row, tid, similarity) in self.hits.drain(..) {
+                batch.each_twin(asked, row, |i| hit(i, tid, similarity));
             }
         }
+        candidates.clear();
+        self.candidates = candidates;
         Ok(())
+    }
+
+    /// Whether `chunk` is the first that gives a row with these words as a candidate of row `asked` of the batch, whose words the
+    /// query has.
+    fn is_first(&self, asked: usize, chunk: usize, words: &[u64]) -> bool {
+        let postings = &self.segment.postings;
+        let radii = &self.radii[asked * postings.len()..][..postings.len()];
+        let near = postings.iter().zip(radii).position(|(postings, &radius)| {
+            let (this, other) = (&postings.chunk, self.query.words());
+            (this.value(words) ^ this.value(other)).count_ones() as i32 <= radius.into()
+        });
+        near == Some(chunk)
     }
 }

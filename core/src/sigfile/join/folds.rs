@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::counts::ValueCounts;
+use super::table::ChunkTable;
 use crate::bits::{fold, Fold};
 use crate::sigfile::pages::Pages;
 use crate::sigfile::segment::Segment;
@@ -16,11 +18,12 @@ const PASSING: f64 = 0.01;
 pub struct Folds {
     pub(super) first: u32,
     pub(super) folds: Vec<Fold>,
+    pub(super) counts: ValueCounts,
 }
 
 impl Folds {
-    /// Bytes of memory a row.
-    pub const ROW: usize = size_of::<Fold>();
+    /// Bytes of memory a row, with the tables that a join makes of the rows.
+    pub const ROW: usize = size_of::<Fold>() + ChunkTable::ROW;
 
     /// Of these rows, which have signatures.
     ///
@@ -30,15 +33,18 @@ impl Folds {
         let n = rows.len();
         folds
             .try_reserve_exact(n)
-            .map_err(|_| Error::out_of_memory(Folds::ROW * n))?;
+            .map_err(|_| Error::out_of_memory(size_of::<Fold>() * n))?;
         let geometry = segment.geometry;
         let capacity = geometry.capacity as u32;
+        let chunks = segment.postings.iter().map(|postings| postings.chunk);
+        let mut counts = ValueCounts::new(segment.postings.len(), n);
         let mut next = rows.start;
         while next < rows.end {
             let page = next / capacity;
             let (from, to) = (next % capacity, (rows.end - page * capacity).min(capacity));
             let content = segment.row_page(page, pages.page(page)?)?;
             let words = content.words(from as usize, to as usize);
+            counts.add(chunks.clone(), words, geometry.stride);
             folds.extend(words.chunks_exact(geometry.stride).map(fold));
             next = page * capacity + to;
             pages.tick();
@@ -47,6 +53,7 @@ impl Folds {
         Ok(Folds {
             first: rows.start,
             folds,
+            counts,
         })
     }
 

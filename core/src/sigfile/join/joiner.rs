@@ -1,34 +1,44 @@
 //! What a join keeps between one batch and the next.
 
+use std::time::Duration;
+
 use super::block::RowBlock;
+use super::candidates::Candidate;
 use super::folds::Folds;
+use super::table::TableProbe;
 use crate::sigfile::query::Query;
 use crate::sigfile::segment::Segment;
 
-/// Searches one segment for many rows at a time. Values are looked up in their order, so that those of one posting page come
+/// Searches one segment for many rows at a time. Where many rows are, their values are looked up in tables that
+/// are made of the segment's rows. Few are looked up in the posting pages, in their order, so that those of one page come
 /// together: looked up row by row, most of the time would go by waiting for memory.
 pub struct Joiner<'a> {
     pub(super) segment: &'a Segment,
     pub(super) folds: &'a Folds,
     pub(super) query: Query,
-    /// For each row of the batch and each chunk: how many rows have the same value; the radius.
-    pub(super) own: Vec<u32>,
+    /// For each row of the batch and each chunk: the radius, −1 to leave it out.
     pub(super) radii: Vec<i8>,
+    /// For the row being planned and each chunk: how many rows have the same value, if they are many.
+    pub(super) frequent: Vec<Option<u32>>,
     /// For the row being planned: what the next step of each chunk costs, the steps in their order.
     pub(super) next: Vec<f64>,
     pub(super) order: Vec<u16>,
     /// Values to look up, and for which row of the batch: value · 2^32 + row.
     pub(super) probes: Vec<u64>,
     pub(super) near: Vec<u32>,
-    /// Row of the batch · 2^32 + row that may be similar to it.
-    pub(super) candidates: Vec<u64>,
-    /// What was found among some candidates.
-    pub(super) hits: Vec<(usize, u64, f64)>,
-    /// Rows of a batch whose candidates are collected together.
-    pub(super) at_once: usize,
+    pub(super) candidates: Vec<Candidate>,
+    /// What was found among some candidates: row of the batch, row, tid, similarity.
+    pub(super) hits: Vec<(usize, u32, u64, f64)>,
+    pub(super) tables: TableProbe,
     /// From how many bits on, in which rows may differ, folds are of no use.
     pub(super) weak_from: u32,
     pub(super) block: RowBlock,
+    /// Whether values are looked up in tables, where that is not left to the costs.
+    pub(super) forced: Option<bool>,
+    /// How many rows each row of a batch stands for.
+    pub(super) weight: f64,
+    /// How long it has taken to choose between tables and pages, and to make tables.
+    pub(super) once: Duration,
 }
 
 impl<'a> Joiner<'a> {
@@ -39,17 +49,35 @@ impl<'a> Joiner<'a> {
             segment,
             folds,
             query: Query::new(geometry, &vec![0; geometry.stride], threshold),
-            own: Vec::new(),
             radii: Vec::new(),
+            frequent: Vec::new(),
             next: Vec::new(),
             order: Vec::new(),
             probes: Vec::new(),
             near: Vec::new(),
             candidates: Vec::new(),
             hits: Vec::new(),
-            at_once: usize::MAX >> 1,
+            tables: TableProbe::default(),
             weak_from: folds.weak_from(),
             block: RowBlock::default(),
+            forced: None,
+            weight: 1.0,
+            once: Duration::ZERO,
         }
+    }
+
+    /// Has a batch searched as if each row of it were so many.
+    pub fn stand_for(&mut self, rows: f64) {
+        self.weight = rows;
+    }
+
+    /// The part of the time of all searches that does not depend on how many rows were searched for.
+    pub fn once(&self) -> Duration {
+        self.once
+    }
+
+    /// Has values looked up in tables in memory, or in the posting pages, whatever is quicker. For tests.
+    pub fn force(&mut self, in_tables: bool) {
+        self.forced = Some(in_tables);
     }
 }

@@ -1,88 +1,131 @@
 //! Which chunks are read to which radius, for each row of a batch.
 
-use std::ops::Range;
+use std::time::Instant;
 
 use super::batch::{Batch, BatchRow};
 use super::joiner::Joiner;
-use crate::sigfile::budget::step;
+use crate::sigfile::budget::{step, Costs};
 use crate::sigfile::pages::Pages;
-use crate::sort::sort;
-use crate::tick::Ticker;
-use crate::Result;
+
+/// So many rows of a batch are planned both ways, to find out whether tables are worth making.
+const SAMPLE: usize = 48;
+
+/// Nanoseconds to put one row's value into a table.
+const TABLE_ROW: f64 = 10.0;
+
+/// The last plan that will do for other rows, too: of which row of the batch it is, and from where on rows are scanned.
+#[derive(Clone, Copy)]
+struct Usual {
+    row: usize,
+    scanned: u32,
+}
 
 impl Joiner<'_> {
-    /// Chooses radii, as budget::plan, but that own values are looked up in any case, and cost their rows only.
-    pub(super) fn plan(
-        &mut self,
-        pages: &mut impl Pages,
-        batch: &mut Batch,
-        some: Range<usize>,
-    ) -> Result<()> {
-        let segment = self.segment;
-        let chunks = segment.postings.len();
-        let base = some.start;
-        for asked in &mut batch.rows[some.clone()] {
+    /// Chooses radii, as budget::plan. Says whether values are looked up in tables.
+    pub(super) fn plan(&mut self, pages: &mut impl Pages, batch: &mut Batch) -> bool {
+        let chunks = self.segment.postings.len();
+        for asked in &mut batch.rows {
             asked.scanned = asked.rows.start;
         }
         self.radii.clear();
-        self.radii.resize(some.len() * chunks, -1);
-        self.own.clear();
-        self.own.resize(some.len() * chunks, 0);
-        if self.query.threshold() <= 0.0 {
-            return Ok(());
+        self.radii.resize(batch.len() * chunks, -1);
+        if self.query.threshold() <= 0.0 || chunks == 0 {
+            return false;
         }
-        let (stride, weak_from) = (segment.geometry.stride, self.weak_from);
-        let worth_it = |asked: &BatchRow| {
-            let costs = asked.costs(weak_from);
-            let scan = costs.scan(asked.rows.len() as u32, stride);
-            scan >= chunks as f64 * costs.probe && chunks > 0
+        let started = Instant::now();
+        let in_tables = match self.forced {
+            Some(forced) => forced,
+            None => self.are_tables_quicker(batch),
         };
-        for (chunk, postings) in segment.postings.iter().enumerate() {
-            self.probes.clear();
-            for i in some.clone() {
-                if worth_it(&batch.rows[i]) {
-                    let value = postings.chunk.value(batch.words(i));
-                    self.probes.push(u64::from(value) << 32 | i as u64);
-                }
-            }
-            sort(&mut self.probes, &mut Ticker::new(|| pages.tick()));
-            for &probe in &self.probes {
-                let (value, i) = ((probe >> 32) as u32, probe as u32 as usize);
-                let mut length = 0;
-                for number in postings.pages(value) {
-                    let page = postings.page(number, pages.page(number)?)?;
-                    let list = page.find(value).map_err(|e| e.on_page(number))?;
-                    length += list.count_within(batch.rows[i].rows.clone());
-                    pages.tick();
-                }
-                self.own[(i - base) * chunks + chunk] = length as u32;
-            }
-        }
-        for i in some {
+        self.once += started.elapsed();
+        let mut usual: Option<Usual> = None;
+        for i in 0..batch.len() {
             pages.tick();
-            if !worth_it(&batch.rows[i]) {
+            let asked = &batch.rows[i];
+            if !self.is_worth_a_plan(asked, in_tables) {
                 continue;
             }
-            self.query.replace(batch.words(i), batch.rows[i].popcount);
-            let scanned = self.plan_one(i - base, &batch.rows[i]);
+            let is_usual = self.find_frequent(batch, i);
+            let (popcount, rows) = (asked.popcount, asked.rows.clone());
+            let same = usual.filter(|usual| {
+                let other = &batch.rows[usual.row];
+                is_usual && other.popcount == popcount && other.rows.start <= rows.start
+            });
+            let scanned = match same {
+                Some(Usual { row, scanned }) => {
+                    self.radii
+                        .copy_within(row * chunks..(row + 1) * chunks, i * chunks);
+                    scanned.clamp(rows.start, rows.end)
+                }
+                None => self.plan_one(batch, i, in_tables).0,
+            };
+            if is_usual && same.is_none() {
+                usual = Some(Usual { row: i, scanned });
+            }
             batch.rows[i].scanned = scanned;
         }
-        Ok(())
+        in_tables
     }
 
-    /// Chooses radii for the row `i` of those that are searched for at once; returns from where on is scanned.
-    fn plan_one(&mut self, i: usize, asked: &BatchRow) -> u32 {
-        let segment = self.segment;
+    /// Whether scanning costs more than looking up the own values.
+    fn is_worth_a_plan(&self, asked: &BatchRow, in_tables: bool) -> bool {
+        let costs = asked.costs(self.weak_from, in_tables);
+        let scan = costs.scan(asked.rows.len() as u32, self.segment.geometry.stride);
+        scan >= self.segment.postings.len() as f64 * costs.probe
+    }
+
+    /// Finds out which values of row `i` of the batch are frequent. Returns whether none is.
+    fn find_frequent(&mut self, batch: &Batch, i: usize) -> bool {
+        let words = batch.words(i);
+        let counts = &self.folds.counts;
+        let postings = self.segment.postings.iter().enumerate();
+        self.frequent.clear();
+        self.frequent.extend(postings.map(|(chunk, postings)| {
+            counts
+                .frequent(chunk, postings.chunk.value(words))
+                .map(|rows| rows as u32)
+        }));
+        self.frequent.iter().all(Option::is_none)
+    }
+
+    /// Whether looking values up in tables costs less than in the pages, as a sample of the batch says.
+    fn are_tables_quicker(&mut self, batch: &Batch) -> bool {
+        let (mut by_page, mut in_tables, mut rows) = (0.0, 0.0, 0..0);
+        let step = batch.len().div_ceil(SAMPLE).max(1);
+        for i in (0..batch.len()).step_by(step) {
+            let asked = &batch.rows[i];
+            if self.is_worth_a_plan(asked, false) {
+                self.find_frequent(batch, i);
+                by_page += self.plan_one(batch, i, false).1;
+                in_tables += self.plan_one(batch, i, true).1;
+                rows = asked.rows.clone();
+            }
+        }
+        self.radii.fill(-1);
+        let tables = TABLE_ROW * rows.len() as f64 * self.segment.postings.len() as f64;
+        (by_page - in_tables) * step as f64 * self.weight > tables
+    }
+
+    /// Chooses radii for row `i` of the batch. Returns from where on rows are scanned, and what all of it costs.
+    fn plan_one(&mut self, batch: &Batch, i: usize, in_tables: bool) -> (u32, f64) {
+        let (segment, asked) = (self.segment, &batch.rows[i]);
+        self.query.replace(batch.words(i), asked.popcount);
         let chunks = segment.postings.len();
-        let own = &self.own[i * chunks..(i + 1) * chunks];
         let rows = &asked.rows;
-        let costs = asked.costs(self.weak_from);
+        let costs = *asked.costs(self.weak_from, in_tables);
         let scan = |rows: u32| costs.scan(rows, segment.geometry.stride);
-        let cost = |chunk: usize, radius: u32| match radius {
-            0 => f64::from(own[chunk]) * costs.candidate,
-            _ => step(segment, chunk, radius, Some(own[chunk]), costs),
+        // The lists are those of all rows.
+        let lists = Costs {
+            candidate: costs.candidate * rows.len() as f64 / f64::from(segment.present().max(1)),
+            ..costs
+        };
+        let frequent = &self.frequent;
+        let cost = |chunk: usize, radius: u32| {
+            let own = frequent[chunk].or(Some(segment.postings[chunk].expected[0] as u32));
+            step(segment, chunk, radius, own, &lists)
         };
         let radii = &mut self.radii[i * chunks..(i + 1) * chunks];
+        radii.fill(-1);
         self.next.clear();
         self.next.extend((0..chunks).map(|chunk| cost(chunk, 0)));
         self.order.clear();
@@ -121,6 +164,6 @@ impl Joiner<'_> {
         for &chunk in &self.order[..chosen] {
             radii[chunk as usize] += 1;
         }
-        best.1
+        (best.1, best.0)
     }
 }

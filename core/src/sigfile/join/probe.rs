@@ -1,13 +1,10 @@
 //! Looking up the values of chunks in the posting lists.
 
-use std::ops::Range;
-
 use super::batch::Batch;
-use super::candidates::{keep, sort_candidates};
+use super::candidates::keep;
 use super::flips::Flips;
 use super::joiner::Joiner;
 use crate::sigfile::pages::Pages;
-use crate::sigfile::segment::Postings;
 use crate::sort::sort;
 use crate::tick::Ticker;
 use crate::Result;
@@ -15,74 +12,67 @@ use crate::Result;
 /// Probes that are collected before they are sorted.
 const PROBES: usize = 1 << 18;
 
-/// Candidates above which fewer rows are searched for at once.
-const CANDIDATES: usize = 1 << 21;
+/// Candidates that are collected before they are looked at.
+const CANDIDATES: usize = 1 << 17;
 
 impl Joiner<'_> {
-    /// Collects what the chunks give; false if that is too much.
-    pub(super) fn probe(
+    /// Looks at what the chunks give.
+    pub(super) fn probe<P: Pages>(
         &mut self,
-        pages: &mut impl Pages,
+        pages: &mut P,
         batch: &Batch,
-        some: Range<usize>,
-    ) -> Result<bool> {
+        in_tables: bool,
+        hit: &mut impl FnMut(usize, u64, f64),
+    ) -> Result<()> {
+        if in_tables {
+            self.probe_tables(pages, batch, hit)?;
+            return self.verify(pages, batch, hit);
+        }
         let chunks = self.segment.postings.len();
-        // fewer rows than one are not possible
-        let most = if some.len() > 1 {
-            CANDIDATES
-        } else {
-            usize::MAX
-        };
-        for (chunk, postings) in self.segment.postings.iter().enumerate() {
+        for chunk in 0..chunks {
+            let postings = &self.segment.postings[chunk];
             self.probes.clear();
-            for i in some.clone() {
-                let radius = self.radii[(i - some.start) * chunks + chunk];
+            for i in 0..batch.len() {
+                let radius = self.radii[i * chunks + chunk];
                 if radius < 0 {
                     continue;
                 }
                 let value = postings.chunk.value(batch.words(i));
-                if !self.collect(pages, postings, batch, value, i, radius as u32, most)? {
-                    return Ok(false);
+                let mut flips = Flips::new(postings.chunk.width, radius as u32);
+                while let Some(flip) = flips.next() {
+                    if self.probes.len() == PROBES {
+                        self.look_up(pages, batch, chunk, hit)?;
+                    }
+                    self.probes.push(u64::from(value ^ flip) << 32 | i as u64);
                 }
             }
-            if !self.look_up(pages, postings, batch, most)? {
-                return Ok(false);
-            }
+            self.look_up(pages, batch, chunk, hit)?;
         }
-        Ok(true)
+        self.verify(pages, batch, hit)
     }
 
-    /// Adds the values that differ from `value` in at most `radius` bits to the probes, which are looked up when they are many:
-    /// false if that gives too much.
-    #[allow(clippy::too_many_arguments)]
-    fn collect(
+    /// Looks at the candidates if they are many.
+    pub(super) fn verify_many<P: Pages>(
         &mut self,
-        pages: &mut impl Pages,
-        postings: &Postings,
+        pages: &mut P,
         batch: &Batch,
-        value: u32,
-        i: usize,
-        radius: u32,
-        most: usize,
-    ) -> Result<bool> {
-        let mut flips = Flips::new(postings.chunk.width, radius);
-        while let Some(flip) = flips.next() {
-            if self.probes.len() == PROBES && !self.look_up(pages, postings, batch, most)? {
-                return Ok(false);
-            }
-            self.probes.push(u64::from(value ^ flip) << 32 | i as u64);
+        hit: &mut impl FnMut(usize, u64, f64),
+    ) -> Result<()> {
+        if self.candidates.len() < CANDIDATES {
+            return Ok(());
         }
-        Ok(true)
+        self.verify(pages, batch, hit)
     }
 
-    /// False if there are more than `most` candidates.
-    fn look_up(
+    /// Looks the probes up in the postings of a chunk.
+    fn look_up<P: Pages>(
         &mut self,
-        pages: &mut impl Pages,
-        postings: &Postings,
+        pages: &mut P,
         batch: &Batch,
-        most: usize,
-    ) -> Result<bool> {
+        chunk: usize,
+        hit: &mut impl FnMut(usize, u64, f64),
+    ) -> Result<()> {
+        let postings = &self.segment.postings[chunk];
         let mut probes = std::mem::take(&mut self.probes);
         let mut near = std::mem::take(&mut self.near);
         sort(&mut probes, &mut Ticker::new(|| pages.tick()));
@@ -101,16 +91,11 @@ impl Joiner<'_> {
                 }
                 pages.tick();
             }
-            keep(&mut self.candidates, i, &near)?;
-            if self.candidates.len() > most {
-                sort_candidates(&mut self.candidates, pages);
-                if self.candidates.len() > most / 2 {
-                    return Ok(false);
-                }
-            }
+            keep(&mut self.candidates, i, chunk, &near)?;
+            self.verify_many(pages, batch, hit)?;
         }
         probes.clear();
         (self.probes, self.near) = (probes, near);
-        Ok(true)
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The way of a batch through a segment.
 
 use super::batch::Batch;
-use super::candidates::keep;
+use super::candidates::{keep, Candidate};
 use super::joiner::Joiner;
 use crate::sigfile::pages::Pages;
 use crate::Result;
@@ -20,37 +20,27 @@ impl Joiner<'_> {
         batch: &mut Batch,
         mut hit: impl FnMut(usize, u64, f64),
     ) -> Result<()> {
+        batch.link_twins(|| pages.tick());
         self.find_windows(pages, batch);
-        let mut from = 0;
-        while from < batch.len() {
-            let some = from..(from + self.at_once).min(batch.len());
-            self.candidates.clear();
-            self.plan(pages, batch, some.clone())?;
-            if !self.probe(pages, batch, some.clone())? {
-                self.at_once = (some.len() / 2).max(1);
+        let in_tables = self.plan(pages, batch);
+        self.probe(pages, batch, in_tables, &mut hit)?;
+        self.compare(pages, batch, &mut hit)?;
+        for i in 0..batch.len() {
+            let asked = &batch.rows[i];
+            if asked.limit >= self.weak_from {
                 continue;
             }
-            self.verify(pages, batch, &mut hit)?;
-            self.compare(pages, batch, some.clone(), &mut hit)?;
-            for i in some.clone() {
-                let asked = &batch.rows[i];
-                if asked.limit >= self.weak_from {
-                    continue;
-                }
-                let mut rest = asked.scanned..asked.rows.end;
-                while !rest.is_empty() {
-                    let end = rest.end.min(rest.start + SCANNED);
-                    self.near.clear();
-                    self.candidates.clear();
-                    let filter = asked.filter(self.folds);
-                    filter.all(rest.start..end, &mut self.near)?;
-                    keep(&mut self.candidates, i, &self.near)?;
-                    self.verify(pages, batch, &mut hit)?;
-                    pages.tick();
-                    rest.start = end;
-                }
+            let mut rest = asked.scanned..asked.rows.end;
+            while !rest.is_empty() {
+                let end = rest.end.min(rest.start + SCANNED);
+                self.near.clear();
+                let filter = asked.filter(self.folds);
+                filter.all(rest.start..end, &mut self.near)?;
+                keep(&mut self.candidates, i, Candidate::SCANNED, &self.near)?;
+                self.verify(pages, batch, &mut hit)?;
+                pages.tick();
+                rest.start = end;
             }
-            from = some.end;
         }
         Ok(())
     }
@@ -65,8 +55,9 @@ impl Joiner<'_> {
             let other = i == 0 || popcount != self.query.popcount();
             self.query.replace(batch.words(i), popcount);
             let asked = &mut batch.rows[i];
-            let Some((lo, hi)) = self.query.window() else {
+            let Some((lo, hi)) = self.query.window().filter(|_| !asked.is_led) else {
                 asked.rows = 0..0;
+                asked.limit = 0;
                 continue;
             };
             if other {

@@ -1,0 +1,195 @@
+//! Estimates by some rows that are searched for through the indexes.
+
+use std::time::{Duration, Instant};
+
+use pgrx::pg_sys;
+
+use crate::pairs::estimate::Estimate;
+use crate::pairs::join::bands::rows_of_a_piece;
+use crate::pairs::join::loose::{loose, Origins};
+use crate::pairs::join::parallel::{self, Job};
+use crate::pairs::join::pieces::JoinPiece;
+use crate::pairs::join::sample::{count_similar, sample_row, SampleRow};
+use crate::pairs::join::timing::time;
+use crate::pairs::join::units::{JoinPlan, Pairing};
+use crate::pairs::join::{TableNumber, TableRow};
+use crate::pairs::keys::Keys;
+use crate::pairs::records::Records;
+use crate::pairs::table::IndexedTable;
+use crate::pg::budget::Budget;
+use crate::pg::check_for_interrupts;
+use crate::pg::memory::Scratch;
+
+/// Rows that are searched for in any case, and those besides where that is quick.
+const FIRST: u64 = 300;
+const MORE: u64 = 700;
+
+/// The time that searching for rows, and timing parts of the search, should take about, each.
+const LIMIT: Duration = Duration::from_millis(500);
+
+/// Seconds that the leader needs for each pair, where none was found to try it with.
+const A_PAIR: f64 = 5e-6;
+
+/// Errors: damaged indexes; out of memory.
+pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> Estimate {
+    let memory = Budget::of_setting().bytes();
+    for table in tables {
+        table.lock_predicate();
+    }
+    let numbered = tables.iter().zip(0..);
+    let numbered = numbered.map(|(table, i)| (TableNumber::of_index(i), table));
+    let started = Instant::now();
+    let (sorted, origins) = loose(numbered, memory / 4).unzip();
+    let indexed = parallel::pieces(tables, None);
+    // Loose rows that do not fit into memory are joined in bands. Here some of them stand for all.
+    let loose = sorted.map(|mut sorted| {
+        let most = rows_of_a_piece(sorted.geometry(), memory / 2);
+        let every = sorted.rows().div_ceil(most).max(1);
+        let piece = sorted.thinned((TableNumber::LOOSE[0], 0), every, memory / 4);
+        (piece, every)
+    });
+    let making = started.elapsed().as_secs_f64();
+    let whole = indexed.iter().map(|piece| SampledPiece { piece, every: 1 });
+    let thinned = loose.iter().map(|(piece, every)| SampledPiece {
+        piece,
+        every: *every,
+    });
+    let parts: Vec<SampledPiece<'_>> = whole.chain(thinned).collect();
+    let all: u64 = parts.iter().map(SampledPiece::rows).sum();
+
+    let mut sample = RowSample::default();
+    sample.add(&parts, FIRST, threshold, memory / 2);
+    if sample.took * (MORE as u32) < LIMIT * FIRST as u32 && all > FIRST {
+        sample.add(&parts, MORE, threshold, memory / 2);
+    }
+    let RowSample { rows, asked, .. } = &sample;
+    let similar: u64 = rows.iter().map(|row| row.similar).sum();
+    let pairs = all as f64 * similar as f64 / (*asked).max(1) as f64 / 2.0;
+
+    let job = Job {
+        tables,
+        left: None,
+        threshold,
+        memory,
+    };
+    let (plan, _, workers) = job.plan(&indexed);
+    let (searching, folding) = time(&plan, LIMIT);
+    let a_pair = time_a_pair(records, tables, rows, origins).unwrap_or(A_PAIR);
+    let processes = processes(workers) as f64;
+    // The leader alone writes the pairs, while the others search.
+    let writing = pairs * a_pair;
+    let mut seconds = making + folding + ((searching + writing) / processes).max(writing);
+    if let Some((piece, every)) = &loose {
+        // The leader joins these by itself: with each other, and with the segments.
+        let within = JoinPlan::new([piece], Pairing::All, threshold, memory / 4);
+        let segments = parallel::pieces(tables, Some(0));
+        let segments = segments.iter().chain([piece]);
+        let between = JoinPlan::new(segments, Pairing::Between, threshold, memory / 4);
+        let sum = |(searching, folding)| searching + folding;
+        let every = f64::from(*every);
+        seconds += sum(time(&within, LIMIT / 4)) * every * every;
+        seconds += sum(time(&between, LIMIT / 4)) * every;
+    }
+    Estimate {
+        pairs,
+        seconds,
+        rows: *asked,
+        all,
+        paired: rows.iter().filter(|row| row.similar > 0).count() as u64,
+    }
+}
+
+/// Some rows of a join, of which each stands for `every`.
+struct SampledPiece<'a> {
+    piece: &'a JoinPiece<'a>,
+    every: u32,
+}
+
+impl SampledPiece<'_> {
+    /// The rows that it stands for.
+    fn rows(&self) -> u64 {
+        u64::from(self.piece.segment().present()) * u64::from(self.every)
+    }
+}
+
+/// Rows that were searched for.
+#[derive(Default)]
+struct RowSample {
+    /// Those that are not dead.
+    rows: Vec<SampleRow>,
+    asked: u64,
+    took: Duration,
+}
+
+impl RowSample {
+    /// Searches for so many rows more: one of each of so many stretches of all rows, which are in the order of their popcounts, so
+    /// that no stretch is left out.
+    fn add(&mut self, parts: &[SampledPiece<'_>], n: u64, threshold: f64, memory: usize) {
+        let started = Instant::now();
+        let all: u64 = parts.iter().map(SampledPiece::rows).sum();
+        let n = n.min(all);
+        let mut state = n;
+        let mut rows = Vec::new();
+        for stretch in 0..n {
+            check_for_interrupts();
+            let (from, to) = (stretch * all / n, (stretch + 1) * all / n);
+            let mut number = from + random(&mut state) % (to - from).max(1);
+            for part in parts {
+                if number < part.rows() {
+                    rows.extend(sample_row(part.piece, number as u32 / part.every));
+                    break;
+                }
+                number -= part.rows();
+            }
+        }
+        for part in parts {
+            count_similar(part.piece, &mut rows, threshold, part.every, memory);
+        }
+        self.rows.extend(rows);
+        self.asked += n;
+        self.took += started.elapsed();
+    }
+}
+
+/// A number that looks random (splitmix64: G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators, 2014).
+pub fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+/// Processes that will search at the same time.
+fn processes(workers: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // SAFETY: these are settings.
+    let most = unsafe { pg_sys::max_parallel_workers.min(pg_sys::max_worker_processes) };
+    (1 + workers.min(most.max(0) as usize)).min(cores)
+}
+
+/// Seconds that it takes to fetch the rows of a pair, as those that were found say; `None` if none was found.
+fn time_a_pair(
+    records: &Records,
+    tables: &[IndexedTable],
+    rows: &[SampleRow],
+    origins: Option<Origins>,
+) -> Option<f64> {
+    // SAFETY: the server runs a function with an active snapshot.
+    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+    let mut keys = Keys::new(tables, (&records.key, None), snapshot);
+    let mut scratch = Scratch::new(c"pair of records");
+    let mut origins = origins;
+    let mut place = |row: TableRow| match (row.table().loose_side(), &mut origins) {
+        (Some(_), Some(origins)) => origins.get(row.row()),
+        _ => row,
+    };
+    let (mut n, started) = (0u32, Instant::now());
+    for row in rows {
+        let Some(other) = row.other else { continue };
+        check_for_interrupts();
+        let (a, b) = (place(row.row), place(other));
+        scratch.with(|| keys.of(a, b).is_some());
+        n += 1;
+    }
+    (n > 0).then(|| started.elapsed().as_secs_f64() / f64::from(n))
+}

@@ -1,0 +1,196 @@
+//! Estimates by the pairs among some of the rows that a query gives.
+
+use std::time::Instant;
+
+use bloom_ident_core::bits::to_words;
+use bloom_ident_core::filter::Shape;
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::similarity::least_common;
+
+use crate::pairs::estimate::from_index::random;
+use crate::pairs::estimate::Estimate;
+use crate::pairs::from_query::geometry_of;
+use crate::pairs::join::bands::{rows_of_a_piece, Bands};
+use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::records::Records;
+use crate::pg::budget::{reserve, Budget};
+use crate::pg::check_for_interrupts;
+use crate::pg::cursor::Cursor;
+use crate::pg::error::{raise, OrRaise};
+use crate::pg::sql::Sql;
+use crate::sigfile::ExternalSort;
+use crate::types::Bloom;
+
+/// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part of it.
+const ROWS: usize = 40_000;
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+/// Some rows of all that were read, each as likely as any other (Algorithm R: J. S. Vitter: Random sampling with a reservoir, 1985).
+struct Reservoir {
+    tag: u64,
+    geometry: Option<Geometry>,
+    words: Vec<u64>,
+    popcounts: Vec<u32>,
+    most: usize,
+    all: u64,
+}
+
+impl Reservoir {
+    /// Errors: a shape that others do not have; out of memory.
+    fn add(&mut self, signature: &Bloom<'_>, state: &mut u64, words: &mut Vec<u64>, memory: usize) {
+        let view = signature.view();
+        let geometry = *self.geometry.get_or_insert_with(|| {
+            self.tag = view.tag();
+            let geometry = geometry_of(view.shape());
+            self.most = (memory / (8 * geometry.stride + 4)).clamp(2, ROWS);
+            geometry
+        });
+        if view.tag() != self.tag {
+            raise(&Shape::mismatch(view.shape(), Shape::of_tag(self.tag)));
+        }
+        self.all += 1;
+        let at = match self.popcounts.len() {
+            len if len < self.most => {
+                reserve(&mut self.words, geometry.stride);
+                reserve(&mut self.popcounts, 1);
+                self.words.resize((len + 1) * geometry.stride, 0);
+                self.popcounts.push(0);
+                len
+            }
+            len => match random(state) % self.all {
+                at if at < len as u64 => at as usize,
+                _ => return,
+            },
+        };
+        words.clear();
+        to_words(view.bits(), geometry.stride, words);
+        self.words[at * geometry.stride..(at + 1) * geometry.stride].copy_from_slice(words);
+        self.popcounts[at] = view.popcount();
+    }
+
+    /// The share of rows that a row can be similar to, by their popcounts.
+    fn reach(&self, threshold: f64, state: &mut u64) -> f64 {
+        const PAIRS: u32 = 2000;
+        let n = self.popcounts.len() as u64;
+        let mut popcount = || self.popcounts[(random(state) % n) as usize];
+        let near = (0..PAIRS).filter(|_| least_common(popcount(), popcount(), threshold).is_some());
+        near.count() as f64 / f64::from(PAIRS)
+    }
+
+    /// The first of the rows, in the order of their popcounts.
+    fn sorted(&self, geometry: Geometry, rows: usize, memory: usize) -> Sorted {
+        let mut sort = ExternalSort::new(geometry, memory);
+        let all = self
+            .words
+            .chunks_exact(geometry.stride)
+            .zip(&self.popcounts);
+        for (i, (words, &popcount)) in all.take(rows).enumerate() {
+            check_for_interrupts();
+            let (threshold, tid) = (0.0, i as u64 + 1);
+            let row = SignatureRow {
+                words,
+                popcount,
+                threshold,
+                tid,
+            };
+            sort.push(row).or_raise();
+        }
+        Sorted::new(geometry, sort.finish().or_raise())
+    }
+}
+
+/// Counts pairs, and notes who has one.
+struct Counter {
+    pairs: u64,
+    paired: Vec<bool>,
+}
+
+impl JoinSink for Counter {
+    fn pair(&mut self, pair: &RowPair) {
+        check_for_interrupts();
+        self.pairs += 1;
+        for row in [pair.a, pair.b] {
+            self.paired[row.row() as usize - 1] = true;
+        }
+    }
+
+    fn progress(&mut self, _: u64, _: u64) {}
+}
+
+/// Reads all rows, as the search itself does, and finds the pairs of some of them.
+///
+/// Errors: what the query fails with; two shapes; out of memory.
+pub fn estimate(records: &Records, threshold: f64) -> Estimate {
+    let memory = Budget::of_setting().bytes();
+    let column = &records.key.name;
+    let sql = Sql::new("SELECT ")
+        .name(column)
+        .text(" FROM ")
+        .relation(records.oid);
+    let sql = sql.text(" WHERE ").name(column).text(" IS NOT NULL");
+    let mut reservoir = Reservoir {
+        tag: 0,
+        geometry: None,
+        words: Vec::new(),
+        popcounts: Vec::new(),
+        most: ROWS,
+        all: 0,
+    };
+    let (mut state, mut words, started) = (1, Vec::new(), Instant::now());
+    Cursor::open(sql, &[], BATCH).each(|row| {
+        if let Some(datum) = row.datum(0) {
+            // SAFETY: the query selects a signature, which lives as long as the row.
+            let signature = unsafe { Bloom::from_raw(datum) };
+            reservoir.add(&signature, &mut state, &mut words, memory / 4);
+        }
+    });
+    let reading = started.elapsed().as_secs_f64();
+    let (rows, all) = (reservoir.popcounts.len(), reservoir.all as f64);
+    let mut counter = Counter {
+        pairs: 0,
+        paired: vec![false; rows],
+    };
+    let mut seconds = reading;
+    if let Some(geometry) = reservoir.geometry {
+        let join = |rows: usize, sink: &mut Counter| {
+            let started = Instant::now();
+            let bands = Bands {
+                sides: [Some(reservoir.sorted(geometry, rows, memory / 4)), None],
+                tables: TableNumber::LOOSE,
+                linkage: false,
+                segments: &[],
+                threshold,
+                memory: memory / 2,
+            };
+            bands.join(sink);
+            started.elapsed().as_secs_f64()
+        };
+        let whole = join(rows, &mut counter);
+        let mut ignored = Counter {
+            pairs: 0,
+            paired: vec![false; rows],
+        };
+        let part = join(rows / 4, &mut ignored).max(1e-6);
+        // The time grows by this power of the rows, up to as many as are joined at a time.
+        let power = (whole / part).log(4.0).clamp(1.0, 2.0);
+        let piece = f64::from(rows_of_a_piece(&geometry, memory / 2)).max(rows as f64);
+        let (here, pieces) = (all.min(piece) / rows as f64, (all / piece).max(1.0));
+        // Beyond that each row is searched for in more pieces, as far as popcounts allow, or all rows are compared.
+        let reach = reservoir.reach(threshold, &mut state);
+        let searched = pieces * (1.0 + (pieces - 1.0) * reach / 2.0);
+        let beyond = searched.powf(2.0 - power) * (pieces * pieces).powf(power - 1.0);
+        seconds = 2.0 * reading + whole * here.powf(power) * beyond;
+    }
+    // Of one row or none there are no pairs.
+    let share = |n: f64| (n * (n - 1.0)).max(1.0);
+    Estimate {
+        pairs: counter.pairs as f64 * share(all) / share(rows as f64),
+        seconds,
+        rows: rows as u64,
+        all: reservoir.all,
+        paired: counter.paired.iter().filter(|&&paired| paired).count() as u64,
+    }
+}

@@ -1,0 +1,59 @@
+//! `bloom_pairs_estimate`: how many pairs a search for duplicates will find, and how long it will take.
+
+mod from_index;
+mod from_query;
+
+use pgrx::{pg_sys, IntoDatum};
+
+use crate::pairs::records::Records;
+use crate::pg::entry;
+use crate::pg::error::notice;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::record::record;
+use crate::pg::values::varlena::NewValue;
+
+const JOB: &str = "bloom_pairs_estimate";
+
+/// What is told of a search before it is done.
+struct Estimate {
+    pairs: f64,
+    seconds: f64,
+    /// Rows that were looked at, of so many.
+    rows: u64,
+    all: u64,
+    /// Of these rows, those that have a pair.
+    paired: u64,
+}
+
+/// Of a sample with fewer rows that have a pair it is told that the number of pairs is uncertain.
+const FEW: u64 = 10;
+
+impl Estimate {
+    fn tell(&self) {
+        if self.rows < self.all && self.paired < FEW {
+            let Estimate {
+                rows, all, paired, ..
+            } = self;
+            notice!("{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the number of pairs is uncertain");
+        }
+    }
+}
+
+/// `(rel regclass, signature name, threshold float8)`
+#[entry]
+fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    // No key is read, so any column will do for it.
+    let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(1)]);
+    let threshold = arguments.threshold(2);
+    let estimate = match records.indexed() {
+        Some(tables) => from_index::estimate(&records, &tables, threshold),
+        None => from_query::estimate(&records, threshold),
+    };
+    estimate.tell();
+    record(
+        fcinfo,
+        [estimate.pairs.into_datum(), estimate.seconds.into_datum()],
+    )
+}
