@@ -15,6 +15,7 @@ mod bytes;
 pub mod check;
 pub mod chunk;
 pub mod join;
+pub mod many;
 pub mod merge_policy;
 pub mod meta;
 mod pages;

@@ -7,6 +7,7 @@ use pgrx::{pg_sys, PgLogLevel};
 use super::call::TriggerCall;
 use super::version::{self, NewestVersion};
 use super::{is_unchanged, kept, too_similar};
+use crate::guard::ahead;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};
@@ -66,6 +67,10 @@ unsafe fn check(
         // SAFETY: the slot holds a row, as the caller promises.
         tid: unsafe { (*slot).tts_tid }.into(),
     };
+    // SAFETY: the trigger's table is open, and the row is in it, with its index entries.
+    if unsafe { ahead::is_clear(guard, call.trigger().tgoid, call.relation(), own) } {
+        return Ok(());
+    }
     let pending = match guard.options.action {
         GuardAction::Reject => PendingRows::WaitFor,
         _ => PendingRows::Count,
