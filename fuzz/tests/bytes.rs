@@ -204,6 +204,9 @@ fn trigger_arguments() {
         b"\x83\x5c\x000.5\0\x83\x5c",
         b"sig\x000.85\0flag\0message\0m\0review\0r",
         b"sig\x000.85\0warn\0review\0r\0review\0s",
+        b"sig\x000.85\0reject\0keep\x000.5",
+        b"sig\x000.85\0flag\0review\0r\0keep\x000.5\0blocklist\0l",
+        b"sig\x000.85\0skip\0keep\0inf",
         b"",
     ]
     .map(<[u8]>::to_vec);
@@ -216,6 +219,7 @@ fn trigger_arguments() {
                 &b"review"[..],
                 b"message",
                 b"blocklist_column\" needs option \"blocklist",
+                b"keep\" cannot be given with option \"blocklist",
             ];
             let is_argument = args.iter().any(|arg| arg.to_bytes() == quoted);
             assert!(quoted.is_empty() || is_argument || names.contains(&quoted));
@@ -227,6 +231,7 @@ fn trigger_arguments() {
         assert_eq!(given.review.is_some(), given.action == GuardAction::Flag);
         assert!(given.list_column.is_none() || given.list.is_some());
         assert!(given.message.is_none() || given.action != GuardAction::Flag);
+        assert!(given.keep.is_none_or(|keep| (0.0..=1.0).contains(&keep)));
         let searched = given.list_column.unwrap_or(given.column);
         assert_eq!(given.searched_column(), searched);
 
@@ -234,7 +239,11 @@ fn trigger_arguments() {
         let threshold = CString::new(given.threshold.to_string()).unwrap();
         let action = CString::new(given.action.name()).unwrap();
         let mut again: Vec<&CStr> = vec![given.column, &threshold, &action];
+        let keep = given
+            .keep
+            .map(|keep| CString::new(keep.to_string()).unwrap());
         let options = [
+            (c"keep", keep.as_deref()),
             (c"message", given.message),
             (c"blocklist_column", given.list_column),
             (c"blocklist", given.list),

@@ -6,10 +6,12 @@
 //! - [`review`]: the table that action `flag` writes pairs to, and with whose rights it does so.
 //! - [`prepared`]: all that a trigger needs to know before it can check a row.
 //! - [`search`]: finding similar rows, also those that are not committed, and waiting for other transactions.
+//! - [`ahead`]: the same for many rows of a statement at once.
 //! - [`read_rights`]: whose rows may be searched, and who may be told of what was found.
 //! - [`trigger`]: the trigger function: which version of which row is checked, and what follows.
 //! - [`create`]: `bloom_guard_create`. [`blocklist`]: `bloom_blocklist`.
 
+mod ahead;
 mod blocklist;
 mod create;
 mod options;

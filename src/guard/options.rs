@@ -30,6 +30,8 @@ pub struct GuardOptions {
     pub list: Option<TableName>,
     /// The text that takes the place of the error's or the notice's message.
     pub message: Option<CString>,
+    /// The least similarity, in [0,1], that a row must keep to itself when it is changed.
+    pub keep: Option<f64>,
 }
 
 impl GuardOptions {
@@ -44,6 +46,7 @@ impl GuardOptions {
             review: given.review.map(parse_table).transpose()?,
             list: given.list.map(parse_table).transpose()?,
             message: given.message.map(CStr::to_owned),
+            keep: given.keep,
         })
     }
 }

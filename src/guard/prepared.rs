@@ -21,6 +21,8 @@ use crate::pg::sql::Sql;
 
 /// A trigger of one table, ready to check rows.
 pub struct PreparedGuard {
+    /// No other guard of this session has or had the same.
+    pub number: u64,
     pub options: GuardOptions,
     /// The signature column of the table that the trigger fires for.
     pub column: i16,
@@ -79,6 +81,8 @@ impl GuardedTable {
 thread_local! {
     /// The tables of which this session has been told that no index serves them.
     static WARNED: RefCell<HashSet<pg_sys::Oid>> = RefCell::default();
+    /// The number of the next guard.
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
 impl PreparedGuard {
@@ -126,6 +130,7 @@ impl PreparedGuard {
         }
         warn_of_missing_indexes(&targets, trigger);
         Ok(PreparedGuard {
+            number: NUMBER.replace(NUMBER.get() + 1),
             columns_told: columns_told(searched, wanted, &targets, review.is_some()),
             column: own.column,
             is_generated: own.is_generated,

@@ -6,6 +6,7 @@ use bloom_ident_core::guard::similar_rows::{SimilarRow, SimilarRows};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::prepared::PreparedGuard;
+use super::tables::key::PrimaryKey;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::{current_user, has_policies_for, is_owner, may_select};
 use crate::pg::message::{words, Message, OrMessage};
@@ -80,17 +81,33 @@ pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> b
     let Some(target) = guard.target(table) else {
         return false;
     };
-    let mut columns = vec![target.column];
-    columns.extend(target.key.iter().flat_map(|key| &key.columns));
+    let key = target.key.as_ref();
+    may_read_row((table, guard.searched), target.column, key, user)
+}
+
+/// The same of a row of the table that the trigger fires for.
+pub fn may_read_own(guard: &PreparedGuard, table: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    may_read_row((table, guard.top), guard.column, guard.key.as_ref(), user)
+}
+
+/// Whether the user could SELECT signature and key from the table, or from `top`, of which it may be a partition.
+fn may_read_row(
+    (table, top): (pg_sys::Oid, pg_sys::Oid),
+    signature: i16,
+    key: Option<&PrimaryKey>,
+    user: pg_sys::Oid,
+) -> bool {
+    let mut columns = vec![signature];
+    columns.extend(key.iter().flat_map(|key| &key.columns));
     if may_read_columns(table, &columns, user) {
         return true;
     }
-    if table == guard.searched {
+    if table == top {
         return false;
     }
-    let of_searched = |&c: &i16| catalog::column(guard.searched, &catalog::column_name(table, c));
-    let of_searched: Option<Vec<i16>> = columns.iter().map(of_searched).collect();
-    of_searched.is_some_and(|columns| may_read_columns(guard.searched, &columns, user))
+    let of_top = |&c: &i16| catalog::column(top, &catalog::column_name(table, c));
+    let of_top: Option<Vec<i16>> = columns.iter().map(of_top).collect();
+    of_top.is_some_and(|columns| may_read_columns(top, &columns, user))
 }
 
 /// Whether the user may read these columns of all rows.

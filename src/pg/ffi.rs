@@ -103,6 +103,11 @@ server! {
     fn table_index_fetch_tuple(scan: *mut IndexFetchTableData, tid: ItemPointer, snapshot: Snapshot, slot: *mut TupleTableSlot, call_again: *mut bool, all_dead: *mut bool) -> bool;
     #[link_name = "table_tuple_fetch_row_version__pgrx_cshim"]
     fn table_tuple_fetch_row_version(rel: Relation, tid: ItemPointer, snapshot: Snapshot, slot: *mut TupleTableSlot) -> bool;
+    fn table_index_fetch_tuple_check(rel: Relation, tid: ItemPointer, snapshot: Snapshot, all_dead: *mut bool) -> bool;
+    fn heap_beginscan(relation: Relation, snapshot: Snapshot, nkeys: c_int, key: ScanKey, parallel_scan: ParallelTableScanDesc, flags: u32) -> TableScanDesc;
+    fn heap_set_tidrange(sscan: TableScanDesc, mintid: ItemPointer, maxtid: ItemPointer);
+    fn heap_getnextslot_tidrange(sscan: TableScanDesc, direction: ScanDirection::Type, slot: *mut TupleTableSlot) -> bool;
+    fn heap_endscan(sscan: TableScanDesc);
     fn table_tuple_get_latest_tid(scan: TableScanDesc, tid: ItemPointer);
     #[cfg(not(feature = "pg18"))]
     fn index_beginscan(heapRelation: Relation, indexRelation: Relation, snapshot: Snapshot, nkeys: c_int, norderbys: c_int) -> IndexScanDesc;

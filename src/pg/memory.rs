@@ -42,6 +42,12 @@ impl Scratch {
         }
     }
 
+    /// Frees the context itself.
+    pub fn delete(self) {
+        // SAFETY: nobody else knows the context, which is not the current one.
+        unsafe { pg_sys::MemoryContextDelete(self.0) };
+    }
+
     /// Frees what was allocated.
     pub fn reset(&mut self) {
         // SAFETY: the context lives as long as this, and those who ran within it keep nothing of it.
@@ -54,8 +60,7 @@ impl Scratch {
 pub fn aside<T>(name: &'static CStr, run: impl FnOnce() -> T) -> T {
     let mut scratch = Scratch::new(name);
     let result = scratch.within(run);
-    // SAFETY: nobody else knows the context, and `run` has returned to the one before it.
-    unsafe { pg_sys::MemoryContextDelete(scratch.0) };
+    scratch.delete();
     result
 }
 

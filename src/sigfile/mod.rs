@@ -30,5 +30,8 @@ pub use page::{SigfileIndex, PAGE_WORDS};
 pub use read::cache::segment;
 pub use read::{check_tids, SegmentDescription, SegmentReader, TailPages};
 
+// The guard remembers what it has found until this session adds a row.
+pub use write::insert::insertions;
+
 // They sort rows as an index does.
 pub use sort::{join_tid, split_tid, ExternalSort, RowsInMemory, SortedRuns};

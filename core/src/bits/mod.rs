@@ -1,5 +1,6 @@
 //! Strings of bits: counting those that are set, those that two have in common, and those in which two differ.
 
+mod chunk_probe;
 mod dispatch;
 mod fold;
 mod kernel;
@@ -9,6 +10,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use chunk_probe::{BitRange, ChunkList, ChunkProbe, AT_ONCE};
 pub use dispatch::{intersect_bits, kernels, popcount};
 pub(crate) use dispatch::{intersect_words, scan};
 pub(crate) use fold::{fold, keep_counted, Fold, FoldFilter};

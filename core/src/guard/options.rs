@@ -86,6 +86,8 @@ pub struct GuardArguments<'a> {
     pub list_column: Option<&'a CStr>,
     /// The text that takes the place of the error's or the notice's message; not with [`GuardAction::Flag`].
     pub message: Option<&'a CStr>,
+    /// The least similarity, in [0,1], that a row must keep to itself when it is changed.
+    pub keep: Option<f64>,
 }
 
 impl<'a> GuardArguments<'a> {
@@ -101,16 +103,21 @@ impl<'a> GuardArguments<'a> {
         };
         let mut parsed = GuardArguments {
             column: column.as_ref(),
-            threshold: parse_threshold(threshold.as_ref())?,
+            threshold: parse_similarity(b"threshold", threshold.as_ref())?,
             action: parse_action(action.as_ref())?,
             review: None,
             list: None,
             list_column: None,
             message: None,
+            keep: None,
         };
+        let mut keep = None;
         for pair in options.chunks(2) {
             let name = pair[0].as_ref().to_bytes();
-            let value = parsed.value(name)?;
+            let value = match name {
+                b"keep" => &mut keep,
+                _ => parsed.value(name)?,
+            };
             let Some(given) = pair.get(1) else {
                 return Err(
                     invalid(&[b"option \"", name, b"\" of bloom_guard has no value"]).hint(
@@ -126,11 +133,14 @@ impl<'a> GuardArguments<'a> {
                 ]));
             }
         }
+        parsed.keep = keep
+            .map(|text| parse_similarity(b"similarity to keep", text))
+            .transpose()?;
         parsed.check()?;
         Ok(parsed)
     }
 
-    /// Where the value of an option is kept.
+    /// Where the text of an option is kept.
     ///
     /// Errors: there is no such option.
     fn value(&mut self, option: &[u8]) -> Result<&mut Option<&'a CStr>, ArgumentError> {
@@ -141,7 +151,7 @@ impl<'a> GuardArguments<'a> {
             b"message" => Ok(&mut self.message),
             _ => Err(
                 invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"])
-                    .hint("Options are review, blocklist, blocklist_column and message."),
+                    .hint("Options are review, blocklist, blocklist_column, message and keep."),
             ),
         }
     }
@@ -164,6 +174,15 @@ impl<'a> GuardArguments<'a> {
                 b"option \"message\" has no use with action flag, which reports nothing",
             ]));
         }
+        if flags && self.keep.is_some() && self.list.is_some() {
+            // The keys of a pair would be of two tables, so a row paired with itself could not be told from others.
+            return Err(invalid(&[
+                b"option \"keep\" cannot be given with option \"blocklist\" and action flag",
+            ])
+            .hint(
+                "Create two triggers, and let the one with keep check against the table itself.",
+            ));
+        }
         if self.list_column.is_some() && self.list.is_none() {
             return Err(invalid(&[
                 b"option \"blocklist_column\" needs option \"blocklist\"",
@@ -178,12 +197,14 @@ impl<'a> GuardArguments<'a> {
     }
 }
 
-fn parse_threshold(text: &CStr) -> Result<f64, ArgumentError> {
+/// `what` is what the number is, for the message.
+fn parse_similarity(what: &[u8], text: &CStr) -> Result<f64, ArgumentError> {
     let number = text.to_str().ok().and_then(|s| s.trim().parse().ok());
     match number {
         Some(t) if (0.0..=1.0).contains(&t) => Ok(t),
         _ => Err(invalid(&[
-            b"threshold \"",
+            what,
+            b" \"",
             text.to_bytes(),
             b"\" of bloom_guard is not a number between 0 and 1",
         ])

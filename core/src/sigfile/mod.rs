@@ -16,6 +16,7 @@ pub mod check;
 pub mod chunk;
 mod greedy;
 pub mod join;
+pub mod many;
 pub mod merge_policy;
 pub mod meta;
 mod pages;

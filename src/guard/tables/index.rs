@@ -16,6 +16,8 @@ pub struct SearchIndex {
     pub strategy: u16,
     /// The function of that operator.
     pub function: pg_sys::Oid,
+    /// Whether it is a sigfile index of this column alone, so that it can be searched for many rows at once.
+    pub serves_many: bool,
 }
 
 impl SearchIndex {
@@ -60,6 +62,7 @@ impl SearchIndex {
                         column: i as i16 + 1,
                         strategy: operator.amopstrategy as u16,
                         function: pg_sys::get_opcode(operator.amopopr),
+                        serves_many: is_sigfile(index) && columns.len() == 1,
                     });
                 }
             }

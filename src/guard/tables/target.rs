@@ -21,6 +21,11 @@ pub struct SearchTarget {
 }
 
 impl SearchTarget {
+    /// Whether it has an index that can be searched for many rows at once.
+    pub fn serves_many(&self) -> bool {
+        self.index.as_ref().is_some_and(|index| index.serves_many)
+    }
+
     /// `table` is locked, and has rows of its own.
     ///
     /// Errors: as for [`signature_column`].

@@ -6,7 +6,8 @@ use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
 use super::version::{self, NewestVersion};
-use super::{is_unchanged, too_similar};
+use super::{is_unchanged, kept, too_similar};
+use crate::guard::ahead;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};
@@ -14,13 +15,16 @@ use crate::guard::tables::column::attribute;
 use crate::pg::message::OrMessage;
 use crate::types::Bloom;
 
-/// Errors: the row is too similar to another one (23P85), and the action is `reject`; those of writing to the review table.
+/// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`; those of
+/// writing to the review table.
 pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
     let slot = call.new_row();
     // SAFETY: the call does not outlive the trigger's call, so its slots hold rows read from the trigger's table, which is open.
     // The guard's column is a signature column of that table.
     unsafe {
-        let Some(new) = attribute(slot, guard.column) else {
+        let new = attribute(slot, guard.column);
+        kept::check(call, guard, new)?;
+        let Some(new) = new else {
             return Ok(());
         };
         let signature = Bloom::from_raw(new);
@@ -63,6 +67,10 @@ unsafe fn check(
         // SAFETY: the slot holds a row, as the caller promises.
         tid: unsafe { (*slot).tts_tid }.into(),
     };
+    // SAFETY: the trigger's table is open, and the row is in it, with its index entries.
+    if unsafe { ahead::is_clear(guard, call.trigger().tgoid, call.relation(), own) } {
+        return Ok(());
+    }
     let pending = match guard.options.action {
         GuardAction::Reject => PendingRows::WaitFor,
         _ => PendingRows::Count,

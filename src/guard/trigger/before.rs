@@ -1,9 +1,10 @@
-//! Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one.
+//! Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one, or left as it is if it
+//! would become another.
 
 use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
-use super::{generated, is_unchanged, moved, too_similar, NOTHING};
+use super::{generated, is_unchanged, kept, moved, too_similar, NOTHING};
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};
@@ -22,6 +23,9 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
         } else {
             attribute(slot, guard.column)
         };
+        if !kept::check(call, guard, new)? {
+            return Ok(NOTHING);
+        }
         let Some(new) = new else {
             return Ok(call.go_on());
         };

@@ -96,11 +96,15 @@ impl TriggerCall {
         unsafe { &*(*self.data).tg_trigger }
     }
 
+    /// Whether the trigger fires for some UPDATE.
+    pub fn fires_for_update(&self) -> bool {
+        self.trigger().tgtype & pg_sys::TRIGGER_TYPE_UPDATE as i16 != 0
+    }
+
     /// Whether the trigger fires for every UPDATE: for UPDATE at all, of any columns, and without a condition.
     pub fn fires_for_every_update(&self) -> bool {
         let trigger = self.trigger();
-        let update = pg_sys::TRIGGER_TYPE_UPDATE as i16;
-        trigger.tgtype & update != 0 && trigger.tgnattr == 0 && trigger.tgqual.is_null()
+        self.fires_for_update() && trigger.tgnattr == 0 && trigger.tgqual.is_null()
     }
 
     /// In the database's encoding.

@@ -3,16 +3,18 @@
 use pgrx::pg_sys;
 
 use super::call::TriggerCall;
+use super::kept;
 use crate::guard::options::GuardOptions;
 use crate::guard::prepared::{GuardedTable, PreparedGuard};
 use crate::pg::ffi;
 use crate::pg::message::OrMessage;
 
 /// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or AFTER the
-/// event and the action needs the other (39P01); action `flag`, and the table has no primary key (42704).
+/// event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action `flag`, and the table has no primary key (42704).
 pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
     let options = GuardOptions::parse(&call.args())?;
     call.check_timing(&options)?;
+    kept::check_event(call, options.keep)?;
     let own = GuardedTable::of(call.table(), &options)?;
     own.need_key(call.table(), &options)?;
     let trigger = call.trigger_name();

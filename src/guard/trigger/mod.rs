@@ -6,6 +6,7 @@ mod cache;
 mod call;
 mod first_use;
 mod generated;
+mod kept;
 mod moved;
 mod too_similar;
 mod version;

@@ -1,5 +1,7 @@
 //! Adding a row: it goes to the end of the tail, and when that has become long, a part of it is sealed.
 
+use std::cell::Cell;
+
 use bloom_ident_core::sigfile::{Geometry, Meta, Part, RowPage, RowPageMut};
 use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
@@ -11,6 +13,15 @@ use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
+
+thread_local! {
+    static INSERTIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many rows this session has put into indexes of sigfile, those included that were rolled back.
+pub fn insertions() -> u64 {
+    INSERTIONS.get()
+}
 
 /// Adds the row. True if it has begun a new page.
 ///
@@ -102,6 +113,7 @@ pub unsafe extern "C-unwind" fn aminsert(
     _unchanged: bool,
     _info: *mut pg_sys::IndexInfo,
 ) -> bool {
+    INSERTIONS.set(INSERTIONS.get() + 1);
     // SAFETY: the server passes one value, and relations that it keeps open.
     unsafe {
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));

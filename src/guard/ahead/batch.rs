@@ -1,0 +1,193 @@
+//! Searching for many rows at once.
+
+use bloom_ident_core::bits::to_words;
+use bloom_ident_core::sigfile::many::{ManySearch, WantedRows, MOST_ROWS};
+use bloom_ident_core::sigfile::{Meta, Pages, Part, RowPage};
+use pgrx::pg_sys;
+
+use super::judge::RowJudge;
+use super::memory::remembered;
+use super::rows::each_row;
+use crate::guard::prepared::PreparedGuard;
+use crate::guard::search::search_start::SearchStart;
+use crate::guard::search::RowTid;
+use crate::guard::tables::target::SearchTarget;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
+use crate::pg::relation::OpenRelation;
+use crate::pg::tid::Tid;
+use crate::sigfile::{read_meta_for, segment, SegmentReader, SigfileIndex, TailPages};
+
+/// A batch is worth while with one row for so many rows that are read.
+const ROWS_FOR_ONE: u64 = 400;
+
+/// The least number of rows that are searched for together.
+const LEAST_ROWS: usize = 64;
+
+/// A search of all targets of a guard for many rows, which has begun.
+pub struct BatchSearch<'a> {
+    guard: &'a PreparedGuard,
+    start: SearchStart,
+    targets: Vec<OpenTarget<'a>>,
+    /// That of the signatures.
+    shape: u64,
+    /// Words and bits of a signature.
+    stride: usize,
+    bits: u32,
+    /// How many rows to search for, at least and at most.
+    least: usize,
+    most: usize,
+    /// Bytes.
+    memory: usize,
+}
+
+/// A target with its index.
+struct OpenTarget<'a> {
+    target: &'a SearchTarget,
+    index: OpenRelation,
+    meta: Meta,
+}
+
+impl<'a> BatchSearch<'a> {
+    /// Begins a search for about `size` rows. `None` if there is too little memory, or nothing to search.
+    ///
+    /// Errors: a damaged index.
+    pub fn new(guard: &'a PreparedGuard, size: usize) -> Option<BatchSearch<'a>> {
+        // SAFETY: it reads settings.
+        let memory = unsafe { pg_sys::get_hash_memory_limit() };
+        // What is searched is read after this.
+        let start = SearchStart::now();
+        let (mut targets, mut rows) = (Vec::new(), 0);
+        for target in &guard.targets {
+            let lock = pg_sys::AccessShareLock;
+            let index = OpenRelation::index(target.index.as_ref()?.oid, lock).keep_lock();
+            // SAFETY: `serves_many` has said that it is a sigfile index. There is no scan whose snapshot would be asked.
+            let meta = unsafe { read_meta_for(SigfileIndex::of(&index), std::ptr::null_mut()) };
+            if meta.shape() == 0 {
+                continue;
+            }
+            let of_signatures = meta.segments_of(Part::Signatures);
+            rows += of_signatures.map(|s| u64::from(s.rows)).sum::<u64>();
+            targets.push(OpenTarget {
+                target,
+                index,
+                meta,
+            });
+        }
+        let first = &targets.first()?.meta;
+        let (shape, geometry) = (first.shape(), first.geometry(Part::Signatures));
+        if targets.iter().any(|t| t.meta.shape() != shape) {
+            return None;
+        }
+        let least = LEAST_ROWS.max((rows / ROWS_FOR_ONE) as usize);
+        // A half of the memory is for the rows, the other for their lists.
+        let of_memory =
+            memory / 2 / (WantedRows::bytes_of_row(geometry.stride) + 2 * size_of::<Tid>());
+        let most = size.max(least).min(of_memory).min(MOST_ROWS);
+        let room = memory / 8 / size_of::<u64>();
+        (most >= least && remembered() + most <= room).then_some(BatchSearch {
+            guard,
+            start,
+            targets,
+            shape,
+            stride: geometry.stride,
+            bits: geometry.bits,
+            least,
+            most,
+            memory,
+        })
+    }
+
+    /// Searches for the row at `own` and rows of the same transaction behind it. For each, in the order of the tids, whether nothing
+    /// is similar to it. `None` if there are too few.
+    ///
+    /// Errors: a damaged index; out of memory.
+    ///
+    /// # Safety
+    /// `table` is open, of heap, and the one that the guard's trigger fires for; `own` is a row of it.
+    pub unsafe fn run(self, table: pg_sys::Relation, own: RowTid) -> Option<Vec<(Tid, bool)>> {
+        let (mut tids, mut wanted) = (Vec::new(), WantedRows::default());
+        // SAFETY: the table is open, of heap, and the guard's column is a signature column of it.
+        unsafe {
+            let mut words = Vec::new();
+            let column = self.guard.column;
+            each_row(table, column, own.tid, self.most, &mut |tid, signature| {
+                let view = signature.view();
+                if view.tag() == self.shape {
+                    words.clear();
+                    to_words(view.bits(), self.stride, &mut words);
+                    wanted.push(&words, view.popcount()).or_raise();
+                    tids.push(tid);
+                }
+                tids.len() < self.most
+            });
+        }
+        if tids.len() < self.least {
+            return None;
+        }
+        let threshold = self.guard.options.threshold;
+        let mut search = ManySearch::new(wanted, self.bits, threshold, self.memory / 2)?;
+        tids.truncate(search.rows());
+        let mut is_clear: Vec<bool> = (0..tids.len()).map(|row| search.is_wanted(row)).collect();
+        for open in &self.targets {
+            let judge = RowJudge::new(open.target.table, &self.start);
+            let is_own_table = open.target.table == own.table;
+            open.pass_by(&mut search, &mut |row, tid| {
+                let tid = Tid::of_stored(tid);
+                let is_itself = is_own_table && tids[row] == tid;
+                if is_clear[row] && !is_itself && judge.may_matter(tid) {
+                    is_clear[row] = false;
+                }
+            });
+        }
+        Some(tids.into_iter().zip(is_clear).collect())
+    }
+}
+
+impl OpenTarget<'_> {
+    /// Has the rows of the index with signatures pass by. No page is locked while `hit` runs.
+    ///
+    /// Errors: a damaged index; out of memory.
+    fn pass_by(&self, search: &mut ManySearch, hit: &mut impl FnMut(usize, u64)) {
+        let Some((least, greatest)) = search.within_reach() else {
+            return;
+        };
+        // SAFETY: it is a sigfile index.
+        let index = unsafe { SigfileIndex::of(&self.index) };
+        search.follow(0);
+        let geometry = self.meta.geometry(Part::Signatures);
+        for page in TailPages::new(index, &self.meta, Part::Signatures) {
+            let page = page.or_raise();
+            let rows = RowPage::growing(geometry, page.words());
+            let passed = rows.and_then(|rows| search.pass(&rows));
+            passed.map_err(|e| page.locate(e)).or_raise();
+            page.release();
+            sweep_if(search.is_full(), search, hit);
+        }
+        sweep_if(true, search, hit);
+        for entry in self.meta.segments_of(Part::Signatures) {
+            let loaded = segment(index, &self.meta, entry).or_raise();
+            let segment = &loaded.segment;
+            let capacity = segment.geometry.capacity as u32;
+            let rows = segment.range(least, greatest);
+            search.follow(rows.len() as u64);
+            let mut reader = SegmentReader::new(index, &loaded);
+            for number in rows.start / capacity..rows.end.div_ceil(capacity) {
+                let page = reader.rows(number).or_raise();
+                let checked = segment.check_popcounts(number, &page, 0, page.len());
+                let passed = checked.and_then(|()| search.pass(&page));
+                passed.map_err(|e| reader.locate(e)).or_raise();
+                reader.release();
+                sweep_if(search.is_full(), search, hit);
+            }
+            sweep_if(true, search, hit);
+        }
+    }
+}
+
+/// Errors: out of memory.
+fn sweep_if(is_due: bool, search: &mut ManySearch, hit: &mut impl FnMut(usize, u64)) {
+    if is_due {
+        search.sweep(&mut check_for_interrupts, hit).or_raise();
+    }
+}

@@ -1,0 +1,69 @@
+//! Whether a row that an index gives may matter to a search.
+
+use pgrx::pg_sys;
+
+use crate::guard::search::search_start::SearchStart;
+use crate::pg::ffi;
+use crate::pg::relation::OpenRelation;
+use crate::pg::tid::Tid;
+
+/// Looks at rows of a table with a dirty snapshot.
+pub struct RowJudge<'a> {
+    table: OpenRelation,
+    start: &'a SearchStart,
+    slot: *mut pg_sys::TupleTableSlot,
+}
+
+impl<'a> RowJudge<'a> {
+    /// The table is locked, and of heap. The search began at `start`.
+    pub fn new(table: pg_sys::Oid, start: &'a SearchStart) -> RowJudge<'a> {
+        let table = OpenRelation::locked_table(table);
+        // SAFETY: the table is open.
+        let slot = unsafe { pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut()) };
+        RowJudge { table, start, slot }
+    }
+
+    /// Whether a search might count the row that an index entry leads to, or wait for it. If it is not certain that the row is gone
+    /// for good, the answer is yes.
+    pub fn may_matter(&self, tid: Tid) -> bool {
+        // SAFETY: the table is open.
+        if !tid.is_possible() || !unsafe { tid.is_within(self.table.pointer()) } {
+            return true;
+        }
+        let (table, mut at) = (self.table.pointer(), tid.pointer());
+        let mut dirty = pg_sys::SnapshotData {
+            snapshot_type: pg_sys::SnapshotType::SNAPSHOT_DIRTY,
+            ..Default::default()
+        };
+        let mut is_dead = false;
+        // SAFETY: the table is open, of heap, and has the block. The dirty snapshot is as InitDirtySnapshot() leaves it, and
+        // SnapshotAny is a constant of the server's. The slot is made for the table, and holds the tuple with its header.
+        unsafe {
+            if ffi::table_index_fetch_tuple_check(table, &mut at, &mut dirty, &mut is_dead) {
+                return true;
+            }
+            // Dead to all transactions, so since before the search began.
+            if is_dead {
+                return false;
+            }
+            at = tid.pointer();
+            let any = &raw mut pg_sys::SnapshotAnyData;
+            if !ffi::table_tuple_fetch_row_version(table, &mut at, any, self.slot) {
+                return true;
+            }
+            let tuple = pg_sys::ExecFetchSlotHeapTuple(self.slot, false, std::ptr::null_mut());
+            let flags = u32::from((*(*tuple).t_data).t_infomask2);
+            // Later versions of a chain are not looked at.
+            flags & pg_sys::HEAP_HOT_UPDATED != 0 || self.start.was_ended_since(self.slot)
+        }
+    }
+}
+
+impl Drop for RowJudge<'_> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: `new` has made the slot, and nothing else drops it.
+            unsafe { pg_sys::ExecDropSingleTupleTableSlot(self.slot) };
+        }
+    }
+}
