@@ -27,7 +27,7 @@ pub use handler::{is_estimated_by_sigfile, is_sigfile};
 pub use meta::{of_words as meta_of_words, read_for as read_meta_for};
 pub use page::{SigfileIndex, PAGE_WORDS};
 pub use read::cache::segment;
-pub use read::{check_tids, SegmentDescription, SegmentReader, TailPages};
+pub use read::{check_tids, SegmentDescription, SegmentReader, TailBlocks};
 
 // They sort rows as an index does.
 pub use sort::{join_tid, split_tid, ExternalSort, RowsInMemory, SortedRuns};

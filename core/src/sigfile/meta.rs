@@ -8,10 +8,17 @@
 //! | 3 | generation of the next segment |
 //! | 4 | segments (u32), free lists (u32) |
 //! | 5 | tail pages with signatures (u32), without (u32) |
+//! | 6 | block of the page of merges (u32), merges on it (u16), blocks in stock (u16) |
+//! | 7 | rows that have left the tails, of both parts |
 //! | 8 | segments, 4 words each: generation; rows, dead rows (u32); first map block, pages (u32); 1 if its rows have no signature |
 //! | 200 | free lists, 2 words each: transaction id from which they are free; first block, blocks in it (u32) |
-//! | 264 | blocks of the tail with signatures (u32) |
+//! | 264 | for each free list the rows that had been entered when it was made |
+//! | 296 | generation of the first page of the tail with signatures, and of that without |
+//! | 298 | stock: blocks for the next pages of tails (u32) |
+//! | 330 | blocks of the tail with signatures (u32) |
 //! | the last 128 | blocks of the tail without (u32); from word 891 on where a page has 1019 |
+//!
+//! Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of generation 0.
 
 use super::bytes::{halves, halves_mut};
 use super::posting::MAX_ROWS;
@@ -24,7 +31,10 @@ use crate::{Error, ErrorKind, Result};
 const MAGIC: u32 = 0x4653_4942;
 
 /// Version of the format of an index.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+
+/// The first version, which is read, and written anew as the current one.
+const FIRST_VERSION: u16 = 1;
 
 /// Block of the metapage. No other page has this number.
 pub const BLOCK: u32 = 0;
@@ -41,14 +51,29 @@ const FREE_AT: usize = SEGMENTS_AT + 4 * MAX_SEGMENTS;
 /// Lists of free blocks that an index can have.
 pub const MAX_FREE: usize = 32;
 
-const TAIL_AT: usize = FREE_AT + 2 * MAX_FREE;
+const MARKS_AT: usize = FREE_AT + 2 * MAX_FREE;
+
+const BASES_AT: usize = MARKS_AT + MAX_FREE;
+
+const STOCK_AT: usize = BASES_AT + 2;
+
+/// Blocks that can be in stock for pages of tails.
+pub const MAX_STOCK: usize = 64;
+
+const TAIL_AT: usize = STOCK_AT + MAX_STOCK / 2;
+
+/// Where the tail began in the first version.
+const FIRST_TAIL_AT: usize = MARKS_AT;
 
 const NULLS_WORDS: usize = 128;
 
 /// The shortest page that a metapage fits, in words: no row with a signature can be added then.
 pub const LEAST_WORDS: usize = TAIL_AT + NULLS_WORDS;
 
-const _: () = assert!(FREE_AT == 200 && TAIL_AT == 264);
+const _: () = assert!(FREE_AT == 200 && MARKS_AT == 264 && BASES_AT == 296 && TAIL_AT == 330);
+
+/// Generations that the tails begin with: no page of one is taken for a page of the other.
+const FIRST_GENERATIONS: [u64; 2] = [1, 1 << 63];
 
 /// Two kinds of rows, kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +88,11 @@ impl Part {
     /// Both, in the order of their numbers.
     pub const ALL: [Part; 2] = [Part::Signatures, Part::Nulls];
 
-    /// Where on a page of so many words the blocks of the tail are.
-    fn tail_words(self, page_words: usize) -> std::ops::Range<usize> {
+    /// Where on a page of so many words the blocks of the tail are, in a format version.
+    fn tail_words(self, page_words: usize, version: u16) -> std::ops::Range<usize> {
         let nulls_at = page_words - NULLS_WORDS;
         match self {
+            Part::Signatures if version == FIRST_VERSION => FIRST_TAIL_AT..nulls_at,
             Part::Signatures => TAIL_AT..nulls_at,
             Part::Nulls => nulls_at..page_words,
         }
@@ -99,6 +125,17 @@ pub struct FreeList {
     pub first: u32,
     /// How many blocks it names.
     pub blocks: u32,
+    /// [`Meta::entered`] when it was made.
+    pub entered: u64,
+}
+
+/// A page of a tail, as the metapage knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TailBlock {
+    /// Its block.
+    pub block: u32,
+    /// What its stamp has for a generation; a page of the first format version has 0.
+    pub generation: u64,
 }
 
 /// What a metapage says.
@@ -106,14 +143,24 @@ pub struct FreeList {
 pub struct Meta {
     /// A random number.
     pub identity: u64,
-    /// Greater than the generation of every segment.
+    /// Greater than the generation of every segment, and of every merge.
     pub next_generation: u64,
+    /// Block of the page of merges, [`BLOCK`] for none.
+    pub work: u32,
+    /// Merges on that page.
+    pub merges: u16,
+    /// Rows that have left the tails.
+    pub sealed: u64,
+    /// Blocks for the next pages of tails; nobody can be reading them any more.
+    pub stock: Vec<u32>,
     /// By generation.
     pub segments: Vec<SegmentEntry>,
     /// Lists of free blocks.
     pub free: Vec<FreeList>,
     /// Blocks of the tails, one list for each [`Part`].
     pub tails: [Vec<u32>; 2],
+    /// Generation of the first page of each tail; the others follow one by one.
+    bases: [u64; 2],
     shape: u64,
     /// One for each [`Part`].
     geometries: [Geometry; 2],
@@ -134,7 +181,7 @@ fn check_format(version: u16, shape: u64) -> Result<()> {
         let what = format!("has signatures in format version {newer}");
         return Err(Error::newer_format(what, SIGNATURE_VERSION));
     }
-    if version != VERSION {
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
         return Err(Error::damaged("the metapage is of an unknown version"));
     }
     Ok(())
@@ -155,9 +202,14 @@ impl Meta {
         Ok(Meta {
             identity,
             next_generation: 1,
+            work: BLOCK,
+            merges: 0,
+            sealed: 0,
+            stock: Vec::new(),
             segments: Vec::new(),
             free: Vec::new(),
             tails: [Vec::new(), Vec::new()],
+            bases: FIRST_GENERATIONS,
             shape: 0,
             geometries: [
                 Geometry::new(page_words, 0, thresholds)?,
@@ -199,7 +251,7 @@ impl Meta {
 
     /// Pages that the tail of a part can have.
     pub fn most_pages(&self, part: Part) -> usize {
-        2 * part.tail_words(self.page_words()).len()
+        2 * part.tail_words(self.page_words(), VERSION).len()
     }
 
     /// Whether all of it fits a page.
@@ -209,6 +261,7 @@ impl Meta {
         let tail_fits = |part: Part| self.tail(part).len() <= self.most_pages(part);
         if self.segments.len() <= MAX_SEGMENTS
             && self.free.len() <= MAX_FREE
+            && self.stock.len() <= MAX_STOCK
             && Part::ALL.into_iter().all(tail_fits)
         {
             return Ok(());
@@ -230,7 +283,12 @@ impl Meta {
         words[3] = self.next_generation;
         words[4] = join(self.segments.len() as u32, self.free.len() as u32);
         words[5] = join(self.tails[0].len() as u32, self.tails[1].len() as u32);
-        words[6..].fill(0);
+        words[6] = join(
+            self.work,
+            u32::from(self.merges) | (self.stock.len() as u32) << 16,
+        );
+        words[7] = self.sealed;
+        words[8..].fill(0);
         let segments = words[SEGMENTS_AT..FREE_AT].chunks_exact_mut(4);
         for (to, s) in segments.zip(&self.segments) {
             to[0] = s.generation;
@@ -238,13 +296,21 @@ impl Meta {
             to[2] = join(s.map, s.pages);
             to[3] = s.part as u64;
         }
-        let lists = words[FREE_AT..TAIL_AT].chunks_exact_mut(2);
-        for (to, list) in lists.zip(&self.free) {
+        let (lists, marks) = words[FREE_AT..BASES_AT].split_at_mut(2 * MAX_FREE);
+        for (to, list) in lists.chunks_exact_mut(2).zip(&self.free) {
             to[0] = list.horizon;
             to[1] = join(list.first, list.blocks);
         }
+        for (to, list) in marks.iter_mut().zip(&self.free) {
+            *to = list.entered;
+        }
+        words[BASES_AT..STOCK_AT].copy_from_slice(&self.bases);
+        let stock = halves_mut(&mut words[STOCK_AT..TAIL_AT]);
+        for (to, &block) in stock.iter_mut().zip(&self.stock) {
+            *to = block;
+        }
         for part in Part::ALL {
-            let blocks = halves_mut(&mut words[part.tail_words(self.page_words())]);
+            let blocks = halves_mut(&mut words[part.tail_words(self.page_words(), VERSION)]);
             for (to, &block) in blocks.iter_mut().zip(self.tail(part)) {
                 *to = block;
             }
@@ -271,8 +337,11 @@ impl Meta {
         };
         let ((segments, free), tails) = (numbers(words[4]), numbers(words[5]));
         let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
-        let lists = words[FREE_AT..TAIL_AT].chunks_exact(2);
-        let tail = |part: Part| halves(&words[part.tail_words(words.len())]);
+        let lists = words[FREE_AT..MARKS_AT].chunks_exact(2);
+        let tail = |part: Part| halves(&words[part.tail_words(words.len(), version)]);
+        let first = version == FIRST_VERSION;
+        let (work, counts) = split(words[6]);
+        let (merges, stock) = (counts as u16, (counts >> 16) as usize);
         let [with, without] = Part::ALL.map(tail);
         if magic != MAGIC
             || flags > 1
@@ -281,16 +350,29 @@ impl Meta {
             || free > MAX_FREE
             || tails.0 > with.len()
             || tails.1 > without.len()
+            || stock > MAX_STOCK
+            || (merges > 0 && work == BLOCK)
+            || (first && (words[6], words[7]) != (0, 0))
         {
             return impossible();
         }
         let mut meta = Meta {
             next_generation: words[3],
             segments: entries.take(segments).map(read_segment).collect(),
+            work,
+            merges,
+            sealed: words[7],
             free: lists.take(free).map(read_list).collect(),
             tails: [with[..tails.0].to_vec(), without[..tails.1].to_vec()],
             ..Meta::new(words.len(), words[1], flags == 1)?
         };
+        if !first {
+            let marks = &words[MARKS_AT..BASES_AT];
+            let lists = meta.free.iter_mut().zip(marks);
+            lists.for_each(|(list, &entered)| list.entered = entered);
+            meta.bases = [words[BASES_AT], words[BASES_AT + 1]];
+            meta.stock = halves(&words[STOCK_AT..TAIL_AT])[..stock].to_vec();
+        }
         meta.check_segments()?;
         let shape = words[2];
         if !meta.can_have(shape) || meta.set_shape(shape).is_err() {
@@ -331,6 +413,9 @@ impl Meta {
         if !self.free.iter().all(is_list) {
             return Err(Error::damaged("a list of free blocks is impossible"));
         }
+        if self.stock.contains(&BLOCK) {
+            return Err(Error::damaged("a block in stock is impossible"));
+        }
         if self.tails.iter().flatten().any(|&block| block == BLOCK) {
             return Err(Error::damaged("a block of new rows is impossible"));
         }
@@ -341,8 +426,12 @@ impl Meta {
     pub fn holds_of(&self, later: &Meta) -> bool {
         let is_there =
             |s: &SegmentEntry| later.segments.iter().any(|l| l.generation == s.generation);
-        let mut tails = later.tails.iter().zip(&self.tails);
-        self.segments.iter().all(is_there) && tails.all(|(l, t)| l.starts_with(t))
+        let tail_is_there = |part: Part| {
+            let same = self.bases[part as usize] == later.bases[part as usize];
+            let own = self.tail(part);
+            own.is_empty() || (same && later.tail(part).starts_with(own))
+        };
+        self.segments.iter().all(is_there) && Part::ALL.into_iter().all(tail_is_there)
     }
 
     /// The segments of a part.
@@ -353,6 +442,37 @@ impl Meta {
     /// The blocks of the tail of a part.
     pub fn tail(&self, part: Part) -> &[u32] {
         &self.tails[part as usize]
+    }
+
+    /// The pages of the tail of a part.
+    pub fn tail_blocks(&self, part: Part) -> impl ExactSizeIterator<Item = TailBlock> + '_ {
+        let base = self.bases[part as usize];
+        let blocks = self.tail(part).iter().enumerate();
+        blocks.map(move |(i, &block)| TailBlock {
+            block,
+            generation: base.wrapping_add(i as u64),
+        })
+    }
+
+    /// Adds a page to the tail of a part.
+    pub fn lengthen(&mut self, part: Part, block: u32) -> TailBlock {
+        self.tails[part as usize].push(block);
+        self.tail_blocks(part).last().expect("just added")
+    }
+
+    /// Takes the first pages from the tail of a part; they had so many rows.
+    pub fn shorten(&mut self, part: Part, pages: usize, rows: u64) {
+        self.tails[part as usize].drain(..pages);
+        self.bases[part as usize] = self.bases[part as usize].wrapping_add(pages as u64);
+        self.sealed = self.sealed.wrapping_add(rows);
+    }
+
+    /// Rows that have been entered, if all pages of tails but the last ones are full. It never descends by more than a page.
+    pub fn entered(&self) -> u64 {
+        let rows = Part::ALL.map(|part| {
+            (self.tail(part).len() as u64).saturating_sub(1) * self.geometry(part).capacity as u64
+        });
+        self.sealed.wrapping_add(rows[0] + rows[1])
     }
 }
 
@@ -374,5 +494,6 @@ fn read_list(words: &[u64]) -> FreeList {
         horizon: words[0],
         first,
         blocks,
+        entered: 0,
     }
 }

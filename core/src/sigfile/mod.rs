@@ -16,6 +16,7 @@ pub mod check;
 pub mod chunk;
 pub mod join;
 pub mod merge_policy;
+pub mod merging;
 pub mod meta;
 mod pages;
 pub mod posting;
@@ -26,8 +27,9 @@ pub mod segment;
 pub mod words;
 pub mod write;
 
+pub use merging::Merge;
 pub use meta::{Meta, Part, SegmentEntry};
 pub use pages::Pages;
 pub use query::Query;
 pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
-pub use segment::Segment;
+pub use segment::{RowPages, Segment};

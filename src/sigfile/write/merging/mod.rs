@@ -1,0 +1,106 @@
+//! Merges in steps: some segments and the beginning of a tail become one segment, which takes their place in the end. What a step has
+//! to know is in the index, so that whoever comes by goes on where the last one stopped, after a crash or a promotion, too. The old
+//! pages are used again when no snapshot, here or on a standby, can belong to a search that still reads them.
+
+mod begin;
+mod end;
+mod list;
+mod postings;
+mod rows;
+mod sources;
+
+use bloom_ident_core::sigfile::merging::{decode, encode, Merge, Phase};
+use bloom_ident_core::sigfile::{Meta, Part};
+use bloom_ident_core::Result;
+
+use super::MergeLock;
+use crate::sigfile::meta;
+use crate::sigfile::page::PageKind;
+use crate::sigfile::read::{merges, work_list, WorkList};
+
+/// What a merge takes.
+pub struct MergeSources {
+    pub part: Part,
+    /// Generations of segments: [`MAX_SOURCES`](bloom_ident_core::sigfile::merging::MAX_SOURCES) at most.
+    pub segments: Vec<u64>,
+    /// Pages of the tail, from its beginning: full or closed.
+    pub tail: usize,
+}
+
+/// How much is done in one step.
+#[derive(Clone, Copy)]
+pub struct StepSize {
+    /// Pages of rows.
+    pub pages: usize,
+    /// Bytes for sorting postings.
+    pub memory: usize,
+    /// Interrupts are looked for within the step.
+    pub interruptible: bool,
+}
+
+/// A merge that goes on, while the merge lock is held.
+pub struct Step<'l, 'r> {
+    lock: &'l MergeLock<'r>,
+    meta: Meta,
+    merge: Merge,
+    list: WorkList,
+    /// Words of the list from this one on are not written yet.
+    unsaved: usize,
+    size: StepSize,
+}
+
+impl<'r> MergeLock<'r> {
+    /// The merges in progress.
+    ///
+    /// Errors: a damaged page.
+    pub fn merges(&self, meta: &Meta) -> Result<Vec<Merge>> {
+        merges(self.index, meta)
+    }
+
+    /// Does a step of a merge. Returns its number of pages as yet; `None` when it is at its end, and the segment in its place.
+    ///
+    /// Errors: a damaged page; out of memory.
+    pub fn step(&self, merge: &Merge, size: StepSize) -> Result<Option<Merge>> {
+        let meta = meta::read(self.index);
+        let list = work_list(self.index, merge)?;
+        let mut step = Step {
+            lock: self,
+            meta,
+            merge: merge.clone(),
+            unsaved: list.words.len(),
+            list,
+            size,
+        };
+        match merge.phase {
+            Phase::Rows => step.rows()?,
+            Phase::Postings => step.postings()?,
+            Phase::Description => {
+                step.end()?;
+                return Ok(None);
+            }
+        }
+        step.save()?;
+        Ok(Some(step.merge))
+    }
+}
+
+impl Step<'_, '_> {
+    /// Writes to the index how far the merge has come.
+    ///
+    /// Errors: a damaged page; out of memory.
+    fn save(&mut self) -> Result<()> {
+        self.save_list()?;
+        let index = self.lock.index;
+        let mut page = index
+            .exclusive(self.meta.work)
+            .expect(PageKind::Merges, 0)?;
+        let wrong = |e: bloom_ident_core::Error| index.damaged(self.meta.work, e.message());
+        let mut merges = decode(page.words()).map_err(wrong)?;
+        let same = |m: &&mut Merge| m.generation == self.merge.generation;
+        if let Some(merge) = merges.iter_mut().find(same) {
+            *merge = self.merge.clone();
+        }
+        page.change(|words| encode(&merges, words));
+        Ok(())
+    }
+}
