@@ -4,7 +4,7 @@
 //! | word | content |
 //! |---|---|
 //! | 0 | merges (u32), 0 (u32) |
-//! | 1 + 156 · i | merge i, in the order in which they were begun |
+//! | 1 + 157 · i | merge i, in the order in which they were begun |
 //!
 //! | word of a merge | content |
 //! |---|---|
@@ -20,8 +20,9 @@
 //! | 9 | rows entered when the merge began |
 //! | 10 | rows entered when it ought to be done |
 //! | 11 | rows of the sources (u32), pages that are expected (u32) |
-//! | 12 | generations of the segments taken |
-//! | 28 | chunks: start (u16), width (u16), pages (u32) |
+//! | 12 | dead rows among those written (u32), 0 (u32) |
+//! | 13 | generations of the segments taken |
+//! | 29 | chunks: start (u16), width (u16), pages (u32) |
 //!
 //! The list of pages is a chain, with a word for each page of the segment to be: its block (u32), and what the description will tell
 //! of it (u32): the popcount of the first row, or the least value. Pages behind those that are written are blocks to be used next.
@@ -41,9 +42,9 @@ pub const MAX_SOURCES: usize = 16;
 
 const MERGE_WORDS: usize = CHUNKS_AT + MAX_CHUNKS;
 
-const CHUNKS_AT: usize = 28;
+const CHUNKS_AT: usize = 29;
 
-const SOURCES_AT: usize = 12;
+const SOURCES_AT: usize = 13;
 
 /// Words of the page of merges that are used.
 pub const WORDS: usize = 1 + MAX_MERGES * MERGE_WORDS;
@@ -102,6 +103,8 @@ pub struct Merge {
     pub written: u32,
     /// Rows written.
     pub rows: u32,
+    /// How many of them have been marked dead since.
+    pub dead: u32,
     /// Where the rows go on.
     pub position: RowPosition,
     /// Least threshold of the rows written; infinite without any.
@@ -137,6 +140,7 @@ impl Merge {
         words[9] = self.paced.0;
         words[10] = self.paced.1;
         words[11] = join(self.expected_rows, self.expected_pages);
+        words[12] = u64::from(self.dead);
         words[SOURCES_AT..SOURCES_AT + self.segments.len()].copy_from_slice(&self.segments);
         for (to, merged) in words[CHUNKS_AT..].iter_mut().zip(&self.chunks) {
             let Chunk { start, width } = merged.chunk;
@@ -183,6 +187,7 @@ impl Merge {
             listed,
             written,
             rows,
+            dead: words[12] as u32,
             position: RowPosition {
                 popcount,
                 source,
@@ -223,6 +228,7 @@ impl Merge {
             && self.generation > 0
             && pages <= u64::from(self.written)
             && self.written <= self.listed
+            && self.dead <= self.rows
             && self.rows <= self.expected_rows
             && self.expected_rows <= MAX_ROWS
             && self.chunk as usize <= self.chunks.len()

@@ -93,10 +93,10 @@ impl BulkDelete<'_> {
         segments.any(|s| self.done.iter().all(|(g, _)| *g != s.generation))
     }
 
-    /// The pages of rows that a merge has written so far.
+    /// The pages of rows that a merge has written so far. Returns its dead rows, old and new.
     ///
     /// Errors: a damaged page; out of memory.
-    fn merge(&mut self, meta: &Meta, merge: &Merge) -> Result<()> {
+    fn merge(&mut self, meta: &Meta, merge: &Merge) -> Result<u32> {
         let geometry = meta.geometry(merge.part);
         let list = work_list(self.index, merge)?;
         let rows = RowPages {
@@ -104,16 +104,14 @@ impl BulkDelete<'_> {
             rows: merge.rows,
             present: merge.rows,
         };
-        for (number, block) in list
-            .blocks()
-            .enumerate()
-            .take(merge.row_pages(&geometry) as usize)
-        {
+        let row_pages = merge.row_pages(&geometry) as usize;
+        let mut dead = 0;
+        for (number, block) in list.blocks().enumerate().take(row_pages) {
             let page = self.index.exclusive(block);
             let page = page.expect(PageKind::Rows, merge.generation)?;
-            self.page(page, |words| rows.page(number as u32, words))?;
+            dead += self.page(page, |words| rows.page(number as u32, words))?;
         }
-        Ok(())
+        Ok(dead)
     }
 
     /// A page of a tail. Returns its dead rows, old and new.
@@ -239,7 +237,10 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         pass.segments().or_raise();
         let meta = meta::read(index);
         for merge in &lock.merges(&meta).or_raise() {
-            pass.merge(&meta, merge).or_raise();
+            let dead = pass.merge(&meta, merge).or_raise();
+            if dead != merge.dead {
+                lock.set_dead(&meta, merge.generation, dead).or_raise();
+            }
         }
         // Rows that come from now on have tids that this VACUUM does not remove.
         for part in Part::ALL {

@@ -52,6 +52,7 @@ impl MergeLock<'_> {
             listed: 0,
             written: 0,
             rows: 0,
+            dead: 0,
             position: RowPosition::default(),
             least_threshold: f64::INFINITY,
             chunk: 0,

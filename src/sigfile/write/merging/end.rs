@@ -48,7 +48,7 @@ impl Step<'_, '_> {
         let entry = map.first().map(|&first| SegmentEntry {
             generation: self.merge.generation,
             rows: self.merge.rows,
-            dead: 0,
+            dead: self.merge.dead,
             map: first,
             pages: (written + map.len()) as u32,
             part: self.merge.part,

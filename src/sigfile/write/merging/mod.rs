@@ -15,7 +15,7 @@ use bloom_ident_core::Result;
 
 use super::MergeLock;
 use crate::sigfile::meta;
-use crate::sigfile::page::PageKind;
+use crate::sigfile::page::{PageKind, SigfileIndex};
 use crate::sigfile::read::{merges, work_list, WorkList};
 
 /// What a merge takes.
@@ -57,6 +57,13 @@ impl<'r> MergeLock<'r> {
         merges(self.index, meta)
     }
 
+    /// Writes to the index how many of the rows that a merge has written are dead.
+    ///
+    /// Errors: a damaged page.
+    pub fn set_dead(&self, meta: &Meta, generation: u64, dead: u32) -> Result<()> {
+        change_merge(self.index, meta, generation, |merge| merge.dead = dead)
+    }
+
     /// Does a step of a merge. Returns its number of pages as yet; `None` when it is at its end, and the segment in its place.
     ///
     /// Errors: a damaged page; out of memory.
@@ -90,17 +97,29 @@ impl Step<'_, '_> {
     /// Errors: a damaged page; out of memory.
     fn save(&mut self) -> Result<()> {
         self.save_list()?;
-        let index = self.lock.index;
-        let mut page = index
-            .exclusive(self.meta.work)
-            .expect(PageKind::Merges, 0)?;
-        let wrong = |e: bloom_ident_core::Error| index.damaged(self.meta.work, e.message());
-        let mut merges = decode(page.words()).map_err(wrong)?;
-        let same = |m: &&mut Merge| m.generation == self.merge.generation;
-        if let Some(merge) = merges.iter_mut().find(same) {
+        let generation = self.merge.generation;
+        change_merge(self.lock.index, &self.meta, generation, |merge| {
             *merge = self.merge.clone();
-        }
-        page.change(|words| encode(&merges, words));
-        Ok(())
+        })
     }
+}
+
+/// Changes a merge on the page of merges.
+///
+/// Errors: a damaged page.
+fn change_merge(
+    index: SigfileIndex<'_>,
+    meta: &Meta,
+    generation: u64,
+    change: impl FnOnce(&mut Merge),
+) -> Result<()> {
+    let mut page = index.exclusive(meta.work).expect(PageKind::Merges, 0)?;
+    let wrong = |e: bloom_ident_core::Error| index.damaged(meta.work, e.message());
+    let mut merges = decode(page.words()).map_err(wrong)?;
+    let mut same = merges.iter_mut();
+    if let Some(merge) = same.find(|merge| merge.generation == generation) {
+        change(merge);
+        page.change(|words| encode(&merges, words));
+    }
+    Ok(())
 }
