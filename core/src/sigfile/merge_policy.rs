@@ -9,12 +9,6 @@ const LEVEL_GROWTH: f64 = 13.0;
 /// Most levels.
 const MAX_LEVELS: i32 = 4;
 
-/// Segments of like size that become one while space is not given back.
-const STARVED_FAN: usize = 16;
-
-/// Each tier's rows are so many times those of the one below.
-const STARVED_GROWTH: u64 = 8;
-
 /// What is merged next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -92,8 +86,8 @@ impl Sizes<'_> {
         })
     }
 
-    /// The same while space is not given back.
-    pub fn next_starved(&self) -> Option<Choice> {
+    /// The same while space is not given back: nothing but the tail is sealed, until there are `many` segments.
+    pub fn next_starved(&self, many: usize) -> Option<Choice> {
         if self.tail >= self.unit {
             return Some(Choice {
                 segments: Vec::new(),
@@ -101,17 +95,11 @@ impl Sizes<'_> {
                 rows: self.tail,
             });
         }
-        let tier = |rows: u64| (rows / self.unit.max(1)).max(1).ilog(STARVED_GROWTH);
-        (0..)
-            .take_while(|&t| t <= tier(self.greatest))
-            .find_map(|t| {
-                let segments = self.smallest(|rows| tier(rows) == t);
-                (segments.len() >= STARVED_FAN).then_some(Choice {
-                    segments,
-                    tail: false,
-                    rows: self.unit,
-                })
-            })
+        (self.available.len() >= many).then(|| Choice {
+            segments: self.smallest(|_| true),
+            tail: false,
+            rows: self.unit,
+        })
     }
 }
 
@@ -156,7 +144,7 @@ mod tests {
                     most: 16,
                 };
                 let choice = if starved {
-                    sizes.next_starved()
+                    sizes.next_starved(36)
                 } else {
                     sizes.next()
                 };

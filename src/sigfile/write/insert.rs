@@ -131,7 +131,9 @@ pub unsafe extern "C-unwind" fn aminsert(
             let meta = meta::read(index);
             let limit = SigfileOptions::of(index).tail_limit(meta.geometry(part).stride);
             let limit = u64::from(limit);
-            if meta.merges > 0 || tail_rows(&meta, part) >= limit {
+            // Pages for the tail are taken from those that are free, too.
+            let stock_is_empty = meta.stock.is_empty() && !meta.free.is_empty();
+            if meta.merges > 0 || tail_rows(&meta, part) >= limit || stock_is_empty {
                 if let Some(lock) = MergeLock::now(index, table) {
                     maintain(&lock, part, on_page, entered > BULK * limit).or_raise();
                 }

@@ -28,8 +28,11 @@ const PAGES: u32 = 48;
 /// times longer: each row is moved less often.
 const PATIENT: u64 = 4;
 
+/// The same once more for each so many segments, while space is kept: then nothing but the tail is sealed.
+const MORE: usize = 8;
+
 /// Segments from which on no merge waits for space.
-const MANY: usize = 20;
+const MANY: usize = 36;
 
 thread_local! {
     /// The identity of the index in whose segments this session has met damage: it merges nothing but its tail.
@@ -173,11 +176,12 @@ fn begin(
 ) -> Result<()> {
     let limit = u64::from(lock.options.tail_limit(meta.geometry(part).stride));
     let starved = is_starved(lock, meta, part);
-    let trigger = if bulk || starved {
-        PATIENT * limit
-    } else {
-        limit
+    let longer = match starved {
+        true => PATIENT * (1 + (meta.segments.len() / MORE) as u64),
+        false if bulk => PATIENT,
+        false => 1,
     };
+    let trigger = longer * limit;
     let taken = merges
         .iter()
         .any(|merge| merge.part == part && merge.tail > 0);
@@ -193,7 +197,7 @@ fn begin(
         greatest: of_part.iter().map(live).max().unwrap_or(0),
         total: of_part.iter().map(live).sum::<u64>() + rows,
         tail,
-        unit: if starved { PATIENT * limit } else { limit }.max(1),
+        unit: if starved { trigger } else { limit }.max(1),
         most: MAX_SOURCES,
     };
     let damaged = DAMAGED.get() == meta.identity;
@@ -204,7 +208,7 @@ fn begin(
             rows: tail,
         }),
         (_, true) => None,
-        (true, _) => sizes.next_starved(),
+        (true, _) => sizes.next_starved(MANY),
         (false, _) => sizes.next(),
     };
     let Some(choice) = choice else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! Cutting free pages off the end of the index, as lazy_truncate_heap does with a table.
 
-use bloom_ident_core::sigfile::meta::{FreeList, MAX_STOCK};
+use bloom_ident_core::sigfile::meta::FreeList;
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
@@ -31,10 +31,20 @@ impl MergeLock<'_> {
     /// Errors: damaged lists or descriptions; out of memory.
     pub fn truncate(&self) -> Result<()> {
         let index = self.index;
-        let meta = meta::read(index);
+        let (meta, stock) = {
+            // An insert may take from the stock at any time, so it is emptied first.
+            let mut metapage = index.exclusive(META);
+            let mut meta = meta::of_page(&metapage);
+            let stock = std::mem::take(&mut meta.stock);
+            if !stock.is_empty() {
+                meta::store(&meta, &mut metapage);
+            }
+            (meta, stock)
+        };
         let total = index.blocks();
         let mut used = in_use(index, &meta, total, false)?;
-        let (mut free, mut of_lists) = (Vec::new(), Vec::new());
+        let (mut free, mut of_lists) = (stock, Vec::new());
+        free.retain(|&block| used.claim(block));
         let past: Vec<FreeList> = meta
             .free
             .iter()
@@ -54,10 +64,12 @@ impl MergeLock<'_> {
         let cut = all.iter().rev().zip((0..total).rev());
         let cut = total - cut.take_while(|(&block, last)| block == *last).count() as u32;
         let worth = total - cut >= LEAST.max(WORTH.min(total / SHARE));
-        if past.len() < 2 && !worth {
+        if past.len() < 2 && !worth && free.len() == past.first().map_or(0, |l| l.blocks as usize) {
             return Ok(());
         }
-        let cut = if worth { cut } else { total };
+        // SAFETY: a state of this process. Where VACUUM works in parallel, nobody can take a lock that standbys have to know of.
+        let parallel = unsafe { pg_sys::IsInParallelMode() };
+        let cut = if worth && !parallel { cut } else { total };
         past.iter().for_each(|list| self.log_reuse(list));
         // The new list stands on blocks of the old ones, none of which is a page of a list.
         let needed = list_pages(all.len());
@@ -70,6 +82,7 @@ impl MergeLock<'_> {
         let mut left: Vec<u32> = all.into_iter().filter(|&b| b < cut).collect();
         left.retain(|block| own.binary_search(block).is_err());
         if own.len() < list_pages(left.len()) {
+            // Too few to write a list on: those of the stock belong to nothing until VACUUM comes the next time.
             return Ok(());
         }
         let mut pages = own.iter().rev().copied();
@@ -91,8 +104,6 @@ impl MergeLock<'_> {
                 },
             );
         }
-        meta.stock.retain(|&block| block < cut);
-        debug_assert!(meta.stock.len() <= MAX_STOCK);
         meta::store(&meta, &mut metapage);
         drop(metapage);
         if cut < total && !self.cut(total, cut) {

@@ -318,6 +318,7 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         let lock = MergeLock::wait(index, table);
         lock.sweep().or_raise();
         lock.truncate().or_raise();
+        lock.fill_stock(&meta::read(index)).or_raise();
         drop(lock);
         let meta = meta::read(index);
         let stats = statistics(stats);

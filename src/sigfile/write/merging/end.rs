@@ -1,6 +1,7 @@
 //! The end of a merge: the description is written, and the segment takes the place of its sources by one change of the metapage.
 
 use bloom_ident_core::sigfile::merging::encode;
+use bloom_ident_core::sigfile::meta::MAX_STOCK;
 use bloom_ident_core::sigfile::segment::{Postings, MEASURED};
 use bloom_ident_core::sigfile::words::split;
 use bloom_ident_core::sigfile::write::measure;
@@ -35,9 +36,8 @@ impl Step<'_, '_> {
             let blocks: Vec<u32> = written.iter().map(|&word| split(word).0).collect();
             describe(&segment, &blocks)
         };
-        // Room for what waits on the list as well.
-        let lists = list_pages(retired.len() + self.list.words.len() + 4096);
-        self.reserve(chain_pages(words.len()) + lists)?;
+        let lists = list_pages(retired.len() + self.list.pages.len() + 1);
+        self.reserve(chain_pages(words.len()) + lists, 0)?;
         let written = self.merge.written as usize;
         let mut next = written;
         let log = (PageLog::Each, PageKind::Map, self.merge.generation);
@@ -54,11 +54,13 @@ impl Step<'_, '_> {
             part: self.merge.part,
         });
         retired.extend_from_slice(&self.list.pages);
+        // What was taken for nothing goes into stock, since nobody has ever read it.
         let waiting = self.list.words.get(next..).unwrap_or_default();
-        let mut waiting: Vec<u32> = waiting.iter().map(|&word| split(word).0).collect();
-        let pages_of_list = list_pages(retired.len() + waiting.len());
-        let mut pages = waiting.split_off(waiting.len().saturating_sub(pages_of_list));
-        retired.append(&mut waiting);
+        let mut spare: Vec<u32> = waiting.iter().map(|&word| split(word).0).collect();
+        let pages_of_list = list_pages(retired.len());
+        let mut pages = spare.split_off(spare.len().saturating_sub(pages_of_list));
+        let room = MAX_STOCK - self.meta.stock.len();
+        retired.extend(spare.drain(room.min(spare.len())..));
         let mut merges = self.lock.merges(&self.meta)?;
         merges.retain(|merge| merge.generation != self.merge.generation);
         let write = |content: &mut [u64]| encode(&merges, content);
@@ -66,7 +68,10 @@ impl Step<'_, '_> {
             Some(block) => index.reused(block),
             None => index.extended(),
         };
-        let change = |meta: &mut Meta| self.change(meta, entry, merges.len());
+        let change = |meta: &mut Meta| {
+            meta.stock.extend(spare);
+            self.change(meta, entry, merges.len());
+        };
         self.lock
             .replace(retired, page, change, Some((self.meta.work, &write)))
     }

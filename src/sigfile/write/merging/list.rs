@@ -13,16 +13,16 @@ impl<'r> Step<'_, 'r> {
         self.list.words.len() - self.merge.written as usize
     }
 
-    /// Has `n` free blocks on the list, or as many as there are. They are on it before they are used, so that an error leaves none
-    /// that belongs to nothing.
+    /// Has `n` free blocks on the list, or as many as there are; if some are missing, up to `some` are taken. They are on it before they
+    /// are used, so that an error leaves none that belongs to nothing.
     ///
     /// Errors: damaged lists of free blocks; out of memory.
-    pub fn reserve(&mut self, n: usize) -> Result<()> {
+    pub fn reserve(&mut self, n: usize, some: usize) -> Result<()> {
         let missing = n.saturating_sub(self.waiting());
         if missing == 0 {
             return Ok(());
         }
-        let free = self.lock.take_free(missing)?;
+        let free = self.lock.take_free(missing.max(some))?;
         if free.is_empty() {
             return Ok(());
         }
@@ -32,8 +32,17 @@ impl<'r> Step<'_, 'r> {
         self.save()
     }
 
-    /// Writes the next page of the segment. `about` is what the description will tell of it.
-    pub fn write(&mut self, kind: PageKind, about: u32, fill: impl FnOnce(&mut [u64])) {
+    /// Writes the next page of the segment. `about` is what the description will tell of it. What the merge tells of the pages before
+    /// has to be complete, as it is saved when free blocks are taken.
+    ///
+    /// Errors: damaged lists of free blocks; out of memory.
+    pub fn write(
+        &mut self,
+        kind: PageKind,
+        about: u32,
+        fill: impl FnOnce(&mut [u64]),
+    ) -> Result<()> {
+        self.reserve(1, self.size.pages / 2)?;
         let at = self.merge.written as usize;
         let generation = self.merge.generation;
         let page = self.page(at);
@@ -45,6 +54,7 @@ impl<'r> Step<'_, 'r> {
         }
         self.unsaved = self.unsaved.min(at);
         self.merge.written += 1;
+        Ok(())
     }
 
     /// The page at a place of the list: a block that waits there, or a new one.

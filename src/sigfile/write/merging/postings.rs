@@ -95,13 +95,12 @@ impl<'r> Step<'_, 'r> {
             let all = sorter.collect(rows, chunk, self.merge.posting, &mut self.pages())?;
             sorted += rows.present as usize / 8 + sorter.postings().len();
             let words = rows.geometry.page_words;
-            self.reserve(sorter.postings().len() * POSTING_BYTES / (8 * words) + 2)?;
             let mut filler = PostingFiller::new(words, chunk.width, rows.present);
             let mut written = 0;
             for &posting in sorter.postings() {
                 let (value, row) = ((posting >> 32) as u32, posting as u32);
                 if !filler.push(value, row) {
-                    self.write_postings(&mut filler);
+                    self.write_postings(&mut filler)?;
                     // What is written lies below this one.
                     self.merge.posting = posting;
                     written += 1;
@@ -113,7 +112,7 @@ impl<'r> Step<'_, 'r> {
             }
             if all {
                 if !filler.is_empty() {
-                    self.write_postings(&mut filler);
+                    self.write_postings(&mut filler)?;
                 }
                 (self.merge.chunk, self.merge.posting) = (self.merge.chunk + 1, 0);
             }
@@ -124,11 +123,13 @@ impl<'r> Step<'_, 'r> {
         Ok(())
     }
 
-    fn write_postings(&mut self, filler: &mut PostingFiller) {
+    /// Errors: damaged lists of free blocks; out of memory.
+    fn write_postings(&mut self, filler: &mut PostingFiller) -> Result<()> {
         let fence = filler.least();
         self.write(PageKind::Postings, fence, |to| {
             filler.finish(to);
-        });
+        })?;
         self.merge.chunks[self.merge.chunk as usize].pages += 1;
+        Ok(())
     }
 }

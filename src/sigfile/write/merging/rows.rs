@@ -18,7 +18,6 @@ impl Step<'_, '_> {
     /// Errors: a damaged page; out of memory.
     pub fn rows(&mut self) -> Result<()> {
         let index = self.lock.index;
-        self.reserve(self.size.pages)?;
         let segments = segments(index, &self.meta, &self.merge)?;
         let mut sources = RowSources::new(index, &self.meta, &self.merge, &segments)?;
         let geometry = self.meta.geometry(self.merge.part);
@@ -56,7 +55,7 @@ impl Step<'_, '_> {
             RowPageMut::new(geometry, &mut page).push(next);
             rows += 1;
             if rows == geometry.capacity as u32 {
-                self.write(PageKind::Rows, first, |to| to.copy_from_slice(&page));
+                self.write(PageKind::Rows, first, |to| to.copy_from_slice(&page))?;
                 self.merge.rows += rows;
                 self.merge.least_threshold = self.merge.least_threshold.min(least);
                 self.merge.position = RowPosition {
@@ -73,7 +72,7 @@ impl Step<'_, '_> {
             }
         }
         if rows > 0 {
-            self.write(PageKind::Rows, first, |to| to.copy_from_slice(&page));
+            self.write(PageKind::Rows, first, |to| to.copy_from_slice(&page))?;
             self.merge.rows += rows;
             self.merge.least_threshold = self.merge.least_threshold.min(least);
         }
