@@ -84,7 +84,7 @@ pub struct RowPosition {
 
 /// A merge in progress: some segments and the beginning of a tail become one segment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merge {
+pub struct SegmentMerge {
     /// That of the segment to be written.
     pub generation: u64,
     /// Which rows it has.
@@ -123,7 +123,7 @@ pub struct Merge {
     pub chunks: Vec<MergedChunk>,
 }
 
-impl Merge {
+impl SegmentMerge {
     /// Writes it to [`MERGE_WORDS`] words.
     fn encode(&self, words: &mut [u64]) {
         words.fill(0);
@@ -148,10 +148,10 @@ impl Merge {
         }
     }
 
-    /// Reads what [`Merge::encode`] has written.
+    /// Reads what [`SegmentMerge::encode`] has written.
     ///
     /// Errors: numbers that no merge can have.
-    fn decode(words: &[u64]) -> Result<Merge> {
+    fn decode(words: &[u64]) -> Result<SegmentMerge> {
         let impossible = || Error::damaged("a merge has impossible numbers");
         let (head, chunks) = split(words[1]);
         let (segments, chunks) = ((head >> 16) as usize, chunks as usize);
@@ -177,7 +177,7 @@ impl Merge {
         let (popcount, source) = split(words[5]);
         let (row, chunk) = split(words[6]);
         let (expected_rows, expected_pages) = split(words[11]);
-        let merge = Merge {
+        let merge = SegmentMerge {
             generation: words[0],
             part: Part::ALL[(head & 1) as usize],
             phase,
@@ -211,7 +211,7 @@ impl Merge {
         }
     }
 
-    /// Whether the numbers fit each other. Those that depend on the geometry are looked at by [`Merge::fits`].
+    /// Whether the numbers fit each other. Those that depend on the geometry are looked at by [`SegmentMerge::fits`].
     fn is_possible(&self) -> bool {
         let mut next = 0;
         let chunks_fit = self.chunks.iter().all(|merged| {
@@ -279,7 +279,7 @@ impl Merge {
 }
 
 /// Writes the content of a page of merges: at most [`MAX_MERGES`] of them.
-pub fn encode(merges: &[Merge], words: &mut [u64]) {
+pub fn encode(merges: &[SegmentMerge], words: &mut [u64]) {
     words.fill(0);
     words[0] = merges.len() as u64;
     for (to, merge) in words[1..].chunks_exact_mut(MERGE_WORDS).zip(merges) {
@@ -290,11 +290,11 @@ pub fn encode(merges: &[Merge], words: &mut [u64]) {
 /// Reads what [`encode`] has written.
 ///
 /// Errors: a page that cannot be one of merges.
-pub fn decode(words: &[u64]) -> Result<Vec<Merge>> {
+pub fn decode(words: &[u64]) -> Result<Vec<SegmentMerge>> {
     let merges = words.first().copied().unwrap_or(u64::MAX);
     if merges > MAX_MERGES as u64 || words.len() < WORDS {
         return Err(Error::damaged("a page of merges has impossible numbers"));
     }
     let of = words[1..].chunks_exact(MERGE_WORDS);
-    of.take(merges as usize).map(Merge::decode).collect()
+    of.take(merges as usize).map(SegmentMerge::decode).collect()
 }

@@ -27,7 +27,7 @@ pub mod segment;
 pub mod words;
 pub mod write;
 
-pub use merging::Merge;
+pub use merging::SegmentMerge;
 pub use meta::{Meta, Part, SegmentEntry};
 pub use pages::Pages;
 pub use query::Query;

@@ -1,6 +1,6 @@
 //! Merges in progress, as the index knows them.
 
-use bloom_ident_core::sigfile::merging::{decode, Merge};
+use bloom_ident_core::sigfile::merging::{decode, SegmentMerge};
 use bloom_ident_core::sigfile::words::split;
 use bloom_ident_core::sigfile::Meta;
 use bloom_ident_core::{Error, Result};
@@ -11,7 +11,7 @@ use crate::sigfile::page::{PageKind, SigfileIndex, META};
 /// The merges that the metapage tells of.
 ///
 /// Errors: a damaged page.
-pub fn merges(index: SigfileIndex<'_>, meta: &Meta) -> Result<Vec<Merge>> {
+pub fn merges(index: SigfileIndex<'_>, meta: &Meta) -> Result<Vec<SegmentMerge>> {
     if meta.work == META {
         return Ok(Vec::new());
     }
@@ -42,7 +42,7 @@ impl WorkList {
 /// Reads the list of pages of a merge.
 ///
 /// Errors: pages that do not make up the list; out of memory.
-pub fn work_list(index: SigfileIndex<'_>, merge: &Merge) -> Result<WorkList> {
+pub fn work_list(index: SigfileIndex<'_>, merge: &SegmentMerge) -> Result<WorkList> {
     let listed = merge.listed as usize;
     let mut list = WorkList {
         words: Vec::new(),

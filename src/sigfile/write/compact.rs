@@ -7,7 +7,7 @@ use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
 use super::maintain::{is_starved, tail_rows};
-use super::merging::{MergeSources, StepSize};
+use super::merging::{MergeSources, MergeStepSize};
 use super::MergeLock;
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, SigfileIndex, SigfileTable};
@@ -31,10 +31,10 @@ pub struct Compaction<'r> {
 }
 
 /// What VACUUM does at a time.
-fn step_size() -> StepSize {
+fn step_size() -> MergeStepSize {
     // SAFETY: a setting of this process.
     let memory = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
-    StepSize {
+    MergeStepSize {
         pages: 64,
         memory: memory.max(1 << 20),
         interruptible: true,

@@ -18,6 +18,9 @@ use crate::sigfile::page::chain::{fill, ChainPage, CHAIN_ROOM};
 use crate::sigfile::page::{BlankPage, PageKind, PageLog, META};
 use crate::sigfile::read::{in_use, is_used};
 
+/// The block of the page of merges, and what writes its content.
+pub type OtherPage<'a> = (u32, &'a dyn Fn(&mut [u64]));
+
 /// Pages that a list of so many blocks takes.
 pub fn list_pages(blocks: usize) -> usize {
     blocks.div_ceil(2 * CHAIN_ROOM)
@@ -195,7 +198,7 @@ impl<'r> MergeLock<'r> {
         mut retired: Vec<u32>,
         page: impl FnMut() -> BlankPage<'r>,
         change: impl FnOnce(&mut Meta),
-        also: Option<(u32, &dyn Fn(&mut [u64]))>,
+        also: Option<OtherPage<'_>>,
     ) -> Result<()> {
         let index = self.index;
         // Low blocks are used first.

@@ -4,18 +4,18 @@
 use std::cell::Cell;
 
 use bloom_ident_core::sigfile::merge_policy::{Choice, Sizes};
-use bloom_ident_core::sigfile::merging::{Merge, MAX_SOURCES};
+use bloom_ident_core::sigfile::merging::{SegmentMerge, MAX_SOURCES};
 use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::{ErrorKind, Result};
 use pgrx::pg_sys;
 
-use super::merging::{MergeSources, StepSize};
+use super::merging::{MergeSources, MergeStepSize};
 use super::MergeLock;
 use crate::pg::error::warn;
 use crate::sigfile::meta;
 
 /// What an insert does at a time: some two milliseconds at most, but for the postings of large segments.
-const STEP: StepSize = StepSize {
+const STEP: MergeStepSize = MergeStepSize {
     pages: 16,
     memory: 6 << 20,
     interruptible: false,
@@ -109,7 +109,7 @@ fn alone(meta: &Meta, part: Part) -> MergeSources {
 /// Goes on with a merge until as much of it is done as is due, or so many pages are written.
 ///
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
-fn go_on(lock: &MergeLock<'_>, merge: &Merge, due: f64, pages: &mut u32) -> Result<()> {
+fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) -> Result<()> {
     let mut merge = merge.clone();
     while *pages > 0 && (merge.done() < due || due >= 1.0) {
         match lock.step(&merge, STEP) {
@@ -128,7 +128,7 @@ fn go_on(lock: &MergeLock<'_>, merge: &Merge, due: f64, pages: &mut u32) -> Resu
 /// Goes on to the end.
 ///
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
-fn finish(lock: &MergeLock<'_>, merge: Merge) -> Result<()> {
+fn finish(lock: &MergeLock<'_>, merge: SegmentMerge) -> Result<()> {
     let mut pages = u32::MAX;
     go_on(lock, &merge, 1.0, &mut pages)
 }
@@ -137,7 +137,11 @@ fn finish(lock: &MergeLock<'_>, merge: Merge) -> Result<()> {
 /// would have read it is given up, and the tail sealed without it.
 ///
 /// Errors: others than damage of a segment.
-fn give_up(lock: &MergeLock<'_>, merge: &Merge, error: bloom_ident_core::Error) -> Result<()> {
+fn give_up(
+    lock: &MergeLock<'_>,
+    merge: &SegmentMerge,
+    error: bloom_ident_core::Error,
+) -> Result<()> {
     if error.kind() != ErrorKind::Corrupted || merge.segments.is_empty() {
         return Err(error);
     }
@@ -170,7 +174,7 @@ pub fn is_starved(lock: &MergeLock<'_>, meta: &Meta, part: Part) -> bool {
 fn begin(
     lock: &MergeLock<'_>,
     meta: &Meta,
-    merges: &[Merge],
+    merges: &[SegmentMerge],
     part: Part,
     bulk: bool,
 ) -> Result<()> {

@@ -2,7 +2,7 @@
 //! written anew, like those that are small.
 
 use bloom_ident_core::sigfile::{
-    Geometry, Merge, Meta, Part, RowPage, RowPageMut, RowPages, SegmentEntry,
+    Geometry, Meta, Part, RowPage, RowPageMut, RowPages, SegmentEntry, SegmentMerge,
 };
 use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, PgBox};
@@ -96,7 +96,7 @@ impl BulkDelete<'_> {
     /// The pages of rows that a merge has written so far. Returns its dead rows, old and new.
     ///
     /// Errors: a damaged page; out of memory.
-    fn merge(&mut self, meta: &Meta, merge: &Merge) -> Result<u32> {
+    fn merge(&mut self, meta: &Meta, merge: &SegmentMerge) -> Result<u32> {
         let geometry = meta.geometry(merge.part);
         let list = work_list(self.index, merge)?;
         let rows = RowPages {

@@ -2,7 +2,7 @@
 
 use bloom_ident_core::sigfile::chunk::MIN_ROWS;
 use bloom_ident_core::sigfile::merging::{
-    encode, Merge, Phase, RowPosition, MAX_MERGES, MAX_SOURCES,
+    encode, Phase, RowPosition, SegmentMerge, MAX_MERGES, MAX_SOURCES,
 };
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::{Meta, Part};
@@ -23,7 +23,7 @@ impl MergeLock<'_> {
     /// nothing to merge.
     ///
     /// Errors: a damaged page; out of memory.
-    pub fn begin(&self, sources: &MergeSources, rows: u64) -> Result<Option<Merge>> {
+    pub fn begin(&self, sources: &MergeSources, rows: u64) -> Result<Option<SegmentMerge>> {
         let index = self.index;
         let meta = self.with_page_of_merges()?;
         let mut merges = self.merges(&meta)?;
@@ -42,7 +42,7 @@ impl MergeLock<'_> {
             return Ok(None);
         }
         let (expected, entered) = (expected as u32, meta.entered());
-        let merge = Merge {
+        let merge = SegmentMerge {
             generation: meta.next_generation,
             part,
             phase: Phase::Rows,
@@ -113,7 +113,7 @@ impl MergeLock<'_> {
     /// Gives a merge up: its pages are free.
     ///
     /// Errors: a damaged page; out of memory.
-    pub fn abandon(&self, merge: &Merge) -> Result<()> {
+    pub fn abandon(&self, merge: &SegmentMerge) -> Result<()> {
         let index = self.index;
         let list = work_list(index, merge)?;
         let meta = meta::read(index);

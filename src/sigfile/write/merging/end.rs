@@ -11,11 +11,11 @@ use bloom_ident_core::Result;
 use super::super::chains::{chain_pages, write_chain};
 use super::super::free_list::list_pages;
 use super::sources::segments;
-use super::Step;
+use super::MergeStep;
 use crate::sigfile::page::{PageKind, PageLog};
 use crate::sigfile::read::describe;
 
-impl Step<'_, '_> {
+impl MergeStep<'_, '_> {
     /// Writes the description, and puts the segment in the place of its sources.
     ///
     /// Errors: a damaged page; out of memory; more than a metapage holds.

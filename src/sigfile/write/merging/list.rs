@@ -3,11 +3,11 @@
 use bloom_ident_core::sigfile::words::{join, split};
 use bloom_ident_core::Result;
 
-use super::Step;
+use super::MergeStep;
 use crate::sigfile::page::chain::{fill, CHAIN_ROOM};
 use crate::sigfile::page::{BlankPage, PageKind, PageLog, META};
 
-impl<'r> Step<'_, 'r> {
+impl<'r> MergeStep<'_, 'r> {
     /// Blocks that wait to be used.
     fn waiting(&self) -> usize {
         self.list.words.len() - self.merge.written as usize

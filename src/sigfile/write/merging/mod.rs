@@ -9,7 +9,7 @@ mod postings;
 mod rows;
 mod sources;
 
-use bloom_ident_core::sigfile::merging::{decode, encode, Merge, Phase};
+use bloom_ident_core::sigfile::merging::{decode, encode, Phase, SegmentMerge};
 use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::Result;
 
@@ -29,7 +29,7 @@ pub struct MergeSources {
 
 /// How much is done in one step.
 #[derive(Clone, Copy)]
-pub struct StepSize {
+pub struct MergeStepSize {
     /// Pages of rows.
     pub pages: usize,
     /// Bytes for sorting postings.
@@ -39,21 +39,21 @@ pub struct StepSize {
 }
 
 /// A merge that goes on, while the merge lock is held.
-pub struct Step<'l, 'r> {
+pub struct MergeStep<'l, 'r> {
     lock: &'l MergeLock<'r>,
     meta: Meta,
-    merge: Merge,
+    merge: SegmentMerge,
     list: WorkList,
     /// Words of the list from this one on are not written yet.
     unsaved: usize,
-    size: StepSize,
+    size: MergeStepSize,
 }
 
 impl<'r> MergeLock<'r> {
     /// The merges in progress.
     ///
     /// Errors: a damaged page.
-    pub fn merges(&self, meta: &Meta) -> Result<Vec<Merge>> {
+    pub fn merges(&self, meta: &Meta) -> Result<Vec<SegmentMerge>> {
         merges(self.index, meta)
     }
 
@@ -67,10 +67,10 @@ impl<'r> MergeLock<'r> {
     /// Does a step of a merge. Returns its number of pages as yet; `None` when it is at its end, and the segment in its place.
     ///
     /// Errors: a damaged page; out of memory.
-    pub fn step(&self, merge: &Merge, size: StepSize) -> Result<Option<Merge>> {
+    pub fn step(&self, merge: &SegmentMerge, size: MergeStepSize) -> Result<Option<SegmentMerge>> {
         let meta = meta::read(self.index);
         let list = work_list(self.index, merge)?;
-        let mut step = Step {
+        let mut step = MergeStep {
             lock: self,
             meta,
             merge: merge.clone(),
@@ -91,7 +91,7 @@ impl<'r> MergeLock<'r> {
     }
 }
 
-impl Step<'_, '_> {
+impl MergeStep<'_, '_> {
     /// Writes to the index how far the merge has come.
     ///
     /// Errors: a damaged page; out of memory.
@@ -111,7 +111,7 @@ fn change_merge(
     index: SigfileIndex<'_>,
     meta: &Meta,
     generation: u64,
-    change: impl FnOnce(&mut Merge),
+    change: impl FnOnce(&mut SegmentMerge),
 ) -> Result<()> {
     let mut page = index.exclusive(meta.work).expect(PageKind::Merges, 0)?;
     let wrong = |e: bloom_ident_core::Error| index.damaged(meta.work, e.message());

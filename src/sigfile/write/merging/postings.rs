@@ -6,7 +6,7 @@ use bloom_ident_core::sigfile::write::PostingSorter;
 use bloom_ident_core::sigfile::{Pages, Part, RowPages};
 use bloom_ident_core::Result;
 
-use super::Step;
+use super::MergeStep;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 use crate::sigfile::page::{PageGuard, PageKind, SharedLock, SigfileIndex};
 
@@ -52,7 +52,7 @@ impl Pages for WrittenPages<'_, '_> {
     }
 }
 
-impl<'r> Step<'_, 'r> {
+impl<'r> MergeStep<'_, 'r> {
     /// The pages that are written.
     pub fn pages(&self) -> WrittenPages<'_, 'r> {
         let geometry = self.meta.geometry(self.merge.part);

@@ -6,13 +6,13 @@ use bloom_ident_core::sigfile::{Pages, Part, RowPageMut};
 use bloom_ident_core::Result;
 
 use super::sources::{segments, RowSources};
-use super::Step;
+use super::MergeStep;
 use crate::sigfile::page::PageKind;
 
 /// Pages of rows that the chunks are chosen by.
 const SAMPLED_PAGES: u32 = 128;
 
-impl Step<'_, '_> {
+impl MergeStep<'_, '_> {
     /// Writes some pages of rows; at the end of the rows, chooses the chunks.
     ///
     /// Errors: a damaged page; out of memory.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use bloom_ident_core::sigfile::{Geometry, Merge, Meta, Pages, RowPage, SignatureRow};
+use bloom_ident_core::sigfile::{Geometry, Meta, Pages, RowPage, SegmentMerge, SignatureRow};
 use bloom_ident_core::sort::order_by_count;
 use bloom_ident_core::{Error, Result};
 
@@ -100,7 +100,7 @@ impl<'a> TailSource<'a> {
     }
 }
 
-enum Source<'a> {
+enum RowSource<'a> {
     Segment(Box<SegmentSource<'a>>),
     Tail(TailSource<'a>),
 }
@@ -111,7 +111,7 @@ enum Source<'a> {
 pub fn segments(
     index: SigfileIndex<'_>,
     meta: &Meta,
-    merge: &Merge,
+    merge: &SegmentMerge,
 ) -> Result<Vec<Rc<SegmentDescription>>> {
     let of = |generation: &u64| {
         let entry = meta.segments.iter().find(|s| s.generation == *generation);
@@ -124,7 +124,7 @@ pub fn segments(
 }
 
 /// The rows of a merge.
-pub struct RowSources<'a>(Vec<Source<'a>>);
+pub struct RowSources<'a>(Vec<RowSource<'a>>);
 
 impl<'a> RowSources<'a> {
     /// `segments` are those of the merge.
@@ -133,23 +133,23 @@ impl<'a> RowSources<'a> {
     pub fn new(
         index: SigfileIndex<'a>,
         meta: &Meta,
-        merge: &Merge,
+        merge: &SegmentMerge,
         segments: &'a [Rc<SegmentDescription>],
     ) -> Result<RowSources<'a>> {
         let of = |description: &'a Rc<SegmentDescription>| {
-            Source::Segment(Box::new(SegmentSource {
+            RowSource::Segment(Box::new(SegmentSource {
                 reader: SegmentReader::new(index, description),
                 description,
                 page: None,
                 words: Vec::new(),
             }))
         };
-        let mut sources: Vec<Source<'a>> = segments.iter().map(of).collect();
+        let mut sources: Vec<RowSource<'a>> = segments.iter().map(of).collect();
         let pages = TailBlocks::beginning(meta, merge.part, merge.tail as usize);
         if pages.len() < merge.tail as usize {
             return Err(index.damaged(meta.work, "a merge takes more of a tail than there is"));
         }
-        sources.push(Source::Tail(TailSource::new(
+        sources.push(RowSource::Tail(TailSource::new(
             index,
             meta.geometry(merge.part),
             pages,
@@ -165,8 +165,8 @@ impl<'a> RowSources<'a> {
     /// The rows of a popcount in a source, dead ones among them: as many in each step.
     pub fn count(&self, source: usize, popcount: u32) -> u32 {
         match &self.0[source] {
-            Source::Segment(s) => s.description.segment.range(popcount, popcount).len() as u32,
-            Source::Tail(t) => t.first[popcount as usize + 1] - t.first[popcount as usize],
+            RowSource::Segment(s) => s.description.segment.range(popcount, popcount).len() as u32,
+            RowSource::Tail(t) => t.first[popcount as usize + 1] - t.first[popcount as usize],
         }
     }
 
@@ -175,11 +175,11 @@ impl<'a> RowSources<'a> {
     /// Errors: a damaged page.
     pub fn row(&mut self, source: usize, popcount: u32, i: u32) -> Result<SignatureRow<'_>> {
         match &mut self.0[source] {
-            Source::Segment(s) => {
+            RowSource::Segment(s) => {
                 let first = s.description.segment.range(popcount, popcount).start;
                 s.row(first + i)
             }
-            Source::Tail(t) => t.row(popcount, i),
+            RowSource::Tail(t) => t.row(popcount, i),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The metapage: which segments there are, where new rows are, and which blocks are free.
+//! How a metapage is stored.
 //!
 //! | word | content |
 //! |---|---|
@@ -20,12 +20,12 @@
 //!
 //! Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of generation 0.
 
-use super::bytes::{halves, halves_mut};
-use super::posting::MAX_ROWS;
-use super::rows::Geometry;
-use super::words::{join, split};
+use super::{FreeList, Meta, Part, SegmentEntry, BLOCK};
 use crate::filter::{newer_version, Shape, VERSION as SIGNATURE_VERSION};
-use crate::{Error, ErrorKind, Result};
+use crate::sigfile::bytes::{halves, halves_mut};
+use crate::sigfile::posting::MAX_ROWS;
+use crate::sigfile::words::{join, split};
+use crate::{Error, Result};
 
 /// "BISF"
 const MAGIC: u32 = 0x4653_4942;
@@ -35,9 +35,6 @@ const VERSION: u16 = 2;
 
 /// The first version, which is read, and written anew as the current one.
 const FIRST_VERSION: u16 = 1;
-
-/// Block of the metapage. No other page has this number.
-pub const BLOCK: u32 = 0;
 
 // Words at which the tables begin, and how much they hold.
 
@@ -72,98 +69,19 @@ pub const LEAST_WORDS: usize = TAIL_AT + NULLS_WORDS;
 
 const _: () = assert!(FREE_AT == 200 && MARKS_AT == 264 && BASES_AT == 296 && TAIL_AT == 330);
 
-/// Generations that the tails begin with: no page of one is taken for a page of the other.
-const FIRST_GENERATIONS: [u64; 2] = [1, 1 << 63];
-
-/// Two kinds of rows, kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Rows with a signature.
-    Signatures = 0,
-    /// NULL instead of a signature.
-    Nulls = 1,
+/// Where on a page of so many words the blocks of the tail of a part are.
+pub fn tail_words(part: Part, page_words: usize) -> std::ops::Range<usize> {
+    tail_words_of(part, page_words, VERSION)
 }
 
-impl Part {
-    /// Both, in the order of their numbers.
-    pub const ALL: [Part; 2] = [Part::Signatures, Part::Nulls];
-
-    /// Where on a page of so many words the blocks of the tail are, in a format version.
-    fn tail_words(self, page_words: usize, version: u16) -> std::ops::Range<usize> {
-        let nulls_at = page_words - NULLS_WORDS;
-        match self {
-            Part::Signatures if version == FIRST_VERSION => FIRST_TAIL_AT..nulls_at,
-            Part::Signatures => TAIL_AT..nulls_at,
-            Part::Nulls => nulls_at..page_words,
-        }
+/// The same in a format version.
+fn tail_words_of(part: Part, page_words: usize, version: u16) -> std::ops::Range<usize> {
+    let nulls_at = page_words - NULLS_WORDS;
+    match part {
+        Part::Signatures if version == FIRST_VERSION => FIRST_TAIL_AT..nulls_at,
+        Part::Signatures => TAIL_AT..nulls_at,
+        Part::Nulls => nulls_at..page_words,
     }
-}
-
-/// A segment, as the metapage knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SegmentEntry {
-    /// The number that the stamps of its pages have.
-    pub generation: u64,
-    /// Its rows, the dead ones included.
-    pub rows: u32,
-    /// How many of them are known to be dead.
-    pub dead: u32,
-    /// First block of its description.
-    pub map: u32,
-    /// All its pages, map included.
-    pub pages: u32,
-    /// Which rows it has.
-    pub part: Part,
-}
-
-/// Blocks that are free as soon as no snapshot is older than `horizon`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FreeList {
-    /// A full transaction id.
-    pub horizon: u64,
-    /// First block of the chain that the list is written on.
-    pub first: u32,
-    /// How many blocks it names.
-    pub blocks: u32,
-    /// [`Meta::entered`] when it was made.
-    pub entered: u64,
-}
-
-/// A page of a tail, as the metapage knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TailBlock {
-    /// Its block.
-    pub block: u32,
-    /// What its stamp has for a generation; a page of the first format version has 0.
-    pub generation: u64,
-}
-
-/// What a metapage says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meta {
-    /// A random number.
-    pub identity: u64,
-    /// Greater than the generation of every segment, and of every merge.
-    pub next_generation: u64,
-    /// Block of the page of merges, [`BLOCK`] for none.
-    pub work: u32,
-    /// Merges on that page.
-    pub merges: u16,
-    /// Rows that have left the tails.
-    pub sealed: u64,
-    /// Blocks for the next pages of tails; nobody can be reading them any more.
-    pub stock: Vec<u32>,
-    /// By generation.
-    pub segments: Vec<SegmentEntry>,
-    /// Lists of free blocks.
-    pub free: Vec<FreeList>,
-    /// Blocks of the tails, one list for each [`Part`].
-    pub tails: [Vec<u32>; 2],
-    /// Generation of the first page of each tail; the others follow one by one.
-    bases: [u64; 2],
-    shape: u64,
-    /// One for each [`Part`].
-    geometries: [Geometry; 2],
 }
 
 /// Versions count from 1, as those of signatures do, and higher ones than these are damage.
@@ -188,93 +106,6 @@ fn check_format(version: u16, shape: u64) -> Result<()> {
 }
 
 impl Meta {
-    /// That of an empty index, with pages of so many words: [`LEAST_WORDS`] at least.
-    ///
-    /// Errors: shorter pages.
-    pub fn new(page_words: usize, identity: u64, thresholds: bool) -> Result<Meta> {
-        if page_words < LEAST_WORDS {
-            return Err(Error::new(
-                ErrorKind::LimitExceeded,
-                format!("page of {page_words} words is too short for a sigfile index"),
-            )
-            .detail(format!("The metapage has {LEAST_WORDS} words at least.")));
-        }
-        Ok(Meta {
-            identity,
-            next_generation: 1,
-            work: BLOCK,
-            merges: 0,
-            sealed: 0,
-            stock: Vec::new(),
-            segments: Vec::new(),
-            free: Vec::new(),
-            tails: [Vec::new(), Vec::new()],
-            bases: FIRST_GENERATIONS,
-            shape: 0,
-            geometries: [
-                Geometry::new(page_words, 0, thresholds)?,
-                Geometry::new(page_words, 1, false)?,
-            ],
-        })
-    }
-
-    /// The first eight bytes of all signatures, 0 as long as there is no row.
-    pub fn shape(&self) -> u64 {
-        self.shape
-    }
-
-    /// From now on signatures begin with these eight bytes; 0 for none.
-    ///
-    /// Errors: signatures of this shape do not fit a page.
-    pub fn set_shape(&mut self, shape: u64) -> Result<()> {
-        let [geometry, _] = &mut self.geometries;
-        let bits = Shape::of_tag(shape).m();
-        *geometry = Geometry::new(geometry.page_words, bits, geometry.thresholds)?;
-        self.shape = shape;
-        Ok(())
-    }
-
-    /// Whether rows have thresholds of their own.
-    pub fn thresholds(&self) -> bool {
-        self.geometry(Part::Signatures).thresholds
-    }
-
-    /// How rows of a part lie on pages.
-    pub fn geometry(&self, part: Part) -> Geometry {
-        self.geometries[part as usize]
-    }
-
-    /// Words of a page's content.
-    fn page_words(&self) -> usize {
-        self.geometry(Part::Signatures).page_words
-    }
-
-    /// Pages that the tail of a part can have.
-    pub fn most_pages(&self, part: Part) -> usize {
-        2 * part.tail_words(self.page_words(), VERSION).len()
-    }
-
-    /// Whether all of it fits a page.
-    ///
-    /// Errors: more than a metapage holds.
-    pub fn check_size(&self) -> Result<()> {
-        let tail_fits = |part: Part| self.tail(part).len() <= self.most_pages(part);
-        if self.segments.len() <= MAX_SEGMENTS
-            && self.free.len() <= MAX_FREE
-            && self.stock.len() <= MAX_STOCK
-            && Part::ALL.into_iter().all(tail_fits)
-        {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!(
-                "sigfile index cannot hold more than {MAX_SEGMENTS} segments of {MAX_ROWS} rows"
-            ),
-        )
-        .hint("Partition the table, or run VACUUM to have segments merged."))
-    }
-
     /// Writes what [`Meta::check_size`] has found to fit to the content of a page.
     pub fn encode(&self, words: &mut [u64]) {
         words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | u64::from(self.thresholds()) << 48;
@@ -310,7 +141,7 @@ impl Meta {
             *to = block;
         }
         for part in Part::ALL {
-            let blocks = halves_mut(&mut words[part.tail_words(self.page_words(), VERSION)]);
+            let blocks = halves_mut(&mut words[tail_words(part, self.page_words())]);
             for (to, &block) in blocks.iter_mut().zip(self.tail(part)) {
                 *to = block;
             }
@@ -338,7 +169,7 @@ impl Meta {
         let ((segments, free), tails) = (numbers(words[4]), numbers(words[5]));
         let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
         let lists = words[FREE_AT..MARKS_AT].chunks_exact(2);
-        let tail = |part: Part| halves(&words[part.tail_words(words.len(), version)]);
+        let tail = |part: Part| halves(&words[tail_words_of(part, words.len(), version)]);
         let first = version == FIRST_VERSION;
         let (work, counts) = split(words[6]);
         let (merges, stock) = (counts as u16, (counts >> 16) as usize);
@@ -420,59 +251,6 @@ impl Meta {
             return Err(Error::damaged("a block of new rows is impossible"));
         }
         Ok(())
-    }
-
-    /// Whether no page of the index has been replaced between this and `later`, which was read afterwards.
-    pub fn holds_of(&self, later: &Meta) -> bool {
-        let is_there =
-            |s: &SegmentEntry| later.segments.iter().any(|l| l.generation == s.generation);
-        let tail_is_there = |part: Part| {
-            let same = self.bases[part as usize] == later.bases[part as usize];
-            let own = self.tail(part);
-            own.is_empty() || (same && later.tail(part).starts_with(own))
-        };
-        self.segments.iter().all(is_there) && Part::ALL.into_iter().all(tail_is_there)
-    }
-
-    /// The segments of a part.
-    pub fn segments_of(&self, part: Part) -> impl Iterator<Item = &SegmentEntry> {
-        self.segments.iter().filter(move |s| s.part == part)
-    }
-
-    /// The blocks of the tail of a part.
-    pub fn tail(&self, part: Part) -> &[u32] {
-        &self.tails[part as usize]
-    }
-
-    /// The pages of the tail of a part.
-    pub fn tail_blocks(&self, part: Part) -> impl ExactSizeIterator<Item = TailBlock> + '_ {
-        let base = self.bases[part as usize];
-        let blocks = self.tail(part).iter().enumerate();
-        blocks.map(move |(i, &block)| TailBlock {
-            block,
-            generation: base.wrapping_add(i as u64),
-        })
-    }
-
-    /// Adds a page to the tail of a part.
-    pub fn lengthen(&mut self, part: Part, block: u32) -> TailBlock {
-        self.tails[part as usize].push(block);
-        self.tail_blocks(part).last().expect("just added")
-    }
-
-    /// Takes the first pages from the tail of a part; they had so many rows.
-    pub fn shorten(&mut self, part: Part, pages: usize, rows: u64) {
-        self.tails[part as usize].drain(..pages);
-        self.bases[part as usize] = self.bases[part as usize].wrapping_add(pages as u64);
-        self.sealed = self.sealed.wrapping_add(rows);
-    }
-
-    /// Rows that have been entered, if all pages of tails but the last ones are full. It never descends by more than a page.
-    pub fn entered(&self) -> u64 {
-        let rows = Part::ALL.map(|part| {
-            (self.tail(part).len() as u64).saturating_sub(1) * self.geometry(part).capacity as u64
-        });
-        self.sealed.wrapping_add(rows[0] + rows[1])
     }
 }
 
