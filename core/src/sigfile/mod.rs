@@ -19,6 +19,7 @@ pub mod merge_policy;
 pub mod merging;
 pub mod meta;
 mod pages;
+mod parts;
 pub mod posting;
 pub mod query;
 pub mod rows;

@@ -1,5 +1,6 @@
 //! The metapage: which segments there are, where new rows are, which merges are in progress, and which blocks are free.
 
+mod layout;
 mod stored;
 
 use super::posting::MAX_ROWS;
@@ -7,27 +8,14 @@ use super::rows::Geometry;
 use crate::filter::Shape;
 use crate::{Error, ErrorKind, Result};
 
-pub use stored::{LEAST_WORDS, MAX_FREE, MAX_SEGMENTS, MAX_STOCK};
+pub use super::parts::Part;
+pub use layout::{LEAST_WORDS, MAX_FREE, MAX_SEGMENTS, MAX_STOCK};
 
 /// Block of the metapage. No other page has this number.
 pub const BLOCK: u32 = 0;
 
 /// Generations that the tails begin with: no page of one is taken for a page of the other.
 const FIRST_GENERATIONS: [u64; 2] = [1, 1 << 63];
-
-/// Two kinds of rows, kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Rows with a signature.
-    Signatures = 0,
-    /// NULL instead of a signature.
-    Nulls = 1,
-}
-
-impl Part {
-    /// Both, in the order of their numbers.
-    pub const ALL: [Part; 2] = [Part::Signatures, Part::Nulls];
-}
 
 /// A segment, as the metapage knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +148,7 @@ impl Meta {
 
     /// Pages that the tail of a part can have.
     pub fn most_pages(&self, part: Part) -> usize {
-        2 * stored::tail_words(part, self.page_words()).len()
+        2 * layout::tail_words(part, self.page_words()).len()
     }
 
     /// Whether all of it fits a page.

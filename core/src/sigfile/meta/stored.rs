@@ -20,69 +20,14 @@
 //!
 //! Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of generation 0.
 
-use super::{FreeList, Meta, Part, SegmentEntry, BLOCK};
+use super::layout::*;
+use super::{FreeList, Meta, SegmentEntry, BLOCK};
 use crate::filter::{newer_version, Shape, VERSION as SIGNATURE_VERSION};
 use crate::sigfile::bytes::{halves, halves_mut};
+use crate::sigfile::parts::Part;
 use crate::sigfile::posting::MAX_ROWS;
 use crate::sigfile::words::{join, split};
 use crate::{Error, Result};
-
-/// "BISF"
-const MAGIC: u32 = 0x4653_4942;
-
-/// Version of the format of an index.
-const VERSION: u16 = 2;
-
-/// The first version, which is read, and written anew as the current one.
-const FIRST_VERSION: u16 = 1;
-
-// Words at which the tables begin, and how much they hold.
-
-const SEGMENTS_AT: usize = 8;
-
-/// Segments that an index can have.
-pub const MAX_SEGMENTS: usize = 48;
-
-const FREE_AT: usize = SEGMENTS_AT + 4 * MAX_SEGMENTS;
-
-/// Lists of free blocks that an index can have.
-pub const MAX_FREE: usize = 32;
-
-const MARKS_AT: usize = FREE_AT + 2 * MAX_FREE;
-
-const BASES_AT: usize = MARKS_AT + MAX_FREE;
-
-const STOCK_AT: usize = BASES_AT + 2;
-
-/// Blocks that can be in stock for pages of tails.
-pub const MAX_STOCK: usize = 64;
-
-const TAIL_AT: usize = STOCK_AT + MAX_STOCK / 2;
-
-/// Where the tail began in the first version.
-const FIRST_TAIL_AT: usize = MARKS_AT;
-
-const NULLS_WORDS: usize = 128;
-
-/// The shortest page that a metapage fits, in words: no row with a signature can be added then.
-pub const LEAST_WORDS: usize = TAIL_AT + NULLS_WORDS;
-
-const _: () = assert!(FREE_AT == 200 && MARKS_AT == 264 && BASES_AT == 296 && TAIL_AT == 330);
-
-/// Where on a page of so many words the blocks of the tail of a part are.
-pub fn tail_words(part: Part, page_words: usize) -> std::ops::Range<usize> {
-    tail_words_of(part, page_words, VERSION)
-}
-
-/// The same in a format version.
-fn tail_words_of(part: Part, page_words: usize, version: u16) -> std::ops::Range<usize> {
-    let nulls_at = page_words - NULLS_WORDS;
-    match part {
-        Part::Signatures if version == FIRST_VERSION => FIRST_TAIL_AT..nulls_at,
-        Part::Signatures => TAIL_AT..nulls_at,
-        Part::Nulls => nulls_at..page_words,
-    }
-}
 
 /// Versions count from 1, as those of signatures do, and higher ones than these are damage.
 const FUTURE: std::ops::Range<u16> = VERSION + 1..0x80;
