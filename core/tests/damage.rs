@@ -265,8 +265,7 @@ fn every_bit_of_a_metapage() {
         words[bit / 64] ^= 1 << (bit % 64);
         let name = format!("metapage, bit {bit}");
         if let Some(other) = survives(&name, most, || Meta::decode(&words)) {
-            let unused = (6..8).contains(&(bit / 64));
-            assert_eq!(other == meta, unused, "{name}");
+            assert_ne!(other, meta, "{name}");
             let mut again = vec![1; words.len()];
             other.encode(&mut again);
             assert_eq!(Meta::decode(&again).as_ref(), Ok(&other), "{name}");

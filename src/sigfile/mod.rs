@@ -28,7 +28,7 @@ pub use scan::rows_alike;
 pub use meta::{of_words as meta_of_words, read_for as read_meta_for};
 pub use page::{SigfileIndex, PAGE_WORDS};
 pub use read::cache::segment;
-pub use read::{check_tids, SegmentDescription, SegmentReader, TailPages};
+pub use read::{check_tids, SegmentDescription, SegmentReader, TailBlocks};
 
 // The guard remembers what it has found until this session adds a row.
 pub use write::insert::insertions;

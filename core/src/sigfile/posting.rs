@@ -262,6 +262,11 @@ impl PostingFiller {
         self.values.is_empty()
     }
 
+    /// The least value of those to be written; 0 without any.
+    pub fn least(&self) -> u32 {
+        self.values.first().copied().unwrap_or(0)
+    }
+
     /// Adds a posting; false if the page has no room for it.
     pub fn push(&mut self, value: u32, row: u32) -> bool {
         let base = *self.values.first().unwrap_or(&value);

@@ -54,6 +54,33 @@ impl Postings {
     }
 }
 
+/// Pages of rows of which it is only known how many rows there are.
+#[derive(Clone, Copy, Debug)]
+pub struct RowPages {
+    /// How rows lie on pages.
+    pub geometry: Geometry,
+    /// All rows.
+    pub rows: u32,
+    /// Rows with a signature, which come first.
+    pub present: u32,
+}
+
+impl RowPages {
+    /// The content of one of the pages.
+    ///
+    /// Errors: a page with another number of rows.
+    #[inline(always)]
+    pub fn page<'a>(&self, number: u32, words: &'a [u64]) -> Result<RowPage<'a>> {
+        let capacity = self.geometry.capacity as u32;
+        let before = number.saturating_mul(capacity);
+        let expected = self.rows.saturating_sub(before).min(capacity);
+        if words[0] != u64::from(expected) {
+            return Err(other_rows(words[0], expected).on_page(number));
+        }
+        Ok(RowPage::of_rows(self.geometry, words, expected as usize))
+    }
+}
+
 /// A sealed segment: rows sorted by popcount, null signatures last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
@@ -70,6 +97,16 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Its pages of rows.
+    #[inline(always)]
+    pub fn row_set(&self) -> RowPages {
+        RowPages {
+            geometry: self.geometry,
+            rows: self.rows,
+            present: self.present(),
+        }
+    }
+
     /// Rows whose popcounts are `lo` to `hi`.
     pub fn range(&self, lo: u32, hi: u32) -> std::ops::Range<u32> {
         self.first[lo as usize]..self.first[hi as usize + 1]
@@ -80,13 +117,7 @@ impl Segment {
     /// Errors: a page with another number of rows.
     #[inline(always)]
     pub fn row_page<'a>(&self, number: u32, words: &'a [u64]) -> Result<RowPage<'a>> {
-        let capacity = self.geometry.capacity as u32;
-        let before = number.saturating_mul(capacity);
-        let expected = self.rows.saturating_sub(before).min(capacity);
-        if words[0] != u64::from(expected) {
-            return Err(other_rows(words[0], expected).on_page(number));
-        }
-        Ok(RowPage::of_rows(self.geometry, words, expected as usize))
+        self.row_set().page(number, words)
     }
 
     /// Whether row number `row` is one of those with so many bits.

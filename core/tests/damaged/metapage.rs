@@ -1,6 +1,6 @@
 //! A metapage to damage. The fuzz targets include this file too.
 
-use bloom_ident_core::sigfile::meta::{FreeList, MAX_FREE, MAX_SEGMENTS};
+use bloom_ident_core::sigfile::meta::{FreeList, MAX_FREE, MAX_SEGMENTS, MAX_STOCK};
 use bloom_ident_core::sigfile::{Meta, Part, SegmentEntry};
 
 /// What the metapage says of an index that has as much of everything as it can.
@@ -22,8 +22,11 @@ pub fn full_metapage(page_words: usize) -> Meta {
         horizon: 900,
         first: 1000 + n,
         blocks: n,
+        entered: 5000 + u64::from(n),
     };
     meta.free = (1..=MAX_FREE as u32).map(list).collect();
+    (meta.work, meta.merges, meta.sealed) = (1900, 3, 1 << 40);
+    meta.stock = (1901..).take(MAX_STOCK).collect();
     meta.tails = Part::ALL.map(|part| (2000..).take(meta.most_pages(part)).collect());
     meta
 }

@@ -16,7 +16,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::relation::OpenRelation;
 use crate::pg::tid::Tid;
-use crate::sigfile::{read_meta_for, segment, SegmentReader, SigfileIndex, TailPages};
+use crate::sigfile::{read_meta_for, segment, SegmentReader, SigfileIndex, TailBlocks};
 
 /// A batch is worth while with one row for so many rows that are read.
 const ROWS_FOR_ONE: u64 = 400;
@@ -156,7 +156,8 @@ impl OpenTarget<'_> {
         let index = unsafe { SigfileIndex::of(&self.index) };
         search.follow(0);
         let geometry = self.meta.geometry(Part::Signatures);
-        for page in TailPages::new(index, &self.meta, Part::Signatures) {
+        let tail = TailBlocks::of(&self.meta, Part::Signatures);
+        for page in tail.shared(index, geometry) {
             let page = page.or_raise();
             let rows = RowPage::growing(geometry, page.words());
             let passed = rows.and_then(|rows| search.pass(&rows));

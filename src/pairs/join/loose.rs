@@ -13,7 +13,7 @@ use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::file::TemporaryFile;
-use crate::sigfile::{check_tids, ExternalSort, SegmentReader, TailPages};
+use crate::sigfile::{check_tids, ExternalSort, SegmentReader, TailBlocks};
 
 /// The tables and tids of loose rows by their numbers from 1. They are in memory or, if they are many, in a temporary file.
 pub struct Origins {
@@ -137,7 +137,8 @@ pub fn loose<'a>(
                 check_for_interrupts();
             }
         }
-        let tail = TailPages::new(table.index(), &table.meta, Part::Signatures);
+        let blocks = TailBlocks::of(&table.meta, Part::Signatures);
+        let tail = blocks.shared(table.index(), here);
         // SAFETY: the snapshot stays active until the table is closed.
         for page in unsafe { tail.with_snapshot(table.snapshot) } {
             let page = page.or_raise();

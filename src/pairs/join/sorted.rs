@@ -27,7 +27,7 @@ enum SortedStore {
 
 impl Sorted {
     /// Errors: more rows than can be numbered.
-    pub fn new(geometry: Geometry, runs: SortedRuns<'static>) -> Sorted {
+    pub fn new(geometry: Geometry, runs: SortedRuns) -> Sorted {
         let mut runs = match runs.into_memory() {
             Ok(collected) => {
                 return Sorted {

@@ -10,10 +10,10 @@ use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use crate::sigfile::meta;
-use crate::sigfile::page::SigfileIndex;
-use crate::sigfile::read::{in_use, load, read_list, SegmentReader, TailPages};
+use crate::sigfile::page::{SigfileIndex, SigfileTable, META};
+use crate::sigfile::read::{in_use, load, read_list, SegmentReader, TailBlocks};
 use crate::sigfile::scan::IndexScan;
-use crate::sigfile::write::IndexRow;
+use crate::sigfile::write::{IndexRow, MergeLock};
 
 /// What the index says of rows of a range of the table's blocks.
 struct ExpectedRows<'r> {
@@ -123,7 +123,6 @@ fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
 /// Errors: what is wrong first; out of memory.
 fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
     // What is remembered of segments is read again.
-    let blocks = index.blocks();
     for entry in &meta.segments {
         let loaded = load(index, meta, entry)?;
         let mut reader = SegmentReader::new(index, &loaded);
@@ -133,22 +132,52 @@ fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
             reader.tick();
         }
     }
-    let mut used = in_use(index, meta, blocks)?;
-    for list in &meta.free {
-        // What a crash has left of a new page never came to a standby.
-        let free = read_list(index, list)?
-            .0
-            .into_iter()
-            .filter(|&b| b < blocks);
-        for block in free {
-            if !used.claim(block) {
-                return Err(index.damaged(block, "the block is free and in use, or free twice"));
-            }
+    check_blocks(index)?;
+    for part in Part::ALL {
+        for page in TailBlocks::of(meta, part).shared(index, meta.geometry(part)) {
+            page?.checked_rows()?;
         }
     }
-    for part in Part::ALL {
-        for page in TailPages::new(index, meta, part) {
-            page?.checked_rows()?;
+    Ok(())
+}
+
+/// Every block belongs to one thing only. Blocks are used all the time by whoever merges; so this holds the merge lock. On a standby
+/// it looks again if they were used meanwhile.
+///
+/// Errors: what is wrong first; out of memory.
+fn check_blocks(index: SigfileIndex<'_>) -> Result<()> {
+    // SAFETY: a state of the server is asked for.
+    let standby = unsafe { pg_sys::RecoveryInProgress() };
+    let lock = (!standby).then(|| MergeLock::wait(index, SigfileTable::UNKNOWN));
+    let mut left = ATTEMPTS;
+    loop {
+        let (meta, blocks) = {
+            let metapage = index.share(META);
+            (meta::of_page(&metapage), index.blocks())
+        };
+        let found = blocks_of(index, &meta, blocks);
+        left -= 1;
+        if found.is_ok() || lock.is_some() || left == 0 || meta::read(index) == meta {
+            return found;
+        }
+        check_for_interrupts();
+    }
+}
+
+/// How often a standby looks at the blocks while these are used.
+const ATTEMPTS: u32 = 100;
+
+/// Errors: a block that belongs to two things; damaged lists; out of memory.
+fn blocks_of(index: SigfileIndex<'_>, meta: &Meta, blocks: u32) -> Result<()> {
+    let mut used = in_use(index, meta, blocks, false)?;
+    let mut free = meta.stock.clone();
+    for list in &meta.free {
+        free.extend(read_list(index, list)?.0);
+    }
+    // What a crash has left of a new page never came to a standby.
+    for block in free.into_iter().filter(|&block| block < blocks) {
+        if !used.claim(block) {
+            return Err(index.damaged(block, "the block is free and in use, or free twice"));
         }
     }
     Ok(())

@@ -9,13 +9,13 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::catalog::privileges::{self, current_user, is_owner};
-use crate::pg::entry;
 use crate::pg::error::{raise_as, OrRaise};
 use crate::pg::relation::OpenRelation;
+use crate::pg::{check_for_interrupts, entry};
 use crate::sigfile::is_sigfile;
 use crate::sigfile::meta;
 use crate::sigfile::page::{SigfileIndex, SigfileTable};
-use crate::sigfile::write::{compact, MergeLock};
+use crate::sigfile::write::{Compaction, MergeLock};
 
 /// A sigfile index and its table, open and locked. Both are closed, and their locks released, when this is dropped.
 struct OpenedSigfile {
@@ -128,9 +128,16 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     }
     let opened = OpenedSigfile::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
     let (index, table) = (opened.index(), opened.table());
+    let compaction = Compaction {
+        index,
+        table,
+        all: true,
+        pause: check_for_interrupts,
+    };
+    compaction.run().or_raise();
     let lock = MergeLock::wait(index, table);
-    compact(&lock, true).or_raise();
     lock.sweep().or_raise();
+    lock.truncate().or_raise();
     let left = meta::read(index).segments.len();
     drop(lock);
     left as i32

@@ -13,7 +13,7 @@ use crate::pg::function::record::record;
 use crate::pg::values::varlena::NewValue;
 use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
-use crate::sigfile::read::{cache, read_list, SegmentDescription, SegmentReader, TailPages};
+use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailBlocks};
 
 /// `(segments integer, rows, dead_rows, tail_rows, null_rows, bytes, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
 #[entry]
@@ -26,19 +26,13 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
     };
     let mut tail_rows = [0i64; 2];
     for part in Part::ALL {
-        for page in TailPages::new(index, &meta, part) {
+        for page in TailBlocks::of(&meta, part).shared(index, meta.geometry(part)) {
             let live = page.and_then(|page| page.live_rows()).or_raise();
             tail_rows[part as usize] += live as i64;
         }
     }
-    let free: u32 = meta
-        .free
-        .iter()
-        .map(|list| {
-            let (blocks, pages) = read_list(index, list).or_raise();
-            (blocks.len() + pages.len()) as u32
-        })
-        .sum();
+    let listed = meta.free.iter().map(|list| list.blocks).sum::<u32>();
+    let free = listed + meta.stock.len() as u32;
     let block_size = i64::from(pg_sys::BLCKSZ);
     let largest = meta.segments_of(Part::Signatures).max_by_key(|s| s.rows);
     let (widths, entropy) = match largest {

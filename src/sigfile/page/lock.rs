@@ -168,6 +168,14 @@ impl<'r, L: PageLock> PageGuard<'r, L> {
             && stamp.generation == generation
     }
 
+    /// Kind and generation of the page, `None` if it is not initialised or of an unknown kind.
+    pub fn kind(&self) -> Option<(PageKind, u64)> {
+        let stamp = self.stamp();
+        let known = stamp.signature == SIGNATURE && stamp.layout == LAYOUT;
+        let kind = PageKind::ALL.into_iter().find(|&k| k as u16 == stamp.kind);
+        kind.filter(|_| known).map(|kind| (kind, stamp.generation))
+    }
+
     /// The page, if it is of this kind and generation.
     ///
     /// Errors: it is not.

@@ -73,12 +73,8 @@ const _: () = {
 #[repr(u16)]
 pub enum PageKind {
     Meta = 1,
-    /// Rows in the order of their arrival.
-    ///
-    /// A tail page never comes from a list of free blocks. Tail pages have no generation, so an insert that has read an
-    /// old metapage could not tell a page that was sealed from one that is the tail again, perhaps that of the other part;
-    /// and [`Meta::holds_of`](bloom_ident_core::sigfile::Meta::holds_of) compares tails by their blocks. Besides, free lists
-    /// are used up under the merge lock, which an insert does not hold.
+    /// Rows in the order of their arrival. Its generation is its own: an insert that has read an old metapage can tell a
+    /// page that was sealed from one that is of a tail again, perhaps of that of the other part.
     Tail = 2,
     /// Rows of a segment, by popcount.
     Rows = 3,
@@ -87,9 +83,25 @@ pub enum PageKind {
     Map = 5,
     /// Numbers of blocks to be used again.
     Free = 6,
+    /// The merges in progress.
+    Merges = 7,
+    /// Pages of a segment that is being written.
+    Work = 8,
 }
 
 impl PageKind {
+    /// All of them.
+    pub const ALL: [PageKind; 8] = [
+        PageKind::Meta,
+        PageKind::Tail,
+        PageKind::Rows,
+        PageKind::Postings,
+        PageKind::Map,
+        PageKind::Free,
+        PageKind::Merges,
+        PageKind::Work,
+    ];
+
     /// The kind of a segment's page of this number. Row pages come first; there are `row_pages` of them.
     #[inline]
     pub fn of_segment_page(number: u32, row_pages: u32) -> PageKind {

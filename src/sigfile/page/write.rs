@@ -94,12 +94,29 @@ impl PageGuard<'_, ExclusiveLock> {
         }
     }
 
+    /// [`PageGuard::change`] of this page and of another one, in one record of the log: both or none.
+    pub fn change_both(
+        &mut self,
+        other: &mut PageGuard<'_, ExclusiveLock>,
+        change: impl FnOnce(&mut [u64], &mut [u64]),
+    ) {
+        // SAFETY: both buffers are pinned and locked exclusively, and they are two: no process locks a buffer twice.
+        // Generic WAL hands out a copy of each, which become the pages when it is finished.
+        unsafe {
+            let state = pg_sys::GenericXLogStart(self.index().relation());
+            let one = pg_sys::GenericXLogRegisterBuffer(state, self.buffer(), 0);
+            let two = pg_sys::GenericXLogRegisterBuffer(state, other.buffer(), 0);
+            change(content(one), content(two));
+            pg_sys::GenericXLogFinish(state);
+        }
+    }
+
     /// [`PageGuard::change`] of this page, and beginning a new one of the given kind, in one record of the log: both or
     /// none. The content of the new page is all zero.
     pub fn change_and_start(
         &mut self,
         new: BlankPage<'_>,
-        kind: PageKind,
+        (kind, generation): (PageKind, u64),
         change: impl FnOnce(&mut [u64], &mut [u64]),
     ) {
         // SAFETY: both buffers are pinned and locked exclusively, and they are two: no process locks a buffer twice.
@@ -108,7 +125,7 @@ impl PageGuard<'_, ExclusiveLock> {
             let state = pg_sys::GenericXLogStart(self.index().relation());
             let old = pg_sys::GenericXLogRegisterBuffer(state, self.buffer(), 0);
             let new = pg_sys::GenericXLogRegisterBuffer(state, new.0.buffer(), FULL_IMAGE);
-            initialize(new, kind, 0);
+            initialize(new, kind, generation);
             content(new).fill(0);
             change(content(old), content(new));
             pg_sys::GenericXLogFinish(state);

@@ -6,9 +6,10 @@ use bloom_ident_core::sigfile::words::unpack;
 use bloom_ident_core::sigfile::Meta;
 use bloom_ident_core::{Error, Result};
 
-use super::cache;
+use super::{cache, merges, work_list};
 use crate::pg::check_for_interrupts;
-use crate::sigfile::page::chain::{ChainPage, CHAIN_ROOM};
+use crate::pg::relation::has_block;
+use crate::sigfile::page::chain::ChainPage;
 use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
 /// A set of blocks: those that are known to be used for something.
@@ -53,10 +54,10 @@ impl BlockSet {
     }
 }
 
-/// The blocks in use, of `total`: all but those that lists of free blocks name.
+/// The blocks in use, of `total`: all but those that are free. `free`: those, too, which leaves what belongs to nothing.
 ///
 /// Errors: one that is used twice, or that there is not; damaged descriptions; out of memory.
-pub fn in_use(index: SigfileIndex<'_>, meta: &Meta, total: u32) -> Result<BlockSet> {
+pub fn in_use(index: SigfileIndex<'_>, meta: &Meta, total: u32, free: bool) -> Result<BlockSet> {
     let mut used = BlockSet::new(total)?;
     let mut claim = |block: u32| match used.claim(block) {
         true => Ok(()),
@@ -64,19 +65,61 @@ pub fn in_use(index: SigfileIndex<'_>, meta: &Meta, total: u32) -> Result<BlockS
         false => Err(index.damaged(block, &format!("the index has {total} blocks only"))),
     };
     claim(META)?;
+    if meta.work != META {
+        claim(meta.work)?;
+    }
     meta.tails.iter().flatten().try_for_each(|&b| claim(b))?;
     for entry in &meta.segments {
         let loaded = cache::segment(index, meta, entry)?;
         let blocks = loaded.blocks.iter().chain(&loaded.map);
         blocks.copied().try_for_each(&mut claim)?;
     }
+    for merge in &merges(index, meta)? {
+        let list = work_list(index, merge)?;
+        list.pages.iter().try_for_each(|&block| claim(block))?;
+        list.blocks().try_for_each(&mut claim)?;
+    }
+    let mut unused = Vec::new();
     for list in &meta.free {
-        read_list(index, list)?
-            .1
-            .into_iter()
-            .try_for_each(&mut claim)?;
+        let (blocks, pages) = read_list(index, list)?;
+        pages.into_iter().try_for_each(&mut claim)?;
+        unused.extend(blocks);
+    }
+    if free {
+        for block in unused.iter().chain(&meta.stock) {
+            used.claim(*block);
+        }
     }
     Ok(used)
+}
+
+/// Whether a block that was listed as free is in use all the same, or not there: then it must not be written to.
+///
+/// Errors: damage in what tells it; out of memory.
+pub fn is_used(index: SigfileIndex<'_>, meta: &Meta, block: u32) -> Result<bool> {
+    // SAFETY: the relation is open.
+    if !unsafe { has_block(index.relation(), block) } {
+        return Ok(true);
+    }
+    // Its own stamp tells in most cases.
+    let stamp = index.share(block).kind();
+    let of_segment = |generation: u64| {
+        let mut segments = meta.segments.iter();
+        Ok(segments.any(|s| s.generation == generation)
+            || merges(index, meta)?
+                .iter()
+                .any(|m| m.generation == generation))
+    };
+    let doubtful = match stamp {
+        None => false,
+        Some((PageKind::Tail, _)) => meta.tails.iter().flatten().any(|&b| b == block),
+        Some((
+            PageKind::Rows | PageKind::Postings | PageKind::Map | PageKind::Work,
+            generation,
+        )) => of_segment(generation)?,
+        Some((PageKind::Meta | PageKind::Merges | PageKind::Free, _)) => true,
+    };
+    Ok(doubtful && in_use(index, meta, index.blocks(), false)?.has(block))
 }
 
 /// The blocks of a list, and those it is written on.
@@ -84,29 +127,31 @@ pub fn in_use(index: SigfileIndex<'_>, meta: &Meta, total: u32) -> Result<BlockS
 /// Errors: pages that do not make up the list; out of memory.
 pub fn read_list(index: SigfileIndex<'_>, list: &FreeList) -> Result<(Vec<u32>, Vec<u32>)> {
     let (mut blocks, mut pages) = (Vec::new(), Vec::new());
-    let (mut block, mut left) = (list.first, list.blocks as usize);
-    while left > 0 {
+    let (mut block, all) = (list.first, list.blocks as usize);
+    let mut impossible = || {
+        let what = "the list of free blocks is not as long as it ought to be";
+        index.damaged(list.first, what)
+    };
+    while block != META {
         let page = index.share(block).expect(PageKind::Free, 0)?;
-        let here = left.min(2 * CHAIN_ROOM);
-        let link = ChainPage::of(page.words())
-            .filter(|l| l.words.len() == here.div_ceil(2) && l.is_last() == (here == left))
-            .ok_or_else(|| {
-                let what = "the list of free blocks is not as long as it ought to be";
-                index.damaged(block, what)
-            })?;
+        let link = ChainPage::of(page.words()).ok_or_else(&mut impossible)?;
         blocks
-            .try_reserve(here)
-            .map_err(|_| Error::out_of_memory(4 * here))?;
-        blocks.extend(unpack(link.words, here));
-        let next = link.next;
+            .try_reserve(2 * link.words.len())
+            .map_err(|_| Error::out_of_memory(8 * link.words.len()))?;
+        // An odd number of blocks leaves half a word.
+        let here = unpack(link.words, 2 * link.words.len());
+        let before = blocks.len();
+        blocks.extend(here.filter(|&block| block != META));
         pages.push(block);
-        left -= here;
-        block = next;
+        if blocks.len() == before || blocks.len() > all {
+            return Err(impossible());
+        }
+        block = link.next;
         drop(page);
         check_for_interrupts();
     }
-    if blocks.contains(&META) {
-        return Err(index.damaged(list.first, "the metapage is listed as free"));
+    if blocks.len() != all {
+        return Err(impossible());
     }
     Ok((blocks, pages))
 }

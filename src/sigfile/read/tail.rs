@@ -3,15 +3,14 @@
 use std::marker::PhantomData;
 use std::slice::Iter;
 
+use bloom_ident_core::sigfile::meta::TailBlock;
 use bloom_ident_core::sigfile::{Geometry, Meta, Part, RowPage};
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
 use super::check_tids;
 use crate::pg::check_for_interrupts;
-use crate::sigfile::page::{
-    ExclusiveLock, PageGuard, PageKind, PageLock, SharedLock, SigfileIndex,
-};
+use crate::sigfile::page::{PageGuard, PageKind, PageLock, SharedLock, SigfileIndex};
 
 /// A page of a tail, locked.
 pub struct TailPage<'r, L: PageLock = SharedLock> {
@@ -29,14 +28,17 @@ impl<'r, L: PageLock> TailPage<'r, L> {
     pub unsafe fn read(
         index: SigfileIndex<'r>,
         geometry: Geometry,
-        block: u32,
+        tail: TailBlock,
         snapshot: pg_sys::Snapshot,
     ) -> Result<Self> {
-        let page = index.locked(block);
+        let page = index.locked(tail.block);
         // The snapshot comes before the kind: a page that was too old to be kept may be used for something else.
         // SAFETY: the caller knows that the snapshot is there.
         unsafe { page.test_old_snapshot(snapshot) };
-        let page = page.expect(PageKind::Tail, 0)?;
+        // Those of the first format version have none.
+        let of_first_version = page.is(PageKind::Tail, 0);
+        let generation = if of_first_version { 0 } else { tail.generation };
+        let page = page.expect(PageKind::Tail, generation)?;
         Ok(TailPage { page, geometry })
     }
 
@@ -88,38 +90,73 @@ impl<'r, L: PageLock> TailPage<'r, L> {
     }
 }
 
+/// Pages of a tail.
+#[derive(Clone, Debug, Default)]
+pub struct TailBlocks(Vec<TailBlock>);
+
+impl TailBlocks {
+    /// All pages that a metapage has listed for a part.
+    pub fn of(meta: &Meta, part: Part) -> TailBlocks {
+        TailBlocks(meta.tail_blocks(part).collect())
+    }
+
+    /// The first `n` of them.
+    pub fn beginning(meta: &Meta, part: Part, n: usize) -> TailBlocks {
+        TailBlocks(meta.tail_blocks(part).take(n).collect())
+    }
+
+    /// The last of them, if there is one.
+    pub fn last(&self) -> TailBlocks {
+        TailBlocks(self.0.last().copied().into_iter().collect())
+    }
+
+    /// The number of pages.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// One of them.
+    pub fn get(&self, number: usize) -> Option<TailBlock> {
+        self.0.get(number).copied()
+    }
+
+    /// A page to be read, outside of a scan.
+    ///
+    /// Errors: it is no such page.
+    pub fn read<'r>(
+        &self,
+        index: SigfileIndex<'r>,
+        geometry: Geometry,
+        number: usize,
+    ) -> Result<TailPage<'r>> {
+        // SAFETY: there is no snapshot.
+        unsafe { TailPage::read(index, geometry, self.0[number], std::ptr::null_mut()) }
+    }
+
+    /// The pages, to be read.
+    pub fn shared<'a>(&'a self, index: SigfileIndex<'a>, geometry: Geometry) -> TailPages<'a> {
+        TailPages::of_blocks(index, geometry, self)
+    }
+}
+
 /// Walks over the pages of a tail. Each is locked as long as the caller keeps it; who goes on has let go of the one before.
 /// Between two pages it looks for interrupts.
 pub struct TailPages<'a, L: PageLock = SharedLock> {
     index: SigfileIndex<'a>,
     geometry: Geometry,
-    blocks: Iter<'a, u32>,
+    blocks: Iter<'a, TailBlock>,
     /// NULL for none.
     snapshot: pg_sys::Snapshot,
     lock: PhantomData<L>,
 }
 
-impl<'a> TailPages<'a, SharedLock> {
-    /// All pages that a metapage has listed for a part, to be read.
-    pub fn new(index: SigfileIndex<'a>, meta: &'a Meta, part: Part) -> Self {
-        TailPages::of_blocks(index, meta.geometry(part), meta.tail(part))
-    }
-}
-
-impl<'a> TailPages<'a, ExclusiveLock> {
-    /// All pages that a metapage has listed for a part, to be changed.
-    pub fn exclusive(index: SigfileIndex<'a>, meta: &'a Meta, part: Part) -> Self {
-        TailPages::of_blocks(index, meta.geometry(part), meta.tail(part))
-    }
-}
-
 impl<'a, L: PageLock> TailPages<'a, L> {
     /// Some pages of a tail; `geometry` is that of its part.
-    pub fn of_blocks(index: SigfileIndex<'a>, geometry: Geometry, blocks: &'a [u32]) -> Self {
+    pub fn of_blocks(index: SigfileIndex<'a>, geometry: Geometry, blocks: &'a TailBlocks) -> Self {
         TailPages {
             index,
             geometry,
-            blocks: blocks.iter(),
+            blocks: blocks.0.iter(),
             snapshot: std::ptr::null_mut(),
             lock: PhantomData,
         }

@@ -15,7 +15,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::sigfile::page::{SharedLock, SigfileIndex, SigfileTable};
-use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailPage};
+use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailBlocks, TailPage};
 
 /// What one key of a scan asks of a row.
 pub enum Condition {
@@ -51,7 +51,7 @@ pub struct IndexScan<'r> {
     leading: Option<Query>,
     parts: Vec<Part>,
     segments: Vec<Rc<SegmentDescription>>,
-    tails: [Vec<u32>; 2],
+    tails: [TailBlocks; 2],
     geometries: [Option<Geometry>; 2],
     /// The rows' own thresholds count.
     thresholds: bool,
@@ -107,7 +107,7 @@ impl<'r> IndexScan<'r> {
             segments: of_parts
                 .map(|s| cache::segment(index, meta, s).or_raise())
                 .collect(),
-            tails: meta.tails.clone(),
+            tails: Part::ALL.map(|part| TailBlocks::of(meta, part)),
             geometries: Part::ALL.map(geometry),
             thresholds: false,
             parts,
@@ -203,7 +203,7 @@ impl<'r> IndexScan<'r> {
         let mut left = number;
         let (part, block) = self.parts.iter().find_map(|&part| {
             let tail = &self.tails[part as usize];
-            let block = tail.get(left).map(|&b| (part, b));
+            let block = tail.get(left).map(|b| (part, b));
             left = left.saturating_sub(tail.len());
             block
         })?;

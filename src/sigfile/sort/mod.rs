@@ -1,5 +1,5 @@
 //! The external sort: rows on their way into a segment. They are collected in memory, from there in temporary files if they
-//! are many, and in segments that are merged; then all of them are read by popcount.
+//! are many; then all of them are read by popcount.
 
 mod memory;
 mod packed;
@@ -12,7 +12,7 @@ use pgrx::pg_sys;
 
 pub use memory::RowsInMemory;
 pub use packed::{join_tid, split_tid};
-pub use run::{RowRun, SegmentRows, SortedRuns};
+pub use run::{RowRun, SortedRuns};
 use spill::SpilledRows;
 
 /// Collects rows in bounded memory: those that do not fit go to temporary files, sorted.
@@ -79,7 +79,7 @@ impl ExternalSort {
     /// All rows, either all in memory or all in files: what comes next needs the memory.
     ///
     /// Errors: out of memory.
-    pub fn finish(mut self) -> Result<SortedRuns<'static>> {
+    pub fn finish(mut self) -> Result<SortedRuns> {
         if self.levels.is_empty() {
             let rows = self.collected.sorted()?;
             return Ok(SortedRuns::of(self.geometry, vec![RowRun::Memory(rows)]));

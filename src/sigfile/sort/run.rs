@@ -1,60 +1,19 @@
 //! Runs of sorted rows, and merging them.
 
-use bloom_ident_core::sigfile::{Geometry, Pages, RowPage, SignatureRow};
+use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::Result;
 
 use super::spill::SpilledRows;
 use super::RowsInMemory;
 use crate::pg::check_for_interrupts;
-use crate::sigfile::page::SigfileIndex;
-use crate::sigfile::read::{SegmentDescription, SegmentReader};
-
-/// A segment being merged; its pages are copied, so that none is locked while others are written.
-pub struct SegmentRows<'a> {
-    reader: SegmentReader<'a>,
-    description: &'a SegmentDescription,
-    page: Option<u32>,
-    words: Vec<u64>,
-}
-
-impl<'a> SegmentRows<'a> {
-    /// The rows of a segment of the index.
-    pub fn new(index: SigfileIndex<'a>, description: &'a SegmentDescription) -> Self {
-        SegmentRows {
-            reader: SegmentReader::new(index, description),
-            description,
-            page: None,
-            words: Vec::new(),
-        }
-    }
-
-    /// A row by its number in the segment.
-    ///
-    /// Errors: a damaged page.
-    fn row(&mut self, row: u32) -> Result<SignatureRow<'_>> {
-        let segment = &self.description.segment;
-        let geometry = segment.geometry;
-        let number = row / geometry.capacity as u32;
-        if self.page != Some(number) {
-            self.reader.checked(number)?;
-            self.words.clear();
-            self.words.extend_from_slice(self.reader.page(number)?);
-            self.reader.release();
-            self.page = Some(number);
-        }
-        let page = RowPage::new(geometry, &self.words)?;
-        Ok(page.row(row as usize % geometry.capacity))
-    }
-}
 
 /// Rows sorted by popcount, wherever they are.
-pub enum RowRun<'a> {
+pub enum RowRun {
     Memory(RowsInMemory),
     Spilled(SpilledRows),
-    Segment(SegmentRows<'a>),
 }
 
-impl RowRun<'_> {
+impl RowRun {
     /// Passes on the rows of a popcount; called for every popcount, ascending.
     ///
     /// Errors: those of `to`; a damaged page.
@@ -72,23 +31,19 @@ impl RowRun<'_> {
                 }
                 Ok(())
             }
-            RowRun::Segment(segment) => {
-                let mut rows = segment.description.segment.range(popcount, popcount);
-                rows.try_for_each(|row| to(segment.row(row)?))
-            }
         }
     }
 }
 
 /// Rows in several runs, which are merged when they are read.
-pub struct SortedRuns<'a> {
+pub struct SortedRuns {
     geometry: Geometry,
-    runs: Vec<RowRun<'a>>,
+    runs: Vec<RowRun>,
 }
 
-impl<'a> SortedRuns<'a> {
+impl SortedRuns {
     /// Runs of rows of this geometry.
-    pub fn of(geometry: Geometry, runs: Vec<RowRun<'a>>) -> SortedRuns<'a> {
+    pub fn of(geometry: Geometry, runs: Vec<RowRun>) -> SortedRuns {
         SortedRuns { geometry, runs }
     }
 

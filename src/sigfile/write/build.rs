@@ -3,8 +3,8 @@
 use bloom_ident_core::sigfile::{Meta, Part};
 use pgrx::{pg_sys, PgBox};
 
-use super::publish::needs_wal;
-use super::{check_shape, write_segments, BlockPool, IndexRow};
+use super::merge_lock::needs_wal;
+use super::{check_shape, write_segments, IndexRow};
 use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
 use crate::sigfile::class::has_thresholds;
@@ -156,15 +156,13 @@ pub unsafe extern "C-unwind" fn ambuild(
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
         let options = SigfileOptions::of(index);
-        let mut pool = BlockPool::of_new_pages(index, PageLog::Later);
         let mut meta = build.meta;
         for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
             let Some(rows) = rows else { continue };
             let mut runs = rows.finish().or_raise();
             let first = meta.next_generation;
-            let written = write_segments(part, &mut runs, pool, first, &options, memory / 2);
-            let (new, rest) = written.or_raise();
-            pool = rest;
+            let written = write_segments(index, part, &mut runs, first, &options, memory / 2);
+            let new = written.or_raise();
             meta.next_generation += new.len() as u64;
             meta.segments.extend(new);
         }

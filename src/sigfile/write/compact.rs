@@ -1,33 +1,130 @@
-//! Compacting: VACUUM, and the function for the DBA, seals tails and merges segments.
+//! Compacting: VACUUM, and the function for the DBA, seal tails and merge segments. They do it in steps, too, and let others do theirs
+//! between two of them.
 
-use bloom_ident_core::sigfile::{merge_policy, posting, Part};
+use bloom_ident_core::sigfile::merging::MAX_SOURCES;
+use bloom_ident_core::sigfile::{merge_policy, posting, Meta, Part, RowPageMut};
 use bloom_ident_core::Result;
+use pgrx::pg_sys;
 
-use super::{MergeLock, MergeSources};
+use super::maintain::{is_starved, tail_rows};
+use super::merging::{MergeSources, MergeStepSize};
+use super::MergeLock;
 use crate::sigfile::meta;
+use crate::sigfile::page::{ExclusiveLock, SigfileIndex, SigfileTable};
+use crate::sigfile::read::{TailBlocks, TailPages};
 
 /// Share of dead rows from which on a segment is written anew.
 const DEAD: f64 = 0.2;
 
 /// VACUUM seals tails of that share of their limit.
-const SEALED: u32 = 4;
+const SEALED: u64 = 4;
 
-/// Seals the tail and merges segments. `all`: everything into as few segments as can be.
-///
-/// Errors: a damaged page; out of memory.
-pub fn compact(lock: &MergeLock<'_>, all: bool) -> Result<()> {
-    let index = lock.index;
-    for part in Part::ALL {
-        let meta = meta::read(index);
-        let of_part: Vec<_> = meta.segments_of(part).collect();
-        if of_part.is_empty() && meta.tail(part).is_empty() {
-            continue;
+/// The index that is compacted.
+#[derive(Clone, Copy)]
+pub struct Compaction<'r> {
+    pub index: SigfileIndex<'r>,
+    pub table: SigfileTable<'r>,
+    /// Everything into as few segments as can be, even if old snapshots keep the space.
+    pub all: bool,
+    /// Called between two steps.
+    pub pause: fn(),
+}
+
+/// What VACUUM does at a time.
+fn step_size() -> MergeStepSize {
+    // SAFETY: a setting of this process.
+    let memory = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
+    MergeStepSize {
+        pages: 64,
+        memory: memory.max(1 << 20),
+        interruptible: true,
+    }
+}
+
+impl Compaction<'_> {
+    fn lock(&self) -> MergeLock<'_> {
+        MergeLock::wait(self.index, self.table)
+    }
+
+    /// Ends all merges in progress, seals tails, and merges segments.
+    ///
+    /// Errors: a damaged index; out of memory.
+    pub fn run(&self) -> Result<()> {
+        self.finish()?;
+        for part in Part::ALL {
+            // A merge takes so many segments only, so it may need some.
+            for _ in 0..4 {
+                let groups = self.groups(part)?;
+                if groups.is_empty() {
+                    break;
+                }
+                for sources in groups {
+                    {
+                        let lock = self.lock();
+                        if !self.may(&lock, &sources) {
+                            continue;
+                        }
+                        lock.look_through(&sources)?;
+                        lock.begin(&sources, 0)?;
+                    }
+                    self.finish()?;
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// Goes on with the merges in progress until there are none.
+    ///
+    /// Errors: a damaged index; out of memory.
+    fn finish(&self) -> Result<()> {
+        loop {
+            (self.pause)();
+            let lock = self.lock();
+            let meta = meta::read(self.index);
+            let merges = lock.merges(&meta)?;
+            let waits = !self.all && lock.reusable(&meta) == 0;
+            let next = merges.iter().min_by_key(|merge| merge.expected_rows);
+            let Some(merge) =
+                next.filter(|m| m.tail > 0 || !(waits && is_starved(&lock, &meta, m.part)))
+            else {
+                return Ok(());
+            };
+            lock.step(merge, step_size())?;
+        }
+    }
+
+    /// Whether there is space for a merge. While old snapshots keep what was replaced, another one would only add to it.
+    fn may(&self, lock: &MergeLock<'_>, sources: &MergeSources) -> bool {
+        let meta = meta::read(self.index);
+        if self.all || sources.segments.is_empty() || !is_starved(lock, &meta, sources.part) {
+            return true;
+        }
+        let rows = meta.segments_of(sources.part);
+        let rows = rows.filter(|s| sources.segments.contains(&s.generation));
+        let rows =
+            rows.map(|s| u64::from(s.rows - s.dead)).sum::<u64>() + tail_rows(&meta, sources.part);
+        let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
+        lock.reusable(&meta) >= lock.expected_pages(&meta, sources.part, rows) as usize
+    }
+
+    /// What is merged: the segments of each merge, with the tail or without.
+    ///
+    /// Errors: a damaged page.
+    fn groups(&self, part: Part) -> Result<Vec<MergeSources>> {
+        let lock = self.lock();
+        let meta = meta::read(self.index);
+        let merges = lock.merges(&meta)?;
+        let busy = |generation: u64| merges.iter().any(|m| m.segments.contains(&generation));
+        let tail_is_busy = merges.iter().any(|m| m.part == part && m.tail > 0);
+        let of_part = meta.segments_of(part);
+        let of_part: Vec<_> = of_part.filter(|s| !busy(s.generation)).collect();
         let geometry = meta.geometry(part);
-        let limit = lock.options.tail_limit(geometry.stride);
-        let pages = meta.tail(part).len() as u32;
-        let tail = if pages > 0 && (all || pages * geometry.capacity as u32 >= limit / SEALED) {
-            lock.close_tail(part)?
+        let limit = u64::from(lock.options.tail_limit(geometry.stride));
+        let pages = meta.tail(part).len() as u64;
+        let long = pages * geometry.capacity as u64 >= limit / SEALED;
+        let tail = if pages > 0 && !tail_is_busy && (self.all || long) {
+            close_tail(self.index, &meta, part)?
         } else {
             0
         };
@@ -39,7 +136,7 @@ pub fn compact(lock: &MergeLock<'_>, all: bool) -> Result<()> {
         let largest = sizes.iter().copied().max().unwrap_or(0);
         let rest = sizes.iter().sum::<u64>() - largest + tail_rows;
         let chosen: Vec<usize> = (0..of_part.len())
-            .filter(|&i| all || dead(i) || sizes[i] < largest || rest * 4 >= largest)
+            .filter(|&i| self.all || dead(i) || sizes[i] < largest || rest * 4 >= largest)
             .collect();
         sizes = chosen.iter().map(|&i| sizes[i]).collect();
         let tail_at = sizes.len();
@@ -47,18 +144,41 @@ pub fn compact(lock: &MergeLock<'_>, all: bool) -> Result<()> {
             sizes.push(tail_rows);
         }
         let worth =
-            |i: usize| i == tail_at || dead(chosen[i]) || (all && of_part[chosen[i]].dead > 0);
-        for group in merge_policy::groups(&sizes, most, worth) {
-            lock.rewrite(&MergeSources {
+            |i: usize| i == tail_at || dead(chosen[i]) || (self.all && of_part[chosen[i]].dead > 0);
+        let groups = merge_policy::groups(&sizes, most, worth);
+        let sources = |group: Vec<usize>| {
+            let mut of_segments: Vec<usize> =
+                group.iter().copied().filter(|&i| i != tail_at).collect();
+            of_segments.sort_by_key(|&i| sizes[i]);
+            of_segments.truncate(MAX_SOURCES);
+            MergeSources {
                 part,
-                segments: group
-                    .iter()
-                    .filter(|&&i| i != tail_at)
-                    .map(|&i| of_part[chosen[i]].generation)
+                segments: of_segments
+                    .into_iter()
+                    .map(|i| of_part[chosen[i]].generation)
                     .collect(),
                 tail: if group.contains(&tail_at) { tail } else { 0 },
-            })?;
+            }
+        };
+        Ok(groups.into_iter().map(sources).collect())
+    }
+}
+
+/// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.
+///
+/// Errors: a damaged page.
+fn close_tail(index: SigfileIndex<'_>, meta: &Meta, part: Part) -> Result<usize> {
+    let geometry = meta.geometry(part);
+    let blocks = TailBlocks::of(meta, part);
+    let last = blocks.last();
+    for page in TailPages::<ExclusiveLock>::of_blocks(index, geometry, &last) {
+        let page = page?;
+        if !page.rows()?.is_full() {
+            page.into_page().change(|words| {
+                RowPageMut::new(geometry, words).close();
+            });
         }
     }
-    Ok(())
+    // A page that was added meanwhile is not closed.
+    Ok(blocks.len())
 }

@@ -1,21 +1,29 @@
-//! Adding a row: it goes to the end of the tail, and when that has become long, a part of it is sealed.
+//! Adding a row: it goes to the end of the tail, and the session does a little of the merges that keep the tail short.
 
 use std::cell::Cell;
 
 use bloom_ident_core::sigfile::{Geometry, Meta, Part, RowPage, RowPageMut};
-use bloom_ident_core::ErrorKind;
 use pgrx::pg_sys;
 
-use super::{check_shape, maintain, tail_rows, IndexRow, MergeLock};
+use super::{check_shape, maintain, seal, tail_rows, IndexRow, MergeLock};
 use crate::pg::entry;
-use crate::pg::error::{raise, warn, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 
+/// Rows of a page after which the session looks what is due of the merges.
+const EVERY: u64 = 32;
+
+/// Rows of a statement from which on it is taken to enter many more, in tails.
+const BULK: u64 = 2;
+
 thread_local! {
     static INSERTIONS: Cell<u64> = const { Cell::new(0) };
+
+    /// The statement that entered the last row (index, transaction, command), and how many it has entered.
+    static LAST: Cell<((u32, u32, u32), u64)> = const { Cell::new(((0, 0, 0), 0)) };
 }
 
 /// How many rows this session has put into indexes of sigfile, those included that were rolled back.
@@ -23,10 +31,10 @@ pub fn insertions() -> u64 {
     INSERTIONS.get()
 }
 
-/// Adds the row. True if it has begun a new page.
+/// Adds the row. Returns the number of rows on its page.
 ///
 /// Errors: a signature of another shape; a damaged page.
-fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: &IndexRow) -> bool {
+fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: &IndexRow) -> u64 {
     let part = new.part();
     loop {
         let meta = meta::read(index);
@@ -37,20 +45,22 @@ fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: 
         check_shape(index, meta.shape(), new);
         if part == Part::Nulls || meta.shape() != 0 {
             let geometry = meta.geometry(part);
-            if let Some(&last) = meta.tail(part).last() {
-                let mut page = index.exclusive(last);
-                // If it was sealed meanwhile it is closed or full; if it was used again it is of another kind, since no
-                // tail page comes from a list of free blocks.
-                if page.is(PageKind::Tail, 0) && has_room(&page, geometry) {
+            if let Some(last) = meta.tail_blocks(part).last() {
+                let mut page = index.exclusive(last.block);
+                // If it was sealed meanwhile it is closed or full; if it was used again it is of another kind or
+                // generation.
+                let same = page.is(PageKind::Tail, last.generation) || page.is(PageKind::Tail, 0);
+                if same && has_room(&page, geometry) {
+                    let rows = page.words()[0];
                     page.change(|words| {
                         RowPageMut::new(geometry, words).push(new.row());
                     });
-                    return false;
+                    return rows + 1;
                 }
             }
         }
         if lengthen(index, table, &meta, new) {
-            return true;
+            return 1;
         }
     }
 }
@@ -67,7 +77,7 @@ fn has_room(page: &PageGuard<'_, ExclusiveLock>, geometry: Geometry) -> bool {
 /// Adds a page with the row to the tail, unless somebody else has added one since `seen` was
 /// read: then false.
 ///
-/// The page is a new one at the end of the index. It never comes from a list of free blocks: see [`PageKind::Tail`].
+/// The page is one of those in stock, which nobody can be reading any more, or a new one at the end of the index.
 fn lengthen(index: SigfileIndex<'_>, table: SigfileTable<'_>, seen: &Meta, new: &IndexRow) -> bool {
     let part = new.part();
     let tail = part as usize;
@@ -78,17 +88,20 @@ fn lengthen(index: SigfileIndex<'_>, table: SigfileTable<'_>, seen: &Meta, new: 
     }
     if meta.tails[tail].len() == meta.most_pages(part) {
         drop(metapage);
-        // Sealing has been held up by a long VACUUM: wait for it.
-        maintain(&MergeLock::wait(index, table), part).or_raise();
+        // Merges have been held up for long: by an old version of the index, or by sessions that were stopped.
+        seal(&MergeLock::wait(index, table), part).or_raise();
         return false;
     }
     if part == Part::Signatures && meta.shape() == 0 {
         meta.set_shape(new.shape).or_raise();
     }
     let geometry = meta.geometry(part);
-    let page = index.extended();
-    meta.tails[tail].push(page.block());
-    metapage.change_and_start(page, PageKind::Tail, |words, content| {
+    let page = match meta.stock.pop() {
+        Some(block) => index.reused(block),
+        None => index.extended(),
+    };
+    let tail = meta.lengthen(part, page.block());
+    metapage.change_and_start(page, (PageKind::Tail, tail.generation), |words, content| {
         meta.encode(words);
         RowPageMut::new(geometry, content).push(new.row());
     });
@@ -119,24 +132,38 @@ pub unsafe extern "C-unwind" fn aminsert(
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));
         let thresholds = has_thresholds(index);
         let new = IndexRow::of(thresholds, *values, *nulls, tid);
-        if add(index, table, thresholds, &new) {
+        let on_page = add(index, table, thresholds, &new);
+        let entered = count_of_statement(index);
+        if on_page == 1 || on_page.is_multiple_of(EVERY) {
             let part = new.part();
             let meta = meta::read(index);
-            let geometry = meta.geometry(part);
-            let limit = SigfileOptions::of(index).tail_limit(geometry.stride);
-            let pages = meta.tail(part).len();
-            if tail_rows(&meta, part) >= u64::from(limit) || 2 * pages > meta.most_pages(part) {
+            let limit = SigfileOptions::of(index).tail_limit(meta.geometry(part).stride);
+            let limit = u64::from(limit);
+            // Pages for the tail are taken from those that are free, too.
+            let stock_is_empty = meta.stock.is_empty() && !meta.free.is_empty();
+            if meta.merges > 0 || tail_rows(&meta, part) >= limit || stock_is_empty {
                 if let Some(lock) = MergeLock::now(index, table) {
-                    // The row is there, and all that it needs. What is damaged elsewhere fails those who read it; if there
-                    // is no room in the tail, the next row fails.
-                    match maintain(&lock, part) {
-                        Err(e) if e.kind() == ErrorKind::Corrupted => warn(&e),
-                        done => done.or_raise(),
-                    }
+                    maintain(&lock, part, on_page, entered > BULK * limit).or_raise();
                 }
             }
         }
     }
     // There is no uniqueness to report on.
     false
+}
+
+/// Counts a row for the running statement. Returns how many it has entered in a row.
+fn count_of_statement(index: SigfileIndex<'_>) -> u64 {
+    // SAFETY: the relation is open; the rest is a state of this process. No command is used up by asking.
+    let statement = unsafe {
+        (
+            (*index.relation()).rd_id.to_u32(),
+            pg_sys::GetTopTransactionIdIfAny().into_inner(),
+            pg_sys::GetCurrentCommandId(false),
+        )
+    };
+    let (last, rows) = LAST.get();
+    let rows = if last == statement { rows + 1 } else { 1 };
+    LAST.set((statement, rows));
+    rows
 }

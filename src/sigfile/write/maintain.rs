@@ -1,88 +1,254 @@
-//! When tails are sealed and segments are merged by the session that inserts.
+//! What an inserting session does for merges: a little of them with each row, so that none waits long and a search never
+//! finds many segments.
 
-use bloom_ident_core::sigfile::merge_policy;
-use bloom_ident_core::sigfile::meta::MAX_SEGMENTS;
+use std::cell::Cell;
+
+use bloom_ident_core::sigfile::merge_policy::{Choice, Sizes};
+use bloom_ident_core::sigfile::merging::{SegmentMerge, MAX_SOURCES};
 use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::{ErrorKind, Result};
+use pgrx::pg_sys;
 
-use super::{MergeLock, MergeSources};
+use super::merging::{MergeSources, MergeStepSize};
+use super::MergeLock;
 use crate::pg::error::warn;
 use crate::sigfile::meta;
 
-/// Merges of at most so many rows are done by the session that inserts; others wait for VACUUM, unless there
-/// are too many segments.
-const MERGED_BY_INSERT: u64 = 1 << 19;
+/// What an insert does at a time: some two milliseconds at most, but for the postings of large segments.
+const STEP: MergeStepSize = MergeStepSize {
+    pages: 16,
+    memory: 6 << 20,
+    interruptible: false,
+};
 
-/// Segments from which on an insert does not leave any merge to VACUUM.
-const TOO_MANY: usize = 20;
+/// Pages that an insert writes at most, but for those of a step.
+const PAGES: u32 = 48;
 
-/// The limit of an insert then.
-const MERGED_IN_NEED: u64 = 1 << 21;
+/// Tails of a session that enters many rows by one statement, and of an index whose space is kept by an old snapshot, become so many
+/// times longer: each row is moved less often.
+const PATIENT: u64 = 4;
 
-/// Tails of so many times their limit are sealed without merging anything.
-const HURRIED: u64 = 3;
+/// The same once more for each so many segments, while space is kept: then nothing but the tail is sealed.
+const MORE: usize = 8;
 
-/// Segments from which on each new one takes the place of some, even if no size has enough of them: both kinds of
-/// rows can have a few of every size.
-const NEARLY_ALL: usize = MAX_SEGMENTS - 4;
+/// Segments from which on no merge waits for space.
+const MANY: usize = 36;
+
+thread_local! {
+    /// The identity of the index in whose segments this session has met damage: it merges nothing but its tail.
+    static DAMAGED: Cell<u64> = const { Cell::new(0) };
+}
 
 /// Rows of a tail, if all pages but the last are full.
 pub fn tail_rows(meta: &Meta, part: Part) -> u64 {
-    let pages = meta.tail(part).len();
-    if pages == 0 {
-        return 0;
-    }
-    pages.saturating_sub(1) as u64 * meta.geometry(part).capacity as u64
+    let pages = meta.tail(part).len() as u64;
+    pages.saturating_sub(1) * meta.geometry(part).capacity as u64
 }
 
-/// Seals the full pages of a tail that has become too long, together with segments of like size, or without these if they are
-/// damaged.
+/// Does what is due of the merges in progress, and begins others. `on_page` rows have been entered since a tail got its last page;
+/// `bulk`: the statement has entered many rows before.
 ///
-/// Errors: damage that leaves nothing to do; out of memory.
-pub fn maintain(lock: &MergeLock<'_>, part: Part) -> Result<()> {
+/// Errors: damage that leaves nothing to do; out of memory; no space left.
+pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> Result<()> {
+    let held = HeldInterrupts::new();
     let meta = meta::read(lock.index);
-    if meta.tail(part).is_empty() {
-        return Ok(());
-    }
-    let stride = meta.geometry(part).stride;
-    let limit = u64::from(lock.options.tail_limit(stride));
-    let rows = tail_rows(&meta, part);
-    let half_full = 2 * meta.tail(part).len() > meta.most_pages(part);
-    if rows < limit && !half_full {
-        return Ok(());
-    }
-    let of_part: Vec<_> = meta.segments_of(part).collect();
-    let mut sizes: Vec<u64> = of_part.iter().map(|s| u64::from(s.rows - s.dead)).collect();
-    sizes.push(rows);
-    // With a tail of that length, earlier merges have been canceled, by statement_timeout for example.
-    let hurried = rows >= HURRIED * limit && meta.segments.len() < NEARLY_ALL;
-    let most = match meta.segments.len() {
-        _ if hurried => 0,
-        TOO_MANY.. => MERGED_IN_NEED,
-        _ => MERGED_BY_INSERT,
-    };
-    let mut merged = merge_policy::crowded(&sizes, limit.max(1), most);
-    if merged.is_empty() && meta.segments.len() >= NEARLY_ALL {
-        merged = (0..of_part.len()).collect();
-        merged.sort_by_key(|&i| sizes[i]);
-        merged.truncate(merge_policy::FAN);
-    }
-    let segments = merged.iter().filter(|&&i| i < of_part.len());
-    let mut sources = MergeSources {
-        part,
-        segments: segments.map(|&i| of_part[i].generation).collect(),
-        tail: meta.tail(part).len() - 1,
-    };
-    match lock.rewrite(&sources) {
-        Err(e)
-            if e.kind() == ErrorKind::Corrupted
-                && !sources.segments.is_empty()
-                && meta.segments.len() < NEARLY_ALL =>
-        {
-            warn(&e);
-            sources.segments.clear();
-            lock.rewrite(&sources)
+    lock.fill_stock(&meta)?;
+    let entered = meta.entered() + on_page;
+    let mut merges = lock.merges(&meta)?;
+    // The small ones are what others wait for.
+    merges.sort_by_key(|merge| merge.expected_rows);
+    let starved = is_starved(lock, &meta, part);
+    let mut pages = PAGES;
+    for merge in merges {
+        // Without space of its own a merge waits, unless rows wait for it, or segments have become too many.
+        let few = meta.segments.len() < MANY;
+        if starved && few && merge.tail == 0 && lock.reusable(&meta) == 0 {
+            continue;
         }
-        done => done,
+        go_on(lock, &merge, merge.due(entered), &mut pages)?;
+    }
+    if pages > 0 {
+        let meta = meta::read(lock.index);
+        let merges = lock.merges(&meta)?;
+        begin(lock, &meta, &merges, part, bulk)?;
+    }
+    drop(held);
+    Ok(())
+}
+
+/// Seals a tail that has no room for another page.
+///
+/// Errors: damage; out of memory; no space left.
+pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
+    let held = HeldInterrupts::new();
+    let meta = meta::read(lock.index);
+    if meta.tail(part).len() < meta.most_pages(part) {
+        return Ok(());
+    }
+    let mut merges = lock.merges(&meta)?.into_iter();
+    let merge = match merges.find(|merge| merge.part == part && merge.tail > 0) {
+        Some(merge) => Some(merge),
+        None => lock.begin(&alone(&meta, part), 0)?,
+    };
+    if let Some(merge) = merge {
+        finish(lock, merge)?;
+    }
+    drop(held);
+    Ok(())
+}
+
+/// Full pages of a tail, and nothing else.
+fn alone(meta: &Meta, part: Part) -> MergeSources {
+    MergeSources {
+        part,
+        segments: Vec::new(),
+        tail: meta.tail(part).len().saturating_sub(1),
+    }
+}
+
+/// Goes on with a merge until as much of it is done as is due, or so many pages are written.
+///
+/// Errors: damage that leaves nothing to do; out of memory; no space left.
+fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) -> Result<()> {
+    let mut merge = merge.clone();
+    while *pages > 0 && (merge.done() < due || due >= 1.0) {
+        match lock.step(&merge, STEP) {
+            Ok(None) => break,
+            Ok(Some(next)) => {
+                let written = next.written.saturating_sub(merge.written);
+                *pages = pages.saturating_sub(written.max(1));
+                merge = next;
+            }
+            Err(e) => return give_up(lock, &merge, e),
+        }
+    }
+    Ok(())
+}
+
+/// Goes on to the end.
+///
+/// Errors: damage that leaves nothing to do; out of memory; no space left.
+fn finish(lock: &MergeLock<'_>, merge: SegmentMerge) -> Result<()> {
+    let mut pages = u32::MAX;
+    go_on(lock, &merge, 1.0, &mut pages)
+}
+
+/// The row that was entered is there, and all that it needs. What is damaged elsewhere fails those who read it; a merge that
+/// would have read it is given up, and the tail sealed without it.
+///
+/// Errors: others than damage of a segment.
+fn give_up(
+    lock: &MergeLock<'_>,
+    merge: &SegmentMerge,
+    error: bloom_ident_core::Error,
+) -> Result<()> {
+    if error.kind() != ErrorKind::Corrupted || merge.segments.is_empty() {
+        return Err(error);
+    }
+    warn(&error);
+    let meta = meta::read(lock.index);
+    DAMAGED.set(meta.identity);
+    lock.abandon(merge)?;
+    if merge.tail > 0 {
+        let sources = MergeSources {
+            part: merge.part,
+            segments: Vec::new(),
+            tail: merge.tail as usize,
+        };
+        if let Some(merge) = lock.begin(&sources, 0)? {
+            finish(lock, merge)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether replaced pages are kept by an old snapshot.
+pub fn is_starved(lock: &MergeLock<'_>, meta: &Meta, part: Part) -> bool {
+    let limit = lock.options.tail_limit(meta.geometry(part).stride);
+    lock.is_starved(meta, 2 * u64::from(limit))
+}
+
+/// Begins the merge that the sizes call for.
+///
+/// Errors: a damaged page; out of memory; no space left.
+fn begin(
+    lock: &MergeLock<'_>,
+    meta: &Meta,
+    merges: &[SegmentMerge],
+    part: Part,
+    bulk: bool,
+) -> Result<()> {
+    let limit = u64::from(lock.options.tail_limit(meta.geometry(part).stride));
+    let starved = is_starved(lock, meta, part);
+    let longer = match starved {
+        true => PATIENT * (1 + (meta.segments.len() / MORE) as u64),
+        false if bulk => PATIENT,
+        false => 1,
+    };
+    let trigger = longer * limit;
+    let taken = merges
+        .iter()
+        .any(|merge| merge.part == part && merge.tail > 0);
+    let rows = tail_rows(meta, part);
+    let tail = if taken || rows < trigger { 0 } else { rows };
+    let busy = |generation: u64| merges.iter().any(|m| m.segments.contains(&generation));
+    let of_part: Vec<_> = meta.segments_of(part).collect();
+    let live = |s: &&bloom_ident_core::sigfile::SegmentEntry| u64::from(s.rows - s.dead);
+    let free: Vec<_> = of_part.iter().filter(|s| !busy(s.generation)).collect();
+    let available: Vec<u64> = free.iter().map(|s| live(s)).collect();
+    let sizes = Sizes {
+        available: &available,
+        greatest: of_part.iter().map(live).max().unwrap_or(0),
+        total: of_part.iter().map(live).sum::<u64>() + rows,
+        tail,
+        unit: if starved { trigger } else { limit }.max(1),
+        most: MAX_SOURCES,
+    };
+    let damaged = DAMAGED.get() == meta.identity;
+    let choice = match (starved, damaged) {
+        (_, true) if tail > 0 => Some(Choice {
+            segments: Vec::new(),
+            tail: true,
+            rows: tail,
+        }),
+        (_, true) => None,
+        (true, _) => sizes.next_starved(MANY),
+        (false, _) => sizes.next(),
+    };
+    let Some(choice) = choice else { return Ok(()) };
+    let sources = MergeSources {
+        part,
+        segments: choice
+            .segments
+            .iter()
+            .map(|&i| free[i].generation)
+            .collect(),
+        tail: if choice.tail {
+            meta.tail(part).len() - 1
+        } else {
+            0
+        },
+    };
+    // Half of the time in which as much will be there again.
+    lock.begin(&sources, choice.rows / 2).map(|_| ())
+}
+
+/// HOLD_INTERRUPTS(): a step of an insert is short, and a cancelled one would have been for nothing.
+struct HeldInterrupts;
+
+impl HeldInterrupts {
+    fn new() -> HeldInterrupts {
+        // SAFETY: a counter of this process, which the server resets after an error.
+        unsafe { pg_sys::InterruptHoldoffCount += 1 };
+        HeldInterrupts
+    }
+}
+
+impl Drop for HeldInterrupts {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: a counter of this process, which new() has raised.
+            unsafe { pg_sys::InterruptHoldoffCount -= 1 };
+        }
     }
 }

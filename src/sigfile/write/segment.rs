@@ -5,16 +5,16 @@ use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
 use bloom_ident_core::sigfile::{Pages, Part, Segment, SegmentEntry};
 use bloom_ident_core::Result;
 
-use super::BlockPool;
+use super::chains::write_chain;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 use crate::sigfile::class::options::SigfileOptions;
-use crate::sigfile::page::{PageGuard, PageKind, SharedLock};
+use crate::sigfile::page::{PageGuard, PageKind, PageLog, SharedLock, SigfileIndex};
 use crate::sigfile::read::describe;
 use crate::sigfile::sort::SortedRuns;
 
 /// The pages of a segment that is being written.
 struct SegmentPages<'r> {
-    pool: BlockPool<'r>,
+    index: SigfileIndex<'r>,
     generation: u64,
     /// Row pages, then posting pages.
     blocks: Vec<u32>,
@@ -24,9 +24,9 @@ struct SegmentPages<'r> {
 }
 
 impl<'r> SegmentPages<'r> {
-    fn new(pool: BlockPool<'r>, generation: u64) -> Self {
+    fn new(index: SigfileIndex<'r>, generation: u64) -> Self {
         SegmentPages {
-            pool,
+            index,
             generation,
             blocks: Vec::new(),
             row_pages: 0,
@@ -34,14 +34,13 @@ impl<'r> SegmentPages<'r> {
         }
     }
 
-    /// Writes the description. Returns the pool, the description's first block, and how many pages there are of both.
-    fn finish(mut self, segment: &Segment) -> (BlockPool<'r>, u32, u32) {
+    /// Writes the description. Returns its first block, and how many pages there are in all.
+    fn finish(mut self, segment: &Segment) -> (u32, u32) {
         self.current = None;
         let words = describe(segment, &self.blocks);
-        let map = self
-            .pool
-            .write_chain(PageKind::Map, self.generation, &words);
-        (self.pool, map[0], (self.blocks.len() + map.len()) as u32)
+        let log = (PageLog::Later, PageKind::Map, self.generation);
+        let map = write_chain(log, &words, || self.index.extended());
+        (map[0], (self.blocks.len() + map.len()) as u32)
     }
 }
 
@@ -50,8 +49,7 @@ impl Pages for SegmentPages<'_> {
         if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
             self.current = None;
             let kind = PageKind::of_segment_page(number, self.row_pages);
-            let index = self.pool.index;
-            let page = index.share(self.blocks[number as usize]);
+            let page = self.index.share(self.blocks[number as usize]);
             self.current = Some((number, page.expect(kind, self.generation)?));
         }
         Ok(self.current.as_ref().expect("just read").1.words())
@@ -76,65 +74,62 @@ impl PageStore for SegmentPages<'_> {
             }
             Content::Postings => PageKind::Postings,
         };
-        let page = self.pool.take();
-        let block = page.write(self.pool.log, kind, self.generation, |to| {
+        let page = self.index.extended();
+        let block = page.write(PageLog::Later, kind, self.generation, |to| {
             to.copy_from_slice(words)
         });
         self.blocks.push(block);
     }
 }
 
-/// Writes all live rows of `runs` into segments, several if they are too many for one. `memory` bytes are used to sort
-/// postings. Returns the segments, and what is left of the pool.
+/// Writes all live rows of `runs` into segments at the end of an index that is being built, several if they are too many for one.
+/// `memory` bytes are used to sort postings.
 ///
 /// Errors: a damaged page; out of memory.
 pub fn write_segments<'r>(
+    index: SigfileIndex<'r>,
     part: Part,
-    runs: &mut SortedRuns<'_>,
-    pool: BlockPool<'r>,
+    runs: &mut SortedRuns,
     first_generation: u64,
     options: &SigfileOptions,
     memory: usize,
-) -> Result<(Vec<SegmentEntry>, BlockPool<'r>)> {
-    let (index, geometry) = (pool.index, runs.geometry());
+) -> Result<Vec<SegmentEntry>> {
+    let geometry = runs.geometry();
     let mut new: Vec<SegmentEntry> = Vec::new();
     let mut generation = first_generation;
-    let mut pool = Some(pool);
     let mut writer: Option<Writer<SegmentPages<'r>>> = None;
     let chunks = match part {
         Part::Signatures => options.chunks,
         Part::Nulls => None,
     };
-    let finish =
-        |writer: Writer<SegmentPages<'r>>, new: &mut Vec<SegmentEntry>| -> Result<BlockPool<'r>> {
-            let (segment, pages) = writer
-                .finish(chunks, memory)
-                .map_err(|e| index.locate(e, &[]))?;
-            let generation = pages.generation;
-            let (pool, map, pages) = pages.finish(&segment);
-            new.push(SegmentEntry {
-                generation,
-                rows: segment.rows,
-                dead: 0,
-                map,
-                pages,
-                part,
-            });
-            Ok(pool)
-        };
+    let finish = |writer: Writer<SegmentPages<'r>>, new: &mut Vec<SegmentEntry>| -> Result<()> {
+        let (segment, pages) = writer
+            .finish(chunks, memory)
+            .map_err(|e| index.locate(e, &[]))?;
+        let generation = pages.generation;
+        let (map, pages) = pages.finish(&segment);
+        new.push(SegmentEntry {
+            generation,
+            rows: segment.rows,
+            dead: 0,
+            map,
+            pages,
+            part,
+        });
+        Ok(())
+    };
     runs.each(|row| {
         if writer.as_ref().is_some_and(|w| w.rows() == MAX_ROWS) {
-            pool = Some(finish(writer.take().expect("there is one"), &mut new)?);
+            finish(writer.take().expect("there is one"), &mut new)?;
         }
         let writer = writer.get_or_insert_with(|| {
-            let pool = pool.take().expect("no other writer has it");
             generation += 1;
-            Writer::new(geometry, SegmentPages::new(pool, generation - 1))
+            Writer::new(geometry, SegmentPages::new(index, generation - 1))
         });
         writer.push(row).map_err(|e| index.locate(e, &[]))
     })?;
     if let Some(writer) = writer.take() {
-        pool = Some(finish(writer, &mut new)?);
+        finish(writer, &mut new)?;
     }
-    Ok((new, pool.expect("given back by the last writer")))
+    Ok(new)
 }

@@ -1,32 +1,40 @@
 //! VACUUM: dead rows are marked where they are; afterwards segments with many of them are
 //! written anew, like those that are small.
 
-use bloom_ident_core::sigfile::{Geometry, Meta, Part, RowPage, RowPageMut};
+use bloom_ident_core::sigfile::{
+    Geometry, Meta, Part, RowPage, RowPageMut, RowPages, SegmentEntry, SegmentMerge,
+};
 use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, PgBox};
 
-use super::{compact, MergeLock};
+use super::{Compaction, MergeLock};
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
-use crate::pg::{boundary, entry, ffi};
+use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
-use crate::sigfile::read::{cache, check_tids, read_list, SegmentDescription, TailPage, TailPages};
+use crate::sigfile::read::{
+    cache, check_tids, work_list, SegmentDescription, TailBlocks, TailPage, TailPages,
+};
 
-/// What a pass over the index counts.
-#[derive(Default)]
-struct VacuumCounts {
-    live: u64,
-    removed: u64,
-}
+/// Rounds over what merges have written meanwhile, without the merge lock: then it is held until nothing is left.
+const ROUNDS: usize = 4;
 
 /// VACUUM's pass over the index.
+///
+/// It does not keep anybody from merging, as rows are copied from pages that may not have been looked at yet: what a merge has
+/// written in the meantime is looked at afterwards. The rest is done with the merge lock, and takes no longer than a
+/// merge needs to wait: segments that have come since, the pages of merges in progress, and the tails.
 struct BulkDelete<'r> {
     index: SigfileIndex<'r>,
     callback: pg_sys::IndexBulkDeleteCallback,
     /// What the callback is called with.
     state: *mut std::ffi::c_void,
-    counted: VacuumCounts,
+    removed: u64,
+    /// Generations of segments that were looked at, and their dead rows.
+    done: Vec<(u64, u32)>,
+    /// VACUUM may sleep between two pages.
+    may_sleep: bool,
 }
 
 impl BulkDelete<'_> {
@@ -38,6 +46,72 @@ impl BulkDelete<'_> {
         let page = self.index.exclusive(block);
         let page = page.expect(PageKind::Rows, description.generation)?;
         self.page(page, |words| segment.row_page(number, words))
+    }
+
+    /// The segments that were not looked at yet. One whose pages are used for something else has been merged meanwhile.
+    ///
+    /// Errors: a damaged page; out of memory.
+    fn segments(&mut self) -> Result<()> {
+        let meta = meta::read(self.index);
+        self.done
+            .retain(|(g, _)| meta.segments.iter().any(|s| s.generation == *g));
+        for entry in &meta.segments {
+            if self.done.iter().any(|(g, _)| *g == entry.generation) {
+                continue;
+            }
+            match self.segment(&meta, entry) {
+                Ok(dead) => self.done.push((entry.generation, dead)),
+                Err(e) => {
+                    let now = meta::read(self.index);
+                    if now
+                        .segments
+                        .iter()
+                        .any(|s| s.generation == entry.generation)
+                    {
+                        return Err(e);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Errors: a damaged page; out of memory.
+    fn segment(&mut self, meta: &Meta, entry: &SegmentEntry) -> Result<u32> {
+        let description = cache::segment(self.index, meta, entry)?;
+        let mut dead = 0;
+        for number in 0..description.segment.row_pages() {
+            dead += self.segment_page(&description, number)?;
+        }
+        Ok(dead)
+    }
+
+    /// Whether segments have come since.
+    fn is_behind(&self) -> bool {
+        let meta = meta::read(self.index);
+        let mut segments = meta.segments.iter();
+        segments.any(|s| self.done.iter().all(|(g, _)| *g != s.generation))
+    }
+
+    /// The pages of rows that a merge has written so far. Returns its dead rows, old and new.
+    ///
+    /// Errors: a damaged page; out of memory.
+    fn merge(&mut self, meta: &Meta, merge: &SegmentMerge) -> Result<u32> {
+        let geometry = meta.geometry(merge.part);
+        let list = work_list(self.index, merge)?;
+        let rows = RowPages {
+            geometry,
+            rows: merge.rows,
+            present: merge.rows,
+        };
+        let row_pages = merge.row_pages(&geometry) as usize;
+        let mut dead = 0;
+        for (number, block) in list.blocks().enumerate().take(row_pages) {
+            let page = self.index.exclusive(block);
+            let page = page.expect(PageKind::Rows, merge.generation)?;
+            dead += self.page(page, |words| rows.page(number as u32, words))?;
+        }
+        Ok(dead)
     }
 
     /// A page of a tail. Returns its dead rows, old and new.
@@ -74,8 +148,6 @@ impl BulkDelete<'_> {
             // can fail.
             if unsafe { boundary::call(|| callback(&raw mut tid, state)) } {
                 found.push(i);
-            } else {
-                self.counted.live += 1;
             }
         }
         if !found.is_empty() {
@@ -85,15 +157,24 @@ impl BulkDelete<'_> {
             });
         }
         drop(page);
-        self.counted.removed += found.len() as u64;
-        // SAFETY: no page is locked. The server looks for interrupts, and sleeps as VACUUM is told to.
-        unsafe {
-            #[cfg(not(feature = "pg18"))]
-            ffi::vacuum_delay_point();
-            #[cfg(feature = "pg18")]
-            ffi::vacuum_delay_point(false);
+        self.removed += found.len() as u64;
+        if !self.may_sleep {
+            check_for_interrupts();
+            return Ok(dead + found.len() as u32);
         }
+        vacuum_pause();
         Ok(dead + found.len() as u32)
+    }
+}
+
+/// A turn for VACUUM, while no page is locked.
+fn vacuum_pause() {
+    // SAFETY: the server looks for interrupts, and sleeps as VACUUM is told to.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        ffi::vacuum_delay_point();
+        #[cfg(feature = "pg18")]
+        ffi::vacuum_delay_point(false);
     }
 }
 
@@ -136,30 +217,42 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     unsafe {
         let info = &*info;
         let index = SigfileIndex::new(info.index);
-        let lock = MergeLock::wait(index, table_of(info));
-        let meta = meta::read(index);
-        let index = index.with_strategy(info.strategy);
+        let table = table_of(info);
         let mut pass = BulkDelete {
-            index,
+            index: index.with_strategy(info.strategy),
             callback,
             state,
-            counted: VacuumCounts::default(),
+            removed: 0,
+            done: Vec::new(),
+            may_sleep: true,
         };
-        let mut dead = Vec::new();
-        for entry in &meta.segments {
-            let description = cache::segment(index, &meta, entry).or_raise();
-            let pages = 0..description.segment.row_pages();
-            let sum = pages.map(|number| pass.segment_page(&description, number).or_raise());
-            dead.push((entry.generation, sum.sum::<u32>()));
+        for _ in 0..ROUNDS {
+            pass.segments().or_raise();
+            if !pass.is_behind() {
+                break;
+            }
+        }
+        let lock = MergeLock::wait(index, table);
+        pass.may_sleep = false;
+        pass.segments().or_raise();
+        let meta = meta::read(index);
+        for merge in &lock.merges(&meta).or_raise() {
+            let dead = pass.merge(&meta, merge).or_raise();
+            if dead != merge.dead {
+                lock.set_dead(&meta, merge.generation, dead).or_raise();
+            }
         }
         // Rows that come from now on have tids that this VACUUM does not remove.
         for part in Part::ALL {
-            for page in TailPages::exclusive(index, &meta, part) {
-                let geometry = meta.geometry(part);
+            let geometry = meta.geometry(part);
+            let blocks = TailBlocks::of(&meta, part);
+            for page in TailPages::of_blocks(pass.index, geometry, &blocks) {
                 pass.tail_page(page.or_raise(), geometry).or_raise();
             }
         }
-        if dead.iter().zip(&meta.segments).any(|(d, s)| d.1 != s.dead) {
+        let dead = &pass.done;
+        let differs = |s: &SegmentEntry| dead.iter().any(|d| d.0 == s.generation && d.1 != s.dead);
+        if meta.segments.iter().any(differs) {
             let mut metapage = index.exclusive(META);
             let mut meta = meta::of_page(&metapage);
             for entry in &mut meta.segments {
@@ -169,10 +262,11 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
             }
             meta::store(&meta, &mut metapage);
         }
+        let live = live_rows(index, &meta::read(index), &Part::ALL).or_raise();
         drop(lock);
         let stats = statistics(stats);
-        (*stats).tuples_removed += pass.counted.removed as f64;
-        (*stats).num_index_tuples = pass.counted.live as f64;
+        (*stats).tuples_removed += pass.removed as f64;
+        (*stats).num_index_tuples = live as f64;
         (*stats).estimated_count = false;
         stats
     }
@@ -185,7 +279,7 @@ fn live_rows(index: SigfileIndex<'_>, meta: &Meta, parts: &[Part]) -> Result<u64
     let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
     let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
     for &part in parts {
-        for page in TailPages::new(index, meta, part) {
+        for page in TailBlocks::of(meta, part).shared(index, meta.geometry(part)) {
             live += page?.live_rows()?;
         }
     }
@@ -211,11 +305,21 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
             return stats;
         }
         let index = SigfileIndex::new(info.index);
-        let lock = MergeLock::wait(index, table_of(info));
+        let table = table_of(info);
         let signatures = live_rows(index, &meta::read(index), &[Part::Signatures]).or_raise();
-        // Without any, the tail goes, too, and with it the shape.
-        compact(&lock, signatures == 0).or_raise();
+        let compaction = Compaction {
+            index,
+            table,
+            // Without any, the tail goes, too, and with it the shape.
+            all: signatures == 0,
+            pause: vacuum_pause,
+        };
+        compaction.run().or_raise();
+        let lock = MergeLock::wait(index, table);
         lock.sweep().or_raise();
+        lock.truncate().or_raise();
+        lock.fill_stock(&meta::read(index)).or_raise();
+        drop(lock);
         let meta = meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
@@ -224,12 +328,7 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
             (*stats).estimated_count = false;
         }
         (*stats).num_pages = index.blocks();
-        let mut free = 0;
-        for list in &meta.free {
-            let (blocks, pages) = read_list(index, list).or_raise();
-            free += blocks.len() + pages.len();
-        }
-        (*stats).pages_free = free as u32;
+        (*stats).pages_free = meta.free.iter().map(|list| list.blocks).sum();
         stats
     }
 }

@@ -1,0 +1,222 @@
+//! How a metapage is stored.
+//!
+//! | word | content |
+//! |---|---|
+//! | 0 | magic (u32), format version (u16), flags (u16): 1 if rows have thresholds |
+//! | 1 | identity: a random number, so that what a session remembers of an index is not taken for another's |
+//! | 2 | shape of the signatures, as their first eight bytes; 0 as long as there is no row |
+//! | 3 | generation of the next segment |
+//! | 4 | segments (u32), free lists (u32) |
+//! | 5 | tail pages with signatures (u32), without (u32) |
+//! | 6 | block of the page of merges (u32), merges on it (u16), blocks in stock (u16) |
+//! | 7 | rows that have left the tails, of both parts |
+//! | 8 | segments, 4 words each: generation; rows, dead rows (u32); first map block, pages (u32); 1 if its rows have no signature |
+//! | 200 | free lists, 2 words each: transaction id from which they are free; first block, blocks in it (u32) |
+//! | 264 | for each free list the rows that had been entered when it was made |
+//! | 296 | generation of the first page of the tail with signatures, and of that without |
+//! | 298 | stock: blocks for the next pages of tails (u32) |
+//! | 330 | blocks of the tail with signatures (u32) |
+//! | the last 128 | blocks of the tail without (u32); from word 891 on where a page has 1019 |
+//!
+//! Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of generation 0.
+
+use super::layout::*;
+use super::{FreeList, Meta, SegmentEntry, BLOCK};
+use crate::filter::{newer_version, Shape, VERSION as SIGNATURE_VERSION};
+use crate::sigfile::bytes::{halves, halves_mut};
+use crate::sigfile::parts::Part;
+use crate::sigfile::posting::MAX_ROWS;
+use crate::sigfile::words::{join, split};
+use crate::{Error, Result};
+
+/// Versions count from 1, as those of signatures do, and higher ones than these are damage.
+const FUTURE: std::ops::Range<u16> = VERSION + 1..0x80;
+
+/// Errors: a newer version has written the metapage, or its signatures; any other unknown version is damage.
+fn check_format(version: u16, shape: u64) -> Result<()> {
+    if FUTURE.contains(&version) {
+        return Err(Error::newer_format(
+            format!("is in format version {version}"),
+            VERSION,
+        ));
+    }
+    if let Some(newer) = newer_version(&shape.to_le_bytes()) {
+        let what = format!("has signatures in format version {newer}");
+        return Err(Error::newer_format(what, SIGNATURE_VERSION));
+    }
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
+        return Err(Error::damaged("the metapage is of an unknown version"));
+    }
+    Ok(())
+}
+
+impl Meta {
+    /// Writes what [`Meta::check_size`] has found to fit to the content of a page.
+    pub fn encode(&self, words: &mut [u64]) {
+        words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | u64::from(self.thresholds()) << 48;
+        words[1] = self.identity;
+        words[2] = self.shape;
+        words[3] = self.next_generation;
+        words[4] = join(self.segments.len() as u32, self.free.len() as u32);
+        words[5] = join(self.tails[0].len() as u32, self.tails[1].len() as u32);
+        words[6] = join(
+            self.work,
+            u32::from(self.merges) | (self.stock.len() as u32) << 16,
+        );
+        words[7] = self.sealed;
+        words[8..].fill(0);
+        let segments = words[SEGMENTS_AT..FREE_AT].chunks_exact_mut(4);
+        for (to, s) in segments.zip(&self.segments) {
+            to[0] = s.generation;
+            to[1] = join(s.rows, s.dead);
+            to[2] = join(s.map, s.pages);
+            to[3] = s.part as u64;
+        }
+        let (lists, marks) = words[FREE_AT..BASES_AT].split_at_mut(2 * MAX_FREE);
+        for (to, list) in lists.chunks_exact_mut(2).zip(&self.free) {
+            to[0] = list.horizon;
+            to[1] = join(list.first, list.blocks);
+        }
+        for (to, list) in marks.iter_mut().zip(&self.free) {
+            *to = list.entered;
+        }
+        words[BASES_AT..STOCK_AT].copy_from_slice(&self.bases);
+        let stock = halves_mut(&mut words[STOCK_AT..TAIL_AT]);
+        for (to, &block) in stock.iter_mut().zip(&self.stock) {
+            *to = block;
+        }
+        for part in Part::ALL {
+            let blocks = halves_mut(&mut words[tail_words(part, self.page_words())]);
+            for (to, &block) in blocks.iter_mut().zip(self.tail(part)) {
+                *to = block;
+            }
+        }
+    }
+
+    /// Reads what [`Meta::encode`] has written; `words` are the whole content of the page.
+    ///
+    /// Errors: a newer format, of the metapage or of the signatures; the message goes on behind the name of the index. Damage. Blocks are looked at
+    /// where they are read.
+    pub fn decode(words: &[u64]) -> Result<Meta> {
+        let impossible = || Err(Error::damaged("the metapage has impossible numbers"));
+        if words.len() < LEAST_WORDS {
+            return impossible();
+        }
+        let (magic, head) = split(words[0]);
+        let (version, flags) = (head as u16, head >> 16);
+        if magic == MAGIC {
+            check_format(version, words[2])?;
+        }
+        let numbers = |word: u64| {
+            let (low, high) = split(word);
+            (low as usize, high as usize)
+        };
+        let ((segments, free), tails) = (numbers(words[4]), numbers(words[5]));
+        let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
+        let lists = words[FREE_AT..MARKS_AT].chunks_exact(2);
+        let tail = |part: Part| halves(&words[tail_words_of(part, words.len(), version)]);
+        let first = version == FIRST_VERSION;
+        let (work, counts) = split(words[6]);
+        let (merges, stock) = (counts as u16, (counts >> 16) as usize);
+        let [with, without] = Part::ALL.map(tail);
+        if magic != MAGIC
+            || flags > 1
+            || entries.clone().any(|w| w[3] > 1)
+            || segments > MAX_SEGMENTS
+            || free > MAX_FREE
+            || tails.0 > with.len()
+            || tails.1 > without.len()
+            || stock > MAX_STOCK
+            || (merges > 0 && work == BLOCK)
+            || (first && (words[6], words[7]) != (0, 0))
+        {
+            return impossible();
+        }
+        let mut meta = Meta {
+            next_generation: words[3],
+            segments: entries.take(segments).map(read_segment).collect(),
+            work,
+            merges,
+            sealed: words[7],
+            free: lists.take(free).map(read_list).collect(),
+            tails: [with[..tails.0].to_vec(), without[..tails.1].to_vec()],
+            ..Meta::new(words.len(), words[1], flags == 1)?
+        };
+        if !first {
+            let marks = &words[MARKS_AT..BASES_AT];
+            let lists = meta.free.iter_mut().zip(marks);
+            lists.for_each(|(list, &entered)| list.entered = entered);
+            meta.bases = [words[BASES_AT], words[BASES_AT + 1]];
+            meta.stock = halves(&words[STOCK_AT..TAIL_AT])[..stock].to_vec();
+        }
+        meta.check_segments()?;
+        let shape = words[2];
+        if !meta.can_have(shape) || meta.set_shape(shape).is_err() {
+            return Err(Error::damaged("the shape of the signatures is impossible"));
+        }
+        meta.check_blocks()?;
+        Ok(meta)
+    }
+
+    /// Errors: a segment that cannot be.
+    fn check_segments(&self) -> Result<()> {
+        let mut last = 0;
+        for s in &self.segments {
+            if s.generation <= last || s.generation >= self.next_generation {
+                return Err(Error::damaged("a segment has an impossible generation"));
+            }
+            last = s.generation;
+            if s.rows == 0 || s.rows > MAX_ROWS || s.dead > s.rows || s.map == BLOCK || s.pages < 2
+            {
+                return Err(Error::damaged("a segment has impossible numbers"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there are signatures that begin with these eight bytes, or none at all if these are 0.
+    fn can_have(&self, shape: u64) -> bool {
+        let part = Part::Signatures;
+        if shape == 0 {
+            return self.tail(part).is_empty() && self.segments_of(part).next().is_none();
+        }
+        shape as u8 == SIGNATURE_VERSION && Shape::of_tag(shape).check().is_ok()
+    }
+
+    /// Errors: a list of free blocks, or a block of a tail, that cannot be.
+    fn check_blocks(&self) -> Result<()> {
+        let is_list = |list: &FreeList| list.first != BLOCK && list.blocks > 0;
+        if !self.free.iter().all(is_list) {
+            return Err(Error::damaged("a list of free blocks is impossible"));
+        }
+        if self.stock.contains(&BLOCK) {
+            return Err(Error::damaged("a block in stock is impossible"));
+        }
+        if self.tails.iter().flatten().any(|&block| block == BLOCK) {
+            return Err(Error::damaged("a block of new rows is impossible"));
+        }
+        Ok(())
+    }
+}
+
+fn read_segment(words: &[u64]) -> SegmentEntry {
+    let ((rows, dead), (map, pages)) = (split(words[1]), split(words[2]));
+    SegmentEntry {
+        generation: words[0],
+        rows,
+        dead,
+        map,
+        pages,
+        part: Part::ALL[usize::from(words[3] == 1)],
+    }
+}
+
+fn read_list(words: &[u64]) -> FreeList {
+    let (first, blocks) = split(words[1]);
+    FreeList {
+        horizon: words[0],
+        first,
+        blocks,
+        entered: 0,
+    }
+}

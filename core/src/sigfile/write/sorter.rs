@@ -1,0 +1,118 @@
+//! The sorter of a chunk's postings.
+
+use crate::sigfile::chunk::Chunk;
+use crate::sigfile::pages::Pages;
+use crate::sigfile::segment::RowPages;
+use crate::sort::sort_stably;
+use crate::tick::Ticker;
+use crate::{Error, Result};
+
+/// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit.
+pub struct PostingSorter {
+    /// Postings that are sorted at a time.
+    most: usize,
+    postings: Vec<u64>,
+    spare: Vec<u64>,
+}
+
+/// Bits of a row's number.
+const ROW_BITS: u32 = 24;
+
+fn reserved(n: usize) -> Result<Vec<u64>> {
+    let mut v = Vec::new();
+    v.try_reserve_exact(n)
+        .map_err(|_| Error::out_of_memory(8 * n))?;
+    Ok(v)
+}
+
+impl PostingSorter {
+    /// For up to `present` postings, in some `memory` bytes: two buffers if all of them fit, of as many each. Otherwise
+    /// one of them is twice as long, so that what is too much for one turn is seldom thrown out.
+    ///
+    /// Errors: out of memory.
+    pub fn new(memory: usize, present: u32) -> Result<PostingSorter> {
+        let present = present as usize;
+        let (most, room) = if 16 * present <= memory {
+            (present, present)
+        } else {
+            let most = (memory / 24).max(1);
+            (most, 2 * most)
+        };
+        Ok(PostingSorter {
+            most,
+            postings: reserved(room)?,
+            spare: reserved(most)?,
+        })
+    }
+
+    /// Collects the least postings from `from` on. Returns whether these are all of them.
+    ///
+    /// Errors: a damaged page.
+    pub fn collect(
+        &mut self,
+        rows: RowPages,
+        chunk: Chunk,
+        from: u64,
+        pages: &mut impl Pages,
+    ) -> Result<bool> {
+        let (most, postings) = (self.most, &mut self.postings);
+        let room = postings.capacity().max(most);
+        let (mut all, mut below) = (true, u64::MAX);
+        postings.clear();
+        for_each_value(rows, chunk, pages, |row, value| {
+            let posting = u64::from(value) << 32 | u64::from(row);
+            if posting >= from && posting < below {
+                if postings.len() == room {
+                    // The greatest of those that stay is the first that is not wanted any more.
+                    below = *postings.select_nth_unstable(most).1;
+                    postings.truncate(most);
+                    all = false;
+                    if posting >= below {
+                        return;
+                    }
+                }
+                postings.push(posting);
+            }
+        })?;
+        if postings.len() > most {
+            postings.select_nth_unstable(most);
+            postings.truncate(most);
+            all = false;
+        }
+        let ticker = &mut Ticker::new(|| pages.tick());
+        if !all {
+            // They are not in the order of their rows any more.
+            sort_stably(&mut self.postings, &mut self.spare, 0..ROW_BITS, ticker);
+        }
+        let bits = 32..32 + chunk.width;
+        sort_stably(&mut self.postings, &mut self.spare, bits, ticker);
+        Ok(all)
+    }
+
+    /// What was collected, in order.
+    pub fn postings(&self) -> &[u64] {
+        &self.postings
+    }
+}
+
+/// Calls `each` with row and value of every signature, in the order of rows.
+fn for_each_value(
+    rows: RowPages,
+    chunk: Chunk,
+    pages: &mut impl Pages,
+    mut each: impl FnMut(u32, u32),
+) -> Result<()> {
+    let capacity = rows.geometry.capacity;
+    let stride = rows.geometry.stride;
+    let present = rows.present as usize;
+    for page in 0..present.div_ceil(capacity) {
+        let start = page * capacity;
+        let n = (present - start).min(capacity);
+        let content = rows.page(page as u32, pages.page(page as u32)?)?;
+        for (i, words) in content.words(0, n).chunks_exact(stride).enumerate() {
+            each((start + i) as u32, chunk.value(words));
+        }
+        pages.tick();
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! The posting lists of a merge, and reading the pages that it has written.
+
+use bloom_ident_core::sigfile::merging::Phase;
+use bloom_ident_core::sigfile::posting::PostingFiller;
+use bloom_ident_core::sigfile::write::PostingSorter;
+use bloom_ident_core::sigfile::{Pages, Part, RowPages};
+use bloom_ident_core::Result;
+
+use super::MergeStep;
+use crate::pg::{check_for_interrupts, interrupts_are_pending};
+use crate::sigfile::page::{PageGuard, PageKind, SharedLock, SigfileIndex};
+
+/// Posting pages after which it is written down how far the merge has come.
+const SAVED: usize = 128;
+
+/// Postings that are enough for a step, of as many chunks as it takes.
+const ENOUGH: usize = 1 << 15;
+
+/// Bytes of a posting, with its share of the directory.
+pub const POSTING_BYTES: usize = 5;
+
+/// Pages that a merge has written.
+pub struct WrittenPages<'a, 'r> {
+    index: SigfileIndex<'r>,
+    blocks: &'a [u64],
+    generation: u64,
+    row_pages: u32,
+    interruptible: bool,
+    current: Option<(u32, PageGuard<'r, SharedLock>)>,
+}
+
+impl Pages for WrittenPages<'_, '_> {
+    fn page(&mut self, number: u32) -> Result<&[u64]> {
+        if self.current.as_ref().is_none_or(|(n, _)| *n != number) {
+            self.current = None;
+            let kind = PageKind::of_segment_page(number, self.row_pages);
+            let page = self.index.share(self.blocks[number as usize] as u32);
+            self.current = Some((number, page.expect(kind, self.generation)?));
+        }
+        Ok(self.current.as_ref().expect("just read").1.words())
+    }
+
+    fn tick(&mut self) {
+        if self.interruptible && interrupts_are_pending() {
+            self.current = None;
+            check_for_interrupts();
+        }
+    }
+
+    fn release(&mut self) {
+        self.current = None;
+    }
+}
+
+impl<'r> MergeStep<'_, 'r> {
+    /// The pages that are written.
+    pub fn pages(&self) -> WrittenPages<'_, 'r> {
+        let geometry = self.meta.geometry(self.merge.part);
+        WrittenPages {
+            index: self.lock.index,
+            blocks: &self.list.words[..self.merge.written as usize],
+            generation: self.merge.generation,
+            row_pages: self.merge.row_pages(&geometry),
+            interruptible: self.size.interruptible,
+            current: None,
+        }
+    }
+
+    /// The pages of rows, all of which are written.
+    pub fn row_set(&self) -> RowPages {
+        let rows = self.merge.rows;
+        RowPages {
+            geometry: self.meta.geometry(self.merge.part),
+            rows,
+            present: match self.merge.part {
+                Part::Signatures => rows,
+                Part::Nulls => 0,
+            },
+        }
+    }
+
+    /// Writes some postings; after the last ones the description can be written.
+    ///
+    /// Errors: a damaged page; out of memory.
+    pub fn postings(&mut self) -> Result<()> {
+        let rows = self.row_set();
+        let mut sorter = PostingSorter::new(self.size.memory, rows.present)?;
+        let mut sorted = 0;
+        while sorted < ENOUGH {
+            let at = self.merge.chunk as usize;
+            let Some(chunk) = self.merge.chunks.get(at).map(|c| c.chunk) else {
+                self.merge.phase = Phase::Description;
+                return Ok(());
+            };
+            let all = sorter.collect(rows, chunk, self.merge.posting, &mut self.pages())?;
+            sorted += rows.present as usize / 8 + sorter.postings().len();
+            let words = rows.geometry.page_words;
+            let mut filler = PostingFiller::new(words, chunk.width, rows.present);
+            let mut written = 0;
+            for &posting in sorter.postings() {
+                let (value, row) = ((posting >> 32) as u32, posting as u32);
+                if !filler.push(value, row) {
+                    self.write_postings(&mut filler)?;
+                    // What is written lies below this one.
+                    self.merge.posting = posting;
+                    written += 1;
+                    if written % SAVED == 0 {
+                        self.save()?;
+                    }
+                    filler.push(value, row);
+                }
+            }
+            if all {
+                if !filler.is_empty() {
+                    self.write_postings(&mut filler)?;
+                }
+                (self.merge.chunk, self.merge.posting) = (self.merge.chunk + 1, 0);
+            }
+        }
+        if self.merge.chunk as usize == self.merge.chunks.len() {
+            self.merge.phase = Phase::Description;
+        }
+        Ok(())
+    }
+
+    /// Errors: damaged lists of free blocks; out of memory.
+    fn write_postings(&mut self, filler: &mut PostingFiller) -> Result<()> {
+        let fence = filler.least();
+        self.write(PageKind::Postings, fence, |to| {
+            filler.finish(to);
+        })?;
+        self.merge.chunks[self.merge.chunk as usize].pages += 1;
+        Ok(())
+    }
+}
