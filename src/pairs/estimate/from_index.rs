@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pgrx::pg_sys;
 
-use crate::pairs::estimate::Estimate;
+use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::join::bands::rows_of_a_piece;
 use crate::pairs::join::loose::{loose, Origins};
 use crate::pairs::join::parallel::{self, Job};
@@ -31,7 +31,7 @@ const LIMIT: Duration = Duration::from_millis(500);
 const A_PAIR: f64 = 5e-6;
 
 /// Errors: damaged indexes; out of memory.
-pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> Estimate {
+pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> PairsEstimate {
     let memory = Budget::of_setting().bytes();
     for table in tables {
         table.lock_predicate();
@@ -90,7 +90,7 @@ pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> E
         seconds += sum(time(&within, LIMIT / 4)) * every * every;
         seconds += sum(time(&between, LIMIT / 4)) * every;
     }
-    Estimate {
+    PairsEstimate {
         pairs,
         seconds,
         rows: *asked,

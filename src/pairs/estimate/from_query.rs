@@ -8,7 +8,7 @@ use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 use bloom_ident_core::similarity::least_common;
 
 use crate::pairs::estimate::from_index::random;
-use crate::pairs::estimate::Estimate;
+use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::from_query::geometry_of;
 use crate::pairs::join::bands::{rows_of_a_piece, Bands};
 use crate::pairs::join::sorted::Sorted;
@@ -123,7 +123,7 @@ impl JoinSink for Counter {
 /// Reads all rows, as the search itself does, and finds the pairs of some of them.
 ///
 /// Errors: what the query fails with; two shapes; out of memory.
-pub fn estimate(records: &Records, threshold: f64) -> Estimate {
+pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     let memory = Budget::of_setting().bytes();
     let column = &records.key.name;
     let sql = Sql::new("SELECT ")
@@ -186,7 +186,7 @@ pub fn estimate(records: &Records, threshold: f64) -> Estimate {
     }
     // Of one row or none there are no pairs.
     let share = |n: f64| (n * (n - 1.0)).max(1.0);
-    Estimate {
+    PairsEstimate {
         pairs: counter.pairs as f64 * share(all) / share(rows as f64),
         seconds,
         rows: rows as u64,

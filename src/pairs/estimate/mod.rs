@@ -15,7 +15,7 @@ use crate::pg::values::varlena::NewValue;
 const JOB: &str = "bloom_pairs_estimate";
 
 /// What is told of a search before it is done.
-struct Estimate {
+struct PairsEstimate {
     pairs: f64,
     seconds: f64,
     /// Rows that were looked at, of so many.
@@ -28,10 +28,10 @@ struct Estimate {
 /// Of a sample with fewer rows that have a pair it is told that the number of pairs is uncertain.
 const FEW: u64 = 10;
 
-impl Estimate {
+impl PairsEstimate {
     fn tell(&self) {
         if self.rows < self.all && self.paired < FEW {
-            let Estimate {
+            let PairsEstimate {
                 rows, all, paired, ..
             } = self;
             notice!("{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the number of pairs is uncertain");

@@ -7,7 +7,7 @@ fn row(seed: &mut u64, bits: u32, sparse: u64) -> Vec<u64> {
         *seed = seed
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
-        if (*seed >> 33) % sparse == 0 {
+        if (*seed >> 33).is_multiple_of(sparse) {
             words[bit / 64] |= 1 << (bit % 64);
         }
     }
@@ -18,12 +18,7 @@ fn count(words: &[u64]) -> u32 {
     words.iter().map(|w| w.count_ones()).sum()
 }
 
-fn pairs(
-    bits: u32,
-    sparse: u64,
-    threshold: f64,
-    is_long: bool,
-) -> (Vec<(usize, u64)>, Vec<(usize, u64)>) {
+fn pairs(bits: u32, sparse: u64, threshold: f64, is_long: bool) -> [Vec<(usize, u64)>; 2] {
     let mut seed = u64::from(bits) + sparse;
     let mut going: Vec<Vec<u64>> = (0..2500).map(|_| row(&mut seed, bits, sparse)).collect();
     let wanted: Vec<Vec<u64>> = (0..300)
@@ -70,7 +65,7 @@ fn pairs(
         }
     }
     found.sort_unstable();
-    (found, expected)
+    [found, expected]
 }
 
 #[test]
@@ -86,7 +81,7 @@ fn it_finds_what_a_loop_finds() {
         (301, 4, 1.0),
     ] {
         for is_long in [false, true] {
-            let (found, expected) = pairs(bits, sparse, threshold, is_long);
+            let [found, expected] = pairs(bits, sparse, threshold, is_long);
             assert!(!expected.is_empty());
             assert_eq!(found, expected, "{bits} {sparse} {threshold}");
         }
