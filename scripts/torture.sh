@@ -24,7 +24,8 @@ FUZZ_SECONDS=${FUZZ_SECONDS:-$((minutes * 2 / 3 + 1))} cargo test --manifest-pat
     warn 'a fuzz target failed'
     failures=$((failures + 1))
 }
-for name in sigfile_crash sigfile_standby sigfile_concurrency cancel damage; do
+export ROUNDS=${ROUNDS:-1000}
+for name in sigfile_crash sigfile_space sigfile_standby sigfile_concurrency cancel damage; do
     say "$name"
     "$ROOT/tests/$name.test.sh" || {
         warn "$name failed"

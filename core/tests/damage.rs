@@ -4,16 +4,19 @@
 
 mod damaged;
 
-use damaged::metapage::full_metapage;
+use damaged::metapage::{full_metapage, full_page_of_merges};
 use damaged::tree_keys::use_key;
 use damaged::*;
 
 use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::gist::{unite, united_size, TreeKey};
 use bloom_ident_core::sigfile::check::check;
+use bloom_ident_core::sigfile::merging;
 use bloom_ident_core::sigfile::posting::PostingPage;
 use bloom_ident_core::sigfile::search::PageWork;
-use bloom_ident_core::sigfile::{Meta, Query, RowPage, RowPageMut, Segment, SignatureRow};
+use bloom_ident_core::sigfile::{
+    Geometry, Meta, Query, RowPage, RowPageMut, Segment, SignatureRow,
+};
 use bloom_ident_core::ErrorKind;
 
 #[test]
@@ -276,6 +279,38 @@ fn every_bit_of_a_metapage() {
     assert!(accepted > 0);
     for n in 0..words.len() {
         survives("a short metapage", most, || Meta::decode(&words[..n]));
+    }
+}
+
+/// The page of as many merges as there can be.
+#[test]
+fn every_bit_of_a_page_of_merges() {
+    let merges = full_page_of_merges();
+    let mut words = vec![0; 1019];
+    merging::encode(&merges, &mut words);
+    let (sound, most) = needs(|| merging::decode(&words));
+    assert_eq!(sound, merges);
+    let geometry = Geometry::new(1019, 301, false).unwrap();
+    let mut accepted = 0;
+    for bit in 0..64 * merging::WORDS {
+        words[bit / 64] ^= 1 << (bit % 64);
+        let name = format!("page of merges, bit {bit}");
+        if let Some(other) = survives(&name, most, || merging::decode(&words)) {
+            let mut again = vec![1; words.len()];
+            merging::encode(&other, &mut again);
+            assert_eq!(merging::decode(&again).as_ref(), Ok(&other), "{name}");
+            for merge in &other {
+                survives(&name, most, || merge.fits(&geometry));
+            }
+            accepted += 1;
+        }
+        words[bit / 64] ^= 1 << (bit % 64);
+    }
+    assert!(accepted > 0);
+    for n in 0..words.len() {
+        survives("a short page of merges", most, || {
+            merging::decode(&words[..n])
+        });
     }
 }
 

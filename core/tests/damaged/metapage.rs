@@ -1,5 +1,9 @@
 //! A metapage to damage. The fuzz targets include this file too.
 
+use bloom_ident_core::sigfile::chunk::Chunk;
+use bloom_ident_core::sigfile::merging::{
+    MergedChunk, Phase, RowPosition, SegmentMerge, MAX_MERGES,
+};
 use bloom_ident_core::sigfile::meta::{FreeList, MAX_FREE, MAX_SEGMENTS, MAX_STOCK};
 use bloom_ident_core::sigfile::{Meta, Part, SegmentEntry};
 
@@ -29,4 +33,41 @@ pub fn full_metapage(page_words: usize) -> Meta {
     meta.stock = (1901..).take(MAX_STOCK).collect();
     meta.tails = Part::ALL.map(|part| (2000..).take(meta.most_pages(part)).collect());
     meta
+}
+
+/// As many merges as there can be.
+pub fn full_page_of_merges() -> Vec<SegmentMerge> {
+    let merge = |n: u32| SegmentMerge {
+        generation: 900 + u64::from(n),
+        part: Part::ALL[n as usize % 2],
+        phase: [Phase::Rows, Phase::Postings, Phase::Description][n as usize % 3],
+        segments: (1..=u64::from(n)).map(|i| 3 * i).collect(),
+        tail: 5 + n,
+        list: (300 + n, 400 + n),
+        listed: 20,
+        written: 15,
+        rows: 1000,
+        dead: 40,
+        position: RowPosition {
+            popcount: 90 + n,
+            source: n,
+            row: 7,
+        },
+        least_threshold: if n % 2 == 0 { 0.5 } else { f64::INFINITY },
+        chunk: 1,
+        posting: 7 << 32 | 8,
+        paced: (5000, 6000),
+        expected_rows: 1200,
+        expected_pages: 30,
+        chunks: (0..3)
+            .map(|i| MergedChunk {
+                chunk: Chunk {
+                    start: 20 * i,
+                    width: 20,
+                },
+                pages: i + 1,
+            })
+            .collect(),
+    };
+    (0..MAX_MERGES as u32).map(merge).collect()
 }

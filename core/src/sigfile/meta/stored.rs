@@ -220,3 +220,31 @@ fn read_list(words: &[u64]) -> FreeList {
         entered: 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index of the first version is read, and what is written of it is of the current one.
+    #[test]
+    fn the_first_version_is_read() {
+        let mut meta = Meta::new(1019, 77, false).unwrap();
+        let shape = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]);
+        meta.set_shape(shape).unwrap();
+        meta.next_generation = 5;
+        meta.tails = [vec![3, 4, 5], vec![6]];
+        let mut words = vec![0; 1019];
+        meta.encode(&mut words);
+        let first = tail_words_of(Part::Signatures, words.len(), FIRST_VERSION);
+        let current = tail_words(Part::Signatures, words.len());
+        words.copy_within(current.start..current.start + 2, first.start);
+        words[current].fill(0);
+        words[MARKS_AT + 2..TAIL_AT].fill(0);
+        words[0] = words[0] & !(0xffff << 32) | u64::from(FIRST_VERSION) << 32;
+        let read = Meta::decode(&words).unwrap();
+        assert_eq!(read, meta);
+        read.encode(&mut words);
+        assert_eq!(words[0] >> 32 & 0xffff, u64::from(VERSION));
+        assert_eq!(Meta::decode(&words).unwrap(), meta);
+    }
+}
