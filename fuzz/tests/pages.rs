@@ -4,13 +4,14 @@
 mod metapage;
 
 use bloom_ident_core::filter::View;
+use bloom_ident_core::sigfile::merging;
 use bloom_ident_core::sigfile::meta::{Meta, Part, BLOCK, LEAST_WORDS};
 use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage, MAX_ROWS};
 use bloom_ident_core::sigfile::words::split;
 use bloom_ident_core::sigfile::{Geometry, Query, RowPage, RowPageMut, Segment, SignatureRow};
 use bloom_ident_core::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
-use metapage::full_metapage;
+use metapage::{full_metapage, full_page_of_merges};
 
 /// Words of a page here.
 const PAGE_WORDS: usize = 64;
@@ -256,6 +257,37 @@ fn metapages() -> Vec<Vec<u8>> {
     metas.into_iter().map(bytes).collect()
 }
 
+fn pages_of_merges() -> Vec<Vec<u8>> {
+    let all = full_page_of_merges();
+    let bytes = |n: usize| {
+        let mut words = vec![0; merging::WORDS];
+        merging::encode(&all[..n], &mut words);
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    };
+    [0, 1, 2, all.len()].map(bytes).to_vec()
+}
+
+#[test]
+fn page_of_merges() {
+    fuzz("page_of_merges", true, &pages_of_merges(), |bytes| {
+        let mut words = whole_words(bytes);
+        words.resize(merging::WORDS, 0);
+        let merges = message(merging::decode(&words))?;
+        let mut again = vec![u64::MAX; merging::WORDS];
+        merging::encode(&merges, &mut again);
+        assert_eq!(merging::decode(&again).as_ref(), Ok(&merges));
+        let geometry = Geometry::new(1019, 301, false).unwrap();
+        for merge in &merges {
+            assert!(merge.written <= merge.listed && merge.rows <= merge.expected_rows);
+            assert!(merge.done() >= 0.0 && (0.0..=1.0).contains(&merge.due(u64::MAX)));
+            if merge.fits(&geometry).is_ok() {
+                assert!(merge.row_pages(&geometry) <= merge.written);
+            }
+        }
+        Ok(format!("merges: {}", merges.len()))
+    });
+}
+
 #[test]
 fn metapage() {
     fuzz("metapage", true, &metapages(), |bytes| {
@@ -274,13 +306,15 @@ fn metapage() {
         meta.encode(&mut again);
         assert_eq!(Meta::decode(&again).as_ref(), Ok(&meta));
         assert!(meta.holds_of(&meta));
-        // nothing that is said is left out
-        assert_eq!(again[..6], words[..6]);
-        let halves = again.iter().zip(&words).flat_map(|(a, w)| {
-            let (a, w) = (split(*a), split(*w));
-            [(a.0, w.0), (a.1, w.1)]
-        });
-        halves.for_each(|(again, read)| assert!(again == read || again == 0));
+        // nothing that is said is left out; the first version had things in other places
+        if words[0] >> 32 & 0xffff == again[0] >> 32 & 0xffff {
+            assert_eq!(again[..8], words[..8]);
+            let halves = again.iter().zip(&words).flat_map(|(a, w)| {
+                let (a, w) = (split(*a), split(*w));
+                [(a.0, w.0), (a.1, w.1)]
+            });
+            halves.for_each(|(again, read)| assert!(again == read || again == 0));
+        }
 
         meta.check_size().expect("it was on a page");
         assert!(meta.segments.is_sorted_by_key(|s| s.generation));

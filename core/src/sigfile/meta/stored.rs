@@ -124,7 +124,10 @@ impl Meta {
             || entries.clone().any(|w| w[3] > 1)
             || segments > MAX_SEGMENTS
             || free > MAX_FREE
-            || tails.0 > with.len()
+            || tails.0
+                > with
+                    .len()
+                    .min(2 * tail_words(Part::Signatures, words.len()).len())
             || tails.1 > without.len()
             || stock > MAX_STOCK
             || (merges > 0 && work == BLOCK)
