@@ -18,6 +18,9 @@ use crate::sigfile::page::chain::{fill, ChainPage, CHAIN_ROOM};
 use crate::sigfile::page::{BlankPage, PageKind, PageLog, META};
 use crate::sigfile::read::{in_use, is_used};
 
+/// One block of so many is in stock.
+const STOCKED: u32 = 64;
+
 /// The block of the page of merges, and what writes its content.
 pub type OtherPage<'a> = (u32, &'a dyn Fn(&mut [u64]));
 
@@ -128,11 +131,13 @@ impl<'r> MergeLock<'r> {
     ///
     /// Errors: damaged lists; out of memory.
     pub fn fill_stock(&self, meta: &Meta) -> Result<()> {
-        if meta.stock.len() > MAX_STOCK / 2 {
+        // What is in stock is not used for anything else.
+        let wanted = (self.index.blocks() / STOCKED).clamp(4, MAX_STOCK as u32) as usize;
+        if meta.stock.len() > wanted / 2 {
             return Ok(());
         }
         // One more may come.
-        let free = self.take_free(MAX_STOCK - meta.stock.len() - 1)?;
+        let free = self.take_free(wanted - meta.stock.len() - 1)?;
         if !free.is_empty() {
             let mut metapage = self.index.exclusive(META);
             let mut meta = meta::of_page(&metapage);
