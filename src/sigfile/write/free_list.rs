@@ -122,7 +122,10 @@ impl<'r> MergeLock<'r> {
     /// Whether an old snapshot keeps replaced pages from being used again: those that were replaced more than `rows` rows ago.
     pub fn is_starved(&self, meta: &Meta, rows: u64) -> bool {
         let now = meta.entered();
-        let old = |list: &&FreeList| now >= list.entered.saturating_add(rows);
+        // Where no transaction has begun since, nobody can tell.
+        let next = next_transaction();
+        let old =
+            |list: &&FreeList| now >= list.entered.saturating_add(rows) && list.horizon < next;
         let mut lists = meta.free.iter().filter(old);
         lists.any(|list| !self.is_past(list.horizon))
     }
@@ -223,7 +226,7 @@ impl<'r> MergeLock<'r> {
                 horizon: next_transaction(),
                 first,
                 blocks: retired.len() as u32 + more.map_or(0, |list| list.blocks),
-                entered: more.map_or(meta.entered(), |list| list.entered),
+                entered: meta.entered(),
             });
         }
         change(&mut meta);
