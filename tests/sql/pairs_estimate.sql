@@ -99,3 +99,6 @@ SELECT pairs FROM bloom_pairs_estimate('few', 'sig', 0.8);
 RESET ROLE;
 DROP OWNED BY regress_estimate;
 DROP ROLE regress_estimate;
+DROP VIEW seen;
+DROP TABLE febrl, person, grown, loose, crowd, rare, few, parted;
+DROP FUNCTION near, estimated;
