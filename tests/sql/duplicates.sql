@@ -34,12 +34,15 @@ SELECT t, (differ('person', t)).* FROM unnest('{1,0.85,0.6}'::float8[]) AS t;
 -- several segments, a tail, dead rows; rows of the same transaction
 CREATE TABLE grown (LIKE person);
 CREATE INDEX grown_sig ON grown USING sigfile (sig) WITH (tail_limit = 300);
+-- in one transaction, which keeps replaced pages from being used again, so that little is merged
+BEGIN;
 INSERT INTO grown SELECT * FROM person WHERE id % 2 = 0;
-BEGIN; INSERT INTO grown TABLE person; ROLLBACK;
+SAVEPOINT s; INSERT INTO grown TABLE person; ROLLBACK TO s;
 INSERT INTO grown SELECT * FROM person WHERE id % 2 = 1;
 DELETE FROM grown WHERE id % 7 = 0;
 INSERT INTO grown SELECT * FROM person WHERE id % 7 = 0;
 UPDATE grown SET id = id WHERE id % 11 = 0;
+COMMIT;
 SELECT segments > 2 AS segments, tail_rows > 0 AS tail FROM bloom_sigfile_stats('grown_sig');
 SELECT t, (differ('grown', t)).* FROM unnest('{1,0.85,0.6}'::float8[]) AS t;
 VACUUM grown;
