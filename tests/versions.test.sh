@@ -104,9 +104,11 @@ CREATE TABLE meta AS SELECT * FROM kept;
 CREATE INDEX meta_i ON meta USING sigfile (sig);
 CREATE TABLE shape AS SELECT * FROM kept;
 CREATE INDEX shape_i ON shape USING sigfile (sig);
+CREATE TABLE first AS SELECT i AS id, bloom_signature(i::text) AS sig FROM generate_series(1, 3000) AS i;
+CREATE INDEX first_i ON first USING sigfile (sig) WITH (tail_limit = 300);
 SQL
 file_of() { echo "$(cluster_dir versions)/$(ask -c "SELECT pg_relation_filepath('$1')")"; }
-files=("$(file_of kept)" "$(file_of leaf_i)" "$(file_of meta_i)" "$(file_of shape_i)")
+files=("$(file_of kept)" "$(file_of leaf_i)" "$(file_of meta_i)" "$(file_of shape_i)" "$(file_of first_i)")
 cluster_stop versions
 # The first eight bytes of a signature of shape (2,5,3).
 for file in "${files[@]:0:2}"; do
@@ -115,8 +117,11 @@ for file in "${files[@]:0:2}"; do
     patch "$file" "$place" 2
 done
 # The content of a page begins at byte 40. The version is in its first word, the shape is its third one.
-patch "${files[2]}" 44 2
+patch "${files[2]}" 44 3
 patch "${files[3]}" 56 2
+# An index of the first format version: the generations of its tails, words 296 and 297, were not there. This one has no rows in tails.
+patch "${files[4]}" 44 1
+for place in 2408 2423; do patch "${files[4]}" $place 0; done
 cluster_start versions
 
 # refuses MESSAGE HINT STATEMENT...: what each fails with.
@@ -126,20 +131,22 @@ refuses() {
     for statement; do
         found=$(timeout -k 5 60 psql -XAtq -v VERBOSITY=verbose -c 'SET enable_seqscan = off' -c "$statement" 2>&1 | grep -E '^(ERROR|DETAIL|HINT): ') || true
         diff - <(echo "$found") <<END || die "$statement (< expected, > said)"
-ERROR:  0A000: $message in format version 2
-DETAIL:  A newer version of bloom_ident has stored it. This one reads format version 1.
+ERROR:  0A000: $message in format version $((known + 1))
+DETAIL:  A newer version of bloom_ident has stored it. This one reads format version $known.
 HINT:  Install the version of bloom_ident that was used before$hint.
 END
     done
 }
+# of signatures
+known=1
 rebuild=', or rebuild the index with REINDEX'
 search="WHERE sig % bloom_query('(2,5,3):1f03', 0.5)"
 refuses 'cannot read a value of type bloom' '' 'SELECT sig FROM kept' 'COPY kept TO STDOUT (FORMAT binary)' "SELECT id FROM kept $search"
 refuses 'index "leaf_i" has signatures' "$rebuild" "SELECT id FROM leaf $search" "SELECT id FROM leaf ORDER BY sig <-> '(2,5,3):1f03'" "SELECT id FROM leaf WHERE sig = '(2,5,3):1f03'"
 for name in meta shape; do
     case $name in
-        meta) message='index "meta_i" is' ;;
-        shape) message='index "shape_i" has signatures' ;;
+        meta) message='index "meta_i" is' known=2 ;;
+        shape) message='index "shape_i" has signatures' known=1 ;;
     esac
     refuses "$message" "$rebuild" "SELECT id FROM $name $search" "SELECT id FROM $name ORDER BY sig <-> '(2,5,3):1f03'" "INSERT INTO $name VALUES (2, '(2,5,3):1f03')" "VACUUM $name" \
         "SELECT bloom_sigfile_merge('${name}_i')" "SELECT bloom_sigfile_check('${name}_i')" "SELECT bloom_sigfile_stats('${name}_i')" "SELECT * FROM bloom_duplicates('$name', 'id', 'sig', 0.5)"
@@ -148,6 +155,12 @@ ask -c 'REINDEX INDEX leaf_i' -c 'REINDEX INDEX meta_i' -c 'REINDEX INDEX shape_
 for name in leaf meta shape; do
     [[ $(ask -c 'SET enable_seqscan = off' -c "SELECT id FROM $name $search") == 1 ]] || die "REINDEX of ${name}_i does not help"
 done
+
+# The index of the first version is read, and written on.
+search="WHERE sig % bloom_query(bloom_signature('2999'), 1)"
+[[ $(ask -c 'SET enable_seqscan = off' -c "SELECT id FROM first $search") == 2999 ]] || die 'an index of the first format version is not read'
+ask -c 'INSERT INTO first SELECT i, bloom_signature(i::text) FROM generate_series(3001, 6000) AS i' -c 'DELETE FROM first WHERE id % 3 = 0' -c 'VACUUM first'
+[[ $(ask -c "SELECT bloom_sigfile_check('first_i')") == 4000 ]] || die 'an index of the first format version is not written on'
 
 cluster_stop versions
 rm -rf "$stage" "$layouts"

@@ -29,7 +29,7 @@ fn blank_shared(index: SigfileIndex<'_>) -> BlankPage<'_> {
 }
 
 fn start_beside_shared(page: &mut PageGuard<'_, SharedLock>, new: BlankPage<'_>) {
-    page.change_and_start(new, PageKind::Tail, |_, _| ()); // E0599
+    page.change_and_start(new, (PageKind::Tail, 7), |_, _| ()); // E0599
 }
 
 fn store_meta_in_shared(index: SigfileIndex<'_>, meta: &Meta) {
@@ -152,6 +152,6 @@ fn write_twice(page: BlankPage<'_>) {
 }
 
 fn start_twice(page: &mut PageGuard<'_, ExclusiveLock>, new: BlankPage<'_>) {
-    page.change_and_start(new, PageKind::Tail, |_, _| ());
-    page.change_and_start(new, PageKind::Tail, |_, _| ()); // E0382
+    page.change_and_start(new, (PageKind::Tail, 7), |_, _| ());
+    page.change_and_start(new, (PageKind::Tail, 7), |_, _| ()); // E0382
 }

@@ -21,7 +21,7 @@ fn change(index: SigfileIndex<'_>) {
 /// A new page begins together with the change of another.
 fn start(index: SigfileIndex<'_>, page: &mut PageGuard<'_, ExclusiveLock>) {
     let new = index.extended();
-    page.change_and_start(new, PageKind::Tail, |old, new| new[0] = old[0]);
+    page.change_and_start(new, (PageKind::Tail, 7), |old, new| new[0] = old[0]);
 }
 
 /// A page whose content does not matter is written once.

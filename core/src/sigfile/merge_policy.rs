@@ -86,18 +86,16 @@ impl Sizes<'_> {
         })
     }
 
-    /// The same while space is not given back: nothing but the tail is sealed, until there are `many` segments.
-    pub fn next_starved(&self, many: usize) -> Option<Choice> {
-        if self.tail >= self.unit {
-            return Some(Choice {
-                segments: Vec::new(),
-                tail: true,
-                rows: self.tail,
-            });
-        }
-        (self.available.len() >= many).then(|| Choice {
-            segments: self.smallest(|_| true),
-            tail: false,
+    /// The same while space is not given back: nothing but the tail is sealed, unless there are `too_many` segments.
+    pub fn next_starved(&self, too_many: bool) -> Option<Choice> {
+        let tail = self.tail >= self.unit;
+        let segments = match too_many {
+            true => self.smallest(|_| true),
+            false => Vec::new(),
+        };
+        (tail || segments.len() > 1).then_some(Choice {
+            segments,
+            tail,
             rows: self.unit,
         })
     }
@@ -144,7 +142,7 @@ mod tests {
                     most: 16,
                 };
                 let choice = if starved {
-                    sizes.next_starved(36)
+                    sizes.next_starved(segments.len() >= 36)
                 } else {
                     sizes.next()
                 };

@@ -53,7 +53,11 @@ pub fn full_page_of_merges() -> Vec<SegmentMerge> {
             source: n,
             row: 7,
         },
-        least_threshold: if n % 2 == 0 { 0.5 } else { f64::INFINITY },
+        least_threshold: if n.is_multiple_of(2) {
+            0.5
+        } else {
+            f64::INFINITY
+        },
         chunk: 1,
         posting: 7 << 32 | 8,
         paced: (5000, 6000),

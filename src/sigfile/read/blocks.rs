@@ -103,20 +103,18 @@ pub fn is_used(index: SigfileIndex<'_>, meta: &Meta, block: u32) -> Result<bool>
     }
     // Its own stamp tells in most cases.
     let stamp = index.share(block).kind();
-    let of_segment = |generation: u64| {
-        let mut segments = meta.segments.iter();
-        Ok(segments.any(|s| s.generation == generation)
-            || merges(index, meta)?
-                .iter()
-                .any(|m| m.generation == generation))
+    let merged = |generation: u64| -> Result<bool> {
+        let merges = merges(index, meta)?;
+        Ok(merges.iter().any(|m| m.generation == generation))
     };
     let doubtful = match stamp {
         None => false,
         Some((PageKind::Tail, _)) => meta.tails.iter().flatten().any(|&b| b == block),
-        Some((
-            PageKind::Rows | PageKind::Postings | PageKind::Map | PageKind::Work,
-            generation,
-        )) => of_segment(generation)?,
+        Some((PageKind::Rows | PageKind::Postings | PageKind::Map, generation)) => {
+            let mut segments = meta.segments.iter();
+            segments.any(|s| s.generation == generation) || merged(generation)?
+        }
+        Some((PageKind::Work, generation)) => merged(generation)?,
         Some((PageKind::Meta | PageKind::Merges | PageKind::Free, _)) => true,
     };
     Ok(doubtful && in_use(index, meta, index.blocks(), false)?.has(block))

@@ -212,7 +212,8 @@ fn begin(
             rows: tail,
         }),
         (_, true) => None,
-        (true, _) => sizes.next_starved(MANY),
+        // Those that merges will add count, too.
+        (true, _) => sizes.next_starved(meta.segments.len() + merges.len() >= MANY),
         (false, _) => sizes.next(),
     };
     let Some(choice) = choice else { return Ok(()) };
