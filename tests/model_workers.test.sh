@@ -29,7 +29,7 @@ for n in 1 2 4; do
     while alive $fitting; do
         now=$(sql -c "$workers")
         most=$((now > most ? now : most))
-        sleep 0.2
+        sleep 0.02
     done
     wait $fitting || die "the fit with $n workers failed"
     ((most > 0 && most <= n)) || die "$most workers, not $n"
