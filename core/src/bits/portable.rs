@@ -70,26 +70,47 @@ pub(super) fn scan_words(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32))
         width => scan.rows(
             0,
             width,
-            |row| {
-                row.iter()
-                    .zip(scan.query)
-                    .map(|(x, y)| (x & y).count_ones())
-                    .sum()
+            |row, _| {
+                let mut common = 0;
+                for (x, y) in row.iter().zip(scan.query) {
+                    common += (x & y).count_ones();
+                }
+                common
             },
             hit,
         ),
     }
 }
 
+/// Words that tell of most rows that they are not similar.
+const HEAD: usize = 2;
+
+/// The loops are loops, and no iterators: what an iterator calls would be compiled without the caller's instructions.
 #[inline(always)]
 fn scan_width<const W: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
     let query: [u64; W] = scan.query.try_into().expect("W words");
+    let mut rest = 0;
+    for word in query.iter().skip(HEAD) {
+        rest += word.count_ones();
+    }
     scan.rows(
         0,
         W,
-        |row| {
+        |row, least| {
             let row: &[u64; W] = row.try_into().expect("W words");
-            (0..W).map(|i| (row[i] & query[i]).count_ones()).sum()
+            let (mut common, mut i) = (0, 0);
+            while i < W.min(HEAD) {
+                common += (row[i] & query[i]).count_ones();
+                i += 1;
+            }
+            if W > HEAD + 1 && common + rest < least {
+                return common;
+            }
+            while i < W {
+                common += (row[i] & query[i]).count_ones();
+                i += 1;
+            }
+            common
         },
         hit,
     );

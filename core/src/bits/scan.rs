@@ -52,14 +52,14 @@ impl<'a> PackedScan<'a> {
         self
     }
 
-    /// Runs `intersect` over the rows from number `first` on. `width` is the number of the query's words, which is better known to the
-    /// compiler.
+    /// Runs `intersect` over the rows from number `first` on. It counts the common bits of a row, or fewer if the row has not the
+    /// least that it is told. `width` is the number of the query's words, which is better known to the compiler.
     #[inline(always)]
     pub(super) fn rows(
         &self,
         first: usize,
         width: usize,
-        mut intersect: impl FnMut(&[u64]) -> u32,
+        mut intersect: impl FnMut(&[u64], u32) -> u32,
         hit: &mut dyn FnMut(usize, u32),
     ) {
         if let Some((least, greatest)) = self.window {
@@ -67,8 +67,9 @@ impl<'a> PackedScan<'a> {
         }
         let rows = self.words[first * width..].chunks_exact(width);
         for (i, (row, &popcount)) in rows.zip(&self.popcounts[first..]).enumerate() {
-            let common = intersect(row);
-            if common >= self.limit(popcount) {
+            let least = self.limit(popcount);
+            let common = intersect(row, least);
+            if common >= least {
                 hit(first + i, common);
             }
         }
@@ -82,7 +83,7 @@ impl<'a> PackedScan<'a> {
         first: usize,
         width: usize,
         window: RangeInclusive<u32>,
-        mut intersect: impl FnMut(&[u64]) -> u32,
+        mut intersect: impl FnMut(&[u64], u32) -> u32,
         hit: &mut dyn FnMut(usize, u32),
     ) {
         let span = window.end() - window.start();
@@ -96,8 +97,9 @@ impl<'a> PackedScan<'a> {
             }
             let words = &self.words[at * width..(at + popcounts.len()) * width];
             for i in near.iter().take(n).map(|&i| usize::from(i)) {
-                let common = intersect(&words[i * width..][..width]);
-                if common >= self.limit(popcounts[i]) {
+                let least = self.limit(popcounts[i]);
+                let common = intersect(&words[i * width..][..width], least);
+                if common >= least {
                     hit(at + i, common);
                 }
             }

@@ -129,7 +129,7 @@ fn scan_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
         width => scan.rows(
             0,
             width,
-            |row| {
+            |row, _| {
                 let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
                 // SAFETY: row and query have the same number of words, and both are read to their end.
                 unsafe { intersect_avx512(a, b, 8 * row.len()) }
@@ -211,7 +211,7 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
     scan.rows(
         rest,
         width,
-        |row| {
+        |row, _| {
             let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
             // SAFETY: row and query have the same number of words, and both are read to their end.
             unsafe { intersect_avx512(a, b, 8 * row.len()) }

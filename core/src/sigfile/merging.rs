@@ -20,7 +20,7 @@
 //! | 9 | rows entered when the merge began |
 //! | 10 | rows entered when it ought to be done |
 //! | 11 | rows of the sources (u32), pages that are expected (u32) |
-//! | 12 | dead rows among those written (u32), 0 (u32) |
+//! | 12 | dead rows among those written (u32), process that sorts its postings (u32), 0 for none |
 //! | 13 | generations of the segments taken |
 //! | 29 | chunks: start (u16), width (u16), pages (u32) |
 //!
@@ -105,6 +105,8 @@ pub struct SegmentMerge {
     pub rows: u32,
     /// How many of them have been marked dead since.
     pub dead: u32,
+    /// The process that has some of its postings in memory, 0 for none: it may be gone.
+    pub owner: u32,
     /// Where the rows go on.
     pub position: RowPosition,
     /// Least threshold of the rows written; infinite without any.
@@ -140,7 +142,7 @@ impl SegmentMerge {
         words[9] = self.paced.0;
         words[10] = self.paced.1;
         words[11] = join(self.expected_rows, self.expected_pages);
-        words[12] = u64::from(self.dead);
+        words[12] = join(self.dead, self.owner);
         words[SOURCES_AT..SOURCES_AT + self.segments.len()].copy_from_slice(&self.segments);
         for (to, merged) in words[CHUNKS_AT..].iter_mut().zip(&self.chunks) {
             let Chunk { start, width } = merged.chunk;
@@ -177,6 +179,7 @@ impl SegmentMerge {
         let (popcount, source) = split(words[5]);
         let (row, chunk) = split(words[6]);
         let (expected_rows, expected_pages) = split(words[11]);
+        let (dead, owner) = split(words[12]);
         let merge = SegmentMerge {
             generation: words[0],
             part: Part::ALL[(head & 1) as usize],
@@ -187,7 +190,8 @@ impl SegmentMerge {
             listed,
             written,
             rows,
-            dead: words[12] as u32,
+            dead,
+            owner,
             position: RowPosition {
                 popcount,
                 source,

@@ -37,6 +37,7 @@ fn step_size() -> MergeStepSize {
     MergeStepSize {
         pages: 64,
         memory: memory.max(1 << 20),
+        scanned: usize::MAX,
         interruptible: true,
     }
 }

@@ -9,17 +9,21 @@ use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::{ErrorKind, Result};
 use pgrx::pg_sys;
 
-use super::merging::{MergeSources, MergeStepSize};
+use super::merging::{MergeProgress, MergeSources, MergeStepSize, PartialSort};
 use super::MergeLock;
 use crate::pg::error::warn;
 use crate::sigfile::meta;
 
-/// What an insert does at a time: some two milliseconds at most, but for the postings of large segments.
+/// What an insert does at a time: some two milliseconds, mostly.
 const STEP: MergeStepSize = MergeStepSize {
     pages: 16,
     memory: 6 << 20,
+    scanned: 1024,
     interruptible: false,
 };
+
+/// Bytes for sorting, for each row of a large merge: the rows are read as many times as that does not hold all postings.
+const MEMORY_A_ROW: usize = 3;
 
 /// Pages that an insert writes at most, but for those of a step.
 const PAGES: u32 = 48;
@@ -55,6 +59,7 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> R
     lock.fill_stock(&meta)?;
     let entered = meta.entered() + on_page;
     let mut merges = lock.merges(&meta)?;
+    PartialSort::forget_others(&meta, &merges);
     // The small ones are what others wait for.
     merges.sort_by_key(|merge| merge.expected_rows);
     let starved = is_starved(lock, &meta, part);
@@ -135,10 +140,19 @@ fn alone(meta: &Meta, part: Part) -> MergeSources {
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
 fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) -> Result<()> {
     let mut merge = merge.clone();
+    // SAFETY: a setting of this process.
+    let most = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
+    let memory = (merge.rows as usize * MEMORY_A_ROW).min(most);
+    let size = MergeStepSize {
+        memory: STEP.memory.max(memory),
+        // What is overdue does not depend on the session that collects postings.
+        scanned: if due < 1.0 { STEP.scanned } else { usize::MAX },
+        ..STEP
+    };
     while *pages > 0 && (merge.done() < due || due >= 1.0) {
-        match lock.step(&merge, STEP) {
-            Ok(None) => break,
-            Ok(Some(next)) => {
+        match lock.step(&merge, size) {
+            Ok(MergeProgress::Ended | MergeProgress::Waits) => break,
+            Ok(MergeProgress::On(next)) => {
                 let written = next.written.saturating_sub(merge.written);
                 *pages = pages.saturating_sub(written.max(1));
                 merge = next;

@@ -1,5 +1,7 @@
 //! The sorter of a chunk's postings.
 
+use std::ops::Range;
+
 use crate::sigfile::chunk::Chunk;
 use crate::sigfile::pages::Pages;
 use crate::sigfile::segment::RowPages;
@@ -7,12 +9,16 @@ use crate::sort::sort_stably;
 use crate::tick::Ticker;
 use crate::{Error, Result};
 
-/// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit.
+/// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit. The pages of rows can be read some at a time.
 pub struct PostingSorter {
     /// Postings that are sorted at a time.
     most: usize,
     postings: Vec<u64>,
     spare: Vec<u64>,
+    /// Pages that have been read since [`PostingSorter::start`].
+    pages: usize,
+    /// Postings from here on are wanted, and below that.
+    wanted: (u64, u64),
 }
 
 /// Bits of a row's number.
@@ -42,7 +48,15 @@ impl PostingSorter {
             most,
             postings: reserved(room)?,
             spare: reserved(most)?,
+            pages: 0,
+            wanted: (0, u64::MAX),
         })
+    }
+
+    /// Forgets what was collected. The least postings from `from` on are wanted next.
+    pub fn start(&mut self, from: u64) {
+        self.postings.clear();
+        (self.pages, self.wanted) = (0, (from, u64::MAX));
     }
 
     /// Collects the least postings from `from` on. Returns whether these are all of them.
@@ -55,18 +69,33 @@ impl PostingSorter {
         from: u64,
         pages: &mut impl Pages,
     ) -> Result<bool> {
-        let (most, postings) = (self.most, &mut self.postings);
-        let room = postings.capacity().max(most);
-        let (mut all, mut below) = (true, u64::MAX);
-        postings.clear();
-        for_each_value(rows, chunk, pages, |row, value| {
+        self.start(from);
+        self.scan(rows, chunk, usize::MAX, pages)?;
+        Ok(self.sort(chunk, pages))
+    }
+
+    /// Reads up to `most` more pages of rows. Returns whether all have been read.
+    ///
+    /// Errors: a damaged page.
+    pub fn scan(
+        &mut self,
+        rows: RowPages,
+        chunk: Chunk,
+        most: usize,
+        pages: &mut impl Pages,
+    ) -> Result<bool> {
+        let all = (rows.present as usize).div_ceil(rows.geometry.capacity);
+        let to = all.min(self.pages.saturating_add(most));
+        let (kept, postings) = (self.most, &mut self.postings);
+        let room = postings.capacity().max(kept);
+        let (from, mut below) = self.wanted;
+        for_each_value(rows, chunk, self.pages..to, pages, |row, value| {
             let posting = u64::from(value) << 32 | u64::from(row);
             if posting >= from && posting < below {
                 if postings.len() == room {
                     // The greatest of those that stay is the first that is not wanted any more.
-                    below = *postings.select_nth_unstable(most).1;
-                    postings.truncate(most);
-                    all = false;
+                    below = *postings.select_nth_unstable(kept).1;
+                    postings.truncate(kept);
                     if posting >= below {
                         return;
                     }
@@ -74,9 +103,17 @@ impl PostingSorter {
                 postings.push(posting);
             }
         })?;
-        if postings.len() > most {
-            postings.select_nth_unstable(most);
-            postings.truncate(most);
+        (self.pages, self.wanted) = (to, (from, below));
+        Ok(to == all)
+    }
+
+    /// Sorts what was collected. Returns whether nothing was left out.
+    pub fn sort(&mut self, chunk: Chunk, pages: &mut impl Pages) -> bool {
+        let postings = &mut self.postings;
+        let mut all = self.wanted.1 == u64::MAX;
+        if postings.len() > self.most {
+            postings.select_nth_unstable(self.most);
+            postings.truncate(self.most);
             all = false;
         }
         let ticker = &mut Ticker::new(|| pages.tick());
@@ -86,7 +123,7 @@ impl PostingSorter {
         }
         let bits = 32..32 + chunk.width;
         sort_stably(&mut self.postings, &mut self.spare, bits, ticker);
-        Ok(all)
+        all
     }
 
     /// What was collected, in order.
@@ -95,17 +132,18 @@ impl PostingSorter {
     }
 }
 
-/// Calls `each` with row and value of every signature, in the order of rows.
+/// Calls `each` with row and value of every signature on some pages, in the order of rows.
 fn for_each_value(
     rows: RowPages,
     chunk: Chunk,
+    numbers: Range<usize>,
     pages: &mut impl Pages,
     mut each: impl FnMut(u32, u32),
 ) -> Result<()> {
     let capacity = rows.geometry.capacity;
     let stride = rows.geometry.stride;
     let present = rows.present as usize;
-    for page in 0..present.div_ceil(capacity) {
+    for page in numbers {
         let start = page * capacity;
         let n = (present - start).min(capacity);
         let content = rows.page(page as u32, pages.page(page as u32)?)?;

@@ -53,6 +53,7 @@ impl MergeLock<'_> {
             written: 0,
             rows: 0,
             dead: 0,
+            owner: 0,
             position: RowPosition::default(),
             least_threshold: f64::INFINITY,
             chunk: 0,

@@ -5,6 +5,7 @@
 mod begin;
 mod end;
 mod list;
+mod partial;
 mod postings;
 mod rows;
 mod sources;
@@ -17,6 +18,8 @@ use super::MergeLock;
 use crate::sigfile::meta;
 use crate::sigfile::page::{PageKind, SigfileIndex};
 use crate::sigfile::read::{merges, work_list, WorkList};
+
+pub use partial::PartialSort;
 
 /// What a merge takes.
 pub struct MergeSources {
@@ -34,8 +37,20 @@ pub struct MergeStepSize {
     pub pages: usize,
     /// Bytes for sorting postings.
     pub memory: usize,
+    /// Pages of rows that are read for sorting postings; the session keeps what it has collected until the next step.
+    pub scanned: usize,
     /// Interrupts are looked for within the step.
     pub interruptible: bool,
+}
+
+/// What a step has come to.
+pub enum MergeProgress {
+    /// The segment is in its place.
+    Ended,
+    /// There is more to do.
+    On(SegmentMerge),
+    /// Nothing more can be done for the moment.
+    Waits,
 }
 
 /// A merge that goes on, while the merge lock is held.
@@ -64,10 +79,10 @@ impl<'r> MergeLock<'r> {
         change_merge(self.index, meta, generation, |merge| merge.dead = dead)
     }
 
-    /// Does a step of a merge. Returns its number of pages as yet; `None` when it is at its end, and the segment in its place.
+    /// Does a step of a merge.
     ///
     /// Errors: a damaged page; out of memory.
-    pub fn step(&self, merge: &SegmentMerge, size: MergeStepSize) -> Result<Option<SegmentMerge>> {
+    pub fn step(&self, merge: &SegmentMerge, size: MergeStepSize) -> Result<MergeProgress> {
         let meta = meta::read(self.index);
         let list = work_list(self.index, merge)?;
         let mut step = MergeStep {
@@ -80,14 +95,25 @@ impl<'r> MergeLock<'r> {
         };
         match merge.phase {
             Phase::Rows => step.rows()?,
-            Phase::Postings => step.postings()?,
+            Phase::Postings => {
+                let (written, phase) = (step.merge.written, merge.phase);
+                let changed = step.postings()?;
+                if changed {
+                    step.save()?;
+                }
+                let on = step.merge.written > written || step.merge.phase != phase;
+                return Ok(match on {
+                    true => MergeProgress::On(step.merge),
+                    false => MergeProgress::Waits,
+                });
+            }
             Phase::Description => {
                 step.end()?;
-                return Ok(None);
+                return Ok(MergeProgress::Ended);
             }
         }
         step.save()?;
-        Ok(Some(step.merge))
+        Ok(MergeProgress::On(step.merge))
     }
 }
 

@@ -6,6 +6,7 @@ use bloom_ident_core::sigfile::write::PostingSorter;
 use bloom_ident_core::sigfile::{Pages, Part, RowPages};
 use bloom_ident_core::Result;
 
+use super::partial::{is_left_to_others, this_process, PartialSort};
 use super::MergeStep;
 use crate::pg::{check_for_interrupts, interrupts_are_pending};
 use crate::sigfile::page::{PageGuard, PageKind, SharedLock, SigfileIndex};
@@ -15,6 +16,9 @@ const SAVED: usize = 128;
 
 /// Postings that are enough for a step, of as many chunks as it takes.
 const ENOUGH: usize = 1 << 15;
+
+/// A session collects the postings of a merge in so many turns at most, or some more.
+const TURNS: usize = 16;
 
 /// Bytes of a posting, with its share of the directory.
 pub const POSTING_BYTES: usize = 5;
@@ -79,48 +83,105 @@ impl<'r> MergeStep<'_, 'r> {
         }
     }
 
-    /// Writes some postings; after the last ones the description can be written.
+    /// Writes some postings, or collects them; after the last ones the description can be written. Returns whether there was
+    /// anything to write down.
     ///
     /// Errors: a damaged page; out of memory.
-    pub fn postings(&mut self) -> Result<()> {
+    pub fn postings(&mut self) -> Result<bool> {
         let rows = self.row_set();
+        let pages = (rows.present as usize).div_ceil(rows.geometry.capacity);
+        let partly = self.size.scanned < pages;
+        if partly && (self.merge.chunk as usize) < self.merge.chunks.len() {
+            let entered = self.meta.entered();
+            let kept = PartialSort::take(&self.meta, &self.merge);
+            if kept.is_none() && is_left_to_others(&self.meta, &self.merge, entered) {
+                return Ok(false);
+            }
+            if kept.is_some() || PartialSort::has_room() {
+                return self.postings_partly(kept, pages);
+            }
+        }
         let mut sorter = PostingSorter::new(self.size.memory, rows.present)?;
         let mut sorted = 0;
         while sorted < ENOUGH {
             let at = self.merge.chunk as usize;
             let Some(chunk) = self.merge.chunks.get(at).map(|c| c.chunk) else {
                 self.merge.phase = Phase::Description;
-                return Ok(());
+                return Ok(true);
             };
             let all = sorter.collect(rows, chunk, self.merge.posting, &mut self.pages())?;
             sorted += rows.present as usize / 8 + sorter.postings().len();
-            let words = rows.geometry.page_words;
-            let mut filler = PostingFiller::new(words, chunk.width, rows.present);
-            let mut written = 0;
-            for &posting in sorter.postings() {
-                let (value, row) = ((posting >> 32) as u32, posting as u32);
-                if !filler.push(value, row) {
-                    self.write_postings(&mut filler)?;
-                    // What is written lies below this one.
-                    self.merge.posting = posting;
-                    written += 1;
-                    if written % SAVED == 0 {
-                        self.save()?;
-                    }
-                    filler.push(value, row);
-                }
-            }
-            if all {
-                if !filler.is_empty() {
-                    self.write_postings(&mut filler)?;
-                }
-                (self.merge.chunk, self.merge.posting) = (self.merge.chunk + 1, 0);
-            }
+            self.write_sorted(sorter.postings(), all, usize::MAX)?;
         }
         if self.merge.chunk as usize == self.merge.chunks.len() {
             self.merge.phase = Phase::Description;
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Reads some pages of rows, of `all`, or writes some pages of postings that were collected from all of them.
+    ///
+    /// Errors: a damaged page; out of memory.
+    fn postings_partly(&mut self, kept: Option<PartialSort>, all: usize) -> Result<bool> {
+        let rows = self.row_set();
+        let chunk = self.merge.chunks[self.merge.chunk as usize].chunk;
+        let mut sort = match kept {
+            Some(sort) => sort,
+            None => PartialSort::new(&self.meta, &self.merge, self.size.memory)?,
+        };
+        let begun = self.merge.owner != this_process();
+        self.merge.owner = this_process();
+        let Some(nothing_left) = sort.sorted else {
+            let most = self.size.scanned.max(all / TURNS);
+            if sort.sorter.scan(rows, chunk, most, &mut self.pages())? {
+                sort.sorted = Some(sort.sorter.sort(chunk, &mut self.pages()));
+            }
+            sort.keep();
+            return Ok(begun);
+        };
+        if self.write_sorted(sort.sorter.postings(), nothing_left, self.size.pages)? {
+            if self.merge.chunk as usize == self.merge.chunks.len() {
+                self.merge.phase = Phase::Description;
+            }
+        } else {
+            sort.keep();
+        }
+        Ok(true)
+    }
+
+    /// Writes sorted postings of the chunk, those that are written already left out, on up to `most` pages; `all`: no others
+    /// are behind them. Returns false if some are left.
+    ///
+    /// Errors: damaged lists of free blocks; out of memory.
+    fn write_sorted(&mut self, postings: &[u64], all: bool, most: usize) -> Result<bool> {
+        let chunk = self.merge.chunks[self.merge.chunk as usize].chunk;
+        let words = self.meta.geometry(self.merge.part).page_words;
+        let mut filler = PostingFiller::new(words, chunk.width, self.row_set().present);
+        let first = postings.partition_point(|&posting| posting < self.merge.posting);
+        let mut written = 0;
+        for &posting in &postings[first..] {
+            let (value, row) = ((posting >> 32) as u32, posting as u32);
+            if !filler.push(value, row) {
+                self.write_postings(&mut filler)?;
+                // What is written lies below this one.
+                self.merge.posting = posting;
+                written += 1;
+                if written == most {
+                    return Ok(false);
+                }
+                if written % SAVED == 0 {
+                    self.save()?;
+                }
+                filler.push(value, row);
+            }
+        }
+        if all {
+            if !filler.is_empty() {
+                self.write_postings(&mut filler)?;
+            }
+            (self.merge.chunk, self.merge.posting) = (self.merge.chunk + 1, 0);
+        }
+        Ok(true)
     }
 
     /// Errors: damaged lists of free blocks; out of memory.
