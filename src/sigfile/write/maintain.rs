@@ -18,9 +18,13 @@ use crate::sigfile::meta;
 const STEP: MergeStepSize = MergeStepSize {
     pages: 16,
     memory: 6 << 20,
-    scanned: 1024,
+    scanned: usize::MAX,
     interruptible: false,
 };
+
+/// Pages of rows that are read at a time for the postings of a large merge, where a tail has so many rows, too; in proportion to the square
+/// where it has others, so that an index of short tails is merged in short steps.
+const SCANNED: usize = 1024;
 
 /// Bytes for sorting, for each row of a large merge: the rows are read as many times as that does not hold all postings.
 const MEMORY_A_ROW: usize = 3;
@@ -143,10 +147,15 @@ fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) 
     // SAFETY: a setting of this process.
     let most = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
     let memory = (merge.rows as usize * MEMORY_A_ROW).min(most);
+    let stride = meta::read(lock.index).geometry(merge.part).stride;
+    let limit = lock.options.tail_limit(stride) as usize;
     let size = MergeStepSize {
         memory: STEP.memory.max(memory),
-        // What is overdue does not depend on the session that collects postings.
-        scanned: if due < 1.0 { STEP.scanned } else { usize::MAX },
+        scanned: match due < 1.0 {
+            true => limit * limit / SCANNED,
+            // What is overdue does not depend on the session that collects postings.
+            false => STEP.scanned,
+        },
         ..STEP
     };
     while *pages > 0 && (merge.done() < due || due >= 1.0) {

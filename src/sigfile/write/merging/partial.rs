@@ -25,6 +25,8 @@ pub struct PartialSort {
     chunk: u32,
     /// The first posting that is wanted.
     from: u64,
+    /// Whether all rows have been read.
+    pub collected: bool,
     /// Whether nothing was left out, once they are sorted.
     pub sorted: Option<bool>,
     pub sorter: PostingSorter,
@@ -54,6 +56,7 @@ impl PartialSort {
             generation: merge.generation,
             chunk: merge.chunk,
             from: merge.posting,
+            collected: false,
             sorted: None,
             sorter,
         })

@@ -133,8 +133,10 @@ impl<'r> MergeStep<'_, 'r> {
         self.merge.owner = this_process();
         let Some(nothing_left) = sort.sorted else {
             let most = self.size.scanned.max(all / TURNS);
-            if sort.sorter.scan(rows, chunk, most, &mut self.pages())? {
+            if sort.collected {
                 sort.sorted = Some(sort.sorter.sort(chunk, &mut self.pages()));
+            } else {
+                sort.collected = sort.sorter.scan(rows, chunk, most, &mut self.pages())?;
             }
             sort.keep();
             return Ok(begun);
