@@ -4,7 +4,7 @@
 //! as rarely as can be, and there are more segments.
 
 /// Rows of an index by which a level is worth its while: each further level has a segment more to search, and moves a row less often.
-const LEVEL_GROWTH: f64 = 13.0;
+const LEVEL_GROWTH: f64 = 60.0;
 
 /// Most levels.
 const MAX_LEVELS: i32 = 4;

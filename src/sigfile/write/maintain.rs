@@ -17,7 +17,7 @@ use crate::sigfile::meta;
 /// What an insert does at a time: some two milliseconds, mostly.
 const STEP: MergeStepSize = MergeStepSize {
     pages: 16,
-    memory: 6 << 20,
+    memory: 4 << 20,
     scanned: usize::MAX,
     interruptible: false,
 };

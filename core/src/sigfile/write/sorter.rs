@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::sigfile::chunk::Chunk;
 use crate::sigfile::pages::Pages;
 use crate::sigfile::segment::RowPages;
-use crate::sort::sort_stably;
+use crate::sort::{sort, sort_stably};
 use crate::tick::Ticker;
 use crate::{Error, Result};
 
@@ -19,6 +19,8 @@ pub struct PostingSorter {
     pages: usize,
     /// Postings from here on are wanted, and below that.
     wanted: (u64, u64),
+    /// Those before this place have been taken by [`PostingSorter::leave`].
+    taken: usize,
 }
 
 /// Bits of a row's number.
@@ -50,13 +52,33 @@ impl PostingSorter {
             spare: reserved(most)?,
             pages: 0,
             wanted: (0, u64::MAX),
+            taken: 0,
+        })
+    }
+
+    /// The same for postings that are sorted a part at a time, by [`PostingSorter::part`], in some `memory` bytes.
+    ///
+    /// Errors: out of memory.
+    pub fn in_parts(memory: usize, present: u32) -> Result<PostingSorter> {
+        let room = (memory / 8).max(2);
+        let (most, room) = match present as usize {
+            present if present <= room => (present, present),
+            _ => (room / 2, room),
+        };
+        Ok(PostingSorter {
+            most,
+            postings: reserved(room)?,
+            spare: Vec::new(),
+            pages: 0,
+            wanted: (0, u64::MAX),
+            taken: 0,
         })
     }
 
     /// Forgets what was collected. The least postings from `from` on are wanted next.
     pub fn start(&mut self, from: u64) {
         self.postings.clear();
-        (self.pages, self.wanted) = (0, (from, u64::MAX));
+        (self.pages, self.wanted, self.taken) = (0, (from, u64::MAX), 0);
     }
 
     /// Collects the least postings from `from` on. Returns whether these are all of them.
@@ -103,20 +125,18 @@ impl PostingSorter {
                 postings.push(posting);
             }
         })?;
+        if to == all && postings.len() > kept {
+            below = *postings.select_nth_unstable(kept).1;
+            postings.truncate(kept);
+        }
         (self.pages, self.wanted) = (to, (from, below));
         Ok(to == all)
     }
 
     /// Sorts what was collected. Returns whether nothing was left out.
-    pub fn sort(&mut self, chunk: Chunk, pages: &mut impl Pages) -> bool {
-        let postings = &mut self.postings;
-        let mut all = self.wanted.1 == u64::MAX;
-        if postings.len() > self.most {
-            postings.select_nth_unstable(self.most);
-            postings.truncate(self.most);
-            all = false;
-        }
+    fn sort(&mut self, chunk: Chunk, pages: &mut impl Pages) -> bool {
         let ticker = &mut Ticker::new(|| pages.tick());
+        let all = self.is_all();
         if !all {
             // They are not in the order of their rows any more.
             sort_stably(&mut self.postings, &mut self.spare, 0..ROW_BITS, ticker);
@@ -124,6 +144,29 @@ impl PostingSorter {
         let bits = 32..32 + chunk.width;
         sort_stably(&mut self.postings, &mut self.spare, bits, ticker);
         all
+    }
+
+    /// Whether nothing that is wanted was left out.
+    pub fn is_all(&self) -> bool {
+        self.wanted.1 == u64::MAX
+    }
+
+    /// The least `n` of the postings that were collected and are not taken, in order, and whether these are the last.
+    pub fn part(&mut self, n: usize, pages: &mut impl Pages) -> (&[u64], bool) {
+        let rest = &mut self.postings[self.taken..];
+        let last = rest.len() <= n;
+        let part = match last {
+            true => rest,
+            false => rest.select_nth_unstable(n).0,
+        };
+        sort(part, &mut Ticker::new(|| pages.tick()));
+        (part, last)
+    }
+
+    /// Those of the last part that are below `posting` are taken.
+    pub fn leave(&mut self, posting: u64) {
+        let rest = self.postings[self.taken..].iter();
+        self.taken += rest.take_while(|&&p| p < posting).count();
     }
 
     /// What was collected, in order.

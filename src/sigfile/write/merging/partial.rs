@@ -18,17 +18,15 @@ const IDLE: u32 = 256;
 /// Rows that are entered, at least, before a session takes postings over that another has made no use of.
 const PATIENCE: u64 = 4096;
 
-/// Postings of a chunk of a merge, that are being collected, or sorted already.
+/// Postings of a chunk of a merge that are being collected, or written a part at a time.
 pub struct PartialSort {
     identity: u64,
     generation: u64,
     chunk: u32,
-    /// The first posting that is wanted.
+    /// The first posting that is to be written.
     from: u64,
     /// Whether all rows have been read.
     pub collected: bool,
-    /// Whether nothing was left out, once they are sorted.
-    pub sorted: Option<bool>,
     pub sorter: PostingSorter,
 }
 
@@ -49,7 +47,7 @@ impl PartialSort {
     ///
     /// Errors: out of memory.
     pub fn new(meta: &Meta, merge: &SegmentMerge, memory: usize) -> Result<PartialSort> {
-        let mut sorter = PostingSorter::new(memory, merge.rows)?;
+        let mut sorter = PostingSorter::in_parts(memory, merge.rows)?;
         sorter.start(merge.posting);
         Ok(PartialSort {
             identity: meta.identity,
@@ -57,7 +55,6 @@ impl PartialSort {
             chunk: merge.chunk,
             from: merge.posting,
             collected: false,
-            sorted: None,
             sorter,
         })
     }
@@ -71,14 +68,13 @@ impl PartialSort {
             kept.idle = if own.is_some() { 0 } else { kept.idle + 1 };
             own
         })?;
-        let is_there = match (sort.sorted, sort.sorter.postings().last()) {
-            (None, _) => merge.posting == sort.from,
-            (Some(true), _) => merge.posting >= sort.from,
-            (Some(false), last) => {
-                last.is_some_and(|last| (sort.from..=*last).contains(&merge.posting))
-            }
-        };
-        (sort.chunk == merge.chunk && is_there).then_some(sort)
+        ((sort.chunk, sort.from) == (merge.chunk, merge.posting)).then_some(sort)
+    }
+
+    /// What the merge has written is taken.
+    pub fn go_on(&mut self, merge: &SegmentMerge) {
+        self.from = merge.posting;
+        self.sorter.leave(merge.posting);
     }
 
     /// Whether there is room to keep one: a session keeps one at a time.

@@ -17,6 +17,9 @@ const SAVED: usize = 128;
 /// Postings that are enough for a step, of as many chunks as it takes.
 const ENOUGH: usize = 1 << 15;
 
+/// Postings that it sorts and writes at a time: the pages of a step.
+const PART: usize = 1 << 15;
+
 /// A session collects the postings of a merge in so many turns at most, or some more.
 const TURNS: usize = 16;
 
@@ -111,7 +114,7 @@ impl<'r> MergeStep<'_, 'r> {
             };
             let all = sorter.collect(rows, chunk, self.merge.posting, &mut self.pages())?;
             sorted += rows.present as usize / 8 + sorter.postings().len();
-            self.write_sorted(sorter.postings(), all, usize::MAX)?;
+            self.write_sorted(sorter.postings(), all)?;
         }
         if self.merge.chunk as usize == self.merge.chunks.len() {
             self.merge.phase = Phase::Description;
@@ -131,46 +134,41 @@ impl<'r> MergeStep<'_, 'r> {
         };
         let begun = self.merge.owner != this_process();
         self.merge.owner = this_process();
-        let Some(nothing_left) = sort.sorted else {
+        if !sort.collected {
             let most = self.size.scanned.max(all / TURNS);
-            if sort.collected {
-                sort.sorted = Some(sort.sorter.sort(chunk, &mut self.pages()));
-            } else {
-                sort.collected = sort.sorter.scan(rows, chunk, most, &mut self.pages())?;
-            }
+            sort.collected = sort.sorter.scan(rows, chunk, most, &mut self.pages())?;
             sort.keep();
             return Ok(begun);
-        };
-        if self.write_sorted(sort.sorter.postings(), nothing_left, self.size.pages)? {
-            if self.merge.chunk as usize == self.merge.chunks.len() {
-                self.merge.phase = Phase::Description;
-            }
-        } else {
+        }
+        let nothing_left_out = sort.sorter.is_all();
+        let (part, last) = sort.sorter.part(PART, &mut self.pages());
+        self.write_sorted(part, last && nothing_left_out)?;
+        if !last {
+            sort.go_on(&self.merge);
             sort.keep();
+        }
+        if self.merge.chunk as usize == self.merge.chunks.len() {
+            self.merge.phase = Phase::Description;
         }
         Ok(true)
     }
 
-    /// Writes sorted postings of the chunk, those that are written already left out, on up to `most` pages; `all`: no others
-    /// are behind them. Returns false if some are left.
+    /// Writes sorted postings of the chunk, the next that are to be written; `all`: no others are behind them. If there are, those of
+    /// the last page, which they do not fill, are left.
     ///
     /// Errors: damaged lists of free blocks; out of memory.
-    fn write_sorted(&mut self, postings: &[u64], all: bool, most: usize) -> Result<bool> {
+    fn write_sorted(&mut self, postings: &[u64], all: bool) -> Result<()> {
         let chunk = self.merge.chunks[self.merge.chunk as usize].chunk;
         let words = self.meta.geometry(self.merge.part).page_words;
         let mut filler = PostingFiller::new(words, chunk.width, self.row_set().present);
-        let first = postings.partition_point(|&posting| posting < self.merge.posting);
         let mut written = 0;
-        for &posting in &postings[first..] {
+        for &posting in postings {
             let (value, row) = ((posting >> 32) as u32, posting as u32);
             if !filler.push(value, row) {
                 self.write_postings(&mut filler)?;
                 // What is written lies below this one.
                 self.merge.posting = posting;
                 written += 1;
-                if written == most {
-                    return Ok(false);
-                }
                 if written % SAVED == 0 {
                     self.save()?;
                 }
@@ -183,7 +181,7 @@ impl<'r> MergeStep<'_, 'r> {
             }
             (self.merge.chunk, self.merge.posting) = (self.merge.chunk + 1, 0);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Errors: damaged lists of free blocks; out of memory.
