@@ -165,9 +165,9 @@ mod tests {
     fn segments_are_few_and_moves_are_rare() {
         for (total, moves, most) in [
             (1 << 13, 5, 1),
-            (1 << 16, 9, 2),
-            (1 << 20, 21, 3),
-            (1 << 21, 24, 3),
+            (1 << 16, 29, 2),
+            (1 << 20, 34, 2),
+            (1 << 21, 50, 2),
         ] {
             let (moved, segments) = grow(1 << 10, total, false);
             assert!(

@@ -269,11 +269,11 @@ impl SegmentMerge {
         geometry.pages(self.rows)
     }
 
-    /// How much of it ought to be done when so many rows have been entered, as a share of all pages.
+    /// How much of it ought to be done when so many rows have been entered, as a share of all pages. It can be more than 1.
     pub fn due(&self, entered: u64) -> f64 {
         let (from, to) = self.paced;
         let all = to.saturating_sub(from).max(1);
-        (entered.saturating_sub(from) as f64 / all as f64).min(1.0)
+        entered.saturating_sub(from) as f64 / all as f64
     }
 
     /// How much of it is done, as a share of all pages.

@@ -48,6 +48,7 @@ pub fn full_page_of_merges() -> Vec<SegmentMerge> {
         written: 15,
         rows: 1000,
         dead: 40,
+        owner: 4711,
         position: RowPosition {
             popcount: 90 + n,
             source: n,

@@ -14,7 +14,7 @@ use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 
 /// Rows of a page after which the session looks what is due of the merges.
-const EVERY: u64 = 32;
+const EVERY: u64 = 16;
 
 /// Rows of a statement from which on it is taken to enter many more, in tails.
 const BULK: u64 = 2;

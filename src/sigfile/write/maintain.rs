@@ -26,6 +26,9 @@ const STEP: MergeStepSize = MergeStepSize {
 /// where it has others, so that an index of short tails is merged in short steps.
 const SCANNED: usize = 1024;
 
+/// How much of a merge ought to be done, as a share, when it has taken twice its time.
+const OVERDUE: f64 = 2.0;
+
 /// Bytes for sorting, for each row of a large merge: the rows are read as many times as that does not hold all postings.
 const MEMORY_A_ROW: usize = 3;
 
@@ -151,9 +154,9 @@ fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) 
     let limit = lock.options.tail_limit(stride) as usize;
     let size = MergeStepSize {
         memory: STEP.memory.max(memory),
-        scanned: match due < 1.0 {
+        scanned: match due < OVERDUE {
             true => limit * limit / SCANNED,
-            // What is overdue does not depend on the session that collects postings.
+            // Then it does not depend any more on what a session collects for itself.
             false => STEP.scanned,
         },
         ..STEP
@@ -177,7 +180,7 @@ fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) 
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
 fn finish(lock: &MergeLock<'_>, merge: SegmentMerge) -> Result<()> {
     let mut pages = u32::MAX;
-    go_on(lock, &merge, 1.0, &mut pages)
+    go_on(lock, &merge, OVERDUE, &mut pages)
 }
 
 /// The row that was entered is there, and all that it needs. What is damaged elsewhere fails those who read it; a merge that
