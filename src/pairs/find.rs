@@ -5,7 +5,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::{from_index, from_query, unique};
+use crate::pairs::{from_index, from_query, unique, within};
 use crate::pg::error::raise;
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
@@ -28,6 +28,9 @@ pub fn each_pair<'a>(
 /// partitions than can be joined; damaged indexes; what a query of the records fails with; out of memory.
 pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
     let Relations { left: a, right: b } = relations;
+    if !a.within.is_empty() {
+        return within::pairs(&mut output, relations, threshold);
+    }
     let tables = match b {
         None => a.indexed().map(|tables| (tables, None)),
         Some(b) => a.indexed().zip(b.indexed()).map(|(mut tables, more)| {
