@@ -28,9 +28,6 @@ pub fn each_pair<'a>(
 /// partitions than can be joined; damaged indexes; what a query of the records fails with; out of memory.
 pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
     let Relations { left: a, right: b } = relations;
-    if !a.within.is_empty() {
-        return within::pairs(&mut output, relations, threshold);
-    }
     let tables = match b {
         None => a.indexed().map(|tables| (tables, None)),
         Some(b) => a.indexed().zip(b.indexed()).map(|(mut tables, more)| {
@@ -39,6 +36,10 @@ pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
             (tables, Some(left))
         }),
     };
+    let by_group = |has_indexes| !(has_indexes && within::are_few(relations));
+    if !a.within.is_empty() && by_group(tables.is_some()) {
+        return within::pairs(&mut output, relations, threshold);
+    }
     match tables {
         Some((tables, left)) => {
             check_number(tables.len());

@@ -178,7 +178,10 @@ impl Records {
             }
             // SAFETY: the table is locked, and has the columns of the one that it inherits from. The snapshot is active as long as
             // the running function.
-            tables.push(unsafe { IndexedTable::find(oid, &self.key.name, &signature.name) }?);
+            tables.push(unsafe {
+                let within = self.within.iter().map(|column| column.name.as_c_str());
+                IndexedTable::find(oid, &self.key.name, &signature.name, within)
+            }?);
         }
         let column = catalog::column(self.oid, &signature.name)?;
         let own = tables.iter().map(|table| table.heap.rd_id);
@@ -197,6 +200,7 @@ impl Records {
                 (kind, pg_sys::get_namespace_name(schema))
             } else {
                 let columns = self.signatures.iter().chain([&self.key]);
+                let columns = columns.chain(&self.within);
                 let number = |column: &RecordColumn| catalog::column(self.oid, &column.name);
                 // A column that is not there must not make the others enough.
                 let numbers: Option<Vec<i16>> = columns.map(number).collect();

@@ -42,6 +42,20 @@ DELETE FROM person WHERE id > 10000;
 -- no restriction
 SELECT count(*) = (SELECT count(*) FROM bloom_duplicates('person', 'id', 'sig', 0.8)) AS same FROM bloom_duplicates('person', 'id', 'sig', 0.8, NULL);
 
+-- two large groups, which are found through the index: the pairs of each side by itself
+CREATE TABLE large AS SELECT i AS id, CASE WHEN i % 100 = 7 THEN NULL ELSE (i % 2)::text COLLATE "C" END AS tenant,
+    bloom_signature(translate(left(md5((i / 4)::text), 14), '0123456789', 'ghijklmnop')) AS sig FROM generate_series(1, 106000) AS i;
+CREATE INDEX ON large USING sigfile (sig);
+CREATE UNIQUE INDEX ON large (id);
+UPDATE large SET tenant = 'x' WHERE id % 1000 = 0;
+WITH within AS (SELECT * FROM bloom_duplicates('large', 'id', 'sig', 0.9, '{tenant}')),
+    filtered AS (SELECT d.* FROM bloom_duplicates('large', 'id', 'sig', 0.9) AS d JOIN large AS x ON x.id = a::int JOIN large AS y ON y.id = b::int
+        WHERE x.tenant = y.tenant)
+SELECT (SELECT count(*) FROM within) AS found, (SELECT count(*) FROM ((TABLE within EXCEPT ALL TABLE filtered) UNION ALL (TABLE filtered EXCEPT ALL TABLE within)) AS d) AS different;
+SELECT count(*) - 2 * (SELECT count(*) FROM bloom_duplicates('large', 'id', 'sig', 0.9, '{tenant}')) = (SELECT count(tenant) FROM large) AS same
+FROM bloom_linkage('large', 'id', 'sig', 'large', 'id', 'sig', 0.9, '{tenant}');
+DROP TABLE large;
+
 -- equal by collation and type, and names that SQL quotes; domains, composites, partitions, views
 CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE DOMAIN unit AS numeric CHECK (VALUE > 0);

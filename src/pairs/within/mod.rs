@@ -25,6 +25,61 @@ const KEY: usize = 1;
 const SIGNATURE: usize = 2;
 const EQUAL: usize = 3;
 
+/// Groups are few if two records are of the same with at least this probability.
+const SAME: f64 = 0.25;
+
+/// And if as many records are in the group of a record, on the average.
+const MANY: f64 = 50_000.0;
+
+/// Whether the records are in a few large groups, so that to join all of them by indexes, with workers, is quicker than to join
+/// each group by itself.
+///
+/// Errors: as a query of the caller's.
+pub fn are_few(relations: Relations<'_>) -> bool {
+    let (left, right) = (relations.left, relations.right);
+    let kinds = |records: &Records| -> Vec<_> {
+        let within = records.within.iter();
+        within.map(|c| (c.type_oid, c.collation)).collect()
+    };
+    right.is_none_or(|right| kinds(right) == kinds(left))
+        && [Some(left), right].into_iter().flatten().all(has_few)
+}
+
+fn has_few(records: &Records) -> bool {
+    let names = || records.within.iter().map(|column| column.name.as_c_str());
+    let sql = Sql::new("SELECT pg_catalog.sum(n), pg_catalog.sum(n OPERATOR(pg_catalog.*) n) FROM (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM ")
+        .relation(records.oid)
+        .sql(&condition(records))
+        .text(" GROUP BY ")
+        .names(names())
+        .text(") AS g");
+    let mut is_few = false;
+    Cursor::open(sql, &[], 1).each(|row| {
+        let number = |i| {
+            row.datum(i)
+                .map_or(0.0, |n| f64::from_bits(n.value() as u64))
+        };
+        let (all, squares) = (number(0), number(1));
+        is_few = squares >= SAME * all * all && squares >= MANY * all;
+    });
+    is_few
+}
+
+/// The records with a signature and without a NULL in the columns that must be equal.
+fn condition(records: &Records) -> Sql {
+    let mut sql = Sql::new(" WHERE ")
+        .name(&records.signatures[0].name)
+        .text(" IS NOT NULL");
+    for column in &records.within {
+        // IS NOT NULL of a row would ask for all of its columns.
+        sql = sql
+            .text(" AND ")
+            .name(&column.name)
+            .text(" IS DISTINCT FROM NULL");
+    }
+    sql
+}
+
 /// Finds the pairs of what the caller can read, of records that are equal in the columns `within` of the relations. Both relations
 /// have as many of them. A record that has a NULL there is in no pair.
 ///
@@ -95,20 +150,9 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
         for column in &records.within {
             sql = sql.text(", ").name(&column.name);
         }
-        sql = sql
-            .text(" FROM ")
+        sql.text(" FROM ")
             .relation(records.oid)
-            .text(" WHERE ")
-            .name(&records.signatures[0].name)
-            .text(" IS NOT NULL");
-        for column in &records.within {
-            // IS NOT NULL of a row would ask for all of its columns.
-            sql = sql
-                .text(" AND ")
-                .name(&column.name)
-                .text(" IS DISTINCT FROM NULL");
-        }
-        sql
+            .sql(&condition(records))
     };
     let mut sql = part("0", relations.left);
     if let Some(right) = relations.right {
