@@ -81,6 +81,20 @@ TRUNCATE review;
 UPDATE flagged SET tenant = 6 WHERE id = 7;
 UPDATE flagged SET tenant = 5, name = 'Paul Klee' WHERE id = 1;
 SELECT key, duplicate, round(similarity::numeric, 3) AS similarity FROM review ORDER BY 1, 2;
+-- rows that are searched for together: what is flagged is what a query finds
+CREATE TABLE bulk (id int PRIMARY KEY, tenant text, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+CREATE INDEX ON bulk USING sigfile (sig);
+SELECT bloom_guard_create('bulk', 'sig', 0.8, 'flag', 'review', 'review', 'within', 'tenant');
+TRUNCATE review;
+INSERT INTO bulk SELECT i, CASE WHEN i % 17 = 0 THEN NULL ELSE chr(97 + i * i % 23) END,
+    translate(left(md5((i % 700)::text), 14), '0123456789', 'ghijklmnop') || CASE i % 3 WHEN 0 THEN 'x' ELSE '' END FROM generate_series(1, 2000) AS i;
+INSERT INTO bulk SELECT i + 2000, chr(97 + i % 29), translate(left(md5((i % 1100)::text), 14), '0123456789', 'ghijklmnop') FROM generate_series(1, 2000) AS i;
+UPDATE bulk SET tenant = chr(97 + id % 31) WHERE id % 5 = 0;
+WITH flagged AS (SELECT DISTINCT least(key::int, duplicate::int) AS a, greatest(key::int, duplicate::int) AS b FROM review
+        JOIN bulk AS a ON a.id = key::int JOIN bulk AS b ON b.id = duplicate::int WHERE a.tenant = b.tenant),
+    expected AS (SELECT a.id AS a, b.id AS b FROM bulk AS a JOIN bulk AS b ON a.id < b.id AND a.tenant = b.tenant AND bloom_sim(a.sig, b.sig) >= 0.8)
+SELECT (SELECT count(*) FROM flagged) AS flagged, (SELECT count(*) FROM expected) AS expected,
+    (SELECT count(*) FROM ((TABLE flagged EXCEPT TABLE expected) UNION ALL (TABLE expected EXCEPT TABLE flagged)) AS d) AS different;
 SET client_min_messages = notice;
 CREATE TABLE skipped (id int, unit text, tenant text GENERATED ALWAYS AS (lower(unit)) STORED, name text,
     sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED) PARTITION BY LIST (unit);
