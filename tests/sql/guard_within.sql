@@ -49,20 +49,18 @@ SELECT * FROM all_ways() EXCEPT TABLE way;
 DROP INDEX person_gist;
 SELECT id, tenant, name FROM person WHERE id < 100 ORDER BY id;
 
--- more columns, quoted names, and texts by their collations
-CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE client (id int PRIMARY KEY, "Tenant, ID" text COLLATE no_case, "a""b" numeric, branch varchar(9), name text,
+-- more columns, quoted names, and values that are equal and not the same
+CREATE TABLE client (id int PRIMARY KEY, "Tenant, ID" text, "a""b" numeric, branch varchar(9), name text,
     sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
 CREATE INDEX ON client USING sigfile (sig);
 SELECT bloom_guard_create('client', 'sig', 0.8, 'reject', 'within', ' "Tenant, ID" ,"a""b", BRANCH');
-INSERT INTO client VALUES (1, 'North', 1.0, 'x', 'Erika Mustermann'), (2, 'south', 1, 'x', 'Erika Mustermann'),
+INSERT INTO client VALUES (1, 'north', 1.0, 'x', 'Erika Mustermann'), (2, 'south', 1, 'x', 'Erika Mustermann'),
     (3, 'north', 2, 'x', 'Erika Mustermann'), (4, 'north', 1, 'X', 'Erika Mustermann'), (5, 'north', 1, NULL, 'Erika Mustermann');
-INSERT INTO client VALUES (6, 'NORTH', 1.00, 'x', 'Erika Mustermann');
-INSERT INTO client VALUES (6, 'NORTH', 1.00, 'x ', 'Erika Mustermann');
+INSERT INTO client VALUES (6, 'north', 1.00, 'x', 'Erika Mustermann');
+INSERT INTO client VALUES (6, 'north', 1.00, 'x ', 'Erika Mustermann');
 UPDATE client SET "a""b" = 1.000 WHERE id = 3;
-UPDATE client SET "Tenant, ID" = 'nORTH' WHERE id = 1;
 -- many rows at once, by hashes of values that are equal and not the same
-INSERT INTO client SELECT i, 'T' || i, i, 'x', 'Hans Wurst' FROM generate_series(100, 500) AS i;
+INSERT INTO client SELECT i, 't' || i, i, 'x', 'Hans Wurst' FROM generate_series(100, 500) AS i;
 INSERT INTO client SELECT 1000 + i, 't' || i, i::numeric(9, 2), 'x', CASE i WHEN 400 THEN 'Hans Wurst' ELSE 'Lucas ' || i END FROM generate_series(100, 500) AS i;
 -- a type without a hash function, and one that compares by its elements
 CREATE TABLE paid (id int PRIMARY KEY, price money, parts int[], sig bloom);
@@ -178,7 +176,7 @@ ALTER TABLE client RENAME branch TO office;
 INSERT INTO client VALUES (7, 'west', 1, 'x', 'Otto Dix');
 ALTER TABLE client RENAME office TO branch;
 ALTER TABLE client ALTER branch TYPE text;
-INSERT INTO client VALUES (7, 'NORTH', 1.00, 'x', 'Erika Mustermann');
+INSERT INTO client VALUES (7, 'north', 1.00, 'x', 'Erika Mustermann');
 
 -- what a row tells of another: that it is of the same tenant, too
 CREATE ROLE within_clerk;
