@@ -631,11 +631,11 @@ COMMENT ON FUNCTION bloom_sigfile_check(regclass) IS
 
 -- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 
-CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8,
+CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8, within name[] DEFAULT NULL,
         OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8) IS
-    'all pairs of records whose signatures have a similarity of at least threshold, by their keys, each pair once';
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[]) IS
+    'all pairs of records whose signatures have a similarity of at least threshold, and that are equal in the columns within, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
         OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
@@ -650,10 +650,10 @@ COMMENT ON FUNCTION bloom_pairs_estimate(regclass, name, float8) IS
     'about how many pairs bloom_duplicates would find at a threshold, and how many seconds it would take';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
-        threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        threshold float8, within name[] DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
-COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8) IS
-    'all pairs of a record of one table and a record of another whose signatures have a similarity of at least threshold, by their keys';
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8, name[]) IS
+    'all pairs of a record of one table and a record of another whose signatures have a similarity of at least threshold, and that are equal in the columns within, by their keys';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
         weights float8[], threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record

@@ -76,6 +76,53 @@ run 'SELECT 1' "$after" 'no index'
 run 'CREATE INDEX ON person USING sigfile (sig)' \
     'CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON person DEFERRABLE INITIALLY DEFERRED' deferred
 
+# The same within tenants, to which rows also come from others, by an UPDATE that leaves the signature and its index entry alone.
+cat >"$SCRATCH/guard/tenants.sql" <<'SQL'
+\set what random(1, 4)
+\set level random(1, 3)
+\if :level = 1
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+\else
+BEGIN;
+\endif
+SELECT change('INSERT INTO person (id, tenant, name) VALUES (nextval(''ids''), nullif(floor(random() * 12)::int, 0), some_name())');
+\if :what = 1
+SELECT change('UPDATE person SET name = some_name() WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\elif :what = 2
+SELECT change('DELETE FROM person WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\else
+SELECT change('UPDATE person SET tenant = nullif(floor(random() * 12)::int, 0) WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\endif
+END;
+SQL
+# run_within INDEX DEFINITION-OF-THE-TRIGGER DESCRIPTION
+run_within() {
+    local pairs log=$SCRATCH/guard/pgbench.log
+    sql -c 'DROP TABLE IF EXISTS person; TRUNCATE outcome' -c "
+        CREATE TABLE person (id int PRIMARY KEY, tenant int, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED) WITH (fillfactor = 50);
+        $1;
+        $2 FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject', 'within', 'tenant')" >/dev/null 2>&1
+    PGOPTIONS='-c client_min_messages=error' pgbench -n -c 8 -j 2 -f "$SCRATCH/guard/tenants.sql" -T "$seconds" \
+        --max-tries=1000 postgres >"$log" 2>&1 || die "$1: $(tail -n 20 "$log")"
+    pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND a.tenant = b.tenant AND bloom_sim(a.sig, b.sig) >= 0.7')
+    [[ $pairs == 0 ]] || die "$1: $pairs pairs of similar rows of one tenant got past the guard"
+    pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND bloom_sim(a.sig, b.sig) >= 0.7')
+    ((pairs > 20)) || die "$1: no more than $pairs pairs of two tenants"
+    [[ $(sql -c "SELECT count(*) > 20 AND count(*) FILTER (WHERE outcome = 'refused') > 20 FROM outcome") == t ]] ||
+        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; tail -n 20 "$log")"
+    say "within tenants, $3: $(sql -c "SELECT string_agg(n || ' ' || outcome, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM outcome GROUP BY 1) AS o")"
+}
+run_within 'CREATE INDEX ON person USING sigfile (sig) WITH (tail_limit = 64)' "$after" sigfile
+run_within 'SELECT 1' "$after" 'no index'
+run_within 'CREATE INDEX ON person USING gist (sig)' \
+    'CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON person DEFERRABLE INITIALLY DEFERRED' 'gist, deferred'
+if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'") == 1 ]]; then
+    sql -c 'CREATE EXTENSION btree_gist'
+    run_within 'CREATE INDEX ON person USING gist (tenant, sig)' "$after" 'gist of both columns'
+else
+    say 'no btree_gist here: an index of both columns is not tested'
+fi
+
 # A row that moves in the table while others look for it, and is not checked since its signature stays the same, is found.
 # move INDEX DESCRIPTION
 move() {

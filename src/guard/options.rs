@@ -32,10 +32,13 @@ pub struct GuardOptions {
     pub message: Option<CString>,
     /// The least similarity, in [0,1], that a row must keep to itself when it is changed.
     pub keep: Option<f64>,
+    /// The columns in which rows must be equal to be compared, none if all rows are compared. They are columns of the guarded table and of the
+    /// one that is searched.
+    pub within: Vec<CString>,
 }
 
 impl GuardOptions {
-    /// Errors: an argument that is not understood or does not fit the others (22023), a malformed table name (42602).
+    /// Errors: an argument that is not understood or does not fit the others (22023), a malformed name (42602).
     pub fn parse(args: &[CString]) -> OrMessage<GuardOptions> {
         let given = GuardArguments::parse(args).map_err(message)?;
         Ok(GuardOptions {
@@ -47,6 +50,7 @@ impl GuardOptions {
             list: given.list.map(parse_table).transpose()?,
             message: given.message.map(CStr::to_owned),
             keep: given.keep,
+            within: given.within.map_or(Ok(Vec::new()), parse_columns)?,
         })
     }
 }
@@ -57,6 +61,39 @@ fn message(error: ArgumentError) -> Box<Message> {
     match error.hint {
         Some(hint) => message.hint(words!(hint)),
         None => message,
+    }
+}
+
+/// Names of columns as SQL writes them, with commas between, and with quotes where they are needed.
+///
+/// Errors: they are malformed (42602), or there are none (22023).
+fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
+    let mut names = std::ptr::null_mut();
+    // SAFETY: the server changes a copy of the C string, to which the names in the list point; both stay until the end of the call.
+    let columns: Option<Vec<CString>> = unsafe {
+        let copy = pg_sys::pstrdup(text.as_ptr());
+        pg_sys::SplitIdentifierString(copy, b',' as _, &mut names).then(|| {
+            let name = |node: *mut pg_sys::Node| CStr::from_ptr(node.cast()).to_owned();
+            list::nodes(names).into_iter().map(name).collect()
+        })
+    };
+    match columns {
+        Some(columns) if !columns.is_empty() => Ok(columns),
+        Some(_) => Err(Message::of(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            words!("option \"within\" of bloom_guard names no column"),
+        )),
+        None => Err(Message::of(
+            PgSqlErrorCode::ERRCODE_INVALID_NAME,
+            words!(
+                "option \"within\" of bloom_guard is no list of column names: \"",
+                text,
+                "\""
+            ),
+        )
+        .hint(words!(
+            "Write names with commas between, and in double quotes where SQL needs them."
+        ))),
     }
 }
 

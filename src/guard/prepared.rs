@@ -9,11 +9,12 @@ use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::options::GuardOptions;
 use super::review::ReviewTable;
-use super::tables::column::signature_column;
+use super::tables::column::{is_generated, signature_column};
 use super::tables::key::PrimaryKey;
 use super::tables::named::{find_table, lock_table};
 use super::tables::partition_tree::{self, PartitionTree};
 use super::tables::target::SearchTarget;
+use super::tables::within::WithinColumns;
 use crate::pg::catalog;
 use crate::pg::message::{words, Message, OrMessage};
 use crate::pg::relation::OpenRelation;
@@ -28,6 +29,8 @@ pub struct PreparedGuard {
     pub column: i16,
     /// Whether it is a generated column. PostgreSQL computes it after BEFORE triggers have run.
     pub is_generated: bool,
+    /// The columns of that table in which rows must be equal to be compared.
+    pub within: WithinColumns,
     /// The topmost partitioned table that has the trigger, or the table itself.
     pub top: pg_sys::Oid,
     /// The owner of that table.
@@ -53,18 +56,20 @@ pub struct PreparedGuard {
 pub struct GuardedTable {
     column: i16,
     is_generated: bool,
+    within: WithinColumns,
     key: Option<PrimaryKey>,
 }
 
 impl GuardedTable {
     /// The table is locked.
     ///
-    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000).
+    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of [`WithinColumns::of`].
     pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<GuardedTable> {
         let column = signature_column(table, &options.column)?;
         Ok(GuardedTable {
             column,
             is_generated: is_generated(table, column)?,
+            within: WithinColumns::of(table, &options.within, column)?,
             key: PrimaryKey::of(&OpenRelation::locked_table(table)),
         })
     }
@@ -89,7 +94,7 @@ impl PreparedGuard {
     /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
     ///
     /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
-    /// [`PartitionTree::to_search`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
+    /// [`PartitionTree::to_search`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
     /// has no primary key (42704).
     pub fn of(
         options: GuardOptions,
@@ -108,7 +113,10 @@ impl PreparedGuard {
         let targets = tree
             .leaves
             .iter()
-            .map(|&leaf| SearchTarget::new(leaf, wanted))
+            .map(|&leaf| {
+                let within = own.within.in_table(leaf, &options.within)?;
+                SearchTarget::new(leaf, wanted, within)
+            })
             .collect::<OrMessage<Vec<_>>>()?;
         let review = match &options.review {
             Some(name) => {
@@ -134,6 +142,7 @@ impl PreparedGuard {
             columns_told: columns_told(searched, wanted, &targets, review.is_some()),
             column: own.column,
             is_generated: own.is_generated,
+            within: own.within,
             top,
             owner: OpenRelation::locked_table(top).form().relowner,
             searched,
@@ -158,7 +167,7 @@ impl PreparedGuard {
     }
 }
 
-/// The columns of `searched` that a guard tells of: the signature, and with a review table the keys.
+/// The columns of `searched` that a guard tells of: the signature, those that must be equal, and with a review table the keys.
 fn columns_told(
     searched: pg_sys::Oid,
     signature: &CStr,
@@ -166,11 +175,13 @@ fn columns_told(
     with_keys: bool,
 ) -> Vec<i16> {
     let mut columns: Vec<i16> = catalog::column(searched, signature).into_iter().collect();
-    if !with_keys {
-        return columns;
-    }
     for target in targets {
-        for &column in target.key.iter().flat_map(|key| &key.columns) {
+        let keys = target
+            .key
+            .iter()
+            .flat_map(|key| key.columns.iter().copied());
+        let keys = keys.filter(|_| with_keys);
+        for column in target.within.numbers().chain(keys) {
             let name = catalog::column_name(target.table, column);
             columns.extend(catalog::column(searched, &name));
         }
@@ -206,26 +217,6 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
         .detail(words!("Every row is compared with the whole table."))
         .hint(create.into_bytes())
         .send(PgLogLevel::WARNING);
-    }
-}
-
-/// Whether a column is a stored generated column.
-///
-/// Errors: it is virtual (0A000): it has no stored values that could be compared.
-fn is_generated(table: pg_sys::Oid, column: i16) -> OrMessage<bool> {
-    // SAFETY: a look-up in the catalogs by OID and number.
-    match unsafe { pg_sys::get_attgenerated(table, column) } as u8 {
-        b's' => Ok(true),
-        b'v' => Err(Message::of(
-            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            words!(
-                "bloom_guard cannot check virtual generated column \"",
-                catalog::column_name(table, column),
-                "\""
-            ),
-        )
-        .hint(words!("Make it STORED."))),
-        _ => Ok(false),
     }
 }
 

@@ -6,7 +6,6 @@ use bloom_ident_core::guard::similar_rows::{SimilarRow, SimilarRows};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::prepared::PreparedGuard;
-use super::tables::key::PrimaryKey;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::{current_user, has_policies_for, is_owner, may_select};
 use crate::pg::message::{words, Message, OrMessage};
@@ -74,32 +73,33 @@ pub fn check_review_owner(
         )))
 }
 
-/// Whether the user may see the key and the similarity of a row: whether the user could SELECT them from the partition, or
+/// Whether the user may see the key and the similarity of a row, and that it is equal to another in some columns: whether the user could SELECT them from the partition, or
 /// from the table that is searched as a whole.
 pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> bool {
     let table = pg_sys::Oid::from(row.table);
     let Some(target) = guard.target(table) else {
         return false;
     };
-    let key = target.key.as_ref();
-    may_read_row((table, guard.searched), target.column, key, user)
+    let mut columns = vec![target.column];
+    columns.extend(target.within.numbers());
+    columns.extend(target.key.iter().flat_map(|key| &key.columns));
+    may_read_row((table, guard.searched), &columns, user)
 }
 
 /// The same of a row of the table that the trigger fires for.
 pub fn may_read_own(guard: &PreparedGuard, table: pg_sys::Oid, user: pg_sys::Oid) -> bool {
-    may_read_row((table, guard.top), guard.column, guard.key.as_ref(), user)
+    let mut columns = vec![guard.column];
+    columns.extend(guard.key.iter().flat_map(|key| &key.columns));
+    may_read_row((table, guard.top), &columns, user)
 }
 
-/// Whether the user could SELECT signature and key from the table, or from `top`, of which it may be a partition.
+/// Whether the user could SELECT the columns from the table, or from `top`, of which it may be a partition.
 fn may_read_row(
     (table, top): (pg_sys::Oid, pg_sys::Oid),
-    signature: i16,
-    key: Option<&PrimaryKey>,
+    columns: &[i16],
     user: pg_sys::Oid,
 ) -> bool {
-    let mut columns = vec![signature];
-    columns.extend(key.iter().flat_map(|key| &key.columns));
-    if may_read_columns(table, &columns, user) {
+    if may_read_columns(table, columns, user) {
         return true;
     }
     if table == top {

@@ -5,7 +5,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::{from_index, from_query, unique};
+use crate::pairs::{from_index, from_query, unique, within};
 use crate::pg::error::raise;
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
@@ -36,6 +36,10 @@ pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
             (tables, Some(left))
         }),
     };
+    let by_group = |has_indexes| !(has_indexes && within::are_few(relations));
+    if !a.within.is_empty() && by_group(tables.is_some()) {
+        return within::pairs(&mut output, relations, threshold);
+    }
     match tables {
         Some((tables, left)) => {
             check_number(tables.len());

@@ -35,7 +35,7 @@ pub fn pairs(
     let columns = (&relations.left.key, relations.right.map(|right| &right.key));
     let mut found = IndexedPairs {
         output,
-        keys: Keys::new(tables, columns, snapshot),
+        keys: Keys::new(tables, columns, snapshot).within(&relations.left.within),
         tables,
         relations,
     };

@@ -18,6 +18,7 @@ struct Fetcher<'a> {
     scan: *mut pg_sys::IndexFetchTableData,
     slots: [*mut pg_sys::TupleTableSlot; 2],
     key: pg_sys::AttrNumber,
+    within: &'a [pg_sys::AttrNumber],
     heap: pg_sys::Relation,
     /// The index that tids come from, for messages.
     index: SigfileIndex<'a>,
@@ -46,6 +47,7 @@ impl<'a> Fetcher<'a> {
                 scan: pg_sys::table_index_fetch_begin(table.heap.pointer()),
                 slots: [slot(), slot()],
                 key: table.key,
+                within: &table.within,
                 heap: table.heap.pointer(),
                 index: table.index(),
             }
@@ -61,6 +63,14 @@ impl<'a> Fetcher<'a> {
             }
             pg_sys::table_index_fetch_reset(self.scan);
         }
+    }
+
+    /// The value of the column at a place of `within`, in the row that the slot holds; `None` for null.
+    fn value(&self, place: usize, slot: usize) -> Option<pg_sys::Datum> {
+        let (mut is_null, number) = (false, self.within[place]);
+        // SAFETY: the slot holds a row of the table, which has the column.
+        let value = unsafe { pg_sys::slot_getattr(self.slots[slot], number.into(), &mut is_null) };
+        (!is_null).then_some(value)
     }
 
     /// The key of the row with this tid, which is `None` for null; no key if the snapshot does not see the row. The key stays until
@@ -156,6 +166,8 @@ pub struct Keys<'a> {
     last: (usize, usize),
     outputs: [OutputFunction; 2],
     order: KeyOrder,
+    /// Compare the values of the columns in which records must be equal.
+    within: Vec<KeyOrder>,
     snapshot: pg_sys::Snapshot,
     /// Whether both keys are of one relation, so that the lesser one comes first.
     one_relation: bool,
@@ -174,12 +186,19 @@ impl<'a> Keys<'a> {
             last: (0, 0),
             outputs: [first, second].map(|column| OutputFunction::new(column.type_oid)),
             order: KeyOrder::new(first),
+            within: Vec::new(),
             snapshot,
             one_relation: columns.1.is_none(),
         }
     }
 
-    /// Both keys in the current memory context; `None` if the snapshot does not see both rows.
+    /// The same for rows that are equal in these columns, which all tables have with these types and collations.
+    pub fn within(mut self, columns: &[RecordColumn]) -> Keys<'a> {
+        self.within = columns.iter().map(KeyOrder::new).collect();
+        self
+    }
+
+    /// Both keys in the current memory context; `None` if the snapshot does not see both rows, or they are not equal where they must be.
     ///
     /// Errors: a tid that no row of a table can have.
     pub fn of(&mut self, a: TableRow, b: TableRow) -> Option<KeyTexts> {
@@ -195,6 +214,14 @@ impl<'a> Keys<'a> {
             fetcher.key(Tid::of_stored(row.row()), slot, snapshot)
         };
         let (a, b) = (key(a, 0)?, key(b, 1)?);
+        let [x, y] = [&self.fetchers[now.0], &self.fetchers[now.1]];
+        let is_equal = |(place, order): (usize, &KeyOrder)| {
+            let both = x.value(place, 0).zip(y.value(place, 1));
+            both.is_some_and(|(x, y)| order.is_same(x, y))
+        };
+        if !self.within.iter().enumerate().all(is_equal) {
+            return None;
+        }
         let mut text =
             |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.outputs[side].text(key));
         let keys = [text(0, a), text(1, b)];

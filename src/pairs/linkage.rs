@@ -6,23 +6,26 @@ use crate::pairs::find::pairs;
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
+use crate::pairs::within;
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_linkage";
 
-/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8)`
+/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[])`
 #[entry]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
+    let within = within::given(arguments, 7);
     let side = |i: usize| {
         Records::new(
             arguments.oid(i),
             arguments.name(i + 1),
             vec![arguments.name(i + 2)],
         )
+        .within(within.clone())
     };
     let (a, b) = (side(0), side(3));
     let threshold = arguments.threshold(6);

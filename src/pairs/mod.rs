@@ -13,5 +13,6 @@ mod profiles;
 pub mod records;
 mod table;
 pub mod unique;
+mod within;
 
 pub use find::each_pair;

@@ -81,6 +81,13 @@ impl<'a> PairOutput<'a> {
             format!("{percent:.0} % of the comparisons done, {found} pairs found")
         });
     }
+
+    /// The same where it is only known how many records have been compared.
+    pub fn report_records(&mut self, done: u64) {
+        let found = self.found;
+        let describe = || format!("{done} records compared, {found} pairs found");
+        self.progress.report(describe);
+    }
 }
 
 #[cold]

@@ -7,6 +7,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::objects::is_signature;
 use crate::pairs::table::{IndexedTable, LOCK};
+use crate::pairs::within;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::{may_select, may_use_schema};
 use crate::pg::catalog::storage::is_read_from;
@@ -99,6 +100,8 @@ pub struct Records {
     pub oid: pg_sys::Oid,
     pub key: RecordColumn,
     pub signatures: Vec<RecordColumn>,
+    /// The columns in which records must be equal to be a pair; none if all records are compared.
+    pub within: Vec<RecordColumn>,
 }
 
 impl Records {
@@ -128,7 +131,20 @@ impl Records {
             oid,
             key,
             signatures,
+            within: Vec::new(),
         }
+    }
+
+    /// The same records, of which only those are compared that are equal in the columns of these names; `None` compares all.
+    ///
+    /// Errors: as [`within::column`].
+    pub fn within(mut self, names: Option<Vec<CString>>) -> Records {
+        let relation = text(&catalog::name(self.oid));
+        for name in names.into_iter().flatten() {
+            let column = within::column(&self, name, &relation);
+            self.within.push(column);
+        }
+        self
     }
 
     /// The tables that hold the rows, each with a sigfile index on the only signature column. It is `None` if a table has no such
@@ -162,7 +178,10 @@ impl Records {
             }
             // SAFETY: the table is locked, and has the columns of the one that it inherits from. The snapshot is active as long as
             // the running function.
-            tables.push(unsafe { IndexedTable::find(oid, &self.key.name, &signature.name) }?);
+            tables.push(unsafe {
+                let within = self.within.iter().map(|column| column.name.as_c_str());
+                IndexedTable::find(oid, &self.key.name, &signature.name, within)
+            }?);
         }
         let column = catalog::column(self.oid, &signature.name)?;
         let own = tables.iter().map(|table| table.heap.rd_id);
@@ -181,6 +200,7 @@ impl Records {
                 (kind, pg_sys::get_namespace_name(schema))
             } else {
                 let columns = self.signatures.iter().chain([&self.key]);
+                let columns = columns.chain(&self.within);
                 let number = |column: &RecordColumn| catalog::column(self.oid, &column.name);
                 // A column that is not there must not make the others enough.
                 let numbers: Option<Vec<i16>> = columns.map(number).collect();

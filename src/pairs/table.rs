@@ -20,6 +20,8 @@ pub struct IndexedTable {
     pub heap: OpenRelation,
     /// The number of the key's column; 0 in a parallel worker.
     pub key: pg_sys::AttrNumber,
+    /// The numbers of the columns in which records must be equal; none in a parallel worker.
+    pub within: Vec<pg_sys::AttrNumber>,
     pub meta: Meta,
     /// The snapshot that the table is read with.
     pub snapshot: pg_sys::Snapshot,
@@ -32,11 +34,16 @@ impl IndexedTable {
     ///
     /// # Safety
     /// `oid` is a locked table with these columns. The active snapshot stays active as long as the result is used.
-    pub unsafe fn find(oid: pg_sys::Oid, key: &CStr, signature: &CStr) -> Option<IndexedTable> {
+    pub unsafe fn find<'n>(
+        oid: pg_sys::Oid,
+        key: &CStr,
+        signature: &CStr,
+        within: impl Iterator<Item = &'n CStr>,
+    ) -> Option<IndexedTable> {
         let heap = OpenRelation::locked_table(oid);
         let persistence = heap.form().relpersistence as u8;
         // SAFETY: the table is open, and the columns exist.
-        let (column, key, is_virtual) = unsafe {
+        let (column, key, within, is_virtual) = unsafe {
             if persistence != pg_sys::RELPERSISTENCE_PERMANENT && pg_sys::RecoveryInProgress() {
                 // The planner words it like this.
                 let message = "cannot access temporary or unlogged relations during recovery";
@@ -46,10 +53,16 @@ impl IndexedTable {
                 );
             }
             let key = pg_sys::get_attnum(oid, key.as_ptr());
+            let within: Vec<_> = within
+                .map(|name| pg_sys::get_attnum(oid, name.as_ptr()))
+                .collect();
+            let is_virtual = |&column: &_| pg_sys::get_attgenerated(oid, column) as u8 == b'v';
+            let any_virtual = within.iter().chain([&key]).any(is_virtual);
             (
                 pg_sys::get_attnum(oid, signature.as_ptr()),
                 key,
-                pg_sys::get_attgenerated(oid, key) as u8 == b'v',
+                within,
+                any_virtual,
             )
         };
         let of_other_session = persistence == pg_sys::RELPERSISTENCE_TEMP && !heap.rd_islocaltemp;
@@ -73,6 +86,7 @@ impl IndexedTable {
                 index: open.keep_lock(),
                 heap,
                 key,
+                within,
                 meta,
                 snapshot,
             })
@@ -93,6 +107,7 @@ impl IndexedTable {
                 index: open,
                 heap,
                 key: 0,
+                within: Vec::new(),
                 meta,
                 snapshot: pg_sys::GetActiveSnapshot(),
             }

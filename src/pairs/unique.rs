@@ -89,10 +89,15 @@ fn query(records: &Records) -> Sql {
         sql = sql.name(&signature.name).text(" IS NOT NULL");
     }
     sql = sql.text(") GROUP BY 1 HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1");
-    if KeyOrder::new(&records.key).is_some() || !has_equality(&records.key) {
+    if has_order(&records.key) || !has_equality(&records.key) {
         sql = sql.text(" ORDER BY 1");
     }
     sql.text(" LIMIT 1")
+}
+
+/// Whether the keys of a column have an order.
+pub fn has_order(column: &RecordColumn) -> bool {
+    KeyOrder::new(column).is_some()
 }
 
 /// Whether values of the column can be compared as GROUP BY does.

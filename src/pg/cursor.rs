@@ -74,6 +74,15 @@ impl Cursor {
         OutputFunction::new(type_oid)
     }
 
+    /// Type and collation of column `i`, from 0.
+    pub fn column(&self, i: usize) -> (pg_sys::Oid, pg_sys::Oid) {
+        // SAFETY: an open cursor has a descriptor with as many columns as were queried.
+        unsafe {
+            let column = ffi::attribute((*self.portal).tupDesc, i as i32);
+            ((*column).atttypid, (*column).attcollation)
+        }
+    }
+
     /// Gives every row to `each`, and closes the cursor. `each` allocates in the memory context in which the cursor was
     /// opened, so files that it opens outlive the connection.
     pub fn each(self, mut each: impl FnMut(QueryRow)) {

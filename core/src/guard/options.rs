@@ -88,6 +88,8 @@ pub struct GuardArguments<'a> {
     pub message: Option<&'a CStr>,
     /// The least similarity, in [0,1], that a row must keep to itself when it is changed.
     pub keep: Option<f64>,
+    /// Names of columns with commas between: only rows that are equal there are compared.
+    pub within: Option<&'a CStr>,
 }
 
 impl<'a> GuardArguments<'a> {
@@ -110,6 +112,7 @@ impl<'a> GuardArguments<'a> {
             list_column: None,
             message: None,
             keep: None,
+            within: None,
         };
         let mut keep = None;
         for pair in options.chunks(2) {
@@ -149,9 +152,11 @@ impl<'a> GuardArguments<'a> {
             b"blocklist" => Ok(&mut self.list),
             b"blocklist_column" => Ok(&mut self.list_column),
             b"message" => Ok(&mut self.message),
+            b"within" => Ok(&mut self.within),
             _ => Err(
-                invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"])
-                    .hint("Options are review, blocklist, blocklist_column, message and keep."),
+                invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"]).hint(
+                    "Options are review, blocklist, blocklist_column, message, keep and within.",
+                ),
             ),
         }
     }

@@ -82,7 +82,7 @@ impl<'a> BatchSearch<'a> {
         let least = LEAST_ROWS.max((rows / ROWS_FOR_ONE) as usize);
         // A half of the memory is for the rows, the other for their lists.
         let of_memory =
-            memory / 2 / (WantedRows::bytes_of_row(geometry.stride) + 2 * size_of::<Tid>());
+            memory / 2 / (WantedRows::bytes_of_row(geometry.stride) + 3 * size_of::<Tid>());
         let most = size.max(least).min(of_memory).min(MOST_ROWS);
         let room = memory / 8 / size_of::<u64>();
         (most >= least && remembered() + most <= room).then_some(BatchSearch {
@@ -106,21 +106,28 @@ impl<'a> BatchSearch<'a> {
     /// # Safety
     /// `table` is open, of heap, and the one that the guard's trigger fires for; `own` is a row of it.
     pub unsafe fn run(self, table: pg_sys::Relation, own: RowTid) -> Option<Vec<(Tid, bool)>> {
-        let (mut tids, mut wanted) = (Vec::new(), WantedRows::default());
+        let (mut tids, mut hashes, mut wanted) = (Vec::new(), Vec::new(), WantedRows::default());
         // SAFETY: the table is open, of heap, and the guard's column is a signature column of it.
         unsafe {
             let mut words = Vec::new();
-            let column = self.guard.column;
-            each_row(table, column, own.tid, self.most, &mut |tid, signature| {
-                let view = signature.view();
-                if view.tag() == self.shape {
-                    words.clear();
-                    to_words(view.bits(), self.stride, &mut words);
-                    wanted.push(&words, view.popcount()).or_raise();
-                    tids.push(tid);
-                }
-                tids.len() < self.most
-            });
+            let columns = (self.guard.column, &self.guard.within);
+            each_row(
+                table,
+                columns,
+                own.tid,
+                self.most,
+                &mut |tid, signature, hash| {
+                    let view = signature.view();
+                    if view.tag() == self.shape {
+                        words.clear();
+                        to_words(view.bits(), self.stride, &mut words);
+                        wanted.push(&words, view.popcount()).or_raise();
+                        tids.push(tid);
+                        hashes.push(hash);
+                    }
+                    tids.len() < self.most
+                },
+            );
         }
         if tids.len() < self.least {
             return None;
@@ -130,12 +137,12 @@ impl<'a> BatchSearch<'a> {
         tids.truncate(search.rows());
         let mut is_clear: Vec<bool> = (0..tids.len()).map(|row| search.is_wanted(row)).collect();
         for open in &self.targets {
-            let judge = RowJudge::new(open.target.table, &self.start);
+            let judge = RowJudge::new(open.target, &self.start);
             let is_own_table = open.target.table == own.table;
             open.pass_by(&mut search, &mut |row, tid| {
                 let tid = Tid::of_stored(tid);
                 let is_itself = is_own_table && tids[row] == tid;
-                if is_clear[row] && !is_itself && judge.may_matter(tid) {
+                if is_clear[row] && !is_itself && judge.may_matter(tid, hashes[row]) {
                     is_clear[row] = false;
                 }
             });

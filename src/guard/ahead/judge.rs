@@ -1,9 +1,14 @@
 //! Whether a row that an index gives may matter to a search.
 
+use std::cell::RefCell;
+
 use pgrx::pg_sys;
 
 use crate::guard::search::search_start::SearchStart;
+use crate::guard::tables::target::SearchTarget;
+use crate::guard::tables::within::WithinColumns;
 use crate::pg::ffi;
+use crate::pg::memory::Scratch;
 use crate::pg::relation::OpenRelation;
 use crate::pg::tid::Tid;
 
@@ -12,20 +17,29 @@ pub struct RowJudge<'a> {
     table: OpenRelation,
     start: &'a SearchStart,
     slot: *mut pg_sys::TupleTableSlot,
+    within: &'a WithinColumns,
+    /// What hashing the values of rows allocates.
+    scratch: RefCell<Scratch>,
 }
 
 impl<'a> RowJudge<'a> {
-    /// The table is locked, and of heap. The search began at `start`.
-    pub fn new(table: pg_sys::Oid, start: &'a SearchStart) -> RowJudge<'a> {
-        let table = OpenRelation::locked_table(table);
+    /// The target's table is locked, and of heap. The search began at `start`.
+    pub fn new(target: &'a SearchTarget, start: &'a SearchStart) -> RowJudge<'a> {
+        let table = OpenRelation::locked_table(target.table);
         // SAFETY: the table is open.
         let slot = unsafe { pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut()) };
-        RowJudge { table, start, slot }
+        RowJudge {
+            table,
+            start,
+            slot,
+            within: &target.within,
+            scratch: RefCell::new(Scratch::new(c"bloom_ident values of rows")),
+        }
     }
 
-    /// Whether a search might count the row that an index entry leads to, or wait for it. If it is not certain that the row is gone
-    /// for good, the answer is yes.
-    pub fn may_matter(&self, tid: Tid) -> bool {
+    /// Whether a search for a row with this hash of [`WithinColumns`] might count the row that an index entry leads to, or wait for it.
+    /// If it is not certain that the row is gone for good, or not to be compared, the answer is yes.
+    pub fn may_matter(&self, tid: Tid, hash: u64) -> bool {
         // SAFETY: the table is open.
         if !tid.is_possible() || !unsafe { tid.is_within(self.table.pointer()) } {
             return true;
@@ -40,7 +54,7 @@ impl<'a> RowJudge<'a> {
         // SnapshotAny is a constant of the server's. The slot is made for the table, and holds the tuple with its header.
         unsafe {
             if ffi::table_index_fetch_tuple_check(table, &mut at, &mut dirty, &mut is_dead) {
-                return true;
+                return self.within.is_empty() || self.has_hash(tid, &mut dirty, hash);
             }
             // Dead to all transactions, so since before the search began.
             if is_dead {
@@ -56,6 +70,33 @@ impl<'a> RowJudge<'a> {
             // Later versions of a chain are not looked at.
             flags & pg_sys::HEAP_HOT_UPDATED != 0 || self.start.was_ended_since(self.slot)
         }
+    }
+
+    /// Whether a version of the row that the snapshot sees has this hash, or none is seen any more. A version that is written from
+    /// now on, with other values than the one before, is itself checked later than this.
+    ///
+    /// # Safety
+    /// The table is open, and has the block of the tid; the snapshot is a dirty one.
+    unsafe fn has_hash(&self, tid: Tid, dirty: pg_sys::Snapshot, hash: u64) -> bool {
+        let (mut at, mut more, mut any, mut same) = (tid.pointer(), false, false, false);
+        // SAFETY: the table is open and has the block, and the slot is made for it. The fetch ends here.
+        unsafe {
+            let fetch = pg_sys::table_index_fetch_begin(self.table.pointer());
+            let dead = std::ptr::null_mut();
+            while !same
+                && ffi::table_index_fetch_tuple(fetch, &mut at, dirty, self.slot, &mut more, dead)
+            {
+                any = true;
+                let here = || self.within.hash(self.slot);
+                same = self.scratch.borrow_mut().with(here) == Some(hash);
+                if !more {
+                    break;
+                }
+            }
+            pg_sys::table_index_fetch_end(fetch);
+            pg_sys::ExecClearTuple(self.slot);
+        }
+        same || !any
     }
 }
 

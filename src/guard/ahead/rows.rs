@@ -3,6 +3,7 @@
 use pgrx::pg_sys;
 
 use crate::guard::tables::column::attribute;
+use crate::guard::tables::within::WithinColumns;
 use crate::pg::memory::Scratch;
 use crate::pg::tid::Tid;
 use crate::pg::{check_for_interrupts, ffi};
@@ -11,17 +12,18 @@ use crate::types::Bloom;
 /// Blocks without a row of this transaction, after which none is expected to follow.
 const BLOCKS_APART: u32 = 16;
 
-/// Calls `each` with tid and signature of the row at `from`, and of rows behind it that the same transaction has entered and that
-/// are still there; `each` says whether to go on. Rows whose signature is NULL or empty are left out.
+/// Calls `each` with tid, signature and hash of `within` of the row at `from`, and of rows behind it that the same transaction has
+/// entered and that are still there; `each` says whether to go on. Rows that nothing is similar to are left out: those whose
+/// signature is NULL or empty, and those with a NULL in `within`.
 ///
 /// # Safety
-/// `table` is an open heap table with this column of signatures.
+/// `table` is an open heap table with this column of signatures, and with the columns of `within`.
 pub unsafe fn each_row(
     table: pg_sys::Relation,
-    column: i16,
+    (column, within): (i16, &WithinColumns),
     from: Tid,
     most: usize,
-    each: &mut dyn FnMut(Tid, &Bloom<'_>) -> bool,
+    each: &mut dyn FnMut(Tid, &Bloom<'_>, u64) -> bool,
 ) {
     let last = from.block().saturating_add(4 * most as u32);
     let (mut min, mut max) = (from.pointer(), from.pointer());
@@ -61,7 +63,10 @@ pub unsafe fn each_row(
             let goes_on = scratch.with(|| {
                 attribute(slot, column).is_none_or(|value| {
                     let signature = Bloom::from_raw(value);
-                    signature.view().popcount() == 0 || each(tid, &signature)
+                    signature.view().popcount() == 0
+                        || within
+                            .hash(slot)
+                            .is_none_or(|hash| each(tid, &signature, hash))
                 })
             });
             if !goes_on {

@@ -28,6 +28,14 @@ pub struct RowTid {
     pub tid: Tid,
 }
 
+/// What is searched for.
+#[derive(Clone, Copy)]
+pub struct SearchedRow<'a> {
+    pub signature: &'a Bloom<'a>,
+    /// The values that rows must have to be compared, as [`WithinColumns::values`](super::tables::within::WithinColumns::values) gives them.
+    pub within: &'a [pg_sys::Datum],
+}
+
 /// What a search does with rows of other transactions that have not ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PendingRows {
@@ -44,12 +52,13 @@ pub enum SearchOutcome {
     Deadlock,
 }
 
-/// The rows of all targets that reach the threshold, without the row at `own`.
+/// The rows of all targets that reach the threshold, without the row at `own`. Rows that are not to be compared count for nothing: it
+/// does not wait for them, and their signatures are not looked at.
 ///
 /// Errors: a row has a signature of another shape.
 pub fn search(
     guard: &PreparedGuard,
-    signature: &Bloom<'_>,
+    wanted: SearchedRow<'_>,
     own: Option<RowTid>,
     pending: PendingRows,
 ) -> SearchOutcome {
@@ -58,7 +67,7 @@ pub fn search(
         let start = SearchStart::now();
         for target in &guard.targets {
             let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
-            pass.search(guard, target, signature, own, pending, &start);
+            pass.search(guard, target, wanted, own, pending, &start);
         }
         drop(start);
         match pass {
@@ -92,14 +101,14 @@ impl SearchPass {
         &mut self,
         guard: &PreparedGuard,
         target: &SearchTarget,
-        signature: &Bloom<'_>,
+        wanted: SearchedRow<'_>,
         own: Option<Tid>,
         pending: PendingRows,
         start: &SearchStart,
     ) {
-        let view = signature.view();
+        let view = wanted.signature.view();
         let threshold = guard.options.threshold;
-        let mut scan = DirtyScan::begin(target, signature, threshold, start);
+        let mut scan = DirtyScan::begin(target, wanted, threshold, start);
         let slot = scan.slot;
         while let Some(state) = scan.advance() {
             let similarity = Popcounts::of(&view, &scan.signature().view())

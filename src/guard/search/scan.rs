@@ -3,9 +3,11 @@
 use pgrx::pg_sys;
 
 use super::search_start::SearchStart;
+use super::SearchedRow;
 use crate::guard::tables::column::attribute;
-use crate::guard::tables::index::SearchIndex;
+use crate::guard::tables::index::{EqualKey, SearchIndex};
 use crate::guard::tables::target::SearchTarget;
+use crate::pg::memory::Scratch;
 use crate::pg::relation::OpenRelation;
 use crate::pg::tid::Tid;
 use crate::pg::{check_for_interrupts, ffi};
@@ -44,7 +46,11 @@ pub enum RowState {
 /// is still in progress.
 pub struct DirtyScan<'a> {
     target: &'a SearchTarget,
+    /// What is searched for.
+    row: SearchedRow<'a>,
     start: &'a SearchStart,
+    /// What comparisons allocate, if values are compared.
+    scratch: Option<Scratch>,
     table: OpenRelation,
     source: ScanSource,
     /// Whether the tid that the index gave last has led to a row.
@@ -60,7 +66,7 @@ impl<'a> DirtyScan<'a> {
     /// The target's table is locked.
     pub fn begin(
         target: &'a SearchTarget,
-        signature: &Bloom<'_>,
+        row: SearchedRow<'a>,
         threshold: f64,
         start: &'a SearchStart,
     ) -> DirtyScan<'a> {
@@ -79,13 +85,16 @@ impl<'a> DirtyScan<'a> {
                     ScanSource::Table { scan }
                 }
                 Some(index) => {
-                    let query = NewQuery::new(&signature.view(), threshold);
-                    index_source(&table, index, query, snapshot)
+                    let query = NewQuery::new(&row.signature.view(), threshold);
+                    index_source(&table, index, query, row.within, snapshot)
                 }
             };
             DirtyScan {
                 target,
+                row,
                 start,
+                scratch: (!row.within.is_empty())
+                    .then(|| Scratch::new(c"bloom_ident values of rows")),
                 table,
                 source,
                 is_found: false,
@@ -111,11 +120,27 @@ impl<'a> DirtyScan<'a> {
                     }
                 }
             };
-            // The index may give the tid of a row that is gone, and another row without a signature may have it now.
             // SAFETY: if there is a state, the slot holds a version of a row of the target's table.
-            if state.is_some() && unsafe { attribute(self.slot, self.target.column) }.is_some() {
+            if state.is_some() && unsafe { self.is_to_compare() } {
                 return state;
             }
+        }
+    }
+
+    /// Whether the row in the slot has a signature, and the values that are wanted. The index may give the tid of a row that is
+    /// gone, and another row may have it now.
+    ///
+    /// # Safety
+    /// The slot holds a version of a row of the target's table.
+    unsafe fn is_to_compare(&mut self) -> bool {
+        let (target, slot, values) = (self.target, self.slot, self.row.within);
+        // SAFETY: the slot holds a row of the target's table, which has these columns, and the values are of their types.
+        unsafe {
+            attribute(slot, target.column).is_some()
+                && self
+                    .scratch
+                    .as_mut()
+                    .is_none_or(|scratch| scratch.with(|| target.within.is_equal(slot, values)))
         }
     }
 
@@ -149,9 +174,9 @@ impl<'a> DirtyScan<'a> {
                 if !ffi::table_index_fetch_tuple(fetch, tid, all, self.slot, &mut more, dead) {
                     return Some(None);
                 }
-                // A newer version of the chain may have been written meanwhile.
+                // A newer version of the chain may have been written meanwhile, or may have other values.
                 let state = self.state_of_version();
-                if state.is_some() {
+                if state.is_some() && self.is_to_compare() {
                     return Some(state);
                 }
             }
@@ -206,37 +231,52 @@ impl<'a> DirtyScan<'a> {
     }
 }
 
-/// A scan of an index for the rows that a query finds.
+/// A scan of an index for the rows that a query finds. Those of other values than `within` may be left out.
 ///
 /// # Safety
-/// The table outlives the scan, and so does the snapshot, which is a dirty one. The index is one of the table's.
+/// The table outlives the scan, and so does the snapshot, which is a dirty one. The index is one of the table's, and
+/// `within` are values of the columns in which rows must be equal.
 unsafe fn index_source(
     table: &OpenRelation,
     index: &SearchIndex,
     query: NewQuery,
+    within: &[pg_sys::Datum],
     snapshot: pg_sys::Snapshot,
 ) -> ScanSource {
     let open = OpenRelation::index(index.oid, pg_sys::AccessShareLock).keep_lock();
     let (table, relation) = (table.pointer(), open.pointer());
-    // SAFETY: table and index are open. The key is of the operator that the index was chosen for. The server copies the key, and
-    // the query that the key points to lives in the current memory context.
+    // SAFETY: table and index are open. The keys are of the operators that the index was chosen for. The server copies the keys, and
+    // what they point to lives in the current memory context, or as long as the row that is searched for.
     let scan = unsafe {
-        let mut key = pg_sys::ScanKeyData::default();
-        pg_sys::ScanKeyEntryInitialize(
-            &mut key,
-            0,
+        let key = |column: i16, strategy, collation, function, value| {
+            let mut key = pg_sys::ScanKeyData::default();
+            let any = pg_sys::InvalidOid;
+            pg_sys::ScanKeyEntryInitialize(
+                &mut key, 0, column, strategy, any, collation, function, value,
+            );
+            key
+        };
+        let none = pg_sys::InvalidOid;
+        let signature = key(
             index.column,
             index.strategy,
-            pg_sys::InvalidOid,
-            pg_sys::InvalidOid,
+            none,
             index.function,
             query.datum(),
         );
+        let equal = |k: &EqualKey| {
+            let value = within[k.place];
+            key(k.column, k.strategy, k.collation, k.function, value)
+        };
+        let mut keys: Vec<pg_sys::ScanKeyData> = index.equal.iter().map(equal).collect();
+        keys.push(signature);
+        keys.sort_by_key(|key| key.sk_attno);
+        let n = keys.len() as i32;
         #[cfg(not(feature = "pg18"))]
-        let scan = ffi::index_beginscan(table, relation, snapshot, 1, 0);
+        let scan = ffi::index_beginscan(table, relation, snapshot, n, 0);
         #[cfg(feature = "pg18")]
-        let scan = ffi::index_beginscan(table, relation, snapshot, std::ptr::null_mut(), 1, 0);
-        ffi::index_rescan(scan, &mut key, 1, std::ptr::null_mut(), 0);
+        let scan = ffi::index_beginscan(table, relation, snapshot, std::ptr::null_mut(), n, 0);
+        ffi::index_rescan(scan, keys.as_mut_ptr(), n, std::ptr::null_mut(), 0);
         scan
     };
     ScanSource::Index { _index: open, scan }
@@ -257,6 +297,9 @@ impl Drop for DirtyScan<'_> {
             }
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
             pg_sys::pfree(self.snapshot.cast());
+            if let Some(scratch) = self.scratch.take() {
+                scratch.delete();
+            }
         }
     }
 }

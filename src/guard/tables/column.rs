@@ -13,22 +13,48 @@ use crate::pg::message::{words, Message, OrMessage};
 /// Errors: there is no such column (42703), or it is of another type (42804).
 pub fn signature_column(relation: pg_sys::Oid, column: &CStr) -> OrMessage<i16> {
     let Some(number) = catalog::column(relation, column) else {
-        return Err(Message::of(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-            words!(
-                "column \"",
-                column,
-                "\" of relation \"",
-                catalog::name(relation),
-                "\" does not exist"
-            ),
-        ));
+        return Err(undefined_column(relation, column));
     };
     let of_type = catalog::column_type(relation, number);
     if !is_signature(of_type) {
         return Err(wrong_type("relation", relation, column, of_type, c"bloom"));
     }
     Ok(number)
+}
+
+/// 42703.
+#[cold]
+pub fn undefined_column(relation: pg_sys::Oid, column: &CStr) -> Box<Message> {
+    Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+        words!(
+            "column \"",
+            column,
+            "\" of relation \"",
+            catalog::name(relation),
+            "\" does not exist"
+        ),
+    )
+}
+
+/// Whether a column is a stored generated column.
+///
+/// Errors: it is virtual (0A000): it has no stored values that could be compared.
+pub fn is_generated(table: pg_sys::Oid, column: i16) -> OrMessage<bool> {
+    // SAFETY: a look-up in the catalogs by OID and number.
+    match unsafe { pg_sys::get_attgenerated(table, column) } as u8 {
+        b's' => Ok(true),
+        b'v' => Err(Message::of(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            words!(
+                "bloom_guard cannot check virtual generated column \"",
+                catalog::column_name(table, column),
+                "\""
+            ),
+        )
+        .hint(words!("Make it STORED."))),
+        _ => Ok(false),
+    }
 }
 
 /// 42804 for a column of a relation, which the message calls `what`, that is of another type than it must be.

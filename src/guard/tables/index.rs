@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys;
 
+use super::within::WithinColumns;
 use crate::objects;
 use crate::pg::relation::OpenRelation;
 use crate::pg::{ffi, list, node};
@@ -16,19 +17,36 @@ pub struct SearchIndex {
     pub strategy: u16,
     /// The function of that operator.
     pub function: pg_sys::Oid,
+    /// The columns of the index, in their order, that it can compare with the values of [`WithinColumns`].
+    pub equal: Vec<EqualKey>,
     /// Whether it is a sigfile index of this column alone, so that it can be searched for many rows at once.
     pub serves_many: bool,
 }
 
+/// A column of an index that a search compares with a value.
+pub struct EqualKey {
+    /// The number of the column in the index.
+    pub column: i16,
+    /// The strategy number of the equality operator in the column's operator family.
+    pub strategy: u16,
+    /// The function of that operator.
+    pub function: pg_sys::Oid,
+    pub collation: pg_sys::Oid,
+    /// The place of the value among those of [`WithinColumns`].
+    pub place: usize,
+}
+
 impl SearchIndex {
-    /// The best index on a column of signatures: sigfile before others, and one column before several. The table is locked.
-    pub fn best(table: &OpenRelation, column: i16) -> Option<SearchIndex> {
+    /// The best index on a column of signatures: sigfile before others, then that with the most columns that must be equal, then
+    /// one column before several. The table is locked.
+    pub fn best(table: &OpenRelation, column: i16, within: &WithinColumns) -> Option<SearchIndex> {
         let usable = table.indexes().into_iter().filter_map(|oid| {
             let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
-            let usable = SearchIndex::of(&index, column)?;
+            let usable = SearchIndex::of(&index, column, within)?;
             // SAFETY: an open index has its row of pg_index.
             let has_several = unsafe { (*index.rd_index).indnkeyatts } > 1;
-            let rank = (!is_sigfile(&index), has_several, oid.to_u32());
+            let equal = std::cmp::Reverse(usable.equal.len());
+            let rank = (!is_sigfile(&index), equal, has_several, oid.to_u32());
             Some((rank, usable))
         });
         usable.min_by_key(|(rank, _)| *rank).map(|(_, index)| index)
@@ -38,7 +56,7 @@ impl SearchIndex {
     ///
     /// That an index is too new for old snapshots (indcheckxmin) does not matter: a dirty snapshot sees only the newest version of
     /// a row.
-    fn of(index: &OpenRelation, column: i16) -> Option<SearchIndex> {
+    fn of(index: &OpenRelation, column: i16, within: &WithinColumns) -> Option<SearchIndex> {
         // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator
         // families as key columns.
         unsafe {
@@ -62,6 +80,7 @@ impl SearchIndex {
                         column: i as i16 + 1,
                         strategy: operator.amopstrategy as u16,
                         function: pg_sys::get_opcode(operator.amopopr),
+                        equal: equal_keys(index, columns, within),
                         serves_many: is_sigfile(index) && columns.len() == 1,
                     });
                 }
@@ -69,6 +88,27 @@ impl SearchIndex {
             None
         }
     }
+}
+
+/// The columns of an index, of which those of the table are `columns`, that it compares as the guard does.
+fn equal_keys(index: &OpenRelation, columns: &[i16], within: &WithinColumns) -> Vec<EqualKey> {
+    let key = |(i, &of_table): (usize, &i16)| {
+        let (place, equality) = within.equality(of_table)?;
+        // SAFETY: an open index has as many operator families and collations as key columns.
+        unsafe {
+            let (family, collation) = (*index.rd_opfamily.add(i), *index.rd_indcollation.add(i));
+            let mut operators = sigfile::operators(family).into_iter();
+            let operator = operators.find(|o| o.amopopr == equality.operator)?;
+            (collation == equality.collation).then(|| EqualKey {
+                column: i as i16 + 1,
+                strategy: operator.amopstrategy as u16,
+                function: pg_sys::get_opcode(operator.amopopr),
+                collation,
+                place,
+            })
+        }
+    };
+    columns.iter().enumerate().filter_map(key).collect()
 }
 
 fn is_sigfile(index: &OpenRelation) -> bool {

@@ -1,4 +1,5 @@
-//! Tables as a guard sees them: those that are searched, with their partitions, signature columns, primary keys and indexes.
+//! Tables as a guard sees them: those that are searched, with their partitions, signature columns, primary keys, indexes and the
+//! columns that must be equal.
 
 pub mod column;
 pub mod index;
@@ -6,3 +7,4 @@ pub mod key;
 pub mod named;
 pub mod partition_tree;
 pub mod target;
+pub mod within;

@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 use super::column::signature_column;
 use super::index::SearchIndex;
 use super::key::PrimaryKey;
+use super::within::WithinColumns;
 use crate::pg::message::OrMessage;
 use crate::pg::relation::OpenRelation;
 
@@ -15,6 +16,8 @@ pub struct SearchTarget {
     pub table: pg_sys::Oid,
     /// The signature column.
     pub column: i16,
+    /// The columns in which rows must be equal to be compared.
+    pub within: WithinColumns,
     /// `None`: the whole table is read.
     pub index: Option<SearchIndex>,
     pub key: Option<PrimaryKey>,
@@ -29,14 +32,19 @@ impl SearchTarget {
     /// `table` is locked, and has rows of its own.
     ///
     /// Errors: as for [`signature_column`].
-    pub fn new(table: pg_sys::Oid, column: &CStr) -> OrMessage<SearchTarget> {
+    pub fn new(
+        table: pg_sys::Oid,
+        column: &CStr,
+        within: WithinColumns,
+    ) -> OrMessage<SearchTarget> {
         let column = signature_column(table, column)?;
         let open = OpenRelation::locked_table(table);
         Ok(SearchTarget {
             table,
             column,
-            index: SearchIndex::best(&open, column),
+            index: SearchIndex::best(&open, column, &within),
             key: PrimaryKey::of(&open),
+            within,
         })
     }
 }

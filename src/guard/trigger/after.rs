@@ -10,7 +10,7 @@ use super::{is_unchanged, kept, too_similar};
 use crate::guard::ahead;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
-use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};
+use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
 use crate::pg::message::OrMessage;
 use crate::types::Bloom;
@@ -33,8 +33,11 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
         }
         let is_same = |row| is_unchanged(attribute(row, guard.column), &signature);
         // The check of a row that this transaction has inserted may have been left to its newest version.
-        let is_checked =
-            |old| is_same(old) && !version::is_of_this_transaction(call.relation(), old);
+        let is_checked = |old| {
+            is_same(old)
+                && is_within_same(guard, old, slot)
+                && !version::is_of_this_transaction(call.relation(), old)
+        };
         if call.old_row().is_some_and(is_checked) {
             return Ok(());
         }
@@ -53,6 +56,22 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
     }
 }
 
+/// Whether a row is to be compared with the same rows as it was, or with none.
+///
+/// # Safety
+/// Both slots hold rows of the trigger's table.
+unsafe fn is_within_same(
+    guard: &PreparedGuard,
+    old: *mut pg_sys::TupleTableSlot,
+    new: *mut pg_sys::TupleTableSlot,
+) -> bool {
+    // SAFETY: the slots hold rows that have the columns.
+    unsafe {
+        let values = guard.within.values(new);
+        values.is_none_or(|values| guard.within.is_equal(old, &values))
+    }
+}
+
 /// # Safety
 /// `slot` holds the row to be checked, a row of the trigger's table with this signature.
 unsafe fn check(
@@ -61,6 +80,10 @@ unsafe fn check(
     signature: &Bloom<'_>,
     slot: *mut pg_sys::TupleTableSlot,
 ) -> OrMessage<()> {
+    // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
+    let Some(within) = (unsafe { guard.within.values(slot) }) else {
+        return Ok(());
+    };
     read_rights::check_owner(guard, || call.trigger_name())?;
     let own = RowTid {
         table: call.table(),
@@ -75,7 +98,11 @@ unsafe fn check(
         GuardAction::Reject => PendingRows::WaitFor,
         _ => PendingRows::Count,
     };
-    match search(guard, signature, Some(own), pending) {
+    let wanted = SearchedRow {
+        signature,
+        within: &within,
+    };
+    match search(guard, wanted, Some(own), pending) {
         SearchOutcome::Rows(found) if found.count == 0 => Ok(()),
         // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
         SearchOutcome::Rows(found) => unsafe { act(call, guard, &found, slot) },

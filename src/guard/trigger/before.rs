@@ -7,7 +7,7 @@ use super::call::TriggerCall;
 use super::{generated, is_unchanged, kept, moved, too_similar, NOTHING};
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
-use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome};
+use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
 use crate::pg::message::{Message, OrMessage};
 use crate::types::Bloom;
@@ -30,20 +30,33 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
             return Ok(call.go_on());
         };
         let signature = Bloom::from_raw(new);
+        let get = |number, is_generated| match is_generated {
+            true => generated::value(call.relation(), number, slot, call.function),
+            false => attribute(slot, number),
+        };
+        let Some(within) = guard.within.values_by(get) else {
+            return Ok(call.go_on());
+        };
+        let wanted = SearchedRow {
+            signature: &signature,
+            within: &within,
+        };
         let Some(old) = call.old_row() else {
             if moved::arrives(call, guard, &signature) {
                 return Ok(call.go_on());
             }
-            return skip_or_go_on(call, guard, &signature, None);
+            return skip_or_go_on(call, guard, wanted, None);
         };
         let own = RowTid {
             table: call.table(),
             tid: (*(*call.data).tg_trigtuple).t_self.into(),
         };
-        let result = if is_unchanged(attribute(old, guard.column), &signature) {
+        let is_same = is_unchanged(attribute(old, guard.column), &signature)
+            && guard.within.is_equal(old, &within);
+        let result = if is_same {
             call.go_on()
         } else {
-            skip_or_go_on(call, guard, &signature, Some(own))?
+            skip_or_go_on(call, guard, wanted, Some(own))?
         };
         if result != NOTHING {
             moved::remember(call, guard, own, &signature);
@@ -56,14 +69,14 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
 fn skip_or_go_on(
     call: &TriggerCall,
     guard: &PreparedGuard,
-    signature: &Bloom<'_>,
+    wanted: SearchedRow<'_>,
     own: Option<RowTid>,
 ) -> OrMessage<pg_sys::Datum> {
-    if signature.view().popcount() == 0 {
+    if wanted.signature.view().popcount() == 0 {
         return Ok(call.go_on());
     }
     read_rights::check_owner(guard, || call.trigger_name())?;
-    let message: Box<Message> = match search(guard, signature, own, PendingRows::WaitFor) {
+    let message: Box<Message> = match search(guard, wanted, own, PendingRows::WaitFor) {
         SearchOutcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
         SearchOutcome::Rows(found) => too_similar::to_rows(guard, &call.trigger_name(), &found),
         SearchOutcome::Deadlock => too_similar::to_a_waiting_row(guard, &call.trigger_name()),

@@ -7,11 +7,14 @@ use crate::pg::ffi;
 /// An expression that is ready to run. It is kept with the trigger's function, as long as the statement runs.
 struct PreparedExpression {
     table: pg_sys::Oid,
+    column: i16,
+    /// The one that was prepared before it.
+    next: *mut PreparedExpression,
     expression: *mut pg_sys::ExprState,
     context: *mut pg_sys::ExprContext,
 }
 
-/// The value of the generated column for a row, `None` for NULL. It is valid until the next call.
+/// The value of the generated column for a row, `None` for NULL. It is valid until the next call for the same column.
 ///
 /// # Safety
 /// `table` is open, `slot` holds a row of it, `column` is a stored generated column of it, and `function` is that of the
@@ -26,7 +29,12 @@ pub unsafe fn value(
     // the function is. The table is open, and the slot holds a row of it.
     unsafe {
         let mut prepared: *mut PreparedExpression = (*function).fn_extra.cast();
-        if prepared.is_null() || (*prepared).table != (*table).rd_id {
+        while !prepared.is_null()
+            && ((*prepared).table != (*table).rd_id || (*prepared).column != column)
+        {
+            prepared = (*prepared).next;
+        }
+        if prepared.is_null() {
             prepared = prepare(table, column, function);
             (*function).fn_extra = prepared.cast();
         }
@@ -57,6 +65,8 @@ unsafe fn prepare(
                 pg_sys::palloc(size_of::<PreparedExpression>()).cast();
             prepared.write(PreparedExpression {
                 table: (*table).rd_id,
+                column,
+                next: (*function).fn_extra.cast(),
                 expression: ffi::ExecPrepareExpr(expression.cast(), state),
                 context: pg_sys::MakePerTupleExprContext(state),
             });

@@ -16,6 +16,7 @@ mod block;
 mod candidates;
 mod compare;
 mod counts;
+mod few;
 mod flips;
 mod folds;
 mod joiner;
@@ -26,5 +27,6 @@ mod search;
 mod table;
 
 pub use batch::{Batch, COSTS};
+pub use few::{FewJoin, FewRows};
 pub use folds::Folds;
 pub use joiner::Joiner;
