@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::fold::Fold;
 use crate::{Error, Result};
 
 /// A chunk of rows that lie by columns: neighbouring bits, 32 at the most.
@@ -17,14 +16,14 @@ pub(crate) struct ChunkColumn<'a> {
 }
 
 impl<'a> ChunkColumn<'a> {
-    /// The bits from number `from` on, before number `to`. Column w has word w of each row.
-    pub(crate) fn new(columns: &'a [Vec<u64>], from: usize, to: usize) -> ChunkColumn<'a> {
-        debug_assert!((1..=32).contains(&(to - from)), "a chunk has 1 to 32 bits");
+    /// These bits, of which there may be none. Column w has word w of each row.
+    pub(crate) fn new(columns: &'a [Vec<u64>], bits: Range<usize>) -> ChunkColumn<'a> {
+        debug_assert!(bits.len() <= 32, "a chunk has 32 bits at the most");
         ChunkColumn {
-            low: &columns[from / 64],
-            high: &columns[(from / 64 + 1).min(columns.len() - 1)],
-            shift: (from % 64) as u32,
-            mask: (1 << (to - from)) - 1,
+            low: &columns[bits.start / 64],
+            high: &columns[(bits.start / 64 + 1).min(columns.len() - 1)],
+            shift: (bits.start % 64) as u32,
+            mask: (1 << bits.len()) - 1,
         }
     }
 
@@ -47,133 +46,179 @@ impl<'a> ChunkColumn<'a> {
     }
 }
 
-/// Rows by the value of a chunk, in buckets of values.
-#[derive(Default)]
-pub(crate) struct ChunkTable {
-    /// Buckets, as a power of two.
-    log: u32,
-    /// Where each bucket begins in `rows`, and where the last one ends.
-    starts: Vec<u16>,
-    /// There are [`AT_ONCE`] more behind the last bucket, whatever they are.
-    rows: Vec<u16>,
-    /// A bit for each slot that a value of some row has. A bucket has [`SLOTS`] of them.
-    filter: Vec<u64>,
-    /// The slots of all rows.
-    slots: Vec<u32>,
-}
+/// Buckets of a table, as a power of two.
+const BUCKETS: u32 = 16;
 
-/// Rows of a bucket that are taken at once.
+/// Slots of a bucket, as a power of two: the filter says of fifteen in sixteen values or more that no row has them.
+const SLOTS: u32 = 4;
+
+/// Rows of a bucket that are compared at once.
 const AT_ONCE: usize = 4;
-
-/// Slots of a bucket, as a power of two: the filter says of seven in eight values that no row has them.
-const SLOTS: u32 = 3;
 
 /// The most rows of a table.
 pub(crate) const MOST_IN_TABLE: usize = u16::MAX as usize;
 
-/// The slot of a value, of 2^`log` slots.
+/// Rows by the value of a chunk, in buckets of values. Its arrays have fixed sizes, so that nothing has to be checked where they are
+/// read.
+pub(crate) struct ChunkTable {
+    /// Where each bucket begins in `rows`, and where the last one ends.
+    starts: Box<[u16; (1 << BUCKETS) + 1]>,
+    rows: Box<[u16; 1 << 16]>,
+    /// Bits beyond the chunk of each of these rows, and some behind the last one, whatever they are.
+    beyond: Box<[u32; (1 << 16) + AT_ONCE]>,
+    /// A bit for each slot that a value of some row has.
+    filter: Box<[u64; 1 << (BUCKETS + SLOTS - 6)]>,
+    /// The slots of all rows, and their bits beyond the chunk.
+    slots: Vec<[u32; 2]>,
+}
+
+/// The slot of a value.
 #[inline(always)]
-fn slot(value: u32, log: u32) -> u32 {
+fn slot(value: u32) -> u32 {
     // 2^32 divided by the golden ratio
-    value.wrapping_mul(0x9e37_79b1) >> (32 - log)
+    value.wrapping_mul(0x9e37_79b1) >> (32 - BUCKETS - SLOTS)
+}
+
+/// Errors: out of memory.
+fn zeroed<T: Copy + Default, const N: usize>() -> Result<Box<[T; N]>> {
+    let failed = || Error::out_of_memory(N * size_of::<T>());
+    let mut all = Vec::new();
+    all.try_reserve_exact(N).map_err(|_| failed())?;
+    all.resize(N, T::default());
+    all.into_boxed_slice().try_into().map_err(|_| failed())
 }
 
 impl ChunkTable {
-    /// Buckets of a table of so many rows, as a power of two.
-    pub(crate) fn log(rows: usize) -> u32 {
-        (rows.max(1).ilog2() + 1).clamp(6, 16)
-    }
-
-    /// Bytes of a table of so many rows at most.
+    /// Bytes of a table for so many rows.
     pub(crate) const fn bytes(rows: usize) -> usize {
-        // Twice as many buckets as rows, at the most.
-        rows * (size_of::<u32>() + size_of::<u16>()) + 2 * rows * (size_of::<u16>() + 1)
+        let fixed = 2 * (1 << BUCKETS) + (2 + 4) * (1 << 16) + (1 << (BUCKETS + SLOTS - 3));
+        fixed + rows * size_of::<[u32; 2]>()
     }
 
-    /// Takes in the rows of a chunk, in place of those that it has; at most [`MOST_IN_TABLE`].
+    /// An empty table for so many rows.
     ///
     /// Errors: out of memory.
-    pub(crate) fn fill(&mut self, chunk: &ChunkColumn<'_>) -> Result<()> {
-        let n = chunk.low.len();
-        debug_assert!(n <= MOST_IN_TABLE, "rows have numbers of 16 bits");
-        self.log = ChunkTable::log(n);
-        let log = self.log + SLOTS;
-        let failed = |_| Error::out_of_memory(ChunkTable::bytes(n));
-        self.starts.clear();
-        self.filter.clear();
+    pub(crate) fn new(rows: usize) -> Result<ChunkTable> {
+        let mut slots = Vec::new();
+        let failed = |_| Error::out_of_memory(ChunkTable::bytes(rows));
+        slots.try_reserve_exact(rows).map_err(failed)?;
+        Ok(ChunkTable {
+            starts: zeroed()?,
+            rows: zeroed()?,
+            beyond: zeroed()?,
+            filter: zeroed()?,
+            slots,
+        })
+    }
+
+    /// Takes in the rows of a chunk, in place of those that it has: as many as it was made for. `beyond` are other bits of the same rows.
+    pub(crate) fn fill(&mut self, chunk: &ChunkColumn<'_>, beyond: &ChunkColumn<'_>) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the instructions.
+            unsafe { self.fill_avx2(chunk, beyond) };
+            return;
+        }
+        self.fill_here(chunk, beyond);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn fill_avx2(&mut self, chunk: &ChunkColumn<'_>, beyond: &ChunkColumn<'_>) {
+        self.fill_here(chunk, beyond);
+    }
+
+    #[inline(always)]
+    fn fill_here(&mut self, chunk: &ChunkColumn<'_>, beyond: &ChunkColumn<'_>) {
+        debug_assert!(
+            chunk.low.len() <= MOST_IN_TABLE,
+            "rows have numbers of 16 bits"
+        );
+        let slots = chunk.values().map(slot).zip(beyond.values());
         self.slots.clear();
-        self.slots.try_reserve_exact(n).map_err(failed)?;
-        let more = (n + AT_ONCE).saturating_sub(self.rows.len());
-        self.rows.try_reserve_exact(more).map_err(failed)?;
-        let buckets = (1 << self.log) + 1;
-        self.starts.try_reserve_exact(buckets).map_err(failed)?;
-        let words = 1 << (log - 6);
-        self.filter.try_reserve_exact(words).map_err(failed)?;
-        self.rows.resize(n + AT_ONCE, 0);
-        self.starts.resize(buckets, 0);
-        self.filter.resize(words, 0);
-        self.slots.extend(chunk.values().map(|v| slot(v, log)));
-        for &slot in &self.slots {
-            self.filter[slot as usize / 64] |= 1 << (slot % 64);
-            self.starts[(slot >> SLOTS) as usize] += 1;
+        self.slots
+            .extend(slots.map(|(slot, beyond)| [slot, beyond]));
+        self.starts.fill(0);
+        self.filter.fill(0);
+        for &[slot, _] in &self.slots {
+            self.filter[word_of(slot)] |= 1 << (slot % 64);
+            self.starts[bucket_of(slot)] += 1;
         }
         // Where each bucket ends; filling it backwards makes it where it begins.
         let mut sum = 0;
-        for start in &mut self.starts {
+        for start in self.starts.iter_mut() {
             sum += *start;
             *start = sum;
         }
-        for (i, slot) in self.slots.iter().enumerate().rev() {
-            let start = &mut self.starts[(slot >> SLOTS) as usize];
+        for (i, &[slot, beyond]) in self.slots.iter().enumerate().rev() {
+            let start = &mut self.starts[bucket_of(slot)];
             *start -= 1;
             self.rows[usize::from(*start)] = i as u16;
+            self.beyond[usize::from(*start)] = beyond;
         }
-        Ok(())
-    }
-
-    /// Where the rows of a slot's bucket are.
-    #[inline(always)]
-    fn bucket(&self, slot: u32) -> (usize, usize) {
-        let bucket = (slot >> SLOTS) as usize;
-        let (start, end) = (self.starts[bucket], self.starts[bucket + 1]);
-        (usize::from(start), usize::from(end))
     }
 }
 
-/// What is on its way while values are looked up.
-#[derive(Default)]
-pub(crate) struct ProbeSpace {
-    /// Slot and row that is looked up.
-    slots: Vec<[u32; 2]>,
-    /// Row that is looked up, and row of the table.
-    pairs: Vec<[u32; 2]>,
+/// The word of the filter that has the bit of a slot.
+#[inline(always)]
+fn word_of(slot: u32) -> usize {
+    (slot / 64) as usize & ((1 << (BUCKETS + SLOTS - 6)) - 1)
+}
+
+#[inline(always)]
+fn bucket_of(slot: u32) -> usize {
+    (slot >> SLOTS) as usize & ((1 << BUCKETS) - 1)
 }
 
 /// Slots that are collected before the next step is done with them, so that the processor waits for several at once.
 const COLLECTED: usize = 1 << 10;
 
+/// The most flips.
+pub(crate) const MOST_FLIPS: usize = 1 + 32 + 32 * 31 / 2;
+
+/// Rows that are looked up at once.
+pub(crate) const ROWS_AT_ONCE: usize = 1 << 8;
+
+/// What is on its way while values are looked up.
+pub(crate) struct ProbeSpace {
+    /// Row that is looked up · 2^32 + slot. Rows are counted from the first of them.
+    slots: Box<[u64; 2 * COLLECTED]>,
+    /// Of each row that is looked up: the bits beyond the chunk, and in how many of them rows may differ.
+    own: Box<[[u32; 2]; ROWS_AT_ONCE]>,
+}
+
+impl ProbeSpace {
+    /// Errors: out of memory.
+    pub(crate) fn new() -> Result<ProbeSpace> {
+        const { assert!(MOST_FLIPS < COLLECTED) };
+        Ok(ProbeSpace {
+            slots: zeroed()?,
+            own: zeroed()?,
+        })
+    }
+}
+
 /// A chunk of rows, to be looked up in a table of the same chunk of others.
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkProbe<'a> {
     pub(crate) chunk: ChunkColumn<'a>,
-    pub(crate) folds: &'a [Fold],
+    /// Other bits of the same rows, those that the table has of its rows.
+    pub(crate) beyond: ChunkColumn<'a>,
     pub(crate) popcounts: &'a [u16],
-    /// For each popcount of a row: with how many of `flips` its value is looked up.
-    pub(crate) counts: &'a [u16],
-    /// The same: in how many bits rows may differ.
-    pub(crate) limits: &'a [u16],
+    /// For each popcount of a row: with how many of `flips` its value is looked up, and in how many bits rows may differ beyond the
+    /// chunk.
+    pub(crate) limits: &'a [[u16; 2]],
+    /// No more than [`MOST_FLIPS`].
     pub(crate) flips: &'a [u32],
     pub(crate) table: &'a ChunkTable,
-    /// The folds of the rows of the table.
-    pub(crate) listed: &'a [Fold],
     /// Whether most values are those of no row.
     pub(crate) is_sparse: bool,
 }
 
 impl ChunkProbe<'_> {
-    /// Calls `near` with rows of both kinds whose values differ by one of the flips, or by chance not at all in their buckets, and
-    /// whose folds differ little enough. It returns whether to go on with the row that is looked up.
-    /// Returns how many pairs were compared.
+    /// Calls `near` with rows of both kinds whose values differ by one of the flips, and which differ in few enough bits beyond the
+    /// chunk; by chance with others, too, and with some more than once. It returns whether to go on with the row that is looked up.
+    /// Returns how many pairs were compared. No more than [`ROWS_AT_ONCE`] rows.
     pub(crate) fn look_up(
         &self,
         rows: Range<usize>,
@@ -199,8 +244,8 @@ impl ChunkProbe<'_> {
         self.look_up_here(rows, space, near)
     }
 
-    /// Nobody can foresee which values rows have, how many rows a bucket has, and which folds differ little. So there is no branch
-    /// for any of it: what was not meant is written over.
+    /// Nobody can foresee which values rows have and how many rows a bucket has. So there is no branch for either: what was not meant is
+    /// written over.
     #[inline(always)]
     fn look_up_here(
         &self,
@@ -208,106 +253,85 @@ impl ChunkProbe<'_> {
         space: &mut ProbeSpace,
         near: &mut impl FnMut(usize, usize) -> bool,
     ) -> u64 {
-        let log = self.table.log + SLOTS;
-        let filter = &self.table.filter[..];
-        // One more is written than counts.
-        space.slots.resize(COLLECTED + self.flips.len() + 1, [0; 2]);
-        let (mut found, mut compared) = (0, 0);
+        let filter = &*self.table.filter;
+        let to = &mut *space.slots;
+        let (mut found, mut compared, first) = (0, 0, rows.start);
         for i in rows {
-            let count = usize::from(self.counts[usize::from(self.popcounts[i])]);
+            let [count, limit] = self.limits[usize::from(self.popcounts[i])];
             let value = self.chunk.value(i);
-            let to = &mut space.slots[found..found + count + 1];
-            let mut n = 0;
+            let flips = &self.flips[..usize::from(count)];
+            let row = ((i - first) as u64) << 32;
+            space.own[(i - first) % ROWS_AT_ONCE] = [self.beyond.value(i), u32::from(limit)];
             if self.is_sparse {
-                for &flip in &self.flips[..count] {
-                    let slot = slot(value ^ flip, log);
-                    to[n] = [slot, i as u32];
-                    n += (filter[slot as usize / 64] >> (slot % 64) & 1) as usize;
+                for &flip in flips {
+                    let slot = slot(value ^ flip);
+                    to[found % (2 * COLLECTED)] = row | u64::from(slot);
+                    found += (filter[word_of(slot)] >> (slot % 64) & 1) as usize;
                 }
             } else {
-                for &flip in &self.flips[..count] {
-                    to[n] = [slot(value ^ flip, log), i as u32];
-                    n += 1;
+                for &flip in flips {
+                    to[found % (2 * COLLECTED)] = row | u64::from(slot(value ^ flip));
+                    found += 1;
                 }
             }
-            found += n;
             if found >= COLLECTED {
-                compared += self.compare_buckets(found, space, near);
+                compared += self.compare(first, &to[..found], &space.own, near);
                 found = 0;
             }
         }
-        compared + self.compare_buckets(found, space, near)
+        compared + self.compare(first, &to[..found], &space.own, near)
     }
 
-    /// Compares rows with those of the buckets of the first so many slots.
+    /// Compares rows with those of the buckets of slots.
     #[inline(always)]
-    fn compare_buckets(
+    fn compare(
         &self,
-        slots: usize,
-        space: &mut ProbeSpace,
+        first: usize,
+        slots: &[u64],
+        own: &[[u32; 2]; ROWS_AT_ONCE],
         near: &mut impl FnMut(usize, usize) -> bool,
     ) -> u64 {
-        space.pairs.resize(COLLECTED + AT_ONCE, [0; 2]);
-        let (mut found, mut compared) = (0, 0);
-        for &[slot, i] in &space.slots[..slots] {
-            let (start, end) = self.table.bucket(slot);
-            let first = &self.table.rows[start..start + AT_ONCE];
-            let to = &mut space.pairs[found..found + AT_ONCE];
-            for (to, &row) in to.iter_mut().zip(first) {
-                *to = [i, u32::from(row)];
-            }
-            found += (end - start).min(AT_ONCE);
-            compared += (end - start) as u64;
-            if end - start > AT_ONCE {
-                self.compare_rest(i, &self.table.rows[start + AT_ONCE..end], near);
-            }
-            if found >= COLLECTED {
-                self.compare_pairs(&mut space.pairs[..found], near);
-                found = 0;
+        let mut compared = 0;
+        for &both in slots {
+            let (i, slot) = ((both >> 32) as usize, both as u32);
+            let [own, limit] = own[i % ROWS_AT_ONCE];
+            let bucket = bucket_of(slot);
+            let (start, end) = (self.table.starts[bucket], self.table.starts[bucket + 1]);
+            let (mut from, end) = (usize::from(start), usize::from(end));
+            compared += (end - from) as u64;
+            // How many rows a bucket has nobody can foresee, so some of the next one are compared in vain.
+            while from < end {
+                let some = &self.table.beyond[from..from + AT_ONCE];
+                let mut which = 0_u32;
+                for (k, other) in some.iter().enumerate() {
+                    let is_near = (own ^ other).count_ones() <= limit;
+                    which |= u32::from(is_near) << k;
+                }
+                which &= (1 << (end - from).min(AT_ONCE)) - 1;
+                if which != 0 && !self.tell(first + i, from, which, near) {
+                    break;
+                }
+                from += AT_ONCE;
             }
         }
-        self.compare_pairs(&mut space.pairs[..found], near);
         compared
     }
 
-    #[inline(always)]
-    fn compare_pairs(&self, pairs: &mut [[u32; 2]], near: &mut impl FnMut(usize, usize) -> bool) {
-        let mut kept = 0;
-        for at in 0..pairs.len() {
-            let pair = pairs[at];
-            pairs[kept] = pair;
-            kept += usize::from(self.is_near(pair[0] as usize, pair[1] as usize));
-        }
-        for &[i, row] in &pairs[..kept] {
-            near(i as usize, row as usize);
-        }
-    }
-
-    /// Compares a row with some of a long bucket.
-    #[inline(always)]
-    fn compare_rest(&self, i: u32, rows: &[u16], near: &mut impl FnMut(usize, usize) -> bool) {
-        let i = i as usize;
-        let (fold, limit) = (self.folds[i], self.limit(i));
-        for &row in rows {
-            let row = usize::from(row);
-            if differ(&fold, &self.listed[row]) <= limit && !near(i, row) {
-                break;
+    /// Tells of those rows of the table from `from` on that `which` says. Returns whether to go on with the row that is looked up.
+    fn tell(
+        &self,
+        i: usize,
+        from: usize,
+        mut which: u32,
+        near: &mut impl FnMut(usize, usize) -> bool,
+    ) -> bool {
+        while which != 0 {
+            let at = from + which.trailing_zeros() as usize;
+            which &= which - 1;
+            if !near(i, usize::from(self.table.rows[at])) {
+                return false;
             }
         }
+        true
     }
-
-    #[inline(always)]
-    fn is_near(&self, i: usize, row: usize) -> bool {
-        differ(&self.folds[i], &self.listed[row]) <= self.limit(i)
-    }
-
-    #[inline(always)]
-    fn limit(&self, i: usize) -> u32 {
-        u32::from(self.limits[usize::from(self.popcounts[i])])
-    }
-}
-
-#[inline(always)]
-fn differ(a: &Fold, b: &Fold) -> u32 {
-    (a[0] ^ b[0]).count_ones() + (a[1] ^ b[1]).count_ones()
 }

@@ -10,21 +10,20 @@
 mod plan;
 mod rows;
 
+use std::ops::Range;
+
 pub use rows::{WantedRows, MOST_ROWS};
 
 use plan::{all_flips, steps, Histogram, Plan};
 use rows::Rows;
 
 use super::rows::RowPage;
-use crate::bits::{ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_IN_TABLE};
+use crate::bits::{ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_IN_TABLE, ROWS_AT_ONCE};
 use crate::similarity::{LeastCommon, Popcounts};
 use crate::{Error, Result};
 
 /// A chunk has so many bits at least, if there were no flips. With fewer, too many rows agree in one by chance.
 const LEAST_WIDTH: usize = 7;
-
-/// Rows that are looked up at once.
-const AT_ONCE: usize = 1 << 8;
 
 /// A search for many rows.
 pub struct ManySearch {
@@ -94,8 +93,9 @@ impl ManySearch {
             return Ok(None);
         }
         let is_within = is_within(&popcounts, bits, least);
-        let row = Rows::bytes(stride) + size_of::<u64>() + ChunkTable::bytes(1);
-        let capacity = (memory / row).clamp(2 * page, MOST_IN_TABLE);
+        let rest = memory.saturating_sub(ChunkTable::bytes(0));
+        let capacity = rest / ManySearch::bytes_of_row(stride);
+        let capacity = capacity.clamp(2 * page, MOST_IN_TABLE);
         let mut tids = Vec::new();
         tids.try_reserve_exact(capacity).map_err(failed)?;
         let mut search = ManySearch {
@@ -111,8 +111,8 @@ impl ManySearch {
             capacity,
             page,
             skew: 1.0,
-            table: ChunkTable::default(),
-            space: ProbeSpace::default(),
+            table: ChunkTable::new(capacity)?,
+            space: ProbeSpace::new()?,
             flips: Vec::new(),
             taken: Vec::new(),
         };
@@ -123,6 +123,21 @@ impl ManySearch {
             }
         }
         Ok(Some(search))
+    }
+
+    /// How many rows of so many words should be searched for at once in so much memory, if each of them takes `row` bytes. What is left
+    /// is for those that go by.
+    pub fn rows_for(stride: usize, row: usize, memory: usize) -> usize {
+        let rest = memory.saturating_sub(ChunkTable::bytes(0));
+        // All rows are read for each search, and looked up in so many tables as there are blocks of them: the more rows
+        // a block has the better. A third of the memory for the rows that are wanted costs least, if the blocks are not complete.
+        let block = MOST_IN_TABLE * ManySearch::bytes_of_row(stride);
+        (rest / 3).max(rest.saturating_sub(block)) / row
+    }
+
+    /// Bytes that a row that goes by takes.
+    fn bytes_of_row(stride: usize) -> usize {
+        Rows::bytes(stride) + size_of::<u64>() + ChunkTable::bytes(1) - ChunkTable::bytes(0)
     }
 
     /// Whether a row is searched for. The few with the most bits may not be. To be asked before the first sweep.
@@ -172,7 +187,7 @@ impl ManySearch {
     }
 
     /// Calls `hit` with the number of a row that is wanted and the tid of a row that has gone by, for all of these whose similarity
-    /// reaches the threshold, and forgets these. `hit` returns whether the row that is wanted is to be searched for further.
+    /// reaches the threshold, and forgets these. By chance it is called with some of them twice. `hit` returns whether the row that is wanted is to be searched for further.
     /// `tick` is called at every step that may take some microseconds.
     ///
     /// Errors: out of memory.
@@ -238,32 +253,30 @@ impl ManySearch {
         tick: &mut impl FnMut(),
         hit: &mut impl FnMut(usize, u64) -> bool,
     ) -> Result<u64> {
-        self.table.fill(&chunk(&self.block, plan, c))?;
-        let counts = all_flips(plan.chunk(c).len(), &mut self.flips);
-        let counts: Vec<u16> = plan
-            .steps
-            .iter()
-            .map(|&s| counts[plan.lists(s, c)])
-            .collect();
-        let limits: Vec<u16> = plan.steps.iter().map(|s| s.saturating_sub(1)).collect();
+        let (bits, beyond) = (plan.chunk(c), plan.beyond(c));
+        let counts = all_flips(bits.len(), &mut self.flips);
+        let limits = |&steps: &u16| [counts[plan.lists(steps, c)], plan.limit_beyond(steps, c)];
+        let limits: Vec<[u16; 2]> = plan.steps.iter().map(limits).collect();
+        self.table.fill(
+            &column(&self.block, bits.clone()),
+            &column(&self.block, beyond.clone()),
+        );
         let mut compared = 0;
         let n = self.wanted.len();
-        for from in (0..n).step_by(AT_ONCE) {
+        for from in (0..n).step_by(ROWS_AT_ONCE) {
             tick();
             let probe = ChunkProbe {
-                chunk: chunk(&self.wanted, plan, c),
-                folds: &self.wanted.folds,
+                chunk: column(&self.wanted, bits.clone()),
+                beyond: column(&self.wanted, beyond.clone()),
                 popcounts: &self.wanted.popcounts,
-                counts: &counts,
                 limits: &limits,
                 flips: &self.flips,
                 table: &self.table,
-                listed: &self.block.folds,
                 is_sparse: plan.is_sparse,
             };
             let (wanted, block) = (&self.wanted, &self.block);
             compared += probe.look_up(
-                from..n.min(from + AT_ONCE),
+                from..n.min(from + ROWS_AT_ONCE),
                 &mut self.space,
                 &mut |i, row| {
                     if self.is_done[i] {
@@ -275,15 +288,19 @@ impl ManySearch {
                         b: block.popcounts[row].into(),
                         common: wanted.common(i, block, row),
                     };
-                    // Each pair once: by the first chunk that gives it.
-                    let lists = |c: usize| plan.lists(plan.steps[usize::from(own)], c) as u32;
-                    let differ = |c: usize| {
-                        (chunk(wanted, plan, c).value(i) ^ chunk(block, plan, c).value(row))
-                            .count_ones()
+                    // By the first chunk that gives the pair.
+                    let steps = plan.steps[usize::from(own)];
+                    let differ = |bits: Range<usize>| {
+                        let (a, b) = (column(wanted, bits.clone()), column(block, bits));
+                        (a.value(i) ^ b.value(row)).count_ones() as usize
+                    };
+                    let gives = |c: usize| {
+                        differ(plan.chunk(c)) < plan.lists(steps, c)
+                            && differ(plan.beyond(c)) <= usize::from(plan.limit_beyond(steps, c))
                     };
                     if counts.jaccard() >= self.threshold
-                        && (0..c).all(|c| differ(c) >= lists(c))
-                        && differ(c) < lists(c)
+                        && (0..c).all(|c| !gives(c))
+                        && gives(c)
                         && !hit(i, self.tids[row])
                     {
                         self.is_done[i] = true;
@@ -303,9 +320,8 @@ impl ManySearch {
     }
 }
 
-fn chunk<'a>(rows: &'a Rows, plan: &Plan, c: usize) -> ChunkColumn<'a> {
-    let bits = plan.chunk(c);
-    ChunkColumn::new(&rows.columns, bits.start, bits.end)
+fn column(rows: &Rows, bits: Range<usize>) -> ChunkColumn<'_> {
+    ChunkColumn::new(&rows.columns, bits)
 }
 
 /// For each popcount, whether a row that has it can be similar to one that is wanted.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::bits::ChunkTable;
+use crate::bits::MOST_FLIPS;
 use crate::similarity::LeastCommon;
 
 /// A chunk has so many bits at the most.
@@ -12,15 +12,19 @@ const MOST_WIDTH: usize = 32;
 const MOST_STEPS: usize = 3;
 
 /// What it costs, in nanoseconds, to list a row by a chunk,
-const LIST: f64 = 6.0;
+const LIST: f64 = 6.5;
 /// to take a row that is looked up, with its value,
 const TAKE: f64 = 4.0;
-/// to look a value up in a filter,
+/// to look a value up in the filter,
 const FILTER: f64 = 1.3;
 /// to look it up in the table,
-const LOOK_UP: f64 = 4.0;
+const LOOK_UP: f64 = 10.0;
 /// and to compare a row. Only their ratios matter.
-const COMPARE: f64 = 1.5;
+const COMPARE: f64 = 1.0;
+
+/// Buckets of a table, and slots of its filter.
+const BUCKETS: f64 = 65536.0;
+const SLOTS: f64 = 16.0 * BUCKETS;
 
 /// How many rows of each popcount there are.
 pub(super) type Histogram = Vec<u32>;
@@ -90,17 +94,18 @@ impl Plan {
             expected: 0.0,
         };
         let mut least_cost = f64::INFINITY;
-        let force: usize = std::env::var("CH").map_or(0, |c| c.parse().unwrap());
         for chunks in least..=most.max(least).min(bits) {
-            if force > 0 && chunks != force { continue; }
             let width = bits as f64 / chunks as f64;
             let rows = passing as f64 * (agree.powf(width) * skew).min(1.0);
             // Of the others in the bucket.
-            let found = rows + passing as f64 / (1_u64 << ChunkTable::log(passing)) as f64;
-            let is_sparse = rows < 0.5;
-            let value = match is_sparse {
-                true => FILTER + (rows + 0.125).min(1.0) * (LOOK_UP + found * COMPARE),
-                false => LOOK_UP + found * COMPARE,
+            let found = rows + passing as f64 / BUCKETS;
+            let dense = LOOK_UP + found * COMPARE;
+            let passes = (rows + passing as f64 / SLOTS).min(1.0);
+            let sparse = FILTER + passes * dense;
+            let (is_sparse, value) = (sparse < dense, sparse.min(dense));
+            let compared = match is_sparse {
+                true => passes * (1.0 + found),
+                false => found,
             };
             let mut cost = chunks.min(most) as f64 * passing as f64 * LIST;
             let mut expected = 0.0;
@@ -109,14 +114,13 @@ impl Plan {
                 let values = (chunks - more) as f64 * flips(width, each)
                     + more as f64 * flips(width, each + 1);
                 cost += n * (steps.min(chunks) as f64 * TAKE + values * value);
-                expected += n * values * rows;
+                expected += n * values * compared;
             }
             if cost < least_cost {
                 least_cost = cost;
                 (best.chunks, best.is_sparse, best.expected) = (chunks, is_sparse, expected);
             }
         }
-        if std::env::var("V").is_ok() { eprintln!("{bits} bits, most {most}, chunks {}, sparse {}, expected {:.0}, cost {:.1} ms, passing {passing} agree {agree:.3}", best.chunks, best.is_sparse, best.expected, least_cost/1e6); }
         best
     }
 
@@ -129,6 +133,36 @@ impl Plan {
     /// The bits of a chunk.
     pub(super) fn chunk(&self, c: usize) -> Range<usize> {
         c * self.bits / self.chunks..(c + 1) * self.bits / self.chunks
+    }
+
+    /// How many chunks behind a chunk are compared before anything else.
+    fn behind(&self, c: usize) -> usize {
+        let from = self.chunk((c + 1) % self.chunks).start;
+        let fits = |&more: &usize| {
+            let last = (c + more) % self.chunks;
+            let end = self.chunk(last).end;
+            end > from && end - from <= MOST_WIDTH
+        };
+        (1..self.chunks).take_while(fits).count()
+    }
+
+    /// The bits of these chunks. The first chunk is behind the last one.
+    pub(super) fn beyond(&self, c: usize) -> Range<usize> {
+        let from = self.chunk((c + 1) % self.chunks).start;
+        match self.behind(c) {
+            0 => from..from,
+            more => from..self.chunk((c + more) % self.chunks).end,
+        }
+    }
+
+    /// In how many of these bits two rows may differ.
+    ///
+    /// In each chunk they differ in some bits more, or fewer, than they may, and in all chunks together in fewer. So
+    /// from some chunk on, round the ring of them, that is so for every number of chunks, for one as for two and for three (J. Qin, C. Xiao:
+    /// Pigeonring, PVLDB 12, 2018). It is enough that this one gives them.
+    pub(super) fn limit_beyond(&self, steps: u16, c: usize) -> u16 {
+        let lists = (0..=self.behind(c)).map(|more| self.lists(steps, (c + more) % self.chunks));
+        lists.sum::<usize>().saturating_sub(1) as u16
     }
 
     /// How many lists of values a row that takes so many steps is looked up by in a chunk. All chunks together have as many as there
@@ -157,6 +191,7 @@ pub(super) fn all_flips(width: usize, flips: &mut Vec<u32>) -> [u16; MOST_STEPS 
     for high in 1..width {
         flips.extend((0..high).map(|low| 1 << high | 1 << low));
     }
+    debug_assert!(flips.len() <= MOST_FLIPS, "a chunk has 32 bits at the most");
     let all = flips.len() as u16;
     [0, 1, width as u16 + 1, all]
 }

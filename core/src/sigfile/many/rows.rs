@@ -1,6 +1,5 @@
 //! Rows in memory, by columns.
 
-use crate::bits::{fold, Fold};
 use crate::{Error, Result};
 
 /// The most rows that can be searched for at once.
@@ -10,14 +9,13 @@ pub const MOST_ROWS: usize = 1 << 18;
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) columns: Vec<Vec<u64>>,
-    pub(super) folds: Vec<Fold>,
     pub(super) popcounts: Vec<u16>,
 }
 
 impl Rows {
     /// Bytes of memory that a row of so many words takes.
     pub(super) const fn bytes(stride: usize) -> usize {
-        8 * stride + size_of::<Fold>() + size_of::<u16>()
+        8 * stride + size_of::<u16>()
     }
 
     /// With room for so many rows of so many words.
@@ -30,7 +28,6 @@ impl Rows {
         for column in &mut here.columns {
             column.try_reserve_exact(rows).map_err(failed)?;
         }
-        here.folds.try_reserve_exact(rows).map_err(failed)?;
         here.popcounts.try_reserve_exact(rows).map_err(failed)?;
         Ok(here)
     }
@@ -38,12 +35,10 @@ impl Rows {
     /// Adds rows, all words of one behind those of the other, of which `numbers` are meant.
     pub(super) fn extend(&mut self, words: &[u64], popcounts: &[u32], numbers: &[u16]) {
         let stride = self.columns.len();
-        let row = |&i: &u16| &words[usize::from(i) * stride..(usize::from(i) + 1) * stride];
         for (w, column) in self.columns.iter_mut().enumerate() {
             let words = &words[w..];
             column.extend(numbers.iter().map(|&i| words[usize::from(i) * stride]));
         }
-        self.folds.extend(numbers.iter().map(|i| fold(row(i))));
         let popcount = |&i: &u16| popcounts[usize::from(i)] as u16;
         self.popcounts.extend(numbers.iter().map(popcount));
     }
@@ -60,7 +55,6 @@ impl Rows {
 
     pub(super) fn clear(&mut self) {
         self.columns.iter_mut().for_each(Vec::clear);
-        self.folds.clear();
         self.popcounts.clear();
     }
 }
