@@ -255,7 +255,10 @@ impl ManySearch {
     ) -> Result<u64> {
         let (bits, beyond) = (plan.chunk(c), plan.beyond(c));
         let counts = all_flips(bits.len(), &mut self.flips);
-        let limits = |&steps: &u16| [counts[plan.lists(steps, c)], plan.limit_beyond(steps, c)];
+        let limits = |&steps: &u16| match steps {
+            0 => [0; 2],
+            _ => [counts[plan.lists(steps, c)], plan.limit_beyond(steps, c)],
+        };
         let limits: Vec<[u16; 2]> = plan.steps.iter().map(limits).collect();
         self.table.fill(
             &column(&self.block, bits.clone()),
@@ -283,12 +286,7 @@ impl ManySearch {
                         return false;
                     }
                     let own = wanted.popcounts[i];
-                    let counts = Popcounts {
-                        a: own.into(),
-                        b: block.popcounts[row].into(),
-                        common: wanted.common(i, block, row),
-                    };
-                    // By the first chunk that gives the pair.
+                    // By the first chunk that gives the pair; what another one has given is decided.
                     let steps = plan.steps[usize::from(own)];
                     let differ = |bits: Range<usize>| {
                         let (a, b) = (column(wanted, bits.clone()), column(block, bits));
@@ -298,11 +296,15 @@ impl ManySearch {
                         differ(plan.chunk(c)) < plan.lists(steps, c)
                             && differ(plan.beyond(c)) <= usize::from(plan.limit_beyond(steps, c))
                     };
-                    if counts.jaccard() >= self.threshold
-                        && (0..c).all(|c| !gives(c))
-                        && gives(c)
-                        && !hit(i, self.tids[row])
-                    {
+                    if !gives(c) || (0..c).any(gives) {
+                        return true;
+                    }
+                    let counts = Popcounts {
+                        a: own.into(),
+                        b: block.popcounts[row].into(),
+                        common: wanted.common(i, block, row),
+                    };
+                    if counts.jaccard() >= self.threshold && !hit(i, self.tids[row]) {
                         self.is_done[i] = true;
                         ended.push(i);
                         return false;

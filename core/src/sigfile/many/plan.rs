@@ -11,7 +11,9 @@ const MOST_WIDTH: usize = 32;
 /// A row is looked up by no more than so many lists of values in a chunk: its own, those that differ in one bit, and in two.
 const MOST_STEPS: usize = 3;
 
-/// What it costs, in nanoseconds, to list a row by a chunk,
+/// What it costs, in nanoseconds, to make a table for a chunk,
+const TABLE: f64 = 50_000.0;
+/// to list a row in it,
 const LIST: f64 = 6.5;
 /// to take a row that is looked up, with its value,
 const TAKE: f64 = 4.0;
@@ -107,7 +109,7 @@ impl Plan {
                 true => passes * (1.0 + found),
                 false => found,
             };
-            let mut cost = chunks.min(most) as f64 * passing as f64 * LIST;
+            let mut cost = chunks.min(most) as f64 * (TABLE + passing as f64 * LIST);
             let mut expected = 0.0;
             for &(steps, n) in &groups {
                 let (each, more) = (steps / chunks, steps % chunks);
