@@ -124,7 +124,8 @@ impl RowsAhead {
         }
     }
 
-    /// Adapts to how much of the last look ahead was of use. What was looked at in vain is never much more than what was of use.
+    /// Adapts to how much of the last look ahead was of use. If one was of use, the next takes as many rows as there is memory for: most of
+    /// what it costs is to read the index.
     fn forget(&mut self) {
         if self.rows.is_empty() {
             return;

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub use rows::{WantedRows, MOST_ROWS};
 
-use plan::{all_flips, steps, Histogram, Plan};
+use plan::{all_flips, steps, Plan};
 use rows::Rows;
 
 use super::rows::RowPage;
@@ -29,7 +29,7 @@ const LEAST_WIDTH: usize = 7;
 pub struct ManySearch {
     wanted: Rows,
     /// How many rows of each popcount are wanted and not done.
-    popcounts: Histogram,
+    popcounts: Vec<u32>,
     is_done: Vec<bool>,
     bits: usize,
     threshold: f64,
@@ -129,6 +129,10 @@ impl ManySearch {
     /// is for those that go by.
     pub fn rows_for(stride: usize, row: usize, memory: usize) -> usize {
         let rest = memory.saturating_sub(ChunkTable::bytes(0));
+        // With less, tables would be made for few rows each.
+        if rest < ChunkTable::bytes(0) {
+            return 0;
+        }
         // All rows are read for each search, and looked up in so many tables as there are blocks of them: the more rows
         // a block has the better. A third of the memory for the rows that are wanted costs least, if the blocks are not complete.
         let block = MOST_IN_TABLE * ManySearch::bytes_of_row(stride);

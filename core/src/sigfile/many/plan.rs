@@ -28,9 +28,6 @@ const COMPARE: f64 = 1.0;
 const BUCKETS: f64 = 65536.0;
 const SLOTS: f64 = 16.0 * BUCKETS;
 
-/// How many rows of each popcount there are.
-pub(super) type Histogram = Vec<u32>;
-
 /// How rows that go by are searched for those that are wanted.
 pub(super) struct Plan {
     /// How many chunks the bits are cut into.
