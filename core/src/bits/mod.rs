@@ -10,7 +10,9 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use chunk_probe::{BitRange, ChunkList, ChunkProbe, AT_ONCE};
+pub(crate) use chunk_probe::{
+    ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_FLIPS, MOST_IN_TABLE, ROWS_AT_ONCE,
+};
 pub use dispatch::{intersect_bits, kernels, popcount};
 pub(crate) use dispatch::{intersect_words, scan};
 pub(crate) use fold::{fold, keep_counted, Fold, FoldFilter};

@@ -3,10 +3,11 @@
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::sigfile::many::{ManySearch, WantedRows, MOST_ROWS};
 use bloom_ident_core::sigfile::{Meta, Pages, Part, RowPage};
+use bloom_ident_core::Error;
 use pgrx::pg_sys;
 
 use super::judge::RowJudge;
-use super::memory::remembered;
+use super::memory::{remembered, RowAhead};
 use super::rows::each_row;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::search::search_start::SearchStart;
@@ -37,8 +38,10 @@ pub struct BatchSearch<'a> {
     /// How many rows to search for, at least and at most.
     least: usize,
     most: usize,
-    /// Bytes.
+    /// Bytes for the search, besides the rows.
     memory: usize,
+    /// The most rows on a page of an index.
+    page: usize,
 }
 
 /// A target with its index.
@@ -80,12 +83,13 @@ impl<'a> BatchSearch<'a> {
             return None;
         }
         let least = LEAST_ROWS.max((rows / ROWS_FOR_ONE) as usize);
-        // A half of the memory is for the rows, the other for their lists.
-        let of_memory =
-            memory / 2 / (WantedRows::bytes_of_row(geometry.stride) + 3 * size_of::<Tid>());
+        let row =
+            WantedRows::bytes_of_row(geometry.stride) + size_of::<RowAhead>() + size_of::<u64>();
+        let rest = memory.saturating_sub(size_of::<RowAhead>() * remembered());
+        let of_memory = ManySearch::rows_for(geometry.stride, row, rest);
         let most = size.max(least).min(of_memory).min(MOST_ROWS);
-        let room = memory / 8 / size_of::<u64>();
-        (most >= least && remembered() + most <= room).then_some(BatchSearch {
+        let memory = rest.saturating_sub(most * row);
+        (most >= least).then_some(BatchSearch {
             guard,
             start,
             targets,
@@ -95,18 +99,28 @@ impl<'a> BatchSearch<'a> {
             least,
             most,
             memory,
+            page: geometry.capacity,
         })
     }
 
-    /// Searches for the row at `own` and rows of the same transaction behind it. For each, in the order of the tids, whether nothing
-    /// is similar to it. `None` if there are too few.
+    /// Searches for the row at `own` and rows of the same transaction behind it. Returns what is known of each, in the order of the
+    /// tids. `None` if there are too few.
     ///
     /// Errors: a damaged index; out of memory.
     ///
     /// # Safety
     /// `table` is open, of heap, and the one that the guard's trigger fires for; `own` is a row of it.
-    pub unsafe fn run(self, table: pg_sys::Relation, own: RowTid) -> Option<Vec<(Tid, bool)>> {
-        let (mut tids, mut hashes, mut wanted) = (Vec::new(), Vec::new(), WantedRows::default());
+    pub unsafe fn run(self, table: pg_sys::Relation, own: RowTid) -> Option<Vec<RowAhead>> {
+        let mut wanted = WantedRows::with_room(self.stride, self.most).or_raise();
+        let mut rows: Vec<RowAhead> = Vec::new();
+        let failed = |_| Error::out_of_memory(self.most * size_of::<RowAhead>());
+        rows.try_reserve_exact(self.most).map_err(failed).or_raise();
+        // What the rows have in the columns within which they are compared.
+        let mut hashes: Vec<u64> = Vec::new();
+        hashes
+            .try_reserve_exact(self.most)
+            .map_err(failed)
+            .or_raise();
         // SAFETY: the table is open, of heap, and the guard's column is a signature column of it.
         unsafe {
             let mut words = Vec::new();
@@ -121,80 +135,85 @@ impl<'a> BatchSearch<'a> {
                     if view.tag() == self.shape {
                         words.clear();
                         to_words(view.bits(), self.stride, &mut words);
-                        wanted.push(&words, view.popcount()).or_raise();
-                        tids.push(tid);
+                        wanted.push(&words, view.popcount());
+                        rows.push(RowAhead::new(tid));
                         hashes.push(hash);
                     }
-                    tids.len() < self.most
+                    rows.len() < self.most
                 },
             );
         }
-        if tids.len() < self.least {
+        if rows.len() < self.least {
             return None;
         }
         let threshold = self.guard.options.threshold;
-        let mut search = ManySearch::new(wanted, self.bits, threshold, self.memory / 2)?;
-        tids.truncate(search.rows());
-        let mut is_clear: Vec<bool> = (0..tids.len()).map(|row| search.is_wanted(row)).collect();
+        let search = ManySearch::new(wanted, self.bits, threshold, self.page, self.memory);
+        let mut search = search.or_raise()?;
+        for (number, row) in rows.iter_mut().enumerate() {
+            row.set_clear(search.is_wanted(number));
+        }
         for open in &self.targets {
             let judge = RowJudge::new(open.target, &self.start);
             let is_own_table = open.target.table == own.table;
-            open.pass_by(&mut search, &mut |row, tid| {
-                let tid = Tid::of_stored(tid);
-                let is_itself = is_own_table && tids[row] == tid;
-                if is_clear[row] && !is_itself && judge.may_matter(tid, hashes[row]) {
-                    is_clear[row] = false;
+            open.pass_by(&mut search, &mut |number, tid| {
+                let (row, tid) = (&mut rows[number], Tid::of_stored(tid));
+                if !(is_own_table && row.tid() == tid) && judge.may_matter(tid, hashes[number]) {
+                    row.set_clear(false);
                 }
+                row.is_clear()
             });
         }
-        Some(tids.into_iter().zip(is_clear).collect())
+        Some(rows)
     }
 }
 
 impl OpenTarget<'_> {
-    /// Has the rows of the index with signatures pass by. No page is locked while `hit` runs.
+    /// Has the rows of the index with signatures pass by. No page is locked while `hit` runs, which returns whether to search for the
+    /// row further.
     ///
     /// Errors: a damaged index; out of memory.
-    fn pass_by(&self, search: &mut ManySearch, hit: &mut impl FnMut(usize, u64)) {
+    fn pass_by(&self, search: &mut ManySearch, hit: &mut impl FnMut(usize, u64) -> bool) {
         let Some((least, greatest)) = search.within_reach() else {
             return;
         };
         // SAFETY: it is a sigfile index.
         let index = unsafe { SigfileIndex::of(&self.index) };
-        search.follow(0);
         let geometry = self.meta.geometry(Part::Signatures);
         let tail = TailBlocks::of(&self.meta, Part::Signatures);
         for page in tail.shared(index, geometry) {
             let page = page.or_raise();
             let rows = RowPage::growing(geometry, page.words());
-            let passed = rows.and_then(|rows| search.pass(&rows));
-            passed.map_err(|e| page.locate(e)).or_raise();
+            search.pass(&rows.map_err(|e| page.locate(e)).or_raise());
             page.release();
             sweep_if(search.is_full(), search, hit);
         }
-        sweep_if(true, search, hit);
         for entry in self.meta.segments_of(Part::Signatures) {
+            // The rows of a segment are in the order of their popcounts, so those that are searched together have
+            // nearly the same. Few rows of all popcounts are not worth a search of their own.
+            sweep_if(search.is_half_full(), search, hit);
             let loaded = segment(index, &self.meta, entry).or_raise();
             let segment = &loaded.segment;
             let capacity = segment.geometry.capacity as u32;
             let rows = segment.range(least, greatest);
-            search.follow(rows.len() as u64);
             let mut reader = SegmentReader::new(index, &loaded);
             for number in rows.start / capacity..rows.end.div_ceil(capacity) {
                 let page = reader.rows(number).or_raise();
                 let checked = segment.check_popcounts(number, &page, 0, page.len());
-                let passed = checked.and_then(|()| search.pass(&page));
+                let passed = checked.map(|()| search.pass(&page));
                 passed.map_err(|e| reader.locate(e)).or_raise();
                 reader.release();
                 sweep_if(search.is_full(), search, hit);
             }
-            sweep_if(true, search, hit);
         }
+        sweep_if(true, search, hit);
     }
 }
 
+/// Looks for interrupts in any case.
+///
 /// Errors: out of memory.
-fn sweep_if(is_due: bool, search: &mut ManySearch, hit: &mut impl FnMut(usize, u64)) {
+fn sweep_if(is_due: bool, search: &mut ManySearch, hit: &mut impl FnMut(usize, u64) -> bool) {
+    check_for_interrupts();
     if is_due {
         search.sweep(&mut check_for_interrupts, hit).or_raise();
     }

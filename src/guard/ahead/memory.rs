@@ -57,11 +57,35 @@ const LAST_PAUSE: usize = 1 << 13;
 const FIRST_SIZE: usize = 1 << 9;
 const LAST_SIZE: usize = MOST_ROWS;
 
+/// A row that was looked at: twice its tid, and one more if nothing is similar to it.
+#[derive(Clone, Copy)]
+pub struct RowAhead(u64);
+
+impl RowAhead {
+    /// A row to which something may be similar.
+    pub fn new(tid: Tid) -> RowAhead {
+        RowAhead(2 * tid.stored())
+    }
+
+    pub fn tid(self) -> Tid {
+        Tid::of_stored(self.0 / 2)
+    }
+
+    /// Whether nothing is similar to it.
+    pub fn is_clear(self) -> bool {
+        self.0 % 2 == 1
+    }
+
+    pub fn set_clear(&mut self, is_clear: bool) {
+        self.0 = self.0 / 2 * 2 + u64::from(is_clear);
+    }
+}
+
 /// The rows that a trigger has looked at.
 struct RowsAhead {
     moment: Moment,
-    /// In the order of the tids: twice the tid, and one more if nothing is similar to the row.
-    rows: Vec<u64>,
+    /// In the order of the tids.
+    rows: Vec<RowAhead>,
     /// How many of them were asked for.
     used: usize,
     /// Rows that are to be searched for by themselves before the trigger looks ahead again.
@@ -100,14 +124,15 @@ impl RowsAhead {
         }
     }
 
-    /// Adapts to how much of the last look ahead was of use. What was looked at in vain is never much more than what was of use.
+    /// Adapts to how much of the last look ahead was of use. If one was of use, the next takes as many rows as there is memory for: most of
+    /// what it costs is to read the index.
     fn forget(&mut self) {
         if self.rows.is_empty() {
             return;
         }
         if 2 * self.used >= self.rows.len() {
             self.next_pause = FIRST_PAUSE;
-            self.size = (8 * self.size).min(LAST_SIZE);
+            self.size = (64 * self.size).min(LAST_SIZE);
         } else {
             self.rest();
         }
@@ -122,15 +147,15 @@ impl RowsAhead {
     }
 
     fn ask(&mut self, tid: Tid) -> AheadOutcome {
-        let double = 2 * tid.stored();
-        let at = self.rows.partition_point(|&row| row < double);
-        match self.rows.get(at) {
-            Some(&row) if row == double + 1 => {
+        let stored = tid.stored();
+        let at = self.rows.partition_point(|row| row.0 / 2 < stored);
+        match self.rows.get(at).filter(|row| row.0 / 2 == stored) {
+            Some(row) if row.is_clear() => {
                 self.used += 1;
                 return AheadOutcome::Clear;
             }
-            Some(&row) if row == double => return AheadOutcome::Unclear,
-            _ => (),
+            Some(_) => return AheadOutcome::Unclear,
+            None => (),
         }
         self.forget();
         if self.pause > 0 {
@@ -156,9 +181,9 @@ pub fn ask(trigger: pg_sys::Oid, moment: Moment, tid: Tid) -> AheadOutcome {
     })
 }
 
-/// Keeps what was found of rows ahead: each with whether nothing is similar to it, in the order of the tids. `None` if there was
+/// Keeps what was found of rows ahead, in the order of their tids. `None` if there was
 /// nothing to look at.
-pub fn keep(trigger: pg_sys::Oid, moment: Moment, found: Option<Vec<(Tid, bool)>>) {
+pub fn keep(trigger: pg_sys::Oid, moment: Moment, found: Option<Vec<RowAhead>>) {
     AHEAD.with_borrow_mut(|all| {
         // Triggers of other tables or partitions may have looked ahead in this statement, none in one before.
         all.retain(|_, ahead| ahead.moment.statement == moment.statement);
@@ -166,10 +191,7 @@ pub fn keep(trigger: pg_sys::Oid, moment: Moment, found: Option<Vec<(Tid, bool)>
             return;
         };
         match found {
-            Some(found) => {
-                let packed = |(tid, clear): (Tid, bool)| 2 * tid.stored() + u64::from(clear);
-                ahead.rows = found.into_iter().map(packed).collect();
-            }
+            Some(found) => ahead.rows = found,
             None => ahead.rest(),
         }
     });
