@@ -51,6 +51,7 @@ fn row_pages() -> Vec<Vec<u8>> {
                     words[0].count_ones()
                 },
                 threshold: f64::from(thresholds) * 0.8,
+                key: 0,
                 tid: i,
             };
             RowPageMut::new(geometry, &mut page).push(row);
@@ -101,6 +102,7 @@ fn growing_page() {
             words: &vec![1; geometry.stride],
             popcount: geometry.stride as u32,
             threshold: 0.5,
+            key: 0,
             tid: 7,
         };
         let pushed = RowPageMut::new(geometry, &mut words).push(row);
@@ -173,6 +175,7 @@ fn segment_description() {
                 words: &words,
                 popcount: 1,
                 threshold: f64::from(thresholds) * 0.5,
+                key: 0,
                 tid: i + 1,
             };
             writer.push(row).unwrap();

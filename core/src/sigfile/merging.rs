@@ -20,12 +20,12 @@
 //! | 9 | rows entered when the merge began |
 //! | 10 | rows entered when it ought to be done |
 //! | 11 | rows of the sources (u32), pages that are expected (u32) |
-//! | 12 | dead rows among those written (u32), 0 (u32) |
+//! | 12 | dead rows among those written (u32); where the rows go on, if they have keys: key (u32) |
 //! | 13 | generations of the segments taken |
 //! | 29 | chunks: start (u16), width (u16), pages (u32) |
 //!
 //! The list of pages is a chain, with a word for each page of the segment to be: its block (u32), and what the description will tell
-//! of it (u32): the popcount of the first row, or the least value. Pages behind those that are written are blocks to be used next.
+//! of it (u32): the popcount of the first row (the key where rows have keys), or the least value. Pages behind those that are written are blocks to be used next.
 
 use super::chunk::{Chunk, MAX_CHUNKS};
 use super::meta::{Part, BLOCK};
@@ -78,8 +78,10 @@ pub struct RowPosition {
     pub popcount: u32,
     /// Number of the source: the segments in their order, then the tail.
     pub source: u32,
-    /// Number of the row among those of that popcount there.
+    /// Number of the row among those of that popcount, and of that key, there.
     pub row: u32,
+    /// Key of the next row, 0 where rows have none.
+    pub key: u32,
 }
 
 /// A merge in progress: some segments and the beginning of a tail become one segment.
@@ -140,7 +142,7 @@ impl SegmentMerge {
         words[9] = self.paced.0;
         words[10] = self.paced.1;
         words[11] = join(self.expected_rows, self.expected_pages);
-        words[12] = u64::from(self.dead);
+        words[12] = join(self.dead, self.position.key);
         words[SOURCES_AT..SOURCES_AT + self.segments.len()].copy_from_slice(&self.segments);
         for (to, merged) in words[CHUNKS_AT..].iter_mut().zip(&self.chunks) {
             let Chunk { start, width } = merged.chunk;
@@ -177,6 +179,7 @@ impl SegmentMerge {
         let (popcount, source) = split(words[5]);
         let (row, chunk) = split(words[6]);
         let (expected_rows, expected_pages) = split(words[11]);
+        let (dead, key) = split(words[12]);
         let merge = SegmentMerge {
             generation: words[0],
             part: Part::ALL[(head & 1) as usize],
@@ -187,11 +190,12 @@ impl SegmentMerge {
             listed,
             written,
             rows,
-            dead: words[12] as u32,
+            dead,
             position: RowPosition {
                 popcount,
                 source,
                 row,
+                key,
             },
             least_threshold: f64::from_bits(words[7]),
             chunk,
@@ -251,7 +255,9 @@ impl SegmentMerge {
             }
             _ => row_pages + postings == u64::from(self.written),
         };
-        if end <= geometry.bits && pages && self.position.popcount <= geometry.null_popcount() + 1 {
+        let position = geometry.keys || self.position.key == 0;
+        let popcount = self.position.popcount <= geometry.null_popcount() + 1;
+        if end <= geometry.bits && pages && popcount && position {
             Ok(())
         } else {
             Err(Error::damaged(

@@ -52,6 +52,7 @@ pub fn full_page_of_merges() -> Vec<SegmentMerge> {
             popcount: 90 + n,
             source: n,
             row: 7,
+            key: 50 * n,
         },
         least_threshold: if n.is_multiple_of(2) {
             0.5

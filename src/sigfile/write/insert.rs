@@ -34,12 +34,12 @@ pub fn insertions() -> u64 {
 /// Adds the row. Returns the number of rows on its page.
 ///
 /// Errors: a signature of another shape; a damaged page.
-fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: &IndexRow) -> u64 {
+fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, new: &IndexRow) -> u64 {
     let part = new.part();
     loop {
         let meta = meta::read(index);
-        if meta.thresholds() != thresholds {
-            let what = "the kind of rows is not that of the operator class";
+        if !meta::fits(&meta, index) {
+            let what = "the kind of rows is not that of the operator classes";
             raise(&index.damaged(META, what));
         }
         check_shape(index, meta.shape(), new);
@@ -127,12 +127,12 @@ pub unsafe extern "C-unwind" fn aminsert(
     _info: *mut pg_sys::IndexInfo,
 ) -> bool {
     INSERTIONS.set(INSERTIONS.get() + 1);
-    // SAFETY: the server passes one value, and relations that it keeps open.
+    // SAFETY: the server passes a value for each column, and relations that it keeps open.
     unsafe {
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));
         let thresholds = has_thresholds(index);
-        let new = IndexRow::of(thresholds, *values, *nulls, tid);
-        let on_page = add(index, table, thresholds, &new);
+        let new = IndexRow::of(index, thresholds, values, nulls, tid);
+        let on_page = add(index, table, &new);
         let entered = count_of_statement(index);
         if on_page == 1 || on_page.is_multiple_of(EVERY) {
             let part = new.part();

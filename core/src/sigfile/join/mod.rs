@@ -18,6 +18,7 @@ mod compare;
 mod counts;
 mod flips;
 mod folds;
+mod group;
 mod joiner;
 mod plan;
 mod probe;
@@ -27,4 +28,5 @@ mod table;
 
 pub use batch::{Batch, COSTS};
 pub use folds::Folds;
+pub use group::RowGroup;
 pub use joiner::Joiner;

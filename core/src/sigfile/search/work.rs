@@ -41,8 +41,8 @@ impl PageWork<'_> {
                     segment.check_popcounts(number, page, from, to)?;
                 }
                 match of {
-                    Some(_) => query.scan(page, from, to, check),
-                    None => query.scan_mixed(page, from, to, check),
+                    Some(_) if !page.geometry().keys => query.scan(page, from, to, check),
+                    _ => query.scan_mixed(page, from, to, check),
                 }
             }
             PageWork::Rows(rows) => {

@@ -5,6 +5,7 @@
 mod begin;
 mod end;
 mod list;
+mod places;
 mod postings;
 mod rows;
 mod sources;
