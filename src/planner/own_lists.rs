@@ -24,7 +24,9 @@ pub unsafe fn alike(
         let index = nodes(table.indexlist)
             .into_iter()
             .map(|index| &*index.cast::<pg_sys::IndexOptInfo>())
-            .find(|index| serves(index, table, expression))?;
+            .filter(|index| serves(index, table, expression))
+            // With columns before the signature a list is not limited to rows with about as many bits.
+            .min_by_key(|index| index.nkeycolumns)?;
         rows_alike(index.indexoid, query, threshold)
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::{leading, operators, strategy};
+use crate::objects::{is_query, is_signature};
 use crate::pg::message::{words, Message};
 use crate::pg::{entry, ffi};
 
@@ -48,6 +49,10 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
         if get_hash(family, input) != pg_sys::InvalidOid {
             validate_leading(family, input, &mut fail);
             return valid;
+        }
+        if !is_signature(input) && !is_query(input) {
+            fail("a hash function, support function 1, is missing".into());
+            return false;
         }
         let (mut similarity, mut keyed, mut plain) = (false, false, false);
         // Operators of the family's other class are checked with that class.

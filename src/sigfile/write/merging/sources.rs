@@ -1,9 +1,10 @@
 //! What a merge reads: rows in order, of segments and of the beginning of a tail.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use bloom_ident_core::sigfile::{Geometry, Meta, Pages, RowPage, SegmentMerge, SignatureRow};
-use bloom_ident_core::sort::sort_records;
+use bloom_ident_core::sort::{order_by_count, sort_records};
 use bloom_ident_core::{Error, Result};
 
 use crate::sigfile::page::SigfileIndex;
@@ -15,6 +16,8 @@ struct SegmentSource<'a> {
     description: &'a SegmentDescription,
     page: Option<u32>,
     words: Vec<u64>,
+    /// Rows of one popcount, and that, where rows have no keys.
+    run: (Range<u32>, u32),
 }
 
 impl SegmentSource<'_> {
@@ -27,7 +30,11 @@ impl SegmentSource<'_> {
             return Ok(None);
         }
         if !segment.geometry.keys {
-            return Ok(Some(segment.popcount_of(row).into()));
+            if !self.run.0.contains(&row) {
+                let popcount = segment.popcount_of(row);
+                self.run = (segment.range(popcount, popcount), popcount);
+            }
+            return Ok(Some(self.run.1.into()));
         }
         self.row(row).map(|row| Some(row.order()))
     }
@@ -94,7 +101,14 @@ impl<'a> TailSource<'a> {
             let first = number * capacity;
             rows.extend((0..here.len()).map(|i| [here.order(i), (first + i) as u64]));
         }
-        sort_records(&mut rows, || ());
+        if geometry.keys {
+            sort_records(&mut rows, || ());
+        } else {
+            let (n, most) = (rows.len() as u32, geometry.null_popcount());
+            let popcount = |i: u32| rows[i as usize][0] as u32;
+            let (order, _) = order_by_count(n, most, popcount, || ())?;
+            rows = order.into_iter().map(|i| rows[i as usize]).collect();
+        }
         Ok(TailSource {
             index,
             geometry,
@@ -168,6 +182,7 @@ impl<'a> RowSources<'a> {
                 description,
                 page: None,
                 words: Vec::new(),
+                run: (0..0, 0),
             }))
         };
         let mut sources: Vec<RowSource<'a>> = segments.iter().map(of).collect();
