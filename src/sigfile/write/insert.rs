@@ -9,6 +9,7 @@ use super::{check_shape, maintain, seal, tail_rows, IndexRow, MergeLock};
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::class::has_thresholds;
+use crate::sigfile::class::leading::leading_columns;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
@@ -34,11 +35,11 @@ pub fn insertions() -> u64 {
 /// Adds the row. Returns the number of rows on its page.
 ///
 /// Errors: a signature of another shape; a damaged page.
-fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, new: &IndexRow) -> u64 {
+fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: &IndexRow) -> u64 {
     let part = new.part();
     loop {
         let meta = meta::read(index);
-        if !meta::fits(&meta, index) {
+        if meta.thresholds() != thresholds || meta.keys() != (leading_columns(index) > 0) {
             let what = "the kind of rows is not that of the operator classes";
             raise(&index.damaged(META, what));
         }
@@ -132,7 +133,7 @@ pub unsafe extern "C-unwind" fn aminsert(
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));
         let thresholds = has_thresholds(index);
         let new = IndexRow::of(index, thresholds, values, nulls, tid);
-        let on_page = add(index, table, &new);
+        let on_page = add(index, table, thresholds, &new);
         let entered = count_of_statement(index);
         if on_page == 1 || on_page.is_multiple_of(EVERY) {
             let part = new.part();
