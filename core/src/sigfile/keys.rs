@@ -107,21 +107,38 @@ impl PageOrders {
         let Some((keys, popcounts)) = here else {
             return Err(misplaced(to - 1, None).on_page(number));
         };
-        let mut last = begin;
-        for (i, (&key, &popcount)) in keys.iter().zip(popcounts).enumerate() {
-            let order = order_of(key, popcount);
-            let starts_elsewhere = from + i == 0 && order != begin;
-            let most = page.geometry().null_popcount();
-            if order < last || starts_elsewhere || popcount > most {
-                return Err(misplaced(from + i, Some(popcount)).on_page(number));
-            }
-            last = order;
-        }
-        if last > end {
-            return Err(misplaced(to - 1, popcounts.last().copied()).on_page(number));
+        let most = page.geometry().null_popcount();
+        let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
+            return Ok(());
+        };
+        let first = order_of(first, popcounts[0]);
+        let last = order_of(last, popcounts[popcounts.len() - 1]);
+        let outside = first < begin || (from == 0 && first != begin) || last > end;
+        if outside || !ascend(keys, popcounts, most) {
+            let wrong = (1..keys.len()).find(|&i| {
+                let order = |i: usize| order_of(keys[i], popcounts[i]);
+                order(i) < order(i - 1) || popcounts[i] > most
+            });
+            let i = wrong.unwrap_or(if last > end { keys.len() - 1 } else { 0 });
+            return Err(misplaced(from + i, popcounts.get(i).copied()).on_page(number));
         }
         Ok(())
     }
+}
+
+/// Whether rows are in the order of keys and popcounts, of which none is beyond `most`: without a branch for each row, several at once.
+fn ascend(keys: &[u32], popcounts: &[u32], most: u32) -> bool {
+    let too_many = popcounts
+        .iter()
+        .fold(0, |wrong, &c| wrong | u32::from(c > most));
+    let keys = keys.iter().zip(keys.get(1..).unwrap_or_default());
+    let popcounts = popcounts.iter().zip(popcounts.get(1..).unwrap_or_default());
+    let descends = keys
+        .zip(popcounts)
+        .fold(0, |wrong, ((k, next_k), (c, next_c))| {
+            wrong | u32::from(k > next_k) | (u32::from(k == next_k) & u32::from(c > next_c))
+        });
+    too_many | descends == 0
 }
 
 #[cold]
