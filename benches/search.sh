@@ -138,6 +138,7 @@ if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'btree
         echo "| $1 | $(sql -c 'SET enable_seqscan = off' -c "SELECT median_ms(\$s\$SELECT id FROM person WHERE tenant = abs(hashint4(\$3)) % 100 AND $2\$s\$)") |"
         sql -c 'DROP INDEX i'
     }
+    tenant 'sigfile (tenant, sig)' 'sig % bloom_query($1, 0.8)'
     tenant 'gist (tenant, sig)' 'sig % bloom_query($1, 0.8)'
     tenant 'btree (tenant)' 'bloom_sim(sig, $1) >= 0.8'
 else

@@ -613,6 +613,140 @@ COMMENT ON OPERATOR CLASS sigfile_bloom_ops USING sigfile IS 'similarity, contai
 COMMENT ON OPERATOR CLASS sigfile_bloom_query_ops USING sigfile IS 'similarity of signatures by thresholds of their own, for exclusion constraints';
 COMMENT ON OPERATOR FAMILY sigfile_bloom_ops USING sigfile IS 'similarity, containment and nearest neighbours of signatures, with and without thresholds of their own';
 
+-- Columns before the signature: equality, and the hash function that access method hash has for the type. Values of the types of a
+-- family can be equal to each other, and then have the same hash.
+
+CREATE OPERATOR FAMILY sigfile_integer_ops USING sigfile;
+COMMENT ON OPERATOR FAMILY sigfile_integer_ops USING sigfile IS 'equality of integers, of any two sizes, before a signature';
+CREATE OPERATOR CLASS sigfile_int2_ops DEFAULT FOR TYPE int2 USING sigfile FAMILY sigfile_integer_ops AS
+    OPERATOR 1 =, FUNCTION 1 hashint2(int2);
+COMMENT ON OPERATOR CLASS sigfile_int2_ops USING sigfile IS 'equality of int2, before a signature';
+CREATE OPERATOR CLASS sigfile_int4_ops DEFAULT FOR TYPE int4 USING sigfile FAMILY sigfile_integer_ops AS
+    OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+COMMENT ON OPERATOR CLASS sigfile_int4_ops USING sigfile IS 'equality of int4, before a signature';
+CREATE OPERATOR CLASS sigfile_int8_ops DEFAULT FOR TYPE int8 USING sigfile FAMILY sigfile_integer_ops AS
+    OPERATOR 1 =, FUNCTION 1 hashint8(int8);
+COMMENT ON OPERATOR CLASS sigfile_int8_ops USING sigfile IS 'equality of int8, before a signature';
+ALTER OPERATOR FAMILY sigfile_integer_ops USING sigfile ADD
+    OPERATOR 1 = (int2, int4),
+    OPERATOR 1 = (int2, int8),
+    OPERATOR 1 = (int4, int2),
+    OPERATOR 1 = (int4, int8),
+    OPERATOR 1 = (int8, int2),
+    OPERATOR 1 = (int8, int4);
+
+CREATE OPERATOR FAMILY sigfile_float_ops USING sigfile;
+COMMENT ON OPERATOR FAMILY sigfile_float_ops USING sigfile IS 'equality of floating-point numbers, of any two sizes, before a signature';
+CREATE OPERATOR CLASS sigfile_float4_ops DEFAULT FOR TYPE float4 USING sigfile FAMILY sigfile_float_ops AS
+    OPERATOR 1 =, FUNCTION 1 hashfloat4(float4);
+COMMENT ON OPERATOR CLASS sigfile_float4_ops USING sigfile IS 'equality of float4, before a signature';
+CREATE OPERATOR CLASS sigfile_float8_ops DEFAULT FOR TYPE float8 USING sigfile FAMILY sigfile_float_ops AS
+    OPERATOR 1 =, FUNCTION 1 hashfloat8(float8);
+COMMENT ON OPERATOR CLASS sigfile_float8_ops USING sigfile IS 'equality of float8, before a signature';
+ALTER OPERATOR FAMILY sigfile_float_ops USING sigfile ADD
+    OPERATOR 1 = (float4, float8),
+    OPERATOR 1 = (float8, float4);
+
+CREATE OPERATOR FAMILY sigfile_text_ops USING sigfile;
+COMMENT ON OPERATOR FAMILY sigfile_text_ops USING sigfile IS 'equality of texts, and of a text and a name, before a signature';
+CREATE OPERATOR CLASS sigfile_text_ops DEFAULT FOR TYPE text USING sigfile FAMILY sigfile_text_ops AS
+    OPERATOR 1 =, FUNCTION 1 hashtext(text);
+COMMENT ON OPERATOR CLASS sigfile_text_ops USING sigfile IS 'equality of text, before a signature';
+CREATE OPERATOR CLASS sigfile_name_ops DEFAULT FOR TYPE name USING sigfile FAMILY sigfile_text_ops AS
+    OPERATOR 1 =, FUNCTION 1 hashname(name);
+COMMENT ON OPERATOR CLASS sigfile_name_ops USING sigfile IS 'equality of name, before a signature';
+ALTER OPERATOR FAMILY sigfile_text_ops USING sigfile ADD
+    OPERATOR 1 = (text, name),
+    OPERATOR 1 = (name, text);
+
+CREATE OPERATOR CLASS sigfile_aclitem_ops DEFAULT FOR TYPE aclitem USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_aclitem(aclitem);
+COMMENT ON OPERATOR CLASS sigfile_aclitem_ops USING sigfile IS 'equality of aclitem, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_aclitem_ops USING sigfile IS 'equality of aclitem, before a signature';
+CREATE OPERATOR CLASS sigfile_anyarray_ops DEFAULT FOR TYPE anyarray USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_array(anyarray);
+COMMENT ON OPERATOR CLASS sigfile_anyarray_ops USING sigfile IS 'equality of anyarray, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_anyarray_ops USING sigfile IS 'equality of anyarray, before a signature';
+CREATE OPERATOR CLASS sigfile_anyenum_ops DEFAULT FOR TYPE anyenum USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashenum(anyenum);
+COMMENT ON OPERATOR CLASS sigfile_anyenum_ops USING sigfile IS 'equality of anyenum, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_anyenum_ops USING sigfile IS 'equality of anyenum, before a signature';
+CREATE OPERATOR CLASS sigfile_anymultirange_ops DEFAULT FOR TYPE anymultirange USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_multirange(anymultirange);
+COMMENT ON OPERATOR CLASS sigfile_anymultirange_ops USING sigfile IS 'equality of anymultirange, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_anymultirange_ops USING sigfile IS 'equality of anymultirange, before a signature';
+CREATE OPERATOR CLASS sigfile_anyrange_ops DEFAULT FOR TYPE anyrange USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_range(anyrange);
+COMMENT ON OPERATOR CLASS sigfile_anyrange_ops USING sigfile IS 'equality of anyrange, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_anyrange_ops USING sigfile IS 'equality of anyrange, before a signature';
+CREATE OPERATOR CLASS sigfile_bool_ops DEFAULT FOR TYPE bool USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashchar("char");
+COMMENT ON OPERATOR CLASS sigfile_bool_ops USING sigfile IS 'equality of bool, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_bool_ops USING sigfile IS 'equality of bool, before a signature';
+CREATE OPERATOR CLASS sigfile_bpchar_ops DEFAULT FOR TYPE bpchar USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashbpchar(bpchar);
+COMMENT ON OPERATOR CLASS sigfile_bpchar_ops USING sigfile IS 'equality of bpchar, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_bpchar_ops USING sigfile IS 'equality of bpchar, before a signature';
+CREATE OPERATOR CLASS sigfile_bytea_ops DEFAULT FOR TYPE bytea USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashvarlena(internal);
+COMMENT ON OPERATOR CLASS sigfile_bytea_ops USING sigfile IS 'equality of bytea, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_bytea_ops USING sigfile IS 'equality of bytea, before a signature';
+CREATE OPERATOR CLASS sigfile_char_ops DEFAULT FOR TYPE "char" USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashchar("char");
+COMMENT ON OPERATOR CLASS sigfile_char_ops USING sigfile IS 'equality of "char", before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_char_ops USING sigfile IS 'equality of "char", before a signature';
+CREATE OPERATOR CLASS sigfile_cid_ops DEFAULT FOR TYPE cid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+COMMENT ON OPERATOR CLASS sigfile_cid_ops USING sigfile IS 'equality of cid, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_cid_ops USING sigfile IS 'equality of cid, before a signature';
+CREATE OPERATOR CLASS sigfile_date_ops DEFAULT FOR TYPE date USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+COMMENT ON OPERATOR CLASS sigfile_date_ops USING sigfile IS 'equality of date, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_date_ops USING sigfile IS 'equality of date, before a signature';
+CREATE OPERATOR CLASS sigfile_inet_ops DEFAULT FOR TYPE inet USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashinet(inet);
+COMMENT ON OPERATOR CLASS sigfile_inet_ops USING sigfile IS 'equality of inet, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_inet_ops USING sigfile IS 'equality of inet, before a signature';
+CREATE OPERATOR CLASS sigfile_interval_ops DEFAULT FOR TYPE interval USING sigfile AS OPERATOR 1 =, FUNCTION 1 interval_hash(interval);
+COMMENT ON OPERATOR CLASS sigfile_interval_ops USING sigfile IS 'equality of interval, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_interval_ops USING sigfile IS 'equality of interval, before a signature';
+CREATE OPERATOR CLASS sigfile_jsonb_ops DEFAULT FOR TYPE jsonb USING sigfile AS OPERATOR 1 =, FUNCTION 1 jsonb_hash(jsonb);
+COMMENT ON OPERATOR CLASS sigfile_jsonb_ops USING sigfile IS 'equality of jsonb, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_jsonb_ops USING sigfile IS 'equality of jsonb, before a signature';
+CREATE OPERATOR CLASS sigfile_macaddr_ops DEFAULT FOR TYPE macaddr USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashmacaddr(macaddr);
+COMMENT ON OPERATOR CLASS sigfile_macaddr_ops USING sigfile IS 'equality of macaddr, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_macaddr_ops USING sigfile IS 'equality of macaddr, before a signature';
+CREATE OPERATOR CLASS sigfile_macaddr8_ops DEFAULT FOR TYPE macaddr8 USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashmacaddr8(macaddr8);
+COMMENT ON OPERATOR CLASS sigfile_macaddr8_ops USING sigfile IS 'equality of macaddr8, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_macaddr8_ops USING sigfile IS 'equality of macaddr8, before a signature';
+CREATE OPERATOR CLASS sigfile_numeric_ops DEFAULT FOR TYPE numeric USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_numeric(numeric);
+COMMENT ON OPERATOR CLASS sigfile_numeric_ops USING sigfile IS 'equality of numeric, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_numeric_ops USING sigfile IS 'equality of numeric, before a signature';
+CREATE OPERATOR CLASS sigfile_oid_ops DEFAULT FOR TYPE oid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashoid(oid);
+COMMENT ON OPERATOR CLASS sigfile_oid_ops USING sigfile IS 'equality of oid, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_oid_ops USING sigfile IS 'equality of oid, before a signature';
+CREATE OPERATOR CLASS sigfile_oidvector_ops DEFAULT FOR TYPE oidvector USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashoidvector(oidvector);
+COMMENT ON OPERATOR CLASS sigfile_oidvector_ops USING sigfile IS 'equality of oidvector, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_oidvector_ops USING sigfile IS 'equality of oidvector, before a signature';
+CREATE OPERATOR CLASS sigfile_pg_lsn_ops DEFAULT FOR TYPE pg_lsn USING sigfile AS OPERATOR 1 =, FUNCTION 1 pg_lsn_hash(pg_lsn);
+COMMENT ON OPERATOR CLASS sigfile_pg_lsn_ops USING sigfile IS 'equality of pg_lsn, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_pg_lsn_ops USING sigfile IS 'equality of pg_lsn, before a signature';
+CREATE OPERATOR CLASS sigfile_record_ops DEFAULT FOR TYPE record USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_record(record);
+COMMENT ON OPERATOR CLASS sigfile_record_ops USING sigfile IS 'equality of record, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_record_ops USING sigfile IS 'equality of record, before a signature';
+CREATE OPERATOR CLASS sigfile_tid_ops DEFAULT FOR TYPE tid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashtid(tid);
+COMMENT ON OPERATOR CLASS sigfile_tid_ops USING sigfile IS 'equality of tid, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_tid_ops USING sigfile IS 'equality of tid, before a signature';
+CREATE OPERATOR CLASS sigfile_time_ops DEFAULT FOR TYPE time USING sigfile AS OPERATOR 1 =, FUNCTION 1 time_hash(time);
+COMMENT ON OPERATOR CLASS sigfile_time_ops USING sigfile IS 'equality of time, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_time_ops USING sigfile IS 'equality of time, before a signature';
+CREATE OPERATOR CLASS sigfile_timestamp_ops DEFAULT FOR TYPE timestamp USING sigfile AS OPERATOR 1 =, FUNCTION 1 timestamp_hash(timestamp);
+COMMENT ON OPERATOR CLASS sigfile_timestamp_ops USING sigfile IS 'equality of timestamp, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_timestamp_ops USING sigfile IS 'equality of timestamp, before a signature';
+CREATE OPERATOR CLASS sigfile_timestamptz_ops DEFAULT FOR TYPE timestamptz USING sigfile AS OPERATOR 1 =, FUNCTION 1 timestamp_hash(timestamp);
+COMMENT ON OPERATOR CLASS sigfile_timestamptz_ops USING sigfile IS 'equality of timestamptz, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_timestamptz_ops USING sigfile IS 'equality of timestamptz, before a signature';
+CREATE OPERATOR CLASS sigfile_timetz_ops DEFAULT FOR TYPE timetz USING sigfile AS OPERATOR 1 =, FUNCTION 1 timetz_hash(timetz);
+COMMENT ON OPERATOR CLASS sigfile_timetz_ops USING sigfile IS 'equality of timetz, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_timetz_ops USING sigfile IS 'equality of timetz, before a signature';
+CREATE OPERATOR CLASS sigfile_uuid_ops DEFAULT FOR TYPE uuid USING sigfile AS OPERATOR 1 =, FUNCTION 1 uuid_hash(uuid);
+COMMENT ON OPERATOR CLASS sigfile_uuid_ops USING sigfile IS 'equality of uuid, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_uuid_ops USING sigfile IS 'equality of uuid, before a signature';
+CREATE OPERATOR CLASS sigfile_xid_ops DEFAULT FOR TYPE xid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+COMMENT ON OPERATOR CLASS sigfile_xid_ops USING sigfile IS 'equality of xid, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_xid_ops USING sigfile IS 'equality of xid, before a signature';
+CREATE OPERATOR CLASS sigfile_xid8_ops DEFAULT FOR TYPE xid8 USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint8(int8);
+COMMENT ON OPERATOR CLASS sigfile_xid8_ops USING sigfile IS 'equality of xid8, before a signature';
+COMMENT ON OPERATOR FAMILY sigfile_xid8_ops USING sigfile IS 'equality of xid8, before a signature';
+
 CREATE FUNCTION bloom_sigfile_stats(
     index regclass, OUT segments integer, OUT rows bigint, OUT dead_rows bigint, OUT tail_rows bigint,
     OUT null_rows bigint, OUT bytes bigint, OUT free_bytes bigint, OUT shape text,

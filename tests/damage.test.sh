@@ -28,11 +28,11 @@ cluster_use damage
 ask -v tables="$tables" -v bits="$bits" <<'SQL'
 CREATE EXTENSION bloom_ident;
 CREATE TABLE base AS SELECT i AS id, CASE WHEN i % 40 > 0 THEN bloom_signature(left(md5((i / 3)::text), 14) || i % 3) END AS sig FROM generate_series(1, 2600) AS i;
--- Indexes of every kind: a tail, small segments and one with posting lists, rows without a signature, rows with thresholds, dead rows, lists of free blocks.
+-- Indexes of every kind, some with a leading column: a tail, small segments and one with posting lists, rows without a signature, rows with thresholds, dead rows, lists of free blocks.
 CREATE FUNCTION make(n int, bits text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     many int := CASE WHEN n % 9 = 4 THEN 2350 ELSE 150 + n % 40 END;
-    key text := CASE WHEN n % 3 = 0 THEN '(bloom_query(sig, 0.8))' ELSE 'sig' END;
+    key text := CASE WHEN n % 5 = 2 THEN '(id % 5), ' ELSE '' END || CASE WHEN n % 3 = 0 THEN '(bloom_query(sig, 0.8))' ELSE 'sig' END;
 BEGIN
     IF bits = 'all' THEN
         EXECUTE format('CREATE TABLE t%s AS SELECT * FROM base WHERE id <= 120', n);
@@ -117,6 +117,7 @@ BEGIN
     FOREACH threshold IN ARRAY '{0.95,0.6,0.2}'::float8[] LOOP
         PERFORM try(n, how, format('SELECT count(id) FROM t%s WHERE ' || replace(condition, '% b', '%% b'), n, asked, threshold));
     END LOOP;
+    IF n % 5 = 2 THEN PERFORM try(n, how, format('SELECT count(id) FROM t%s WHERE id %% 5 = 3 AND ' || replace(condition, '% b', '%% b'), n, asked, 0.6)); END IF;
     PERFORM set_config('enable_indexscan', 'on', false), set_config('enable_bitmapscan', 'off', false);
     IF n % 3 > 0 THEN
         PERFORM try(n, how, format('SELECT count(sig) FROM t%s WHERE sig %% bloom_query(%L, 0.5)', n, asked));

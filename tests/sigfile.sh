@@ -18,11 +18,13 @@ CREATE TABLE person (id bigserial, sig bloom) WITH (fillfactor = 70);
 CREATE INDEX person_sig ON person USING sigfile (sig) WITH (tail_limit = 64);
 CREATE INDEX person_id ON person (id);
 CREATE TABLE once (id bigserial, sig bloom, CONSTRAINT no_duplicate EXCLUDE USING sigfile ((bloom_query(sig, 0.9)) WITH %) WITH (tail_limit = 64));
+CREATE TABLE member (id bigserial, tenant int, sig bloom, CONSTRAINT once_a_tenant EXCLUDE USING sigfile (tenant WITH =, (bloom_query(sig, 0.9)) WITH %) WITH (tail_limit = 64));
 CREATE UNLOGGED TABLE unlogged (sig bloom);
 CREATE INDEX unlogged_sig ON unlogged USING sigfile (sig) WITH (tail_limit = 64);
 CREATE FUNCTION name_of(n bigint) RETURNS bloom LANGUAGE sql AS $$ SELECT CASE WHEN random() > 0.05 THEN bloom_signature(left(md5((n % 5000)::text), 12) || ' ' || n % 7) END $$;
 INSERT INTO person (sig) SELECT name_of(i) FROM generate_series(1, 6000) AS i;
 INSERT INTO once (sig) SELECT name_of(i) FROM generate_series(1, 500) AS i ON CONFLICT DO NOTHING;
+INSERT INTO member (tenant, sig) SELECT nullif(i % 7, 6), name_of(i) FROM generate_series(1, 1500) AS i ON CONFLICT DO NOTHING;
 
 -- The plan of a query, if it does not read the table in the way that is wanted.
 CREATE FUNCTION other_plan(way text, query text, q bloom) RETURNS text LANGUAGE plpgsql AS $$
@@ -75,6 +77,24 @@ BEGIN
         END LOOP;
     END LOOP;
     PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true), set_config('enable_indexscan', 'on', true), set_config('enable_indexonlyscan', 'on', true);
+    RETURN NULL;
+END $$;
+-- The same of searches within a tenant.
+CREATE FUNCTION tenants_difference() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    condition text;
+    q bloom := name_of((random() * 5000)::int);
+    of_table text;
+    of_index text;
+BEGIN
+    FOREACH condition IN ARRAY ARRAY['tenant = 3 AND sig % bloom_query($1, 0)', 'tenant = 4 AND sig % bloom_query($1, 0.5)', 'tenant IS NULL AND sig % bloom_query($1, 0.3)', 'tenant = 2 AND sig IS NULL', 'sig % bloom_query($1, 0.4)'] LOOP
+        SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off;
+        EXECUTE 'SELECT format(''%s %s'', count(*), sum(id)) FROM member WHERE ' || condition INTO of_table USING q;
+        SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on;
+        EXECUTE 'SELECT format(''%s %s'', count(*), sum(id)) FROM member WHERE ' || condition INTO of_index USING q;
+        IF of_table <> of_index THEN RETURN format('%s, %s: %s in the table, %s in the index', condition, q, of_table, of_index); END IF;
+    END LOOP;
+    SET LOCAL enable_seqscan = on; SET LOCAL enable_bitmapscan = on;
     RETURN NULL;
 END $$;
 -- Cursors that are read in part, and the rest of them later: they have the rows of the snapshot.
@@ -147,6 +167,8 @@ BEGIN
         IF bloom_sigfile_check(index.name) <> rows THEN RETURN NEXT format('%s has not %s rows', index.name, rows); END IF;
     END LOOP;
     RETURN QUERY SELECT d FROM difference() AS d WHERE d IS NOT NULL;
+    RETURN QUERY SELECT d FROM tenants_difference() AS d WHERE d IS NOT NULL;
+    RETURN QUERY SELECT format('%s and %s of a tenant are similar', a.id, b.id) FROM member AS a JOIN member AS b ON a.id < b.id AND a.tenant = b.tenant AND bloom_sim(a.sig, b.sig)::float8 + 0 >= 0.9;
     RETURN QUERY SELECT format('%s and %s are similar', a.id, b.id) FROM once AS a JOIN once AS b ON a.id < b.id AND bloom_sim(a.sig, b.sig)::float8 + 0 >= 0.9;
 END $$;
 SQL
@@ -162,6 +184,9 @@ DELETE FROM person WHERE id % 89 = $n % 89;
 BEGIN; INSERT INTO person (sig) SELECT name_of(i) FROM generate_series($n, $n + 90) AS i; SAVEPOINT a; DELETE FROM person WHERE id % 3 = 0 AND id % 17 = $n % 17; ROLLBACK TO a; UPDATE person SET id = id WHERE id % 301 = $n % 301; ROLLBACK;
 INSERT INTO once (sig) SELECT name_of(i) FROM generate_series($n, $n + 5) AS i ON CONFLICT DO NOTHING;
 DELETE FROM once WHERE id % 61 = $n % 61;
+INSERT INTO member (tenant, sig) SELECT nullif(i % 7, 6), name_of(i) FROM generate_series($n, $n + 40) AS i ON CONFLICT DO NOTHING;
+UPDATE member SET tenant = 5 WHERE id % 97 = $n % 97 AND tenant IS NULL;
+DELETE FROM member WHERE id % 41 = $n % 41;
 INSERT INTO unlogged SELECT name_of(i) FROM generate_series($n, $n + 30) AS i;
 SQL
 }
@@ -172,9 +197,9 @@ sigfile_adding() { echo "INSERT INTO person (sig) SELECT name_of(i) FROM generat
 # Merges and removes dead rows.
 sigfile_merging() {
     case $(($1 % 3)) in
-        0) echo 'VACUUM person; VACUUM once;' ;;
-        1) echo "SELECT bloom_sigfile_merge('person_sig'); SELECT bloom_sigfile_merge('no_duplicate');" ;;
-        2) echo "SELECT bloom_sigfile_check('person_sig'); SELECT * FROM bloom_sigfile_stats('no_duplicate');" ;;
+        0) echo 'VACUUM person; VACUUM once; VACUUM member;' ;;
+        1) echo "SELECT bloom_sigfile_merge('person_sig'); SELECT bloom_sigfile_merge('no_duplicate'); SELECT bloom_sigfile_merge('once_a_tenant');" ;;
+        2) echo "SELECT bloom_sigfile_check('person_sig'); SELECT bloom_sigfile_check('once_a_tenant'); SELECT * FROM bloom_sigfile_stats('no_duplicate');" ;;
     esac
 }
 
@@ -191,7 +216,7 @@ sigfile_rebuilding() {
 # Rebuilds in every way.
 sigfile_maintaining() {
     case $(($1 % 6)) in
-        0 | 3) echo 'VACUUM person; VACUUM once;' ;;
+        0 | 3) echo 'VACUUM person; VACUUM once; VACUUM member;' ;;
         1) echo "SELECT bloom_sigfile_merge('person_sig'); SELECT bloom_sigfile_merge('no_duplicate');" ;;
         2) echo 'REINDEX INDEX person_sig;' ;;
         4) echo 'CREATE INDEX CONCURRENTLY person_other ON person USING sigfile (sig) WITH (tail_limit = 64); DROP INDEX CONCURRENTLY person_other;' ;;
@@ -209,6 +234,7 @@ SELECT half_read() AS half \\gset
 SELECT pg_sleep(0.$(($1 % 6))) \\g /dev/null
 SELECT coalesce(CASE WHEN rebuilt() THEN 'REBUILT: ' ELSE 'DIFFERENCE: ' END || rest(:'half'), 'AGREED');
 SELECT coalesce(CASE WHEN rebuilt() THEN 'REBUILT: ' ELSE 'DIFFERENCE: ' END || difference(), 'AGREED');
+SELECT 'DIFFERENCE: ' || tenants_difference();
 COMMIT;
 SQL
 }

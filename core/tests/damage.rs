@@ -28,12 +28,20 @@ fn every_bit_of_row_pages() {
         (301, false, 12, 0),
         (1, false, 20, 20),
     ] {
-        let index = index(bits, thresholds, n, missing);
-        let (most, mut pages) = (demands(&index), index.pages.clone());
+        every_bit_of_rows(&index(bits, thresholds, n, missing));
+    }
+    for (bits, thresholds, n) in [(20, false, 30), (65, true, 20), (301, false, 12)] {
+        every_bit_of_rows(&keyed_index(bits, thresholds, n));
+    }
+}
+
+fn every_bit_of_rows(index: &Index) {
+    {
+        let (most, mut pages) = (demands(index), index.pages.clone());
         for page in 0..index.segment.row_pages() {
             for bit in 0..64 * PAGE_WORDS {
                 flip(&mut pages, page, bit);
-                row_bit(&index, &mut pages, page, bit, &most);
+                row_bit(index, &mut pages, page, bit, &most);
                 flip(&mut pages, page, bit);
             }
         }
@@ -173,8 +181,17 @@ fn every_bit_of_descriptions() {
     for (bits, thresholds, n, missing) in
         [(65, true, 30, 0), (301, false, 2100, 0), (1, false, 20, 20)]
     {
-        let index = index(bits, thresholds, n, missing);
-        let (mut pages, most) = (index.pages.clone(), demands(&index));
+        every_bit_of_a_description(&index(bits, thresholds, n, missing));
+    }
+    for (bits, thresholds, n) in [(65, true, 30), (301, false, 2100)] {
+        every_bit_of_a_description(&keyed_index(bits, thresholds, n));
+    }
+}
+
+fn every_bit_of_a_description(index: &Index) {
+    {
+        let (n, bits) = (index.rows.len(), index.segment.geometry.bits);
+        let (mut pages, most) = (index.pages.clone(), demands(index));
         let geometry = index.segment.geometry;
         let mut words = Vec::new();
         index.segment.encode(&mut words);
@@ -190,6 +207,9 @@ fn every_bit_of_descriptions() {
             if let Some(segment) = decoded {
                 survives(&name("search"), most[0], || {
                     find(&segment, &mut pages, asked, 0.8)
+                });
+                survives(&name("search within"), most[0], || {
+                    find_within(&segment, &mut pages, asked, 0.8, Some(1))
                 });
                 if n < 100 || bit % 101 == 0 {
                     survives(&name("join"), most[1], || {
@@ -211,16 +231,20 @@ fn every_bit_of_descriptions() {
 /// Pages that rows are added to: nothing says what ought to be there but the page itself.
 #[test]
 fn every_bit_of_growing_pages() {
-    for (bits, thresholds, n) in [(65, true, 12), (301, false, 9), (301, false, 3)] {
-        let index = index(bits, thresholds, n, 0);
+    let plain = [(65, true, 12), (301, false, 9), (301, false, 3)];
+    let plain = plain.map(|(bits, thresholds, n)| index(bits, thresholds, n, 0));
+    let keyed = [keyed_index(65, true, 12), keyed_index(301, false, 3)];
+    for index in plain.into_iter().chain(keyed) {
+        let (bits, n) = (index.segment.geometry.bits, index.rows.len());
         let geometry = index.segment.geometry;
         let mut words = vec![0; PAGE_WORDS];
-        for (bits, count, threshold, place) in &index.rows {
+        for (bits, count, threshold, place, key) in &index.rows {
             let (count, threshold, place) = (*count, *threshold, *place);
             let row = SignatureRow {
                 words: bits,
                 popcount: count,
                 threshold,
+                key: *key,
                 tid: place,
             };
             assert!(RowPageMut::new(geometry, &mut words).push(row));
@@ -246,6 +270,7 @@ fn every_bit_of_growing_pages() {
                 words: bits,
                 popcount: *count,
                 threshold: 0.5,
+                key: 0,
                 tid: 7,
             };
             RowPageMut::new(geometry, &mut grown).push(row);

@@ -49,6 +49,7 @@ impl Table {
                 words: &self.rows[i],
                 popcount: count(&self.rows[i]),
                 threshold: 0.0,
+                key: 0,
                 tid: i as u64 + 1,
             };
             writer.push(row).unwrap();
@@ -88,7 +89,7 @@ impl Table {
 fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
     let mut search = Search::default();
     let steps = SearchSteps::of(segment, &COSTS);
-    search.start(segment, &steps, query, store).unwrap();
+    search.start(segment, &steps, query, None, store).unwrap();
     let mut found = vec![];
     while let Some((number, work)) = search.next(segment) {
         let words = &store.0[number as usize];

@@ -25,20 +25,25 @@ fn whole_words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(word).collect()
 }
 
-/// The geometry that the first two bytes choose, and the rest as whole words.
+/// The geometry that the first two bytes choose (bits; 1 for thresholds and 2 for keys), and the rest as whole words.
 fn geometry_and_words(bytes: &[u8], least: usize) -> (Geometry, Vec<u64>) {
     let chosen = bytes.first().map_or(0, |b| usize::from(*b)) % 4;
     let bits = [1, 65, 301, 20][chosen];
-    let thresholds = bytes.get(1).is_some_and(|b| b % 2 == 1);
+    let flags = bytes.get(1).copied().unwrap_or(0);
+    let geometry = match flags & 2 {
+        0 => Geometry::new,
+        _ => Geometry::keyed,
+    };
     let mut words = whole_words(bytes.get(2..).unwrap_or_default());
     words.resize(words.len().max(least), 0);
-    (Geometry::new(PAGE_WORDS, bits, thresholds).unwrap(), words)
+    (geometry(PAGE_WORDS, bits, flags % 2 == 1).unwrap(), words)
 }
 
 fn row_pages() -> Vec<Vec<u8>> {
     let mut seeds = vec![];
-    for (chosen, thresholds, n) in [(0, 0, 20), (1, 1, 5), (2, 0, 9), (3, 1, 3), (3, 0, 0)] {
-        let (geometry, _) = geometry_and_words(&[chosen, thresholds], 0);
+    let seeds_of = [(0, 0, 20), (1, 1, 5), (2, 0, 9), (3, 1, 3), (3, 0, 0)];
+    for (chosen, flags, n) in seeds_of.into_iter().chain([(1, 2, 6), (2, 3, 4)]) {
+        let (geometry, _) = geometry_and_words(&[chosen, flags], 0);
         let mut page = vec![0; PAGE_WORDS];
         for i in 0..n {
             let mut words = vec![0; geometry.stride];
@@ -50,13 +55,14 @@ fn row_pages() -> Vec<Vec<u8>> {
                 } else {
                     words[0].count_ones()
                 },
-                threshold: f64::from(thresholds) * 0.8,
+                threshold: f64::from(flags % 2) * 0.8,
+                key: 1000 * i as u32,
                 tid: i,
             };
             RowPageMut::new(geometry, &mut page).push(row);
         }
         let bytes = page.iter().flat_map(|word| word.to_le_bytes());
-        seeds.push([chosen, thresholds].into_iter().chain(bytes).collect());
+        seeds.push([chosen, flags].into_iter().chain(bytes).collect());
     }
     seeds
 }
@@ -101,6 +107,7 @@ fn growing_page() {
             words: &vec![1; geometry.stride],
             popcount: geometry.stride as u32,
             threshold: 0.5,
+            key: 0,
             tid: 7,
         };
         let pushed = RowPageMut::new(geometry, &mut words).push(row);
@@ -163,8 +170,9 @@ fn segment_description() {
         }
     }
     let mut seeds = vec![];
-    for (chosen, thresholds, n) in [(0, 0, 3), (1, 1, 40), (2, 0, 900), (3, 0, 0)] {
-        let (geometry, _) = geometry_and_words(&[chosen, thresholds], 0);
+    let seeds_of = [(0, 0, 3), (1, 1, 40), (2, 0, 900), (3, 0, 0)];
+    for (chosen, flags, n) in seeds_of.into_iter().chain([(1, 3, 40), (2, 2, 300)]) {
+        let (geometry, _) = geometry_and_words(&[chosen, flags], 0);
         let mut writer = Writer::new(geometry, Pages64(vec![]));
         for i in 0..n {
             let mut words = vec![0; geometry.stride];
@@ -172,7 +180,8 @@ fn segment_description() {
             let row = SignatureRow {
                 words: &words,
                 popcount: 1,
-                threshold: f64::from(thresholds) * 0.5,
+                threshold: f64::from(flags % 2) * 0.5,
+                key: i as u32 / 3,
                 tid: i + 1,
             };
             writer.push(row).unwrap();
@@ -181,7 +190,7 @@ fn segment_description() {
         let mut words = vec![];
         segment.encode(&mut words);
         seeds.push(
-            [chosen, thresholds]
+            [chosen, flags]
                 .into_iter()
                 .chain(words.iter().flat_map(|w| w.to_le_bytes()))
                 .collect(),
@@ -206,7 +215,11 @@ fn segment_description() {
             assert!(range.start <= range.end && range.end <= segment.rows);
         }
         for row in [0, segment.rows / 2, segment.rows.saturating_sub(1)] {
-            assert!(segment.rows == 0 || segment.popcount_of(row) <= geometry.null_popcount());
+            let popcount = || segment.popcount_of(row);
+            let none = segment.rows == 0 || geometry.keys;
+            assert!(none || popcount() <= geometry.null_popcount());
+            let rows = segment.rows_of(Some(row));
+            assert!(rows.start <= rows.end && rows.end <= segment.rows);
         }
         for postings in &segment.postings {
             let pages = postings.pages(postings.fences[0]);
@@ -226,7 +239,10 @@ const METAPAGE_WORDS: usize = LEAST_WORDS + 10;
 /// Metapages without the zeros at their ends: of an empty index, and of others from small to full.
 fn metapages() -> Vec<Vec<u8>> {
     let full = full_metapage(METAPAGE_WORDS);
-    let mut metas = vec![Meta::new(METAPAGE_WORDS, 7, false).unwrap()];
+    let mut metas = vec![
+        Meta::new(METAPAGE_WORDS, 7, false).unwrap(),
+        Meta::keyed(METAPAGE_WORDS, 8, true).unwrap(),
+    ];
     for (segments, lists, tails) in [
         (1, 0, [0, 0]),
         (2, 1, [0, 0]),
@@ -340,9 +356,10 @@ fn metapage() {
             View::untrusted(&empty).expect("a signature of this shape");
         }
         Ok(format!(
-            "shape: {}, thresholds: {}, segments: {}, free: {}, tail: {}",
+            "shape: {}, thresholds: {}, keys: {}, segments: {}, free: {}, tail: {}",
             meta.shape() != 0,
             meta.thresholds(),
+            meta.keys(),
             !meta.segments.is_empty(),
             !meta.free.is_empty(),
             !meta.tail(Part::Signatures).is_empty(),

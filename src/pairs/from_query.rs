@@ -73,6 +73,7 @@ impl Attribute {
         words.clear();
         to_words(view.bits(), geometry.stride, words);
         let row = SignatureRow {
+            key: 0,
             words,
             popcount: view.popcount(),
             threshold: 0.0,

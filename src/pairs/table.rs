@@ -144,7 +144,7 @@ pub unsafe fn is_older(index: pg_sys::Relation) -> bool {
     }
 }
 
-/// Whether an index is a sigfile index of the column itself, over all rows, that every snapshot of this transaction may use.
+/// Whether an index is a sigfile index of the column itself and of no other, over all rows, that every snapshot of this transaction may use.
 ///
 /// # Safety
 /// `index` is open.
@@ -157,6 +157,7 @@ unsafe fn is_usable(index: pg_sys::Relation, column: pg_sys::AttrNumber) -> bool
             && form.indisvalid
             && form.indisready
             && form.indislive
+            && form.indnkeyatts == 1
             && signature_column(index) == Some(column)
             && ffi::RelationGetIndexPredicate(index).is_null()
             && visible

@@ -76,6 +76,7 @@ server! {
     fn OutputFunctionCall(flinfo: *mut FmgrInfo, val: Datum) -> *mut c_char;
     fn OidOutputFunctionCall(functionId: Oid, val: Datum) -> *mut c_char;
     fn OidInputFunctionCall(functionId: Oid, str_: *mut c_char, typioparam: Oid, typmod: i32) -> Datum;
+    fn FunctionCall1Coll(flinfo: *mut FmgrInfo, collation: Oid, arg1: Datum) -> Datum;
     fn FunctionCall2Coll(flinfo: *mut FmgrInfo, collation: Oid, arg1: Datum, arg2: Datum) -> Datum;
     fn OidFunctionCall1Coll(functionId: Oid, collation: Oid, arg1: Datum) -> Datum;
     fn OidFunctionCall2Coll(functionId: Oid, collation: Oid, arg1: Datum, arg2: Datum) -> Datum;

@@ -34,25 +34,43 @@ unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexO
     if !is_estimated_by_sigfile(index) {
         return None;
     }
-    // SAFETY: the index is of the planner's list; such an index has one column, and an expression if that is 0.
+    // SAFETY: the index is of the planner's list, with a key column at least; where the number of the last is 0, it is the last
+    // expression.
     unsafe {
-        if *index.indexkeys != 0 {
+        let columns = index.nkeycolumns as usize;
+        let last = columns - 1;
+        if *index.indexkeys.add(last) != 0 {
             return None;
         }
-        let signature = queried_signature(*nodes(index.indexprs).first()?)?;
+        let mut expressions = nodes(index.indexprs);
+        let signature = queried_signature(expressions.pop()?)?;
         let mut more = *index;
-        more.indexkeys = in_planner(0);
-        more.opcintype = in_planner(signature.bloom);
+        more.indexkeys = copied(index.indexkeys, columns);
+        more.opcintype = copied(index.opcintype, columns);
+        more.opcintype.add(last).write(signature.bloom);
         // what can be returned is the query
-        more.canreturn = in_planner(false);
+        more.canreturn = copied(index.canreturn, columns);
+        more.canreturn.add(last).write(false);
         match cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var) {
-            Some(column) => {
-                more.indexkeys.write(column.varattno.into());
-                more.indexprs = std::ptr::null_mut();
-            }
-            None => more.indexprs = list::of(&[signature.of]),
+            Some(column) => more.indexkeys.add(last).write(column.varattno.into()),
+            None => expressions.push(signature.of),
         }
+        more.indexprs = match expressions[..] {
+            [] => std::ptr::null_mut(),
+            _ => list::of(&expressions),
+        };
         Some(in_planner(more))
+    }
+}
+
+/// # Safety
+/// In the planner's memory context; there are `n` values at `from`.
+unsafe fn copied<T: Copy>(from: *const T, n: usize) -> *mut T {
+    // SAFETY: memory of that size.
+    unsafe {
+        let to = pg_sys::palloc(size_of::<T>() * n).cast::<T>();
+        std::ptr::copy_nonoverlapping(from, to, n);
+        to
     }
 }
 

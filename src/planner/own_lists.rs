@@ -24,12 +24,14 @@ pub unsafe fn alike(
         let index = nodes(table.indexlist)
             .into_iter()
             .map(|index| &*index.cast::<pg_sys::IndexOptInfo>())
-            .find(|index| serves(index, table, expression))?;
+            .filter(|index| serves(index, table, expression))
+            // With columns before the signature a list is not limited to rows with about as many bits.
+            .min_by_key(|index| index.nkeycolumns)?;
         rows_alike(index.indexoid, query, threshold)
     }
 }
 
-/// Whether an index holds the expression for all rows, and nothing else.
+/// Whether an index holds the expression for all rows, as its signatures. Columns before them do not matter.
 ///
 /// # Safety
 /// As for [`alike`].
@@ -39,14 +41,14 @@ unsafe fn serves(
     expression: *mut Node,
 ) -> bool {
     let usable = is_estimated_by_sigfile(index) && !index.hypothetical && index.indpred.is_null();
-    if !usable || index.ncolumns != 1 {
+    if !usable {
         return false;
     }
-    // SAFETY: the index has one column, and an expression if its number is 0.
+    // SAFETY: an index has a key column at least; where the number of the last is 0, it is the last expression.
     unsafe {
-        match *index.indexkeys {
+        match *index.indexkeys.add(index.nkeycolumns as usize - 1) {
             0 => nodes(index.indexprs)
-                .first()
+                .last()
                 .is_some_and(|&indexed| pg_sys::equal(bare(indexed).cast(), expression.cast())),
             column => cast::<pg_sys::Var>(expression, pg_sys::NodeTag::T_Var).is_some_and(|var| {
                 var.varno as u32 == table.relid && i32::from(var.varattno) == column

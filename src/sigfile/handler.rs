@@ -2,7 +2,7 @@
 
 use pgrx::{pg_sys, PgBox};
 
-use super::class::{options, strategy, validate};
+use super::class::{leading, options, strategy, validate};
 use super::scan;
 use super::scan::cost;
 use super::write::{build, insert, vacuum};
@@ -32,6 +32,8 @@ fn sigfile_handler(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut am =
         unsafe { PgBox::<pg_sys::IndexAmRoutine>::alloc_node(pg_sys::NodeTag::T_IndexAmRoutine) };
     am.amstrategies = strategy::COUNT;
+    am.amsupport = leading::HASH;
+    am.amcanmulticol = true;
     am.amcanorderbyop = true;
     am.amoptionalkey = true;
     am.amsearchnulls = true;

@@ -9,19 +9,31 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
+use crate::sigfile::class::has_thresholds;
+use crate::sigfile::class::leading::leading_columns;
 use crate::sigfile::page::{
     ExclusiveLock, PageGuard, PageKind, PageLock, SigfileIndex, META, PAGE_WORDS,
 };
 
 /// What the metapage of an empty index says.
-pub fn empty(thresholds: bool) -> Meta {
+pub fn empty(index: SigfileIndex<'_>) -> Meta {
     let mut identity = [0u8; 8];
     // SAFETY: pointer and length of an array.
     let random = unsafe { pg_sys::pg_strong_random(identity.as_mut_ptr().cast(), identity.len()) };
     if !random {
         crate::pg::error::internal!("could not generate a random number");
     }
-    Meta::new(PAGE_WORDS, u64::from_le_bytes(identity), thresholds).or_raise()
+    let (identity, thresholds) = (u64::from_le_bytes(identity), has_thresholds(index));
+    let meta = match leading_columns(index) {
+        0 => Meta::new(PAGE_WORDS, identity, thresholds),
+        _ => Meta::keyed(PAGE_WORDS, identity, thresholds),
+    };
+    meta.or_raise()
+}
+
+/// Whether the metapage says of rows what the columns of the index do.
+pub fn fits(meta: &Meta, index: SigfileIndex<'_>) -> bool {
+    meta.thresholds() == has_thresholds(index) && meta.keys() == (leading_columns(index) > 0)
 }
 
 /// What the words of the index's metapage say.

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use super::chunk::MAX_CHUNKS;
 use super::greedy::Greedy;
+use super::keys::Within;
 use super::query::Query;
 use super::segment::{Postings, Segment, MEASURED};
 
@@ -85,9 +86,9 @@ fn shares(postings: &Postings, radius: u32, costs: &Costs) -> (f64, f64) {
 }
 
 /// How many times more candidates a chunk gives than expected, where the list of the query's own value has `own` rows: a value
-/// that is frequent has frequent neighbours, more or less.
-fn frequency(postings: &Postings, own: u32) -> f64 {
-    let factor = (f64::from(own) + 1.0) / (postings.expected[0] + 1.0);
+/// that is frequent has frequent neighbours, more or less. `share` is that of the list which counts.
+fn frequency(postings: &Postings, own: u32, share: f64) -> f64 {
+    let factor = (f64::from(own) + 1.0) / (postings.expected[0] * share + 1.0);
     factor.clamp(0.2, 20.0)
 }
 
@@ -105,7 +106,7 @@ pub(super) fn step(
     probes
         + match own {
             Some(own) if radius == 0 => f64::from(own) * costs.candidate,
-            Some(own) => candidates * frequency(postings, own),
+            Some(own) => candidates * frequency(postings, own, 1.0),
             None => candidates,
         }
 }
@@ -185,36 +186,56 @@ impl SearchSteps {
     }
 
     /// The cheapest way found to search the segment, as far as that can be said without reading a page. The steps are those of
-    /// [`SearchSteps::order`].
-    pub fn plan(&self, segment: &Segment, query: &Query) -> SearchPlan {
-        let spent = |steps: usize, _| self.order.get(steps - 1).map(|&(_, spent)| spent);
-        self.cut(segment, query, spent)
+    /// [`SearchSteps::order`]. `within` are the rows that the query can find.
+    pub fn plan(&self, segment: &Segment, query: &Query, within: &Within) -> SearchPlan {
+        self.cut(segment, query, within, |steps, most| {
+            if within.share < 1.0 {
+                return self.spent_within(segment, steps, within.share, most);
+            }
+            self.order.get(steps - 1).map(|&(_, spent)| spent)
+        })
+    }
+
+    /// What the first steps cost where only a share of each list counts; nothing if that is more than `most`.
+    fn spent_within(&self, segment: &Segment, steps: usize, share: f64, most: f64) -> Option<f64> {
+        let (mut radii, mut spent) = ([0u32; MAX_CHUNKS], 0.0);
+        for &(i, _) in self.order.get(..steps)? {
+            let i = usize::from(i);
+            let (probes, candidates) = self.shares(segment, i, radii[i]);
+            spent += probes + candidates * share;
+            radii[i] += 1;
+            if spent > most {
+                return None;
+            }
+        }
+        Some(spent)
     }
 
     /// The same where for each chunk the length of the list of the query's own value is known. `order` is filled with the chunks
-    /// whose radii are raised, step by step.
+    /// whose radii are raised, step by step. The lengths are those of the rows that the query can find.
     pub(super) fn plan_with(
         &self,
         segment: &Segment,
         query: &Query,
+        within: &Within,
         own: &[u32],
         order: &mut Vec<u8>,
     ) -> SearchPlan {
         let mut factors = [0.0; MAX_CHUNKS];
         for ((to, postings), &own) in factors.iter_mut().zip(&segment.postings).zip(own) {
-            *to = frequency(postings, own);
+            *to = frequency(postings, own, within.share);
         }
         let cost = |i: usize, radius: u32| {
             let (probes, candidates) = self.shares(segment, i, radius);
             probes
                 + match radius {
                     0 => f64::from(own[i]) * self.costs.candidate,
-                    _ => candidates * factors[i],
+                    _ => candidates * within.share * factors[i],
                 }
         };
         order.clear();
         let mut greedy = Greedy::new(own.len(), |i| cost(i, 0));
-        self.cut(segment, query, |steps, most| {
+        self.cut(segment, query, within, |steps, most| {
             while order.len() < steps {
                 let (i, spent) = greedy.next(cost)?;
                 if spent >= most {
@@ -232,12 +253,11 @@ impl SearchSteps {
         &self,
         segment: &Segment,
         query: &Query,
+        within: &Within,
         mut spent: impl FnMut(usize, f64) -> Option<f64>,
     ) -> SearchPlan {
         let stride = segment.geometry.stride;
-        let all = query
-            .window()
-            .map_or(0..0, |(lo, hi)| segment.range(lo, hi));
+        let all = within.rows.clone();
         let mut best = SearchPlan {
             steps: 0,
             probed: all.start..all.start,
@@ -254,11 +274,18 @@ impl SearchSteps {
         let mut widest = 0;
         for popcount in lo..=hi {
             widest = widest.max(query.radius(popcount));
+            // Where rows have keys, those of a popcount are all over the segment.
+            if segment.geometry.keys && popcount < hi {
+                continue;
+            }
             let steps = widest as usize + 1;
             let Some(spent) = spent(steps, best.cost).filter(|&spent| spent < best.cost) else {
                 break;
             };
-            let cut = segment.first[popcount as usize + 1];
+            let cut = match segment.geometry.keys {
+                true => all.end,
+                false => segment.first[popcount as usize + 1],
+            };
             let cost = spent + self.costs.scan(all.end - cut, stride);
             if cost < best.cost {
                 best = SearchPlan {
@@ -274,112 +301,4 @@ impl SearchSteps {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sigfile::chunk::Chunk;
-    use crate::sigfile::Geometry;
-    use proptest::prelude::*;
-
-    /// A segment of which only what is planned with is true.
-    fn segments() -> impl Strategy<Value = Segment> {
-        let chunks = prop::collection::vec((1u32..33, prop::array::uniform3(0.0..300f64)), 0..20);
-        let rows = prop::collection::vec(0u32..400, 303);
-        (chunks, rows).prop_map(|(chunks, rows)| {
-            let geometry = Geometry::new(1019, 301, false).unwrap();
-            let mut first = vec![0];
-            let ends = rows.iter().scan(0, |sum, n| {
-                *sum += n;
-                Some(*sum)
-            });
-            first.extend(ends);
-            let of_chunk = |&(width, expected): &(u32, [f64; MEASURED])| Postings {
-                chunk: Chunk { start: 0, width },
-                first_page: 1,
-                fences: vec![0],
-                expected,
-            };
-            Segment {
-                geometry,
-                rows: *first.last().unwrap(),
-                least_threshold: 0.0,
-                postings: chunks.iter().map(of_chunk).collect(),
-                first,
-            }
-        })
-    }
-
-    /// The plan as it is defined: from the beginning for each popcount.
-    fn defined(segment: &Segment, query: &Query, own: Option<&[u32]>) -> (f64, Vec<usize>) {
-        let Some((lo, hi)) = query.window() else {
-            return (0.0, Vec::new());
-        };
-        let all = segment.range(lo, hi);
-        let scan = |rows: u32| COSTS.scan(rows, segment.geometry.stride);
-        let mut best = (scan(all.end - all.start), Vec::new());
-        if segment.postings.is_empty() || all.is_empty() || query.threshold() <= 0.0 {
-            return best;
-        }
-        for popcount in lo..=hi {
-            let widest = (lo..=popcount).map(|c| query.radius(c)).max().unwrap();
-            let mut radii = vec![0u32; segment.postings.len()];
-            let (mut spent, mut order) = (0.0, Vec::new());
-            for _ in 0..=widest {
-                let cost = |i: usize| step(segment, i, radii[i], own.map(|own| own[i]), &COSTS);
-                let cheapest = (0..radii.len())
-                    .min_by(|&a, &b| cost(a).total_cmp(&cost(b)))
-                    .unwrap();
-                spent += cost(cheapest);
-                radii[cheapest] += 1;
-                order.push(cheapest);
-            }
-            let cost = spent + scan(all.end - segment.first[popcount as usize + 1]);
-            if cost < best.0 {
-                best = (cost, order);
-            }
-        }
-        best
-    }
-
-    proptest! {
-        /// Kept steps give the plan as it is defined, whose radii find each row that is probed for.
-        #[test]
-        fn plans_are_as_defined(
-            segment in segments(),
-            popcount in 0u32..150,
-            threshold in 0.0..1.0f64,
-            own in prop::collection::vec(0u32..500, 20),
-        ) {
-            let steps = SearchSteps::of(&segment, &COSTS);
-            let query = Query::of_popcount(&segment.geometry, popcount, threshold);
-            let own = &own[..segment.postings.len()];
-            let mut order = Vec::new();
-            let by_own = steps.plan_with(&segment, &query, own, &mut order);
-            let by_own_order = order.iter().map(|&i| usize::from(i)).take(by_own.steps);
-            let expected = steps.plan(&segment, &query);
-            let expected_order = steps.order().take(expected.steps);
-            for (plan, order, own) in [
-                (by_own, by_own_order.collect::<Vec<_>>(), Some(own)),
-                (expected, expected_order.collect(), None),
-            ] {
-                let (cost, wanted) = defined(&segment, &query, own);
-                prop_assert!((plan.cost - cost).abs() <= 1e-9 * cost);
-                prop_assert_eq!(&order, &wanted);
-                prop_assert_eq!(order.len(), plan.steps);
-                for popcount in 0..=segment.geometry.bits {
-                    let rows = segment.range(popcount, popcount);
-                    if rows.is_empty() || !plan.probed.contains(&rows.start) {
-                        continue;
-                    }
-                    prop_assert!(plan.steps > query.radius(popcount) as usize);
-                    prop_assert!(rows.end <= plan.probed.end);
-                }
-                if let Some((lo, hi)) = query.window() {
-                    let window = segment.range(lo, hi);
-                    prop_assert_eq!(plan.probed.start, window.start);
-                    prop_assert_eq!(plan.probed.end, plan.scanned.start);
-                    prop_assert_eq!(plan.scanned.end, window.end);
-                }
-            }
-        }
-    }
-}
+mod tests;

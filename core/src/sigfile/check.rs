@@ -5,6 +5,7 @@ use bitvec::view::BitView;
 
 use super::pages::Pages;
 use super::segment::Segment;
+use super::write::RowCounts;
 use crate::{Error, Result};
 
 /// Looks at every row and every posting.
@@ -20,8 +21,10 @@ pub fn check(segment: &Segment, pages: &mut impl Pages) -> Result<()> {
 
 /// Rows are what they can be, and where the table of first rows says.
 fn check_rows(segment: &Segment, pages: &mut impl Pages) -> Result<()> {
+    let mut counts = RowCounts::new(&segment.geometry);
     for number in 0..segment.row_pages() {
         let page = segment.check_row_page(number, pages.page(number)?)?;
+        (0..page.len()).for_each(|i| counts.add(page.order(i)));
         let below = |&i: &usize| {
             let row = page.row(i);
             row.popcount <= segment.geometry.bits && row.threshold < segment.least_threshold
@@ -34,6 +37,11 @@ fn check_rows(segment: &Segment, pages: &mut impl Pages) -> Result<()> {
             .on_page(number));
         }
         pages.tick();
+    }
+    if counts.finish() != (segment.first.clone(), segment.begins.clone()) {
+        return Err(Error::damaged(
+            "the description of a segment counts other rows than it has",
+        ));
     }
     Ok(())
 }

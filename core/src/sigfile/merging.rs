@@ -20,12 +20,12 @@
 //! | 9 | rows entered when the merge began |
 //! | 10 | rows entered when it ought to be done |
 //! | 11 | rows of the sources (u32), pages that are expected (u32) |
-//! | 12 | dead rows among those written (u32), process that sorts its postings (u32), 0 for none |
+//! | 12 | dead rows among those written (u32); while rows are written, the key at which they go on, if they have keys; then the process that sorts postings (u32), 0 for none |
 //! | 13 | generations of the segments taken |
 //! | 29 | chunks: start (u16), width (u16), pages (u32) |
 //!
 //! The list of pages is a chain, with a word for each page of the segment to be: its block (u32), and what the description will tell
-//! of it (u32): the popcount of the first row, or the least value. Pages behind those that are written are blocks to be used next.
+//! of it (u32): the popcount of the first row (the key where rows have keys), or the least value. Pages behind those that are written are blocks to be used next.
 
 use super::chunk::{Chunk, MAX_CHUNKS};
 use super::meta::{Part, BLOCK};
@@ -78,8 +78,10 @@ pub struct RowPosition {
     pub popcount: u32,
     /// Number of the source: the segments in their order, then the tail.
     pub source: u32,
-    /// Number of the row among those of that popcount there.
+    /// Number of the row among those of that popcount, and of that key, there.
     pub row: u32,
+    /// Key of the next row, 0 where rows have none.
+    pub key: u32,
 }
 
 /// A merge in progress: some segments and the beginning of a tail become one segment.
@@ -142,7 +144,12 @@ impl SegmentMerge {
         words[9] = self.paced.0;
         words[10] = self.paced.1;
         words[11] = join(self.expected_rows, self.expected_pages);
-        words[12] = join(self.dead, self.owner);
+        // Each is of its phase.
+        let more = match self.phase {
+            Phase::Rows => self.position.key,
+            _ => self.owner,
+        };
+        words[12] = join(self.dead, more);
         words[SOURCES_AT..SOURCES_AT + self.segments.len()].copy_from_slice(&self.segments);
         for (to, merged) in words[CHUNKS_AT..].iter_mut().zip(&self.chunks) {
             let Chunk { start, width } = merged.chunk;
@@ -179,7 +186,11 @@ impl SegmentMerge {
         let (popcount, source) = split(words[5]);
         let (row, chunk) = split(words[6]);
         let (expected_rows, expected_pages) = split(words[11]);
-        let (dead, owner) = split(words[12]);
+        let (dead, more) = split(words[12]);
+        let (key, owner) = match phase {
+            Phase::Rows => (more, 0),
+            _ => (0, more),
+        };
         let merge = SegmentMerge {
             generation: words[0],
             part: Part::ALL[(head & 1) as usize],
@@ -196,6 +207,7 @@ impl SegmentMerge {
                 popcount,
                 source,
                 row,
+                key,
             },
             least_threshold: f64::from_bits(words[7]),
             chunk,
@@ -255,7 +267,9 @@ impl SegmentMerge {
             }
             _ => row_pages + postings == u64::from(self.written),
         };
-        if end <= geometry.bits && pages && self.position.popcount <= geometry.null_popcount() + 1 {
+        let position = geometry.keys || self.position.key == 0;
+        let popcount = self.position.popcount <= geometry.null_popcount() + 1;
+        if end <= geometry.bits && pages && popcount && position {
             Ok(())
         } else {
             Err(Error::damaged(

@@ -1,6 +1,6 @@
 //! What the index access method `sigfile` computes, over pages that its caller reads and writes.
 //!
-//! A *segment* holds rows sorted by popcount ([`rows`]), and for each *chunk* of the bits
+//! A *segment* holds rows sorted by popcount ([`rows`]), or by key and popcount where rows have keys ([`keys`]), and for each *chunk* of the bits
 //! ([`chunk`]) the rows by the value of that chunk ([`posting`]). A search with a threshold knows in
 //! how many bits a row can differ at most ([`query`]); by the pigeonhole principle a row that differs
 //! in so few agrees nearly with the query in some chunk ([`budget`]), so that few lists are read
@@ -16,6 +16,7 @@ pub mod check;
 pub mod chunk;
 mod greedy;
 pub mod join;
+pub mod keys;
 pub mod many;
 pub mod merge_policy;
 pub mod merging;

@@ -5,13 +5,18 @@
 //! | 1 | number of rows (u32), 1 if no row may be added any more (u32) |
 //! | capacity · stride | bits of each row, padded with 0 to whole words |
 //! | capacity, if rows have thresholds | threshold of each row (float8) |
+//! | ⌈capacity/2⌉, if rows have keys | key of each row (u32): a hash of what it is searched within |
 //! | ⌈capacity/2⌉ | popcount of each row (u32); one more than there are bits: a null signature |
 //! | the rest | tid of each row (6 bytes: offset, block; little-endian), 0 for a dead row |
 
-use super::bytes::{bytes, bytes_mut, halves, halves_mut};
+mod page_mut;
+
+use super::bytes::{bytes, halves};
 use crate::bits::intersect_words;
 use crate::filter::query::is_threshold;
 use crate::{Error, ErrorKind, Result};
+
+pub use page_mut::RowPageMut;
 
 /// Bytes of a row's tid: offset and block.
 const TID: usize = size_of::<u16>() + size_of::<u32>();
@@ -27,6 +32,8 @@ pub struct Geometry {
     pub stride: usize,
     /// Each row has a threshold of its own.
     pub thresholds: bool,
+    /// Each row has a key: only rows of one key are compared with each other.
+    pub keys: bool,
     /// Rows of a page.
     pub capacity: usize,
 }
@@ -34,10 +41,30 @@ pub struct Geometry {
 impl Geometry {
     /// Errors: a signature that does not fit a page.
     pub fn new(page_words: usize, bits: u32, thresholds: bool) -> Result<Geometry> {
+        Geometry::laid_out(page_words, bits, thresholds, false)
+    }
+
+    /// The same for rows with keys, which lie on their pages in the order of key and popcount.
+    ///
+    /// Errors: a signature that does not fit a page.
+    pub fn keyed(page_words: usize, bits: u32, thresholds: bool) -> Result<Geometry> {
+        Geometry::laid_out(page_words, bits, thresholds, true)
+    }
+
+    /// That of other signatures in the same index.
+    ///
+    /// Errors: a signature that does not fit a page.
+    pub fn with_bits(&self, bits: u32) -> Result<Geometry> {
+        Geometry::laid_out(self.page_words, bits, self.thresholds, self.keys)
+    }
+
+    fn laid_out(page_words: usize, bits: u32, thresholds: bool, keys: bool) -> Result<Geometry> {
         let stride = bits.max(1).div_ceil(64) as usize;
-        let row = 8 * stride + 4 + TID + if thresholds { 8 } else { 0 };
+        let of_keys = if keys { 4 } else { 0 };
+        let row = 8 * stride + 4 + TID + if thresholds { 8 } else { 0 } + of_keys;
         let fits = |n: usize| {
-            let words = 1 + n * (stride + usize::from(thresholds)) + n.div_ceil(2);
+            let numbers = n.div_ceil(2) * (1 + usize::from(keys));
+            let words = 1 + n * (stride + usize::from(thresholds)) + numbers;
             8 * words + TID * n <= 8 * page_words
         };
         let mut capacity = 8 * page_words / row;
@@ -45,7 +72,8 @@ impl Geometry {
             capacity -= 1;
         }
         if capacity == 0 {
-            let most = Geometry::most_bits(page_words);
+            let word = if keys && thresholds { 64 } else { 0 };
+            let most = Geometry::most_bits(page_words) - word;
             return Err(Error::new(
                 ErrorKind::LimitExceeded,
                 format!("signature of {bits} bits is too large for a sigfile index"),
@@ -60,6 +88,7 @@ impl Geometry {
             bits,
             stride,
             thresholds,
+            keys,
             capacity,
         })
     }
@@ -78,8 +107,17 @@ impl Geometry {
         1 + self.capacity * self.stride
     }
 
-    fn popcounts_at(&self) -> usize {
+    fn keys_at(&self) -> usize {
         self.thresholds_at() + if self.thresholds { self.capacity } else { 0 }
+    }
+
+    fn popcounts_at(&self) -> usize {
+        let keys = if self.keys {
+            self.capacity.div_ceil(2)
+        } else {
+            0
+        };
+        self.keys_at() + keys
     }
 
     fn tids_at(&self) -> usize {
@@ -103,6 +141,12 @@ impl Geometry {
     }
 }
 
+/// A key and a popcount as one number, by which rows are in order.
+#[inline]
+pub const fn order_of(key: u32, popcount: u32) -> u64 {
+    (key as u64) << 32 | popcount as u64
+}
+
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignatureRow<'a> {
@@ -112,11 +156,19 @@ pub struct SignatureRow<'a> {
     pub popcount: u32,
     /// 0 where rows have none.
     pub threshold: f64,
+    /// What the row is searched within, as a hash; 0 where rows have none.
+    pub key: u32,
     /// Block · 2^16 + offset, 0 for a dead row.
     pub tid: u64,
 }
 
 impl SignatureRow<'_> {
+    /// By what rows of a segment are in order: the key, then the popcount.
+    #[inline]
+    pub fn order(&self) -> u64 {
+        order_of(self.key, self.popcount)
+    }
+
     /// Errors: bits, popcount and threshold do not fit together, or the shape.
     #[inline]
     pub fn check(&self, geometry: &Geometry) -> Result<()> {
@@ -196,7 +248,8 @@ impl<'a> RowPage<'a> {
             let n = page.len;
             let popcount = page.all_popcounts()[n];
             let bits = page.words(n, n + 1).iter().any(|&word| word != 0);
-            if popcount != 0 || page.tid(n) != 0 || bits {
+            let key = page.all_keys().get(n).is_some_and(|&key| key != 0);
+            if popcount != 0 || page.tid(n) != 0 || bits || key {
                 return Err(Error::damaged(format!(
                     "there is a row behind the last, {n}"
                 )));
@@ -241,6 +294,29 @@ impl<'a> RowPage<'a> {
         halves(&self.words[g.popcounts_at()..g.tids_at()])
     }
 
+    fn all_keys(&self) -> &'a [u32] {
+        let g = self.geometry;
+        halves(&self.words[g.keys_at()..g.popcounts_at()])
+    }
+
+    /// The keys of all rows; empty where rows have none.
+    pub fn keys(&self) -> &'a [u32] {
+        let keys = self.all_keys();
+        &keys[..self.len.min(keys.len())]
+    }
+
+    /// The key of row `i`, 0 where rows have none.
+    #[inline]
+    pub fn key(&self, i: usize) -> u32 {
+        self.keys().get(i).copied().unwrap_or(0)
+    }
+
+    /// Key and popcount of row `i`, by which rows of a segment are in order.
+    #[inline]
+    pub fn order(&self, i: usize) -> u64 {
+        order_of(self.key(i), self.popcounts()[i])
+    }
+
     /// The tid of row `i`: block · 2^16 + offset, 0 for a dead row.
     pub fn tid(&self, i: usize) -> u64 {
         let at = TID * i;
@@ -265,6 +341,7 @@ impl<'a> RowPage<'a> {
             words: self.words(i, i + 1),
             popcount: self.popcounts()[i],
             threshold: self.threshold(i),
+            key: self.key(i),
             tid: self.tid(i),
         }
     }
@@ -283,55 +360,5 @@ impl<'a> RowPage<'a> {
     /// Errors: a row that cannot be.
     pub fn check(&self) -> Result<()> {
         (0..self.len).try_for_each(|i| self.checked(i).map(|_| ()))
-    }
-}
-
-/// A page of rows to write.
-pub struct RowPageMut<'a> {
-    geometry: Geometry,
-    words: &'a mut [u64],
-}
-
-impl<'a> RowPageMut<'a> {
-    /// `words` is the content of a page of this geometry, or all zero.
-    pub fn new(geometry: Geometry, words: &'a mut [u64]) -> Self {
-        RowPageMut { geometry, words }
-    }
-
-    fn len(&self) -> usize {
-        (self.words[0] as u32 as usize).min(self.geometry.capacity)
-    }
-
-    /// Adds a row behind the others; false if the page is full.
-    pub fn push(&mut self, row: SignatureRow<'_>) -> bool {
-        let g = self.geometry;
-        let n = self.len();
-        if n == g.capacity || self.words[0] >> 32 != 0 {
-            return false;
-        }
-        self.words[1 + n * g.stride..1 + (n + 1) * g.stride].copy_from_slice(row.words);
-        if g.thresholds {
-            self.words[g.thresholds_at() + n] = row.threshold.to_bits();
-        }
-        halves_mut(&mut self.words[g.popcounts_at()..g.tids_at()])[n] = row.popcount;
-        self.set_tid(n, row.tid);
-        self.words[0] = n as u64 + 1;
-        true
-    }
-
-    fn set_tid(&mut self, i: usize, tid: u64) {
-        let at = TID * i;
-        let tids = bytes_mut(&mut self.words[self.geometry.tids_at()..]);
-        tids[at..at + TID].copy_from_slice(&tid.to_le_bytes()[..TID]);
-    }
-
-    /// Marks row `i` dead: its bits stay, and no search finds it.
-    pub fn mark_dead(&mut self, i: usize) {
-        self.set_tid(i, 0);
-    }
-
-    /// Lets no more rows in.
-    pub fn close(&mut self) {
-        self.words[0] |= 1 << 32;
     }
 }

@@ -1,13 +1,18 @@
 //! What a search has to know of a segment before it reads a page.
 //!
 //! Stored as words: `[rows, chunks | flags, least threshold, first row of each popcount (bits + 3
-//! of them, two a word), then for each chunk: start | width << 32, pages, expected lengths (float8,
+//! of them, two a word), if rows have keys the key and the popcount of each row page's first row,
+//! then for each chunk: start | width << 32, pages, expected lengths (float8,
 //! 3), its pages' least values (two a word)]`.
+
+use std::ops::Range;
 
 use super::bytes::{halves, halves_mut};
 use super::chunk::{Chunk, MAX_CHUNKS};
+use super::keys::{misplaced, PageOrders, Within};
 use super::posting::{PostingPage, MAX_ROWS};
-use super::rows::{Geometry, RowPage};
+use super::query::Query;
+use super::rows::{order_of, Geometry, RowPage};
 use crate::filter::query::is_threshold;
 use crate::{Error, Result};
 
@@ -30,7 +35,7 @@ pub struct Postings {
 impl Postings {
     /// The pages that can hold postings of `value`.
     #[inline]
-    pub fn pages(&self, value: u32) -> std::ops::Range<u32> {
+    pub fn pages(&self, value: u32) -> Range<u32> {
         let to = self.fences.partition_point(|&f| f <= value);
         let mut from = to;
         while from > 0 && self.fences[from - 1] == value {
@@ -81,7 +86,7 @@ impl RowPages {
     }
 }
 
-/// A sealed segment: rows sorted by popcount, null signatures last.
+/// A sealed segment: rows sorted by popcount, null signatures last; where rows have keys, by key and then popcount.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     /// How rows lie on pages.
@@ -90,8 +95,10 @@ pub struct Segment {
     pub rows: u32,
     /// Least of the rows' own thresholds, 0 where they have none.
     pub least_threshold: f64,
-    /// First row of at least so many bits, for 0 to bits + 2.
+    /// First row of at least so many bits, for 0 to bits + 2. Where rows have keys: how many rows have fewer bits.
     pub first: Vec<u32>,
+    /// Where rows have keys: what its row pages begin with.
+    pub begins: PageOrders,
     /// The posting lists of each chunk; none in a small segment.
     pub postings: Vec<Postings>,
 }
@@ -107,9 +114,41 @@ impl Segment {
         }
     }
 
-    /// Rows whose popcounts are `lo` to `hi`.
-    pub fn range(&self, lo: u32, hi: u32) -> std::ops::Range<u32> {
+    /// Rows whose popcounts are `lo` to `hi`. Where rows have keys they are all over the segment.
+    pub fn range(&self, lo: u32, hi: u32) -> Range<u32> {
+        if self.geometry.keys {
+            return 0..self.rows;
+        }
         self.first[lo as usize]..self.first[hi as usize + 1]
+    }
+
+    /// The rows that can be found by a query, among those of a key if one is given.
+    pub fn within(&self, query: &Query, key: Option<u32>) -> Within {
+        let (rows, share) = match (query.window(), key.filter(|_| self.geometry.keys)) {
+            (None, _) => (0..0, 1.0),
+            (Some((lo, hi)), None) => (self.range(lo, hi), 1.0),
+            (Some((lo, hi)), Some(key)) => {
+                let rows = self.rows_about(order_of(key, lo), order_of(key, hi));
+                let share = f64::from(rows.end - rows.start) / f64::from(self.rows.max(1));
+                (rows, share)
+            }
+        };
+        Within { rows, share }
+    }
+
+    /// The rows of a key, or all of them, and some others on the same pages.
+    pub fn rows_of(&self, key: Option<u32>) -> Range<u32> {
+        match key.filter(|_| self.geometry.keys) {
+            Some(key) => self.rows_about(order_of(key, 0), order_of(key, u32::MAX)),
+            None => 0..self.rows,
+        }
+    }
+
+    /// Rows of the pages on which keys and popcounts from `low` to `high` can be.
+    fn rows_about(&self, low: u64, high: u64) -> Range<u32> {
+        let pages = self.begins.pages(low, high);
+        let row = |page: usize| (page as u64 * self.geometry.capacity as u64) as u32;
+        row(pages.start)..row(pages.end).min(self.rows)
     }
 
     /// The content of one of the segment's row pages.
@@ -135,6 +174,9 @@ impl Segment {
     /// Errors: one that it cannot have there.
     #[inline]
     pub fn popcount_on(&self, number: u32, page: &RowPage<'_>, i: usize) -> Result<u32> {
+        if self.geometry.keys {
+            return self.begins.popcount_on(number, page, i);
+        }
         let row = number * self.geometry.capacity as u32 + i as u32;
         match page.popcounts().get(i) {
             Some(&popcount) if self.has(row, popcount) => Ok(popcount),
@@ -152,6 +194,9 @@ impl Segment {
         from: usize,
         to: usize,
     ) -> Result<()> {
+        if self.geometry.keys {
+            return self.begins.check(number, page, from, to);
+        }
         let base = number * self.geometry.capacity as u32;
         let mut at = from;
         while at < to {
@@ -180,7 +225,7 @@ impl Segment {
         Ok(page)
     }
 
-    /// The popcount of a row.
+    /// The popcount of a row, where rows have no keys.
     pub fn popcount_of(&self, row: u32) -> u32 {
         self.first.partition_point(|&first| first <= row) as u32 - 1
     }
@@ -211,7 +256,10 @@ impl Segment {
     /// Bytes of the memory that it takes.
     pub fn size(&self) -> usize {
         let fences: usize = self.postings.iter().map(|p| 4 * p.fences.len()).sum();
-        4 * self.first.len() + fences + size_of::<Postings>() * self.postings.len()
+        4 * self.first.len()
+            + self.begins.size()
+            + fences
+            + size_of::<Postings>() * self.postings.len()
     }
 
     /// Appends the stored form.
@@ -225,6 +273,7 @@ impl Segment {
         out.push(self.postings.len() as u64);
         out.push(self.least_threshold.to_bits());
         pairs(&self.first, out);
+        out.extend_from_slice(self.begins.words());
         for p in &self.postings {
             out.push(u64::from(p.chunk.start) | u64::from(p.chunk.width) << 32);
             out.push(p.fences.len() as u64);
@@ -259,6 +308,11 @@ impl Segment {
         if !first.is_sorted() || first[0] != 0 || first[numbers - 1] != rows {
             return Err(damaged());
         }
+        let begins = if geometry.keys {
+            PageOrders::read(&geometry, &first, take(geometry.pages(rows) as usize)?)?
+        } else {
+            PageOrders::default()
+        };
         let mut first_page = geometry.pages(rows);
         let mut postings = Vec::new();
         let mut next = 0;
@@ -304,6 +358,7 @@ impl Segment {
             rows,
             least_threshold,
             first,
+            begins,
             postings,
         })
     }
@@ -327,12 +382,4 @@ fn begins_otherwise(base: u64, fence: u64) -> Error {
 #[cold]
 fn other_rows(head: u64, expected: u32) -> Error {
     Error::damaged(format!("a page of {expected} rows begins with {head:#x}"))
-}
-
-#[cold]
-fn misplaced(i: usize, popcount: Option<u32>) -> Error {
-    Error::damaged(match popcount {
-        Some(popcount) => format!("row {i} has popcount {popcount}, which does not belong there"),
-        None => format!("there is no row {i}"),
-    })
 }

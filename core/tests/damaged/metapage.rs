@@ -48,11 +48,12 @@ pub fn full_page_of_merges() -> Vec<SegmentMerge> {
         written: 15,
         rows: 1000,
         dead: 40,
-        owner: 4711,
+        owner: if n.is_multiple_of(3) { 0 } else { 4711 },
         position: RowPosition {
             popcount: 90 + n,
             source: n,
             row: 7,
+            key: if n.is_multiple_of(3) { 50 * n } else { 0 },
         },
         least_threshold: if n.is_multiple_of(2) {
             0.5

@@ -81,8 +81,8 @@ impl Random {
     }
 }
 
-/// A row's bits, bit count, threshold and place.
-pub type Stored = (Vec<u64>, u32, f64, u64);
+/// A row's bits, bit count, threshold, place and key.
+pub type Stored = (Vec<u64>, u32, f64, u64, u32);
 
 pub struct Index {
     pub segment: Segment,
@@ -92,6 +92,17 @@ pub struct Index {
 
 pub fn index(bits: u32, thresholds: bool, n: usize, missing: usize) -> Index {
     let geometry = Geometry::new(PAGE_WORDS, bits, thresholds).unwrap();
+    index_of(geometry, n, missing)
+}
+
+/// Rows of seven keys, one of which has two thirds of them.
+pub fn keyed_index(bits: u32, thresholds: bool, n: usize) -> Index {
+    let geometry = Geometry::keyed(PAGE_WORDS, bits, thresholds).unwrap();
+    index_of(geometry, n, 0)
+}
+
+fn index_of(geometry: Geometry, n: usize, missing: usize) -> Index {
+    let (bits, thresholds) = (geometry.bits, geometry.thresholds);
     let mut random = Random(u64::from(bits) << 20 | n as u64 | 1);
     let mut rows: Vec<Stored> = Vec::new();
     for i in 0..n {
@@ -117,16 +128,21 @@ pub fn index(bits: u32, thresholds: bool, n: usize, missing: usize) -> Index {
         };
         // some are dead
         let place = if i % 11 == 5 { 0 } else { i as u64 + 1 };
-        rows.push((words, count, threshold, place));
+        let key = match geometry.keys {
+            true => [1, 2, 3, 4, 5, 1 << 31][(i % 18).min(5)],
+            false => 0,
+        };
+        rows.push((words, count, threshold, place, key));
     }
-    rows.sort_by_key(|row| row.1);
+    rows.sort_by_key(|row| (row.4, row.1));
     let mut writer = Writer::new(geometry, Memory::default());
-    for (words, count, threshold, place) in &rows {
+    for (words, count, threshold, place, key) in &rows {
         let (count, threshold, place) = (*count, *threshold, *place);
         let row = SignatureRow {
             words,
             popcount: count,
             threshold,
+            key: *key,
             tid: place,
         };
         writer.push(row).unwrap();
@@ -146,9 +162,21 @@ pub fn find(
     words: &[u64],
     threshold: f64,
 ) -> Result<Vec<u64>> {
+    find_within(segment, pages, words, threshold, None)
+}
+
+/// The same among the rows of a key.
+pub fn find_within(
+    segment: &Segment,
+    pages: &mut Memory,
+    words: &[u64],
+    threshold: f64,
+    key: Option<u32>,
+) -> Result<Vec<u64>> {
     let query = Query::new(&segment.geometry, words, threshold);
     let mut search = Search::default();
-    search.start(segment, &SearchSteps::of(segment, &COSTS), &query, pages)?;
+    let steps = SearchSteps::of(segment, &COSTS);
+    search.start(segment, &steps, &query, key, pages)?;
     let mut found = Vec::new();
     loop {
         search.prefetch(segment, pages);
@@ -158,13 +186,18 @@ pub fn find(
         };
         let page = segment.row_page(number, pages.page(number)?)?;
         work.run(&page, Some((segment, number)), &query, |i, _| {
-            found.push(page.row(i).tid)
+            if key.is_none_or(|key| page.key(i) == key) {
+                found.push(page.row(i).tid)
+            }
         })?;
     }
 }
 
 /// Pairs of rows, searched for by the rows of one page, in tables and in the posting pages.
 pub fn join(segment: &Segment, pages: &mut Memory, number: u32, threshold: f64) -> Result<usize> {
+    if segment.geometry.keys {
+        return Ok(0);
+    }
     let folds = Folds::of(segment, 0..segment.present(), pages)?;
     let mut n = 0;
     for in_tables in [true, false] {
@@ -203,6 +236,7 @@ pub fn copy(segment: &Segment, pages: &mut Memory) -> Result<Vec<Stored>> {
                 page.row(i).popcount,
                 page.threshold(i),
                 page.tid(i),
+                page.key(i),
             )
         };
         rows.extend((0..page.len()).map(of));
@@ -242,7 +276,8 @@ pub fn flip(pages: &mut Memory, page: u32, bit: usize) {
     pages.0[page as usize][bit / 64] ^= 1 << (bit % 64);
 }
 
-/// Bits of row pages that nothing but a checksum sees: thresholds that still are some, places, and what is behind the last row.
+/// Bits of row pages that nothing but a checksum sees: thresholds that still are some, keys that are still in order, places, and what
+/// is behind the last row.
 pub fn is_silent(index: &Index, page: u32, bit: usize) -> bool {
     let g = index.segment.geometry;
     let rows = index
@@ -251,7 +286,8 @@ pub fn is_silent(index: &Index, page: u32, bit: usize) -> bool {
         .unwrap()
         .len();
     let thresholds = 1 + g.capacity * g.stride;
-    let counts = thresholds + if g.thresholds { g.capacity } else { 0 };
+    let keys = thresholds + if g.thresholds { g.capacity } else { 0 };
+    let counts = keys + if g.keys { g.capacity.div_ceil(2) } else { 0 };
     let places = counts + g.capacity.div_ceil(2);
     match bit / 64 {
         0 => false,
@@ -272,8 +308,11 @@ pub fn row_bit(index: &Index, pages: &mut Memory, page: u32, bit: usize, most: &
         )
     };
     let first = (page as usize * segment.geometry.capacity).min(index.rows.len() - 1);
-    let asked = &index.rows[first].0;
+    let (asked, key) = (&index.rows[first].0, index.rows[first].4);
     for threshold in [0.0, 0.8] {
+        survives(&name("search within"), most[0], || {
+            find_within(segment, pages, asked, threshold, Some(key))
+        });
         survives(&name("search"), most[0], || {
             find(segment, pages, asked, threshold)
         });

@@ -91,6 +91,7 @@ impl Reservoir {
             check_for_interrupts();
             let (threshold, tid) = (0.0, i as u64 + 1);
             let row = SignatureRow {
+                key: 0,
                 words,
                 popcount,
                 threshold,

@@ -86,6 +86,7 @@ impl Sorted {
                 words: &row[..stride],
                 popcount,
                 threshold: 0.0,
+                key: 0,
                 tid,
             });
         }

@@ -200,6 +200,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             words,
             popcount: view.popcount(),
             threshold: 0.0,
+            key: 0,
             tid: side.records,
         };
         if let Some(many) = &mut side.many {

@@ -7,19 +7,29 @@ use crate::pg::ffi;
 use crate::pg::list::nodes;
 use crate::pg::node::{bare, cast, Node};
 
+/// How many key columns an index has; that of the signatures is the last.
+///
+/// # Safety
+/// `index` is an open index.
+pub unsafe fn key_columns(index: pg_sys::Relation) -> usize {
+    // SAFETY: the relation cache keeps the row of pg_index with an open index.
+    unsafe { (*(*index).rd_index).indnkeyatts as usize }
+}
+
 /// The column of signatures that a sigfile index has: its own, or that in its expression.
 ///
 /// # Safety
 /// `index` is an open sigfile index.
 pub unsafe fn signature_column(index: pg_sys::Relation) -> Option<pg_sys::AttrNumber> {
-    // SAFETY: the index is open, and one of sigfile has one column.
+    // SAFETY: the index is open. If its last column is an expression, that is the last of its expressions.
     unsafe {
-        let column = (*(*index).rd_index).indkey.values.as_slice(1)[0];
+        let columns = key_columns(index);
+        let column = (*(*index).rd_index).indkey.values.as_slice(columns)[columns - 1];
         if column != 0 {
             return Some(column);
         }
         let expressions = nodes(ffi::RelationGetIndexExpressions(index));
-        let signature = queried_signature(*expressions.first()?)?;
+        let signature = queried_signature(*expressions.last()?)?;
         let column = cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var)?;
         Some(column.varattno)
     }

@@ -2,15 +2,18 @@
 
 use pgrx::pg_sys;
 
+use super::column::key_columns;
 use super::strategy;
 use crate::sigfile::page::SigfileIndex;
 
 /// Whether rows of the index have thresholds: its operator class is one for `bloom_query` then.
 pub fn has_thresholds(index: SigfileIndex<'_>) -> bool {
-    // SAFETY: the relation is open, and an index of sigfile has one key column, whose family and type are kept with it.
+    // SAFETY: the relation is open, and the families and types of its key columns are kept with it.
     unsafe {
         let relation = &*index.relation();
-        let (family, input) = (*relation.rd_opfamily, *relation.rd_opcintype);
+        let last = key_columns(index.relation()) - 1;
+        let family = *relation.rd_opfamily.add(last);
+        let input = *relation.rd_opcintype.add(last);
         let operator = pg_sys::get_opfamily_member(family, input, input, strategy::MATCH as i16);
         operator != pg_sys::InvalidOid
     }

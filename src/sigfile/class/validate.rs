@@ -4,7 +4,8 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::{operators, strategy};
+use super::{leading, operators, strategy};
+use crate::objects::{is_query, is_signature};
 use crate::pg::message::{words, Message};
 use crate::pg::{entry, ffi};
 
@@ -14,7 +15,6 @@ fn complain(message: String) {
 }
 
 /// The class for a type in a family.
-///
 ///
 /// # Safety
 /// In a transaction.
@@ -46,6 +46,14 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             ));
             valid = false;
         };
+        if get_hash(family, input) != pg_sys::InvalidOid {
+            validate_leading(family, input, &mut fail);
+            return valid;
+        }
+        if !is_signature(input) && !is_query(input) {
+            fail("a hash function, support function 1, is missing".into());
+            return false;
+        }
         let (mut similarity, mut keyed, mut plain) = (false, false, false);
         // Operators of the family's other class are checked with that class.
         for operator in &operators(family) {
@@ -109,5 +117,57 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             fail("a similarity operator is missing".into());
         }
         valid
+    }
+}
+
+/// The hash function of a family for a type.
+///
+/// # Safety
+/// In a transaction.
+unsafe fn get_hash(family: pg_sys::Oid, of_type: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a look-up in the catalogs by OIDs, in a transaction.
+    unsafe { pg_sys::get_opfamily_proc(family, of_type, of_type, leading::HASH as i16) }
+}
+
+/// Looks at the class of a column before the signature: equality, and for each type that values are compared with a hash function.
+///
+/// # Safety
+/// In a transaction.
+unsafe fn validate_leading(family: pg_sys::Oid, input: pg_sys::Oid, fail: &mut dyn FnMut(String)) {
+    let mut has_equality = false;
+    // SAFETY: look-ups in the catalogs by OIDs, in a transaction.
+    unsafe {
+        let name = |oid: pg_sys::Oid| {
+            CStr::from_ptr(pg_sys::format_type_be(oid))
+                .to_string_lossy()
+                .into_owned()
+        };
+        for operator in operators(family).iter().filter(|o| o.amoplefttype == input) {
+            let (number, right) = (operator.amopstrategy, operator.amoprighttype);
+            has_equality |= right == input;
+            if number as u16 != leading::EQUAL || operator.amoppurpose as u8 != pg_sys::AMOP_SEARCH
+            {
+                fail(format!("strategy {number} is not an equality"));
+            }
+            let result = pg_sys::get_op_rettype(operator.amopopr);
+            if result != pg_sys::BOOLOID {
+                fail(format!("strategy {number} returns {}", name(result)));
+            }
+            let function = get_hash(family, right);
+            if function == pg_sys::InvalidOid {
+                fail(format!(
+                    "there is no hash function for type {}",
+                    name(right)
+                ));
+            } else if pg_sys::get_func_rettype(function) != pg_sys::INT4OID
+                || pg_sys::get_func_nargs(function) != 1
+            {
+                let what = "is not one of one argument that returns integer";
+                fail(format!("the hash function for type {} {what}", name(right)));
+            }
+        }
+    }
+    if !has_equality {
+        fail("an equality operator is missing".into());
     }
 }

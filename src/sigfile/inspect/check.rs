@@ -1,6 +1,7 @@
 //! Whether an index is sound.
 
 use bloom_ident_core::sigfile::check::check;
+use bloom_ident_core::sigfile::rows::order_of;
 use bloom_ident_core::sigfile::{Meta, Pages, Part};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -12,7 +13,7 @@ use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use crate::sigfile::meta;
 use crate::sigfile::page::{SigfileIndex, SigfileTable, META};
 use crate::sigfile::read::{in_use, load, read_list, SegmentReader, TailBlocks};
-use crate::sigfile::scan::IndexScan;
+use crate::sigfile::scan::{IndexScan, RowConditions};
 use crate::sigfile::write::{IndexRow, MergeLock};
 
 /// What the index says of rows of a range of the table's blocks.
@@ -26,11 +27,11 @@ struct ExpectedRows<'r> {
 }
 
 /// FNV-1a over the words: enough to notice another value.
-fn digest(words: &[u64], popcount: u32, threshold: f64) -> u64 {
+fn digest(words: &[u64], popcount: u32, threshold: f64, key: u32) -> u64 {
     let all = words
         .iter()
         .copied()
-        .chain([u64::from(popcount), threshold.to_bits()]);
+        .chain([order_of(key, popcount), threshold.to_bits()]);
     all.fold(0xcbf2_9ce4_8422_2325, |hash, word| {
         (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3)
     })
@@ -49,11 +50,11 @@ unsafe extern "C-unwind" fn check_row(
     _alive: bool,
     state: *mut std::ffi::c_void,
 ) {
-    // SAFETY: the server passes `state` on from the check, where nobody else uses it meanwhile, and the values of one column.
+    // SAFETY: the server passes `state` on from the check, where nobody else uses it meanwhile, and the values of the index's columns.
     unsafe {
         let expected = &mut *state.cast::<ExpectedRows<'_>>();
-        let row = IndexRow::of(expected.thresholds, *values, *nulls, tid);
-        let wanted = digest(&row.words, row.popcount, row.threshold);
+        let row = IndexRow::of(expected.index, expected.thresholds, values, nulls, tid);
+        let wanted = digest(&row.words, row.popcount, row.threshold, row.key);
         let found = expected.rows.binary_search_by_key(&row.tid, |r| r.0);
         let what = match found {
             Ok(i) if expected.rows[i].1 == wanted => {
@@ -266,7 +267,13 @@ fn collect(
     to.clear();
     let index = opened.index();
     let meta = meta::read(index);
-    let scan = IndexScan::new(index, &meta, Vec::new(), None, Part::ALL.to_vec());
+    let scan = IndexScan::new(
+        index,
+        &meta,
+        RowConditions::default(),
+        None,
+        Part::ALL.to_vec(),
+    );
     let mut scan = scan.with_table(opened.table());
     let mut failed = false;
     while scan.next(|page, i, hit| {
@@ -274,7 +281,10 @@ fn collect(
             let row = page.row(i);
             failed |= to.try_reserve(1).is_err();
             if !failed {
-                to.push((hit.tid, digest(row.words, row.popcount, row.threshold)));
+                to.push((
+                    hit.tid,
+                    digest(row.words, row.popcount, row.threshold, row.key),
+                ));
             }
         }
     }) {

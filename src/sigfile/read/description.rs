@@ -9,7 +9,7 @@ use bloom_ident_core::{Error, Result};
 
 use super::BlockSet;
 use crate::pg::check_for_interrupts;
-use crate::sigfile::class::has_thresholds;
+use crate::sigfile::meta::fits;
 use crate::sigfile::page::chain::{ChainPage, CHAIN_ROOM};
 use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
@@ -45,7 +45,7 @@ pub fn load(
 ) -> Result<SegmentDescription> {
     let total = index.blocks();
     let wrong = |block: u32| index.damaged(block, "the description of a segment is impossible");
-    if entry.pages > total || meta.thresholds() != has_thresholds(index) {
+    if entry.pages > total || !fits(meta, index) {
         return Err(wrong(META));
     }
     let (words, map) = read_map(index, entry)?;

@@ -1,17 +1,19 @@
 //! What a scan costs: nanoseconds that the search plans with, in the planner's units.
 
 use bloom_ident_core::sigfile::budget::COSTS;
-use bloom_ident_core::sigfile::{Meta, Part, Query};
-use pgrx::pg_sys;
+use bloom_ident_core::sigfile::keys::Within;
+use bloom_ident_core::sigfile::{Meta, Part, Query, Segment};
+use pgrx::pg_sys::{self, NodeTag};
 
 use super::key::query_words;
 use super::neighbour::{MAX_KEYS, SORTED_ROW};
 use crate::pg::error::OrRaise;
-use crate::pg::list::nodes;
+use crate::pg::list::{self, nodes};
 use crate::pg::node::cast;
 use crate::pg::relation::OpenRelation;
 use crate::pg::{entry, ffi};
 use crate::settings;
+use crate::sigfile::class::leading::{combine, hash, hash_other, leading_columns};
 use crate::sigfile::class::strategy;
 use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
@@ -37,7 +39,100 @@ struct CostClause {
     words: Option<Vec<u64>>,
 }
 
-/// The conditions of a path.
+/// What the conditions of a path ask of the columns before the signature.
+struct LeadingClauses {
+    /// For each column the hash of its value, if that is known.
+    hashes: Vec<Option<u32>>,
+    /// The share of the rows that fulfil the conditions; `None` unless there is one for each column.
+    share: Option<f64>,
+}
+
+impl LeadingClauses {
+    /// The hash of all values, if they are known.
+    fn key(&self) -> Option<u32> {
+        if self.hashes.is_empty() {
+            return None;
+        }
+        let mut hashes = self.hashes.iter();
+        hashes.try_fold(0, |key, hash| hash.map(|hash| combine(key, hash)))
+    }
+
+    /// The rows of a segment among which a search finds what it looks for.
+    fn within(&self, segment: &Segment, query: &Query) -> Within {
+        let within = segment.within(query, self.key());
+        match self.share {
+            // What a value will be is not known yet.
+            Some(share) if self.key().is_none() => Within {
+                rows: 0..(f64::from(segment.rows) * share).ceil() as u32,
+                share,
+            },
+            _ => within,
+        }
+    }
+}
+
+/// Reads the conditions of a path on columns before the signature.
+///
+/// # Safety
+/// `path` is a path of the planner over this index.
+unsafe fn leading_clauses(
+    index: SigfileIndex<'_>,
+    root: *mut pg_sys::PlannerInfo,
+    path: &pg_sys::IndexPath,
+) -> LeadingClauses {
+    let mut found = LeadingClauses {
+        hashes: vec![None; leading_columns(index)],
+        share: None,
+    };
+    let (mut asked, mut quals) = (vec![false; found.hashes.len()], Vec::new());
+    // SAFETY: the planner's nodes are of the types that their tags say; a constant has the operator's right-hand type.
+    unsafe {
+        for clause in nodes(path.indexclauses) {
+            let clause = &*clause.cast::<pg_sys::IndexClause>();
+            let column = clause.indexcol as usize;
+            if column >= asked.len() {
+                continue;
+            }
+            for qual in nodes(clause.indexquals) {
+                quals.push(qual);
+                let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
+                if let Some(test) = cast::<pg_sys::NullTest>(expression, NodeTag::T_NullTest) {
+                    if test.nulltesttype == pg_sys::NullTestType::IS_NULL {
+                        asked[column] = true;
+                        found.hashes[column] = Some(hash(index, column, None));
+                    }
+                }
+                let Some(operation) = cast::<pg_sys::OpExpr>(expression, NodeTag::T_OpExpr) else {
+                    continue;
+                };
+                asked[column] = true;
+                let constant = nodes(operation.args)
+                    .get(1)
+                    .and_then(|&a| cast::<pg_sys::Const>(a, NodeTag::T_Const))
+                    .filter(|c| !c.constisnull);
+                if let Some(constant) = constant {
+                    let (mut left, mut right) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+                    pg_sys::op_input_types(operation.opno, &raw mut left, &raw mut right);
+                    let value = constant.constvalue;
+                    found.hashes[column] = if left == right {
+                        Some(hash(index, column, Some(value)))
+                    } else {
+                        hash_other(index, column, right, value)
+                    };
+                }
+            }
+        }
+        if !asked.is_empty() && asked.iter().all(|&asked| asked) {
+            let inner = pg_sys::JoinType::JOIN_INNER;
+            let none = std::ptr::null_mut();
+            let share = pg_sys::clauselist_selectivity(root, list::of(&quals), 0, inner, none);
+            found.share = Some(share);
+        }
+    }
+    found
+}
+
+/// The conditions of a path on the signature.
 ///
 /// # Safety
 /// `path` is a path of the planner over an index of sigfile.
@@ -47,13 +142,17 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
     unsafe {
         for clause in nodes(path.indexclauses) {
             let clause = &*clause.cast::<pg_sys::IndexClause>();
+            let last = (*path.indexinfo).nkeycolumns - 1;
+            if i32::from(clause.indexcol) != last {
+                continue;
+            }
             for qual in nodes(clause.indexquals) {
                 let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
                 let Some(operation) = cast::<pg_sys::OpExpr>(expression, pg_sys::NodeTag::T_OpExpr)
                 else {
                     continue;
                 };
-                let family = *(*path.indexinfo).opfamily;
+                let family = *(*path.indexinfo).opfamily.add(last as usize);
                 let number = pg_sys::get_op_opfamily_strategy(operation.opno, family) as u16;
                 let args = nodes(operation.args);
                 let constant = args
@@ -91,7 +190,12 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
 }
 
 /// Nanoseconds for one search of all segments and the tail, and pages of the index that it reads.
-fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> (f64, f64) {
+fn search(
+    index: SigfileIndex<'_>,
+    meta: &Meta,
+    clause: Option<&CostClause>,
+    leading: &LeadingClauses,
+) -> (f64, f64) {
     let mut time = SCAN;
     for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
         let loaded = cache::segment(index, meta, entry).or_raise();
@@ -107,7 +211,8 @@ fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> 
                 Query::of_popcount(&segment.geometry, segment.mean_popcount() as u32, threshold)
             }
         };
-        time += SEGMENT + loaded.steps.plan(segment, &query).cost;
+        let within = leading.within(segment, &query);
+        time += SEGMENT + loaded.steps.plan(segment, &query, &within).cost;
     }
     for part in Part::ALL {
         let pages = meta.tails[part as usize].len() as f64;
@@ -124,7 +229,7 @@ fn search(index: SigfileIndex<'_>, meta: &Meta, clause: Option<&CostClause>) -> 
 ///
 /// # Safety
 /// `path` is a path of the planner over an index of sigfile, which the planner has locked.
-unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
+unsafe fn look(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> (f64, f64) {
     // SAFETY: the index exists, since the planner has locked it, and is open until it is closed here.
     unsafe {
         let open = OpenRelation::index((*path.indexinfo).indexoid, pg_sys::NoLock);
@@ -133,7 +238,7 @@ unsafe fn look(path: &pg_sys::IndexPath) -> (f64, f64) {
         let clauses = clauses(&meta, path);
         let thresholds = clauses.iter();
         let clause = thresholds.max_by(|a, b| a.threshold.total_cmp(&b.threshold));
-        search(index, &meta, clause)
+        search(index, &meta, clause, &leading_clauses(index, root, path))
     }
 }
 
@@ -180,7 +285,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         let (time, read) = if (*path.indexinfo).hypothetical {
             (SCAN, 0.0)
         } else {
-            look(path)
+            look(root, path)
         };
         let rows = costs.numIndexTuples.max(0.0);
         *startup = time / NANOSECONDS;

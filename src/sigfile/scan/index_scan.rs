@@ -11,23 +11,12 @@ use bloom_ident_core::sigfile::{Geometry, Meta, Pages, Part, Query, RowPage, Seg
 use bloom_ident_core::{Error, Result};
 use pgrx::pg_sys;
 
+use super::condition::RowConditions;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::sigfile::page::{SharedLock, SigfileIndex, SigfileTable};
 use crate::sigfile::read::{cache, SegmentDescription, SegmentReader, TailBlocks, TailPage};
-
-/// What one key of a scan asks of a row.
-pub enum Condition {
-    /// Similarity of at least the query's threshold, and of the row's own where rows have one.
-    Similar(Query),
-    /// The same bits.
-    Equal(Vec<u64>),
-    /// All of these bits.
-    Covers(Vec<u64>),
-    /// None but these bits.
-    CoveredBy(Vec<u64>),
-}
 
 /// A row that was found.
 #[derive(Clone, Copy)]
@@ -46,15 +35,13 @@ pub struct IndexScan<'r> {
     snapshot: pg_sys::Snapshot,
     /// The table, not known where its rows are not read by the tids that are found.
     table: SigfileTable<'r>,
-    conditions: Vec<Condition>,
+    conditions: RowConditions,
     /// The condition that the search goes by.
     leading: Option<Query>,
     parts: Vec<Part>,
     segments: Vec<Rc<SegmentDescription>>,
     tails: [TailBlocks; 2],
     geometries: [Option<Geometry>; 2],
-    /// The rows' own thresholds count.
-    thresholds: bool,
     /// What is next: number of the segment, and of the tail page in the order of `parts`.
     at: (usize, usize),
     /// The search of the segment that is being read.
@@ -89,7 +76,7 @@ impl<'r> IndexScan<'r> {
     pub fn new(
         index: SigfileIndex<'r>,
         meta: &Meta,
-        conditions: Vec<Condition>,
+        conditions: RowConditions,
         leading: Option<Query>,
         parts: Vec<Part>,
     ) -> Self {
@@ -109,7 +96,6 @@ impl<'r> IndexScan<'r> {
                 .collect(),
             tails: Part::ALL.map(|part| TailBlocks::of(meta, part)),
             geometries: Part::ALL.map(geometry),
-            thresholds: false,
             parts,
             at: (0, 0),
             search: SPARE.take(),
@@ -133,12 +119,6 @@ impl<'r> IndexScan<'r> {
         self
     }
 
-    /// A row is a hit only where its own threshold is reached, too.
-    pub fn with_thresholds(mut self, thresholds: bool) -> Self {
-        self.thresholds = thresholds;
-        self
-    }
-
     /// From the beginning, with another threshold for the leading query.
     pub fn restart(&mut self, leading: Option<Query>) {
         self.leading = leading;
@@ -155,7 +135,10 @@ impl<'r> IndexScan<'r> {
 
     /// Nanoseconds that a search for the leading query takes in the segments.
     pub fn cost(&self, query: &Query) -> f64 {
-        let of = |s: &Rc<SegmentDescription>| s.steps.plan(&s.segment, query).cost;
+        let of = |s: &Rc<SegmentDescription>| {
+            let within = s.segment.within(query, self.conditions.key);
+            s.steps.plan(&s.segment, query, &within).cost
+        };
         self.segments.iter().map(of).sum()
     }
 
@@ -218,14 +201,15 @@ impl<'r> IndexScan<'r> {
         let number = self.at.0;
         let loaded = self.segments[number].clone();
         let segment = &loaded.segment;
-        if self.thresholds && !self.searching {
+        let (thresholds, key) = (self.conditions.thresholds, self.conditions.key);
+        if thresholds && !self.searching {
             self.here = self.leading.clone();
             if let Some(query) = &mut self.here {
                 query.raise(query.threshold().max(segment.least_threshold));
             }
         }
         let mut search = std::mem::take(&mut self.search);
-        let query = if self.thresholds {
+        let query = if thresholds {
             self.here.as_ref()
         } else {
             self.leading.as_ref()
@@ -234,10 +218,10 @@ impl<'r> IndexScan<'r> {
         if !self.searching {
             match query {
                 Some(query) => {
-                    let started = search.start(segment, &loaded.steps, query, &mut reader);
+                    let started = search.start(segment, &loaded.steps, query, key, &mut reader);
                     started.map_err(|e| reader.locate(e)).or_raise();
                 }
-                None => search.start_everything(segment),
+                None => search.start_everything(segment, key),
             }
         }
         let mut found = false;
@@ -307,8 +291,11 @@ impl<'r> IndexScan<'r> {
     ) -> Result<()> {
         let mut wrong = None;
         let mut check = |i: usize, common: u32| {
-            let tid = page.tid(i);
-            if tid == 0 || !self.fulfils(page, i, common) {
+            if !self.conditions.admit(page, i) {
+                return;
+            }
+            let (tid, leading) = (page.tid(i), self.leading.as_ref());
+            if tid == 0 || !self.conditions.hold(page, i, leading, common) {
                 return;
             }
             let tid = Tid::of_stored(tid);
@@ -328,7 +315,7 @@ impl<'r> IndexScan<'r> {
                 if let Some((segment, number)) = of {
                     segment.check_popcounts(number, page, from, to)?;
                 }
-                for i in from..to {
+                for i in (from..to).filter(|&i| self.conditions.admit(page, i)) {
                     page.checked(i)?;
                     check(i, 0);
                 }
@@ -341,26 +328,6 @@ impl<'r> IndexScan<'r> {
                 Err(error.on_page(of.map_or(0, |(_, number)| number)))
             }
         }
-    }
-
-    fn fulfils(&self, page: &RowPage<'_>, i: usize, common: u32) -> bool {
-        let row = page.row(i);
-        if self.thresholds {
-            if let Some(query) = &self.leading {
-                if query.similarity(row.popcount, common) < row.threshold {
-                    return false;
-                }
-            }
-        }
-        let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
-        self.conditions.iter().all(|condition| match condition {
-            Condition::Similar(query) => query.hit(row.words, row.popcount).is_some_and(|common| {
-                !self.thresholds || query.similarity(row.popcount, common) >= row.threshold
-            }),
-            Condition::Equal(words) => row.words == &words[..],
-            Condition::Covers(words) => within(words, row.words),
-            Condition::CoveredBy(words) => within(row.words, words),
-        })
     }
 
     /// Reads the row of a hit again.

@@ -5,7 +5,7 @@ use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::{Meta, Part, Query};
 use pgrx::pg_sys;
 
-use super::index_scan::Condition;
+use super::condition::Condition;
 use super::neighbour::MAX_KEYS;
 use crate::settings;
 use crate::sigfile::class::strategy;

@@ -1,8 +1,10 @@
 //! The server's side of a scan: keys in, tids out.
 
+mod condition;
 pub mod cost;
 mod index_scan;
 mod key;
+mod leading;
 mod nearest;
 mod neighbour;
 mod own;
@@ -13,7 +15,9 @@ mod visibility;
 use pgrx::pg_sys;
 
 use crate::pg::entry;
+use crate::sigfile::class::key_columns;
 use crate::sigfile::page::SigfileTable;
+pub use condition::RowConditions;
 pub use index_scan::IndexScan;
 pub use own::rows_alike;
 use state::{start, ScanPhase, ScanState};
@@ -214,11 +218,12 @@ pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     }
 }
 
-/// The index has the values, for index-only scans.
+/// The index has the values of the last column, for index-only scans, but only hashes of those before it.
 ///
 /// # Safety
 /// The server calls it as IndexAmRoutine says.
 #[entry]
-pub unsafe extern "C-unwind" fn amcanreturn(_index: pg_sys::Relation, _column: i32) -> bool {
-    true
+pub unsafe extern "C-unwind" fn amcanreturn(index: pg_sys::Relation, column: i32) -> bool {
+    // SAFETY: the server passes an open index.
+    column as usize == unsafe { key_columns(index) }
 }

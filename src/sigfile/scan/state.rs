@@ -3,14 +3,17 @@
 use bloom_ident_core::sigfile::{Meta, Part};
 use pgrx::pg_sys;
 
+use super::condition::RowConditions;
 use super::index_scan::{Hit, IndexScan};
 use super::key::{leading, near_to, slice, NearKeys, ScanKeys};
+use super::leading::LeadingKeys;
 use super::nearest::NearestScan;
 use super::tuple::{set_tuple, TupleValues};
 use super::visibility::VisibilityMap;
 use super::ScanMemory;
 use crate::pg::check_for_interrupts;
 use crate::pg::tid::Tid;
+use crate::sigfile::class::leading::leading_columns;
 use crate::sigfile::class::strategy;
 use crate::sigfile::meta;
 use crate::sigfile::page::{SigfileIndex, SigfileTable};
@@ -44,6 +47,8 @@ pub struct ScanState<'r> {
     nulls_last: bool,
     /// Which order-by keys the nearest are near to.
     positions: Vec<usize>,
+    /// The hash of the columns before the signature that is asked for.
+    key: Option<u32>,
 }
 
 /// Begins to read: the keys, the metapage, and which segments there are.
@@ -68,7 +73,11 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
         let keys = slice((*scan).keyData, (*scan).numberOfKeys);
         let order_bys = slice((*scan).orderByData, (*scan).numberOfOrderBys);
         // Conditions of both kinds never come together: the planner has the index as one of either.
-        let keyed = keys.iter().any(|key| strategy::is_keyed(key.sk_strategy));
+        let last = leading_columns(index) + 1;
+        let of_signature = keys.iter().filter(|key| key.sk_attno as usize == last);
+        let keyed = of_signature
+            .clone()
+            .any(|key| strategy::is_keyed(key.sk_strategy));
         let mut asked = ScanKeys {
             meta: &meta,
             conditions: Vec::new(),
@@ -76,10 +85,14 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             nothing: false,
             nulls: None,
         };
+        let mut columns = LeadingKeys::new(index);
         for key in keys {
-            asked.read(key);
+            if !columns.read(key) {
+                asked.read(key);
+            }
         }
-        let (nothing, other_shape) = (asked.nothing, asked.other_shape);
+        let nothing = asked.nothing || columns.nothing;
+        let other_shape = asked.other_shape;
         let (nulls, mut conditions) = (asked.nulls, asked.conditions);
         let parts = match nulls {
             Some(true) => vec![Part::Nulls],
@@ -96,6 +109,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             visible: Vec::new(),
             nulls_last: false,
             positions: Vec::new(),
+            key: columns.key(),
             meta,
         };
         if nothing {
@@ -104,6 +118,8 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
         // A dirty snapshot may see another row that has got the tid of one that was found.
         let mvcc =
             !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+        // Rows of a key that is asked for can have other values.
+        let recheck = !mvcc || other_shape || columns.asked;
         if other_shape {
             // All rows are returned, for the operator to raise its error on.
             conditions = Vec::new();
@@ -119,11 +135,16 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             } else {
                 vec![Part::Signatures]
             };
+            let conditions = RowConditions {
+                of_signature: conditions,
+                key: state.key,
+                thresholds: false,
+            };
             let index_scan = IndexScan::new(index, &state.meta, conditions, None, parts);
             state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
             let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
             state.found = ScanPhase::Nearest(Box::new(NearestScan::new(near, context)));
-            (*scan).xs_recheck = !mvcc || other_shape;
+            (*scan).xs_recheck = recheck;
             return state;
         }
         let leading = if conditions.is_empty() {
@@ -131,12 +152,14 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
         } else {
             leading(&state.meta, &mut conditions)
         };
-        let index_scan = IndexScan::new(index, &state.meta, conditions, leading, parts);
-        let index_scan = index_scan.with_thresholds(keyed);
-        state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
-        state.found = ScanPhase::Rows {
-            recheck: !mvcc || other_shape,
+        let conditions = RowConditions {
+            of_signature: conditions,
+            key: state.key,
+            thresholds: keyed,
         };
+        let index_scan = IndexScan::new(index, &state.meta, conditions, leading, parts);
+        state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
+        state.found = ScanPhase::Rows { recheck };
         state
     }
 }
@@ -239,7 +262,11 @@ impl ScanState<'_> {
                 } else {
                     Vec::new()
                 };
-                let index_scan = IndexScan::new(self.index, &self.meta, Vec::new(), None, parts);
+                let conditions = RowConditions {
+                    key: self.key,
+                    ..RowConditions::default()
+                };
+                let index_scan = IndexScan::new(self.index, &self.meta, conditions, None, parts);
                 let index_scan = index_scan.with_snapshot((*scan).xs_snapshot);
                 let table = SigfileTable::new((*scan).heapRelation);
                 self.index_scan = Some(index_scan.with_table(table));

@@ -8,6 +8,7 @@ use pgrx::pg_sys;
 use super::ScanMemory;
 use crate::pg::error::OrRaise;
 use crate::pg::values::varlena::build;
+use crate::sigfile::class::key_columns;
 
 /// Values of rows, copied: how many a scan leaves unread is not known, so they are in no memory of the
 /// server's, which would be free only when the query ends.
@@ -65,14 +66,17 @@ impl TupleValues {
 /// # Safety
 /// `scan` is an index-only scan of ours that is not ended, and `value` is of the index's type, or NULL.
 pub unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
-    // SAFETY: the index has one column. The tuple before belongs to the scan, and the value is not used any more.
+    // SAFETY: the values are as many as the index has columns. The tuple before belongs to the scan, and the value is not used any more.
     unsafe {
         if !(*scan).xs_itup.is_null() {
             pg_sys::pfree((*scan).xs_itup.cast());
             (*scan).xs_itup = std::ptr::null_mut();
         }
-        let mut values = [value];
-        let mut nulls = [value.is_null()];
+        // What is known of the columns before the signature is a hash: nobody asks for their values.
+        let columns = key_columns((*scan).indexRelation);
+        let mut values = vec![pg_sys::Datum::null(); columns];
+        let mut nulls = vec![true; columns];
+        (values[columns - 1], nulls[columns - 1]) = (value, value.is_null());
         // The field is read by itself, since the caller holds the state beside it.
         let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
         let before = pg_sys::MemoryContextSwitchTo(context);

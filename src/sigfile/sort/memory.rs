@@ -1,7 +1,7 @@
 //! Rows in memory.
 
 use bloom_ident_core::sigfile::{Geometry, SignatureRow};
-use bloom_ident_core::sort::order_by_count;
+use bloom_ident_core::sort::{order_by_count, sort_records};
 use bloom_ident_core::{Error, Result};
 
 use super::packed::{self, pack, unpack};
@@ -11,9 +11,9 @@ use crate::pg::check_for_interrupts;
 pub struct RowsInMemory {
     geometry: Geometry,
     words: Vec<u64>,
-    /// Numbers of the rows by popcount, once they are sorted.
+    /// Numbers of the rows by popcount, or by key and popcount, once they are sorted.
     order: Vec<u32>,
-    /// Where in `order` each popcount begins, once they are sorted.
+    /// Where in `order` each popcount begins, once they are sorted. Not where rows have keys.
     first: Vec<u32>,
 }
 
@@ -40,7 +40,9 @@ impl RowsInMemory {
 
     /// Bytes of memory for `rows` rows, sorted.
     pub fn bytes(&self, rows: usize) -> usize {
-        rows * (8 * self.width() + 4) + 4 * self.counts()
+        // Rows with keys are sorted by records of two words.
+        let sorting = if self.geometry.keys { 16 } else { 0 };
+        rows * (8 * self.width() + 4 + sorting) + 4 * self.counts()
     }
 
     /// Length of `first` while the rows are sorted.
@@ -62,7 +64,8 @@ impl RowsInMemory {
                 .map_err(|_| Error::out_of_memory(8 * more))?;
         }
         self.words.extend_from_slice(row.words);
-        self.words.extend_from_slice(&pack(row));
+        let rest = width - self.geometry.stride;
+        self.words.extend_from_slice(&pack(row)[..rest]);
         Ok(())
     }
 
@@ -71,10 +74,13 @@ impl RowsInMemory {
         unpack(&self.geometry, words)
     }
 
-    /// Puts the rows in the order of their popcounts.
+    /// Puts the rows in their order.
     ///
     /// Errors: out of memory.
     fn sort(&mut self) -> Result<()> {
+        if self.geometry.keys {
+            return self.sort_by_key();
+        }
         let popcount = |i| self.row(i as usize).popcount;
         let greatest = self.geometry.null_popcount();
         let (order, first) = order_by_count(self.len() as u32, greatest, popcount, || {
@@ -84,7 +90,24 @@ impl RowsInMemory {
         Ok(())
     }
 
-    /// The same rows in the order of their popcounts.
+    /// Puts the rows in the order of keys and popcounts.
+    ///
+    /// Errors: out of memory.
+    fn sort_by_key(&mut self) -> Result<()> {
+        let n = self.len();
+        let (mut records, mut order) = (Vec::new(), Vec::new());
+        records
+            .try_reserve_exact(n)
+            .and_then(|()| order.try_reserve_exact(n))
+            .map_err(|_| Error::out_of_memory(20 * n))?;
+        records.extend((0..n).map(|i| [self.row(i).order(), i as u64]));
+        sort_records(&mut records, check_for_interrupts);
+        order.extend(records.iter().map(|record| record[1] as u32));
+        self.order = order;
+        Ok(())
+    }
+
+    /// The same rows in their order.
     ///
     /// Errors: out of memory.
     pub fn sorted(mut self) -> Result<RowsInMemory> {
@@ -92,19 +115,19 @@ impl RowsInMemory {
         Ok(self)
     }
 
-    /// A row by its number in the order of popcounts; the rows are sorted.
+    /// A row by its number in their order; the rows are sorted.
     pub fn nth(&self, n: usize) -> SignatureRow<'_> {
         self.row(self.order[n] as usize)
     }
 
-    /// The packed words of all rows, in the order of popcounts; the rows are sorted.
+    /// The packed words of all rows, in their order; the rows are sorted.
     pub fn packed(&self) -> impl Iterator<Item = &[u64]> {
         let width = self.width();
         let rows = self.order.iter().map(|&i| i as usize);
         rows.map(move |i| &self.words[i * width..(i + 1) * width])
     }
 
-    /// The rows of a popcount; the rows are sorted.
+    /// The rows of a popcount; the rows are sorted, and have no keys.
     pub fn of_popcount(&self, popcount: u32) -> impl Iterator<Item = SignatureRow<'_>> {
         let at = popcount as usize;
         let range = self.first[at] as usize..self.first[at + 1] as usize;

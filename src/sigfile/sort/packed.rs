@@ -23,14 +23,15 @@ pub const fn split_tid(word: u64) -> (u64, u32) {
     (word & ((1 << TID_BITS) - 1), (word >> TID_BITS) as u32)
 }
 
-/// Words of a row: its bits, then what [`pack`] makes.
+/// Words of a row: its bits, then what [`pack`] makes, without the key where rows have none.
 pub const fn width(geometry: &Geometry) -> usize {
-    geometry.stride + 2
+    geometry.stride + 2 + geometry.keys as usize
 }
 
-/// What follows the bits of a row: its threshold, then tid and popcount.
-pub fn pack(row: SignatureRow<'_>) -> [u64; 2] {
-    [row.threshold.to_bits(), join_tid(row.tid, row.popcount)]
+/// What follows the bits of a row: its threshold, then tid and popcount, then its key.
+pub fn pack(row: SignatureRow<'_>) -> [u64; 3] {
+    let tid = join_tid(row.tid, row.popcount);
+    [row.threshold.to_bits(), tid, row.key.into()]
 }
 
 /// The row of [`width`] words.
@@ -40,6 +41,7 @@ pub fn unpack<'a>(geometry: &Geometry, words: &'a [u64]) -> SignatureRow<'a> {
     SignatureRow {
         words: &words[..stride],
         threshold: f64::from_bits(words[stride]),
+        key: words.get(stride + 2).map_or(0, |&key| key as u32),
         tid,
         popcount,
     }

@@ -7,14 +7,14 @@ use super::spill::SpilledRows;
 use super::RowsInMemory;
 use crate::pg::check_for_interrupts;
 
-/// Rows sorted by popcount, wherever they are.
+/// Sorted rows, wherever they are.
 pub enum RowRun {
     Memory(RowsInMemory),
     Spilled(SpilledRows),
 }
 
 impl RowRun {
-    /// Passes on the rows of a popcount; called for every popcount, ascending.
+    /// Passes on the rows of a popcount, where rows have no keys; called for every popcount, ascending.
     ///
     /// Errors: those of `to`; a damaged page.
     fn each(
@@ -31,6 +31,14 @@ impl RowRun {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// A row by its place in the run. Of a file it is the next row, and is asked for in turn.
+    fn at(&mut self, place: usize) -> Option<SignatureRow<'_>> {
+        match self {
+            RowRun::Memory(rows) => (place < rows.len()).then(|| rows.nth(place)),
+            RowRun::Spilled(file) => file.next(),
         }
     }
 }
@@ -63,10 +71,13 @@ impl SortedRuns {
         }
     }
 
-    /// Passes on the live rows by popcount. To be called once: afterwards the runs have been read.
+    /// Passes on the live rows in their order: by popcount, or by key and popcount. To be called once: afterwards the runs have been read.
     ///
     /// Errors: those of `to`; a damaged page.
     pub fn each(&mut self, mut to: impl FnMut(SignatureRow<'_>) -> Result<()>) -> Result<()> {
+        if self.geometry.keys {
+            return self.each_by_key(to);
+        }
         for popcount in 0..=self.geometry.null_popcount() {
             for run in &mut self.runs {
                 check_for_interrupts();
@@ -77,6 +88,31 @@ impl SortedRuns {
                     }
                     Ok(())
                 })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where rows have keys.
+    fn each_by_key(&mut self, mut to: impl FnMut(SignatureRow<'_>) -> Result<()>) -> Result<()> {
+        let mut places = vec![0; self.runs.len()];
+        let first = self
+            .runs
+            .iter_mut()
+            .map(|run| run.at(0).map(|row| row.order()));
+        let mut next: Vec<Option<u64>> = first.collect();
+        while let Some(order) = next.iter().flatten().min().copied() {
+            for (i, run) in self.runs.iter_mut().enumerate() {
+                while next[i] == Some(order) {
+                    check_for_interrupts();
+                    let row = run.at(places[i]).filter(|row| row.tid != 0);
+                    row.map_or(Ok(()), &mut to)?;
+                    if let RowRun::Spilled(file) = run {
+                        file.advance();
+                    }
+                    places[i] += 1;
+                    next[i] = run.at(places[i]).map(|row| row.order());
+                }
             }
         }
         Ok(())

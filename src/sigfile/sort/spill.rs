@@ -57,7 +57,8 @@ impl SpilledRows {
         let mut words = std::mem::take(&mut spilled.row);
         SortedRuns::of(geometry, runs).each(|row| {
             words[..geometry.stride].copy_from_slice(row.words);
-            words[geometry.stride..].copy_from_slice(&pack(row));
+            let rest = words.len() - geometry.stride;
+            words[geometry.stride..].copy_from_slice(&pack(row)[..rest]);
             spilled.append(&words);
             Ok(())
         })?;

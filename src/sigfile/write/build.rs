@@ -7,7 +7,7 @@ use super::merge_lock::needs_wal;
 use super::{check_shape, write_segments, IndexRow};
 use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
-use crate::sigfile::class::has_thresholds;
+use crate::sigfile::class::leading;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta;
 use crate::sigfile::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
@@ -96,10 +96,10 @@ unsafe extern "C-unwind" fn add_row(
     alive: bool,
     state: *mut std::ffi::c_void,
 ) {
-    // SAFETY: the server passes `state` on from ambuild, and the values of one column.
+    // SAFETY: the server passes `state` on from ambuild, and the values of the index's columns.
     unsafe {
         let build = &mut *state.cast::<BuildState<'_>>();
-        let new = IndexRow::of(build.meta.thresholds(), *values, *nulls, tid);
+        let new = IndexRow::of(build.index, build.meta.thresholds(), values, nulls, tid);
         build.add(&new, alive);
     }
 }
@@ -122,10 +122,11 @@ pub unsafe extern "C-unwind" fn ambuild(
         if index.blocks() != 0 {
             crate::pg::error::internal!("index \"{}\" already contains data", index.name());
         }
+        leading::check(index);
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
         let mut build = BuildState {
             index,
-            meta: meta::empty(has_thresholds(index)),
+            meta: meta::empty(index),
             rows: Default::default(),
             count: 0,
             only_dead: true,
@@ -194,7 +195,7 @@ pub unsafe extern "C-unwind" fn ambuild(
 pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
     // SAFETY: the server passes an unlogged index that it has just created.
     unsafe {
-        let meta = meta::empty(has_thresholds(SigfileIndex::new(relation)));
+        let meta = meta::empty(SigfileIndex::new(relation));
         write_initial(relation, |words| meta.encode(words));
     }
 }

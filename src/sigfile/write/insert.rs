@@ -9,6 +9,7 @@ use super::{check_shape, maintain, seal, tail_rows, IndexRow, MergeLock};
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
 use crate::sigfile::class::has_thresholds;
+use crate::sigfile::class::leading::leading_columns;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
@@ -38,8 +39,8 @@ fn add(index: SigfileIndex<'_>, table: SigfileTable<'_>, thresholds: bool, new: 
     let part = new.part();
     loop {
         let meta = meta::read(index);
-        if meta.thresholds() != thresholds {
-            let what = "the kind of rows is not that of the operator class";
+        if meta.thresholds() != thresholds || meta.keys() != (leading_columns(index) > 0) {
+            let what = "the kind of rows is not that of the operator classes";
             raise(&index.damaged(META, what));
         }
         check_shape(index, meta.shape(), new);
@@ -127,11 +128,11 @@ pub unsafe extern "C-unwind" fn aminsert(
     _info: *mut pg_sys::IndexInfo,
 ) -> bool {
     INSERTIONS.set(INSERTIONS.get() + 1);
-    // SAFETY: the server passes one value, and relations that it keeps open.
+    // SAFETY: the server passes a value for each column, and relations that it keeps open.
     unsafe {
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));
         let thresholds = has_thresholds(index);
-        let new = IndexRow::of(thresholds, *values, *nulls, tid);
+        let new = IndexRow::of(index, thresholds, values, nulls, tid);
         let on_page = add(index, table, thresholds, &new);
         let entered = count_of_statement(index);
         if on_page == 1 || on_page.is_multiple_of(EVERY) {

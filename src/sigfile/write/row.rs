@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::tid::Tid;
+use crate::sigfile::class::leading;
 use crate::sigfile::page::{self, SigfileIndex};
 use crate::types::{Bloom, BloomQuery};
 
@@ -19,23 +20,29 @@ pub struct IndexRow {
     pub popcount: u32,
     /// 0 where rows have none.
     pub threshold: f64,
+    /// Hash of the columns before the signature, 0 without any.
+    pub key: u32,
     pub tid: Tid,
 }
 
 impl IndexRow {
-    /// A value of the index, as the server passes it. `thresholds`: the values are queries.
+    /// The values of the index for a row, as the server passes them. `thresholds`: the last of them are queries.
     ///
     /// # Safety
-    /// `value` is of the index's type unless it is NULL, and `tid` points to a tid.
+    /// `values` and `nulls` are one for each column of the index, of the columns' types, and `tid` points to a tid.
     pub unsafe fn of(
+        index: SigfileIndex<'_>,
         thresholds: bool,
-        value: pg_sys::Datum,
-        is_null: bool,
+        values: *const pg_sys::Datum,
+        nulls: *const bool,
         tid: pg_sys::ItemPointer,
     ) -> IndexRow {
-        // SAFETY: the caller passes a tid, and a value of the type that the class is for.
+        // SAFETY: the caller passes a tid, and values of the types that the classes are for.
         unsafe {
             let tid = Tid::from(*tid);
+            let key = leading::key(index, values, nulls);
+            let last = leading::leading_columns(index);
+            let (value, is_null) = (*values.add(last), *nulls.add(last));
             if is_null {
                 let geometry = Geometry::new(page::PAGE_WORDS, 1, false).or_raise();
                 return IndexRow {
@@ -43,6 +50,7 @@ impl IndexRow {
                     words: vec![0; geometry.stride],
                     popcount: geometry.null_popcount(),
                     threshold: 0.0,
+                    key,
                     tid,
                 };
             }
@@ -64,6 +72,7 @@ impl IndexRow {
                 words,
                 popcount,
                 threshold,
+                key,
                 tid,
             }
         }
@@ -84,6 +93,7 @@ impl IndexRow {
             words: &self.words,
             popcount: self.popcount,
             threshold: self.threshold,
+            key: self.key,
             tid: self.tid.stored(),
         }
     }

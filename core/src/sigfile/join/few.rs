@@ -63,6 +63,7 @@ impl FewRows {
             words: self.words(i),
             popcount: self.popcounts[i],
             threshold: 0.0,
+            key: 0,
             tid: self.numbers[i],
         })
     }
@@ -253,6 +254,7 @@ mod tests {
                 popcount: words.iter().map(|w| w.count_ones()).sum(),
                 words: &words,
                 threshold: 0.0,
+                key: 0,
                 tid: first + i as u64,
             };
             rows.push(row).unwrap();

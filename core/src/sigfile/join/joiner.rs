@@ -43,8 +43,12 @@ pub struct Joiner<'a> {
 
 impl<'a> Joiner<'a> {
     /// Rows outside of `folds` are not found. Any threshold will do; NaN finds nothing.
+    ///
+    /// # Panics
+    /// If rows have keys: they are not in the order of their popcounts then.
     pub fn new(segment: &'a Segment, folds: &'a Folds, threshold: f64) -> Joiner<'a> {
         let geometry = &segment.geometry;
+        assert!(!geometry.keys, "rows with keys are joined key by key");
         Joiner {
             segment,
             folds,

@@ -89,6 +89,22 @@ impl Meta {
     ///
     /// Errors: shorter pages.
     pub fn new(page_words: usize, identity: u64, thresholds: bool) -> Result<Meta> {
+        Meta::of(page_words, identity, Geometry::new, thresholds)
+    }
+
+    /// The same for an index whose rows have keys.
+    ///
+    /// Errors: shorter pages.
+    pub fn keyed(page_words: usize, identity: u64, thresholds: bool) -> Result<Meta> {
+        Meta::of(page_words, identity, Geometry::keyed, thresholds)
+    }
+
+    fn of(
+        page_words: usize,
+        identity: u64,
+        geometry: fn(usize, u32, bool) -> Result<Geometry>,
+        thresholds: bool,
+    ) -> Result<Meta> {
         if page_words < LEAST_WORDS {
             return Err(Error::new(
                 ErrorKind::LimitExceeded,
@@ -109,8 +125,8 @@ impl Meta {
             bases: FIRST_GENERATIONS,
             shape: 0,
             geometries: [
-                Geometry::new(page_words, 0, thresholds)?,
-                Geometry::new(page_words, 1, false)?,
+                geometry(page_words, 0, thresholds)?,
+                geometry(page_words, 1, false)?,
             ],
         })
     }
@@ -126,7 +142,7 @@ impl Meta {
     pub fn set_shape(&mut self, shape: u64) -> Result<()> {
         let [geometry, _] = &mut self.geometries;
         let bits = Shape::of_tag(shape).m();
-        *geometry = Geometry::new(geometry.page_words, bits, geometry.thresholds)?;
+        *geometry = geometry.with_bits(bits)?;
         self.shape = shape;
         Ok(())
     }
@@ -134,6 +150,11 @@ impl Meta {
     /// Whether rows have thresholds of their own.
     pub fn thresholds(&self) -> bool {
         self.geometry(Part::Signatures).thresholds
+    }
+
+    /// Whether rows have keys: the index has columns before the signature.
+    pub fn keys(&self) -> bool {
+        self.geometry(Part::Signatures).keys
     }
 
     /// How rows of a part lie on pages.

@@ -2,7 +2,7 @@
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | magic (u32), format version (u16), flags (u16): 1 if rows have thresholds |
+//! | 0 | magic (u32), format version (u16), flags (u16): 1 if rows have thresholds, and 2 if they have keys |
 //! | 1 | identity: a random number, so that what a session remembers of an index is not taken for another's |
 //! | 2 | shape of the signatures, as their first eight bytes; 0 as long as there is no row |
 //! | 3 | generation of the next segment |
@@ -53,7 +53,8 @@ fn check_format(version: u16, shape: u64) -> Result<()> {
 impl Meta {
     /// Writes what [`Meta::check_size`] has found to fit to the content of a page.
     pub fn encode(&self, words: &mut [u64]) {
-        words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | u64::from(self.thresholds()) << 48;
+        let flags = u64::from(self.thresholds()) | u64::from(self.keys()) << 1;
+        words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | flags << 48;
         words[1] = self.identity;
         words[2] = self.shape;
         words[3] = self.next_generation;
@@ -120,7 +121,7 @@ impl Meta {
         let (merges, stock) = (counts as u16, (counts >> 16) as usize);
         let [with, without] = Part::ALL.map(tail);
         if magic != MAGIC
-            || flags > 1
+            || flags > 3
             || entries.clone().any(|w| w[3] > 1)
             || segments > MAX_SEGMENTS
             || free > MAX_FREE
@@ -131,10 +132,15 @@ impl Meta {
             || tails.1 > without.len()
             || stock > MAX_STOCK
             || (merges > 0 && work == BLOCK)
-            || (first && (words[6], words[7]) != (0, 0))
+            || (first && ((words[6], words[7]) != (0, 0) || flags > 1))
         {
             return impossible();
         }
+        let thresholds = flags & 1 == 1;
+        let empty = match flags & 2 {
+            0 => Meta::new(words.len(), words[1], thresholds)?,
+            _ => Meta::keyed(words.len(), words[1], thresholds)?,
+        };
         let mut meta = Meta {
             next_generation: words[3],
             segments: entries.take(segments).map(read_segment).collect(),
@@ -143,7 +149,7 @@ impl Meta {
             sealed: words[7],
             free: lists.take(free).map(read_list).collect(),
             tails: [with[..tails.0].to_vec(), without[..tails.1].to_vec()],
-            ..Meta::new(words.len(), words[1], flags == 1)?
+            ..empty
         };
         if !first {
             let marks = &words[MARKS_AT..BASES_AT];

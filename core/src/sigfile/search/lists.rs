@@ -46,6 +46,8 @@ pub(super) struct OwnList {
 #[derive(Debug, Default)]
 pub(super) struct OwnLists {
     pub found: Vec<OwnList>,
+    /// Whether only rows that are wanted count.
+    pub narrow: bool,
     rows: Vec<u32>,
     /// Values that wait for their pages.
     waiting: Vec<(usize, u32, Range<u32>)>,
@@ -85,7 +87,10 @@ impl OwnLists {
             let mut len = 0;
             for number in numbers {
                 let page = postings.page(number, pages.page(number)?)?;
-                let list = page.find(value).map_err(|e| e.on_page(number))?;
+                let mut list = page.find(value).map_err(|e| e.on_page(number))?;
+                if self.narrow {
+                    list = list.within(within.clone());
+                }
                 len += list.len();
                 if len <= KEPT {
                     append(&list, within, &mut self.rows)?;

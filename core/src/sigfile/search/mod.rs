@@ -9,6 +9,7 @@ use std::ops::Range;
 use self::lists::{OwnLists, Probe};
 use super::budget::{SearchPlan, SearchSteps};
 use super::chunk::MAX_CHUNKS;
+use super::keys::Within;
 use super::pages::Pages;
 use super::query::Query;
 use super::segment::Segment;
@@ -52,7 +53,8 @@ const REPEATED: f64 = 0.125;
 type Radii = [u16; MAX_CHUNKS];
 
 impl Search {
-    /// Reads posting lists as far as that is cheaper than scanning. `steps` are those of the segment.
+    /// Reads posting lists as far as that is cheaper than scanning. `steps` are those of the segment. Where rows have keys and one is
+    /// given, only rows of that key are wanted; some others can be found, too.
     ///
     /// Errors: out of memory; a damaged page.
     pub fn start(
@@ -60,18 +62,21 @@ impl Search {
         segment: &Segment,
         steps: &SearchSteps,
         query: &Query,
+        key: Option<u32>,
         pages: &mut impl Pages,
     ) -> Result<()> {
         self.candidates.clear();
         (self.done, self.awaited) = (0, 0);
-        let chosen = steps.plan(segment, query);
+        let within = segment.within(query, key);
+        let chosen = steps.plan(segment, query, &within);
         self.scanned = chosen.scanned.clone();
         if chosen.steps == 0 {
             return Ok(());
         }
         self.space.own.clear();
         if chosen.steps <= steps.first().count() {
-            if let Some(needed) = self.choose_lists(segment, steps, query, &chosen, pages)? {
+            let needed = self.choose_lists(segment, steps, query, (&chosen, &within), pages)?;
+            if let Some(needed) = needed {
                 let mut radii = [0; MAX_CHUNKS];
                 for list in &self.space.own.found {
                     radii[list.chunk] = 1;
@@ -79,7 +84,7 @@ impl Search {
                 return self.probe(segment, query, &chosen, &radii, needed, pages);
             }
         }
-        let chosen = self.plan_by_lists(segment, steps, query, pages)?;
+        let chosen = self.plan_by_lists(segment, steps, query, &within, pages)?;
         self.scanned = chosen.scanned.clone();
         let mut radii = [0; MAX_CHUNKS];
         for &chunk in &self.space.order[..chosen.steps] {
@@ -98,10 +103,11 @@ impl Search {
         segment: &Segment,
         steps: &SearchSteps,
         query: &Query,
-        chosen: &SearchPlan,
+        (chosen, within): (&SearchPlan, &Within),
         pages: &mut impl Pages,
     ) -> Result<Option<usize>> {
         let own = &mut self.space.own;
+        own.narrow = within.share < 1.0;
         let (wanted, within) = (chosen.steps, &chosen.probed);
         let mut chunks = steps.first();
         own.look_up(segment, query, chunks.by_ref().take(wanted), within, pages)?;
@@ -136,19 +142,20 @@ impl Search {
         segment: &Segment,
         steps: &SearchSteps,
         query: &Query,
+        within: &Within,
         pages: &mut impl Pages,
     ) -> Result<SearchPlan> {
         let own = &mut self.space.own;
         let chunks = segment.postings.len();
-        let (lo, hi) = query.window().unwrap_or((1, 0));
         own.clear();
-        own.look_up(segment, query, 0..chunks, &segment.range(lo, hi), pages)?;
+        own.narrow = within.share < 1.0;
+        own.look_up(segment, query, 0..chunks, &within.rows, pages)?;
         let mut lengths = [0; MAX_CHUNKS];
         for list in &own.found {
             lengths[list.chunk] = list.len;
         }
         let order = &mut self.space.order;
-        Ok(steps.plan_with(segment, query, &lengths[..chunks], order))
+        Ok(steps.plan_with(segment, query, within, &lengths[..chunks], order))
     }
 
     /// Finds the candidates within these radii, which have to be in `needed` lists: where that is more than one, no radius is greater
@@ -208,11 +215,11 @@ impl Search {
         Ok(())
     }
 
-    /// Begins to look at every row of the segment, by `PageWork::Range`.
-    pub fn start_everything(&mut self, segment: &Segment) {
+    /// Begins to look at every row of the segment, or of a key, by `PageWork::Range`.
+    pub fn start_everything(&mut self, segment: &Segment, key: Option<u32>) {
         self.candidates.clear();
         (self.done, self.awaited) = (0, 0);
-        self.scanned = 0..segment.rows;
+        self.scanned = segment.rows_of(key);
     }
 
     /// Rows that the chunks gave.

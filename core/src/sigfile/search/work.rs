@@ -41,8 +41,10 @@ impl PageWork<'_> {
                     segment.check_popcounts(number, page, from, to)?;
                 }
                 match of {
-                    Some(_) => query.scan(page, from, to, check),
-                    None => query.scan_mixed(page, from, to, check),
+                    Some(_) if is_within(page, from, to, query) => {
+                        query.scan(page, from, to, check)
+                    }
+                    _ => query.scan_mixed(page, from, to, check),
                 }
             }
             PageWork::Rows(rows) => {
@@ -65,4 +67,17 @@ impl PageWork<'_> {
             (Some(e), None) => Err(e),
         }
     }
+}
+
+/// Whether no row among `from..to` of a page of a segment has other popcounts than the query can find: their order says it.
+fn is_within(page: &RowPage<'_>, from: usize, to: usize, query: &Query) -> bool {
+    if !page.geometry().keys {
+        return true;
+    }
+    let Some((lo, hi)) = query.window().filter(|_| from < to) else {
+        return false;
+    };
+    let last = to - 1;
+    let popcounts = page.popcounts();
+    page.key(from) == page.key(last) && popcounts[from] >= lo && popcounts[last] <= hi
 }

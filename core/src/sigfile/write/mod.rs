@@ -1,8 +1,9 @@
-//! Writing a segment: rows in the order of their popcounts, then the posting lists of each chunk.
+//! Writing a segment: rows in the order of their popcounts, or of key and popcount where they have keys, then the posting lists of each chunk.
 //!
 //! Memory: a chunk's postings are sorted in what the caller allows; where they do not fit, the rows are
 //! read once for each part of the postings that does.
 
+mod counts;
 mod measure;
 mod sorter;
 
@@ -13,6 +14,7 @@ use super::rows::{Geometry, RowPageMut, SignatureRow};
 use super::segment::{Postings, Segment, MEASURED};
 use crate::{Error, ErrorKind, Result};
 
+pub use counts::RowCounts;
 pub use measure::measure;
 pub use sorter::PostingSorter;
 
@@ -41,8 +43,8 @@ pub struct Writer<S> {
     store: S,
     page: Vec<u64>,
     rows: u32,
-    first: Vec<u32>,
-    last_popcount: u32,
+    counts: RowCounts,
+    last: u64,
     least_threshold: f64,
     frequencies: Frequencies,
 }
@@ -55,14 +57,14 @@ impl<S: PageStore> Writer<S> {
             store,
             page: vec![0; geometry.page_words],
             rows: 0,
-            first: Vec::new(),
-            last_popcount: 0,
+            counts: RowCounts::new(&geometry),
+            last: 0,
             least_threshold: f64::INFINITY,
             frequencies: Frequencies::new(geometry.bits),
         }
     }
 
-    /// Adds a row; popcounts never descend. This is the last gate: what is wrong with a row is not copied.
+    /// Adds a row; popcounts never descend, nor do keys, which come first. This is the last gate: what is wrong with a row is not copied.
     ///
     /// Errors: more rows than a segment can hold; a row that cannot be, or comes too late.
     pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {
@@ -73,14 +75,19 @@ impl<S: PageStore> Writer<S> {
             ));
         }
         row.check(&self.geometry)?;
-        if row.popcount < self.last_popcount {
+        let order = if self.geometry.keys {
+            row.order()
+        } else {
+            row.popcount.into()
+        };
+        if order < self.last {
             return Err(Error::damaged(format!(
                 "a row of popcount {} comes behind one of {}",
-                row.popcount, self.last_popcount
+                row.popcount, self.last as u32
             )));
         }
-        self.last_popcount = row.popcount;
-        self.first.resize(row.popcount as usize + 1, self.rows);
+        self.last = order;
+        self.counts.add(order);
         if row.popcount <= self.geometry.bits {
             self.least_threshold = self.least_threshold.min(row.threshold);
             if self.rows.is_multiple_of(SAMPLE_STEP) && self.rows / SAMPLE_STEP < SAMPLE {
@@ -114,8 +121,7 @@ impl<S: PageStore> Writer<S> {
         if self.rows > 0 {
             self.flush();
         }
-        self.first
-            .resize(self.geometry.null_popcount() as usize + 2, self.rows);
+        let (first, begins) = self.counts.finish();
         let mut segment = Segment {
             geometry: self.geometry,
             rows: self.rows,
@@ -124,7 +130,8 @@ impl<S: PageStore> Writer<S> {
             } else {
                 0.0
             },
-            first: self.first,
+            first,
+            begins,
             postings: Vec::new(),
         };
         let present = segment.present();

@@ -1,10 +1,11 @@
 //! The end of a merge: the description is written, and the segment takes the place of its sources by one change of the metapage.
 
+use bloom_ident_core::sigfile::keys::PageOrders;
 use bloom_ident_core::sigfile::merging::encode;
 use bloom_ident_core::sigfile::meta::MAX_STOCK;
 use bloom_ident_core::sigfile::segment::{Postings, MEASURED};
 use bloom_ident_core::sigfile::words::split;
-use bloom_ident_core::sigfile::write::measure;
+use bloom_ident_core::sigfile::write::{measure, RowCounts};
 use bloom_ident_core::sigfile::{Meta, Pages, Part, Segment, SegmentEntry};
 use bloom_ident_core::Result;
 
@@ -103,6 +104,7 @@ impl MergeStep<'_, '_> {
         let merge = &self.merge;
         let geometry = self.meta.geometry(merge.part);
         let mut next_page = merge.row_pages(&geometry);
+        let (first, begins) = self.order_of_rows()?;
         let mut segment = Segment {
             geometry,
             rows: merge.rows,
@@ -111,7 +113,8 @@ impl MergeStep<'_, '_> {
             } else {
                 0.0
             },
-            first: self.first_rows()?,
+            first,
+            begins,
             postings: Vec::new(),
         };
         for merged in &merge.chunks {
@@ -128,6 +131,29 @@ impl MergeStep<'_, '_> {
             measure(&mut segment, &mut self.pages())?;
         }
         Ok(segment)
+    }
+
+    /// What the description tells of the order of rows.
+    ///
+    /// Errors: a damaged page.
+    fn order_of_rows(&self) -> Result<(Vec<u32>, PageOrders)> {
+        let (rows, geometry) = (self.row_set(), self.row_set().geometry);
+        if !geometry.keys {
+            return Ok((self.first_rows()?, PageOrders::default()));
+        }
+        let mut counts = RowCounts::new(&geometry);
+        let mut pages = self.pages();
+        for number in 0..geometry.pages(rows.rows) {
+            let page = rows.page(number, pages.page(number)?)?;
+            for i in 0..page.len() {
+                if page.popcounts()[i] > geometry.null_popcount() {
+                    page.checked(i)?;
+                }
+                counts.add(page.order(i));
+            }
+            pages.tick();
+        }
+        Ok(counts.finish())
     }
 
     /// The first row of at least so many bits, for 0 to bits + 2. Only pages on which a popcount begins are read.

@@ -6,6 +6,7 @@ mod begin;
 mod end;
 mod list;
 mod partial;
+mod places;
 mod postings;
 mod rows;
 mod sources;

@@ -31,7 +31,7 @@ pub struct PartialSort {
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptSort {
     sort: Option<PartialSort>,
     idle: u32,
     /// Index, merge and pages written of one that another process was seen to be at, and the rows that had been entered then.
@@ -39,7 +39,7 @@ struct Kept {
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = RefCell::default();
+    static KEPT: RefCell<KeptSort> = RefCell::default();
 }
 
 impl PartialSort {

@@ -1,10 +1,11 @@
 //! The rows of a merge.
 
 use bloom_ident_core::sigfile::chunk::{Chunk, Frequencies, MIN_ROWS};
-use bloom_ident_core::sigfile::merging::{MergedChunk, Phase, RowPosition};
+use bloom_ident_core::sigfile::merging::{MergedChunk, Phase};
 use bloom_ident_core::sigfile::{Pages, Part, RowPageMut};
 use bloom_ident_core::Result;
 
+use super::places::RowPlaces;
 use super::sources::{segments, RowSources};
 use super::MergeStep;
 use crate::sigfile::page::PageKind;
@@ -22,47 +23,35 @@ impl MergeStep<'_, '_> {
         let mut sources = RowSources::new(index, &self.meta, &self.merge, &segments)?;
         let geometry = self.meta.geometry(self.merge.part);
         let mut page = vec![0; geometry.page_words];
-        let (mut rows, mut first, mut least) = (0, 0, f64::INFINITY);
+        let (mut rows, mut about, mut least) = (0, 0, f64::INFINITY);
         let mut pages = 0;
-        let RowPosition {
-            mut popcount,
-            mut source,
-            mut row,
-        } = self.merge.position;
-        while popcount <= geometry.null_popcount() {
-            if source as usize == sources.len() {
-                (popcount, source) = (popcount + 1, 0);
-                continue;
-            }
-            if row == sources.count(source as usize, popcount) {
-                (source, row) = (source + 1, 0);
-                continue;
-            }
+        let mut from = RowPlaces::new(&mut sources, self.merge.position)?;
+        while let Some(position) = from.next(&mut sources)? {
             self.turn();
-            let next = sources.row(source as usize, popcount, row)?;
-            row += 1;
+            let next = sources.row(position.source as usize, from.place)?;
+            from.pass();
             if next.tid == 0 {
                 continue;
             }
             // This is the last gate: what is wrong with a row is not copied.
             next.check(&geometry)?;
             if rows == 0 {
-                first = popcount;
+                about = if geometry.keys {
+                    next.key
+                } else {
+                    next.popcount
+                };
             }
-            if popcount < geometry.null_popcount() {
+            if next.popcount < geometry.null_popcount() {
                 least = least.min(next.threshold);
             }
             RowPageMut::new(geometry, &mut page).push(next);
             rows += 1;
             if rows == geometry.capacity as u32 {
-                self.write(PageKind::Rows, first, |to| to.copy_from_slice(&page))?;
+                self.write(PageKind::Rows, about, |to| to.copy_from_slice(&page))?;
                 self.merge.rows += rows;
                 self.merge.least_threshold = self.merge.least_threshold.min(least);
-                self.merge.position = RowPosition {
-                    popcount,
-                    source,
-                    row,
-                };
+                self.merge.position = from.position();
                 page.fill(0);
                 (rows, least) = (0, f64::INFINITY);
                 pages += 1;
@@ -72,15 +61,11 @@ impl MergeStep<'_, '_> {
             }
         }
         if rows > 0 {
-            self.write(PageKind::Rows, first, |to| to.copy_from_slice(&page))?;
+            self.write(PageKind::Rows, about, |to| to.copy_from_slice(&page))?;
             self.merge.rows += rows;
             self.merge.least_threshold = self.merge.least_threshold.min(least);
         }
-        self.merge.position = RowPosition {
-            popcount,
-            source: 0,
-            row: 0,
-        };
+        self.merge.position = from.position();
         drop(sources);
         self.choose_chunks()
     }

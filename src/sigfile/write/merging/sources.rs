@@ -1,9 +1,10 @@
-//! What a merge reads: rows by popcount, of segments and of the beginning of a tail.
+//! What a merge reads: rows in order, of segments and of the beginning of a tail.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use bloom_ident_core::sigfile::{Geometry, Meta, Pages, RowPage, SegmentMerge, SignatureRow};
-use bloom_ident_core::sort::order_by_count;
+use bloom_ident_core::sort::{order_by_count, sort_records};
 use bloom_ident_core::{Error, Result};
 
 use crate::sigfile::page::SigfileIndex;
@@ -15,9 +16,48 @@ struct SegmentSource<'a> {
     description: &'a SegmentDescription,
     page: Option<u32>,
     words: Vec<u64>,
+    /// Rows of one popcount, and that, where rows have no keys.
+    run: (Range<u32>, u32),
 }
 
 impl SegmentSource<'_> {
+    /// What a row is sorted by; `None` behind the last row.
+    ///
+    /// Errors: a damaged page.
+    fn order(&mut self, row: u32) -> Result<Option<u64>> {
+        let segment = &self.description.segment;
+        if row >= segment.rows {
+            return Ok(None);
+        }
+        if !segment.geometry.keys {
+            if !self.run.0.contains(&row) {
+                let popcount = segment.popcount_of(row);
+                self.run = (segment.range(popcount, popcount), popcount);
+            }
+            return Ok(Some(self.run.1.into()));
+        }
+        self.row(row).map(|row| Some(row.order()))
+    }
+
+    /// The first row that is not before an order.
+    ///
+    /// Errors: a damaged page.
+    fn place(&mut self, order: u64) -> Result<u32> {
+        let segment = &self.description.segment;
+        if !segment.geometry.keys {
+            let first = segment.first.get(order as usize).copied();
+            return Ok(first.unwrap_or(segment.rows));
+        }
+        let (capacity, rows) = (segment.geometry.capacity as u32, segment.rows);
+        let page = segment.begins.before(order) as u64;
+        let end = ((page + 1) * u64::from(capacity)).min(rows.into()) as u32;
+        let mut row = page as u32 * capacity;
+        while row < end && self.order(row)?.is_some_and(|here| here < order) {
+            row += 1;
+        }
+        Ok(row)
+    }
+
     /// A row by its number in the segment.
     ///
     /// Errors: a damaged page.
@@ -37,65 +77,65 @@ impl SegmentSource<'_> {
     }
 }
 
-/// The beginning of a tail, its rows in the order of their popcounts. Only their order is remembered: a row may be marked dead at any
-/// time.
+/// The beginning of a tail, its rows in order. Only the order is remembered: a row may be marked dead at any time.
 struct TailSource<'a> {
     index: SigfileIndex<'a>,
     geometry: Geometry,
     pages: TailBlocks,
-    /// Numbers of the rows by popcount: page · capacity + place.
-    order: Vec<u32>,
-    /// Where in `order` each popcount begins.
-    first: Vec<u32>,
+    /// For each row, in order: [`SignatureRow::order`], and its number, page · capacity + place.
+    rows: Vec<[u64; 2]>,
     words: Vec<u64>,
 }
 
 impl<'a> TailSource<'a> {
     fn new(index: SigfileIndex<'a>, geometry: Geometry, pages: TailBlocks) -> Result<Self> {
         let capacity = geometry.capacity;
+        let mut rows = Vec::new();
+        let most = pages.len() * capacity;
+        rows.try_reserve_exact(most)
+            .map_err(|_| Error::out_of_memory(size_of::<[u64; 2]>() * most))?;
         // A page that was closed before it was full lacks some.
-        let missing = geometry.null_popcount() + 1;
-        let mut popcounts = vec![missing; pages.len() * capacity];
-        for (i, page) in pages.shared(index, geometry).enumerate() {
+        for (number, page) in pages.shared(index, geometry).enumerate() {
             let page = page?;
-            let rows = page.checked_rows()?;
-            popcounts[i * capacity..][..rows.len()].copy_from_slice(rows.popcounts());
+            let here = page.checked_rows()?;
+            let first = number * capacity;
+            rows.extend((0..here.len()).map(|i| [here.order(i), (first + i) as u64]));
         }
-        let (order, first) = order_by_count(
-            popcounts.len() as u32,
-            missing,
-            |i| popcounts[i as usize],
-            || (),
-        )?;
+        if geometry.keys {
+            sort_records(&mut rows, || ());
+        } else {
+            let (n, most) = (rows.len() as u32, geometry.null_popcount());
+            let popcount = |i: u32| rows[i as usize][0] as u32;
+            let (order, _) = order_by_count(n, most, popcount, || ())?;
+            rows = order.into_iter().map(|i| rows[i as usize]).collect();
+        }
         Ok(TailSource {
             index,
             geometry,
             pages,
-            order,
-            first,
+            rows,
             words: Vec::new(),
         })
     }
 
-    fn row(&mut self, popcount: u32, i: u32) -> Result<SignatureRow<'_>> {
-        let number = self.order[(self.first[popcount as usize] + i) as usize] as usize;
+    /// A row by its place in the order.
+    fn row(&mut self, place: u32) -> Result<SignatureRow<'_>> {
+        let [order, number] = self.rows[place as usize];
         let (page, at) = (
-            number / self.geometry.capacity,
-            number % self.geometry.capacity,
+            number as usize / self.geometry.capacity,
+            number as usize % self.geometry.capacity,
         );
         let page = self.pages.read(self.index, self.geometry, page)?;
         let row = page.rows()?.checked(at).map_err(|e| page.locate(e))?;
-        if row.popcount != popcount {
+        if row.order() != order {
             return Err(page.locate(Error::damaged(format!("row {at} has changed"))));
         }
         self.words.clear();
         self.words.extend_from_slice(row.words);
-        let (threshold, tid) = (row.threshold, row.tid);
+        let row = SignatureRow { words: &[], ..row };
         Ok(SignatureRow {
             words: &self.words,
-            popcount,
-            threshold,
-            tid,
+            ..row
         })
     }
 }
@@ -142,6 +182,7 @@ impl<'a> RowSources<'a> {
                 description,
                 page: None,
                 words: Vec::new(),
+                run: (0..0, 0),
             }))
         };
         let mut sources: Vec<RowSource<'a>> = segments.iter().map(of).collect();
@@ -162,24 +203,33 @@ impl<'a> RowSources<'a> {
         self.0.len()
     }
 
-    /// The rows of a popcount in a source, dead ones among them: as many in each step.
-    pub fn count(&self, source: usize, popcount: u32) -> u32 {
-        match &self.0[source] {
-            RowSource::Segment(s) => s.description.segment.range(popcount, popcount).len() as u32,
-            RowSource::Tail(t) => t.first[popcount as usize + 1] - t.first[popcount as usize],
+    /// The order of a row of a source by its place there, dead ones counted; `None` behind the last.
+    ///
+    /// Errors: a damaged page.
+    pub fn order(&mut self, source: usize, place: u32) -> Result<Option<u64>> {
+        match &mut self.0[source] {
+            RowSource::Segment(s) => s.order(place),
+            RowSource::Tail(t) => Ok(t.rows.get(place as usize).map(|row| row[0])),
         }
     }
 
-    /// One of these rows.
+    /// The place of the first row in a source that is not before an order.
     ///
     /// Errors: a damaged page.
-    pub fn row(&mut self, source: usize, popcount: u32, i: u32) -> Result<SignatureRow<'_>> {
+    pub fn place(&mut self, source: usize, order: u64) -> Result<u32> {
         match &mut self.0[source] {
-            RowSource::Segment(s) => {
-                let first = s.description.segment.range(popcount, popcount).start;
-                s.row(first + i)
-            }
-            RowSource::Tail(t) => t.row(popcount, i),
+            RowSource::Segment(s) => s.place(order),
+            RowSource::Tail(t) => Ok(t.rows.partition_point(|row| row[0] < order) as u32),
+        }
+    }
+
+    /// A row of a source by its place.
+    ///
+    /// Errors: a damaged page.
+    pub fn row(&mut self, source: usize, place: u32) -> Result<SignatureRow<'_>> {
+        match &mut self.0[source] {
+            RowSource::Segment(s) => s.row(place),
+            RowSource::Tail(t) => t.row(place),
         }
     }
 }
