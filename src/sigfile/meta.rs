@@ -2,7 +2,7 @@
 //!
 //! A process that holds the merge lock (the heavyweight lock on block 0) may publish segments, and take blocks from the free
 //! lists. A process that holds the metapage's buffer locked exclusively may lengthen a tail, and needs no merge lock: that is
-//! why a tail page never comes from a free list.
+//! why a tail page comes from the stock on the metapage, and never from a free list.
 
 use bloom_ident_core::sigfile::Meta;
 use bloom_ident_core::{Error, ErrorKind};

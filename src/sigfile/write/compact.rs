@@ -6,7 +6,7 @@ use bloom_ident_core::sigfile::{merge_policy, posting, Meta, Part, RowPageMut};
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
-use super::maintain::{is_starved, tail_rows};
+use super::maintain::{is_starved, tail_rows, too_many};
 use super::merging::{MergeSources, MergeStepSize};
 use super::MergeLock;
 use crate::sigfile::meta;
@@ -83,7 +83,8 @@ impl Compaction<'_> {
             let lock = self.lock();
             let meta = meta::read(self.index);
             let merges = lock.merges(&meta)?;
-            let waits = !self.all && lock.reusable(&meta) == 0;
+            let few = !self.all && !too_many(&meta, 0);
+            let waits = few && lock.reusable(&meta) == 0;
             let next = merges.iter().min_by_key(|merge| merge.expected_rows);
             let Some(merge) =
                 next.filter(|m| m.tail > 0 || !(waits && is_starved(&lock, &meta, m.part)))
@@ -97,7 +98,8 @@ impl Compaction<'_> {
     /// Whether there is space for a merge. While old snapshots keep what was replaced, another one would only add to it.
     fn may(&self, lock: &MergeLock<'_>, sources: &MergeSources) -> bool {
         let meta = meta::read(self.index);
-        if self.all || sources.segments.is_empty() || !is_starved(lock, &meta, sources.part) {
+        let needed = self.all || too_many(&meta, 0);
+        if needed || sources.segments.is_empty() || !is_starved(lock, &meta, sources.part) {
             return true;
         }
         let rows = meta.segments_of(sources.part);

@@ -122,10 +122,11 @@ impl<'r> MergeLock<'r> {
     /// Whether an old snapshot keeps replaced pages from being used again: those that were replaced more than `rows` rows ago.
     pub fn is_starved(&self, meta: &Meta, rows: u64) -> bool {
         let now = meta.entered();
-        // Where no transaction has begun since, nobody can tell.
+        // Where no transaction has begun since, nobody can tell, except of this transaction.
         let next = next_transaction();
-        let old =
-            |list: &&FreeList| now >= list.entered.saturating_add(rows) && list.horizon < next;
+        let own = own_transaction();
+        let kept = |list: &FreeList| list.horizon < next || (own != 0 && own < list.horizon);
+        let old = |list: &&FreeList| now >= list.entered.saturating_add(rows) && kept(list);
         let mut lists = meta.free.iter().filter(old);
         lists.any(|list| !self.is_past(list.horizon))
     }
@@ -286,6 +287,12 @@ impl<'r> MergeLock<'r> {
         let used = in_use(index, &meta, total, true)?;
         self.give_back(used.unclaimed().collect())
     }
+}
+
+/// 0 for a transaction that has changed nothing yet.
+fn own_transaction() -> u64 {
+    // SAFETY: a state of this process.
+    unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value
 }
 
 fn next_transaction() -> u64 {

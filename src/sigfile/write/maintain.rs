@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use bloom_ident_core::sigfile::merge_policy::{Choice, Sizes};
-use bloom_ident_core::sigfile::merging::{SegmentMerge, MAX_SOURCES};
+use bloom_ident_core::sigfile::merging::{SegmentMerge, MAX_MERGES, MAX_SOURCES};
 use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::{ErrorKind, Result};
 use pgrx::pg_sys;
@@ -61,7 +61,7 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> R
     let mut pages = PAGES;
     for merge in merges {
         // Without space of its own a merge waits, unless rows wait for it, or segments have become too many.
-        let few = meta.segments.len() < MANY;
+        let few = !too_many(&meta, 0);
         if starved && few && merge.tail == 0 && lock.reusable(&meta) == 0 {
             continue;
         }
@@ -76,7 +76,12 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> R
     Ok(())
 }
 
-/// Seals a tail that has no room for another page.
+/// Whether there are so many segments, with those that so many merges will add, that they are merged even without space for it.
+pub fn too_many(meta: &Meta, merges: usize) -> bool {
+    meta.segments.len() + merges >= MANY
+}
+
+/// Seals a tail that has no room for another page. Segments that have become too many are merged before.
 ///
 /// Errors: damage; out of memory; no space left.
 pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
@@ -85,13 +90,32 @@ pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
     if meta.tail(part).len() < meta.most_pages(part) {
         return Ok(());
     }
-    let mut merges = lock.merges(&meta)?.into_iter();
-    let merge = match merges.find(|merge| merge.part == part && merge.tail > 0) {
-        Some(merge) => Some(merge),
-        None => lock.begin(&alone(&meta, part), 0)?,
-    };
-    if let Some(merge) = merge {
-        finish(lock, merge)?;
+    let merges = lock.merges(&meta)?;
+    let many = too_many(&meta, merges.len()) || merges.len() == MAX_MERGES;
+    let is_sealing = |merge: &SegmentMerge| merge.part == part && merge.tail > 0;
+    let sealing = merges.iter().any(is_sealing);
+    for merge in merges {
+        if many || is_sealing(&merge) {
+            finish(lock, merge)?;
+        }
+    }
+    if !sealing {
+        let meta = meta::read(lock.index);
+        let mut sources = alone(&meta, part);
+        if many && DAMAGED.get() != meta.identity {
+            let mut segments: Vec<_> = meta.segments_of(part).collect();
+            segments.sort_by_key(|s| s.rows - s.dead);
+            segments.truncate(MAX_SOURCES);
+            sources.segments = segments.iter().map(|s| s.generation).collect();
+        }
+        let begun = match lock.begin(&sources, 0)? {
+            // They would be more rows than a segment holds.
+            None => lock.begin(&alone(&meta, part), 0)?,
+            begun => begun,
+        };
+        if let Some(merge) = begun {
+            finish(lock, merge)?;
+        }
     }
     drop(held);
     Ok(())
@@ -213,7 +237,7 @@ fn begin(
         }),
         (_, true) => None,
         // Those that merges will add count, too.
-        (true, _) => sizes.next_starved(meta.segments.len() + merges.len() >= MANY),
+        (true, _) => sizes.next_starved(too_many(meta, merges.len())),
         (false, _) => sizes.next(),
     };
     let Some(choice) = choice else { return Ok(()) };

@@ -41,16 +41,24 @@ impl MergeLock<'_> {
             }
             (meta, stock)
         };
-        let total = index.blocks();
-        let mut used = in_use(index, &meta, total, false)?;
-        let (mut free, mut of_lists) = (stock, Vec::new());
-        free.retain(|&block| used.claim(block));
         let past: Vec<FreeList> = meta
             .free
             .iter()
             .copied()
             .filter(|l| self.is_past(l.horizon))
             .collect();
+        if past.is_empty() {
+            // There is no list that the stock could go on, and no room for another one, perhaps.
+            let mut metapage = index.exclusive(META);
+            let mut meta = meta::of_page(&metapage);
+            meta.stock = stock;
+            meta::store(&meta, &mut metapage);
+            return Ok(());
+        }
+        let total = index.blocks();
+        let mut used = in_use(index, &meta, total, false)?;
+        let (mut free, mut of_lists) = (stock, Vec::new());
+        free.retain(|&block| used.claim(block));
         for list in &past {
             let (blocks, pages) = read_list(index, list)?;
             // A block that is in use, listed twice, or not there is left out.
