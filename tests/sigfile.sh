@@ -185,7 +185,7 @@ BEGIN; INSERT INTO person (sig) SELECT name_of(i) FROM generate_series($n, $n + 
 INSERT INTO once (sig) SELECT name_of(i) FROM generate_series($n, $n + 5) AS i ON CONFLICT DO NOTHING;
 DELETE FROM once WHERE id % 61 = $n % 61;
 INSERT INTO member (tenant, sig) SELECT nullif(i % 7, 6), name_of(i) FROM generate_series($n, $n + 40) AS i ON CONFLICT DO NOTHING;
-UPDATE member SET tenant = 5 WHERE id % 97 = $n % 97 AND tenant IS NULL;
+UPDATE member SET tenant = 100 + id WHERE id % 97 = $n % 97 AND tenant IS NULL;
 DELETE FROM member WHERE id % 41 = $n % 41;
 INSERT INTO unlogged SELECT name_of(i) FROM generate_series($n, $n + 30) AS i;
 SQL
