@@ -43,7 +43,7 @@ BEGIN
 END $$;
 CREATE FUNCTION tenant_conditions() RETURNS text[] LANGUAGE sql AS $$ SELECT ARRAY[
     'tenant = 0 AND sig % bloom_query($1, $2)', 'tenant = 5 AND sig % bloom_query($1, $2)', 'tenant = 39::smallint AND sig % bloom_query($1, $2)', 'tenant = 1000000 AND sig % bloom_query($1, $2)',
-    'tenant IS NULL AND sig % bloom_query($1, $2)', 'tenant IS NOT NULL AND sig % bloom_query($1, $2)', 'sig % bloom_query($1, $2)', 'tenant = 3', 'tenant = 3 AND tenant = 4 AND sig = $1',
+    'tenant IS NULL AND sig % bloom_query($1, $2)', 'tenant IS NOT NULL AND sig % bloom_query($1, $2)', 'sig % bloom_query($1, $2)', 'tenant = 3', 'tenant = (SELECT 3) AND tenant = (SELECT 4) AND sig = $1',
     'tenant = 3 AND sig IS NULL', 'tenant = 3 AND sig = $1', 'tenant = 2 AND sig @> $1', 'tenant = 2 AND bloom_sim(sig, $1) > $2', 'tenant = (SELECT NULL::int) AND sig % bloom_query($1, $2)',
     'tenant = 1 ORDER BY sig <-> $1 LIMIT 30', 'tenant = 1 ORDER BY sig <-> $1', 'tenant IS NULL ORDER BY sig <-> $1', 'tenant = 4 AND sig % bloom_query($1, $2) ORDER BY sig <-> $1 LIMIT 7',
     'true ORDER BY sig <-> $1 LIMIT 50'] $$;
