@@ -295,7 +295,7 @@ fn page_of_merges() {
         let geometry = Geometry::new(1019, 301, false).unwrap();
         for merge in &merges {
             assert!(merge.written <= merge.listed && merge.rows <= merge.expected_rows);
-            assert!(merge.done() >= 0.0 && (0.0..=1.0).contains(&merge.due(u64::MAX)));
+            assert!(merge.done() >= 0.0 && merge.due(u64::MAX) >= 0.0);
             if merge.fits(&geometry).is_ok() {
                 assert!(merge.row_pages(&geometry) <= merge.written);
             }
