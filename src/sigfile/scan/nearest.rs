@@ -28,8 +28,8 @@ pub struct NearestScan {
     last: Option<Neighbour>,
     /// Found, the nearest last.
     ready: Vec<Neighbour>,
-    /// Rows that a pass may keep.
-    cap: usize,
+    /// Rows that the next pass may keep; none if those behind are to be counted.
+    cap: Option<usize>,
     /// How to go on where more is found than can be kept.
     stages: Option<Stages>,
     /// What was sorted comes after `ready`.
@@ -47,12 +47,12 @@ const FIRST: f64 = 30_000.0;
 /// What each step may cost more than the one before.
 const GROWTH: f64 = 4.0;
 
-/// Rows that a first pass keeps, and how much more each further one does.
+/// Rows that the first pass keeps, the second, and each further one, as far as memory allows. Those behind them are counted by their similarity
+/// and sorted in stages, of which the first has so many times as many rows.
 const FIRST_CAP: usize = 64;
+const SECOND_CAP: usize = 4096;
+const LAST_CAP: usize = 32_768;
 const MORE: usize = 8;
-
-/// Rows that are kept at most. Those behind them are counted by their similarity and sorted in stages.
-const LAST_CAP: usize = 4096;
 
 impl NearestScan {
     /// `keys` are the signatures to be near to, at least one; thresholds do not matter.
@@ -65,7 +65,7 @@ impl NearestScan {
             step: NearestStep::Search(1.0, FIRST / GROWTH),
             last: None,
             ready: Vec::new(),
-            cap: FIRST_CAP,
+            cap: Some(FIRST_CAP),
             stages: None,
             sorted: None,
             context,
@@ -128,7 +128,9 @@ impl NearestScan {
                 }
             }
         };
-        if let Some(mut stages) = self.stages.take() {
+        let Some(cap) = self.cap else {
+            let stages = self.stages.take();
+            let mut stages = stages.unwrap_or_else(|| self.count(scan, threshold));
             let (to, last) = stages.next(threshold);
             self.sorted = Some(self.sort(scan, to));
             if !last {
@@ -138,13 +140,14 @@ impl NearestScan {
                 self.step = NearestStep::Done;
             }
             return true;
-        }
-        if self.pass(scan, threshold) {
+        };
+        if self.pass(scan, threshold, cap) {
             let most = Self::most();
-            if self.cap >= most {
-                self.stages = Some(self.count(scan, threshold));
-            }
-            self.cap = (MORE * self.cap).min(most);
+            self.cap = match cap {
+                cap if cap >= most => None,
+                FIRST_CAP => Some(SECOND_CAP.min(most)),
+                _ => Some(most),
+            };
             self.again(threshold);
         } else if matches!(self.step, NearestStep::Scan) {
             self.step = NearestStep::Done;
@@ -232,13 +235,13 @@ impl NearestScan {
     }
 
     /// True if rows were left out for lack of room.
-    fn pass(&mut self, scan: &mut IndexScan<'_>, threshold: f64) -> bool {
+    fn pass(&mut self, scan: &mut IndexScan<'_>, threshold: f64, cap: usize) -> bool {
         let mut query = self.keys[0].clone();
         query.raise(threshold);
         scan.restart(Some(query));
         let mut kept: Vec<Neighbour> = Vec::new();
         let mut overflow = false;
-        let (keys, last, cap) = (&self.keys, &self.last, self.cap);
+        let (keys, last) = (&self.keys, &self.last);
         let mut bound: Option<Neighbour> = None;
         loop {
             let more = scan.next(|page, i, hit| {
