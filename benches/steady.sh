@@ -2,13 +2,13 @@
 # Steady inserts: single rows, each a transaction of its own, synchronous_commit off, autovacuum off, into an index that begins empty.
 # At eight times on the way: how long inserts took (milliseconds), how many segments there are, and what a search costs compared with an
 # index that is built over the same rows; beside it what the same inserts take with a B-tree on the number alone. Then the size of an index whose rows change again and again, beside GiST's and B-tree's.
-# STEADY_ROWS: rows, two million if not told. Searches are those of a plpgsql loop with a generic plan, the least of 5 rounds over 500
+# BENCH_STEADY: rows, two million if not told. Searches are those of a plpgsql loop with a generic plan, the least of 5 rounds over 500
 # signatures of the table, of which half are chosen at random and half are the newest.
 
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
 
-rows=${STEADY_ROWS:-2000000}
+rows=${BENCH_STEADY:-2000000}
 dropdb --if-exists bench 2>/dev/null
 createdb bench
 export PGDATABASE=bench PGOPTIONS='-c max_parallel_workers_per_gather=0 -c jit=off -c client_min_messages=warning -c maintenance_work_mem=512MB'
