@@ -131,6 +131,7 @@ impl PreparedGuard {
         let mut watched: HashSet<_> = tree.all.iter().copied().collect();
         watched.extend([table, top]);
         watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
+        watched.extend(targets.iter().filter_map(|t| t.index_for_many));
         watched.extend(review.as_ref().map(|r| r.table));
         let mut locked = tree.all;
         if !locked.contains(&top) {

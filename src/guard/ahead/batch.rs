@@ -63,8 +63,8 @@ impl<'a> BatchSearch<'a> {
         let (mut targets, mut rows) = (Vec::new(), 0);
         for target in &guard.targets {
             let lock = pg_sys::AccessShareLock;
-            let index = OpenRelation::index(target.index.as_ref()?.oid, lock).keep_lock();
-            // SAFETY: `serves_many` has said that it is a sigfile index. There is no scan whose snapshot would be asked.
+            let index = OpenRelation::index(target.index_for_many?, lock).keep_lock();
+            // SAFETY: it is a sigfile index. There is no scan whose snapshot would be asked.
             let meta = unsafe { read_meta_for(SigfileIndex::of(&index), std::ptr::null_mut()) };
             if meta.shape() == 0 {
                 continue;

@@ -32,7 +32,7 @@ pub unsafe fn is_clear(
     table: pg_sys::Relation,
     own: RowTid,
 ) -> bool {
-    if !guard.targets.iter().all(|t| t.serves_many()) {
+    if !guard.targets.iter().all(|t| t.index_for_many.is_some()) {
         return false;
     }
     let moment = Moment::now(guard);

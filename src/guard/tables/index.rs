@@ -20,7 +20,15 @@ pub struct SearchIndex {
     /// The columns of the index, in their order, that it can compare with the values of [`WithinColumns`].
     pub equal: Vec<EqualKey>,
     /// Whether it is a sigfile index of this column alone, so that it can be searched for many rows at once.
-    pub serves_many: bool,
+    serves_many: bool,
+}
+
+/// The indexes that serve searches in a table.
+pub struct SearchIndexes {
+    /// For a row; `None`: the whole table is read.
+    pub one: Option<SearchIndex>,
+    /// For many rows at once: a sigfile index, which may be another one.
+    pub many: Option<pg_sys::Oid>,
 }
 
 /// A column of an index that a search compares with a value.
@@ -37,9 +45,9 @@ pub struct EqualKey {
 }
 
 impl SearchIndex {
-    /// The best index on a column of signatures: sigfile before others, then that with the most columns that must be equal, then
+    /// The best indexes on a column of signatures. For a row: sigfile before others, then that with the most columns that must be equal, then
     /// one column before several. The table is locked.
-    pub fn best(table: &OpenRelation, column: i16, within: &WithinColumns) -> Option<SearchIndex> {
+    pub fn best(table: &OpenRelation, column: i16, within: &WithinColumns) -> SearchIndexes {
         let usable = table.indexes().into_iter().filter_map(|oid| {
             let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
             let usable = SearchIndex::of(&index, column, within)?;
@@ -49,7 +57,12 @@ impl SearchIndex {
             let rank = (!is_sigfile(&index), equal, has_several, oid.to_u32());
             Some((rank, usable))
         });
-        usable.min_by_key(|(rank, _)| *rank).map(|(_, index)| index)
+        let mut usable: Vec<_> = usable.collect();
+        usable.sort_unstable_by_key(|(rank, _)| *rank);
+        let many = usable.iter().find(|(_, index)| index.serves_many);
+        let many = many.map(|(_, index)| index.oid);
+        let one = usable.into_iter().next().map(|(_, index)| index);
+        SearchIndexes { one, many }
     }
 
     /// `None` unless the index has every row with a signature, and finds it by `bloom % bloom_query`.

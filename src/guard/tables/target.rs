@@ -20,15 +20,12 @@ pub struct SearchTarget {
     pub within: WithinColumns,
     /// `None`: the whole table is read.
     pub index: Option<SearchIndex>,
+    /// A sigfile index that can be searched for many rows at once.
+    pub index_for_many: Option<pg_sys::Oid>,
     pub key: Option<PrimaryKey>,
 }
 
 impl SearchTarget {
-    /// Whether it has an index that can be searched for many rows at once.
-    pub fn serves_many(&self) -> bool {
-        self.index.as_ref().is_some_and(|index| index.serves_many)
-    }
-
     /// `table` is locked, and has rows of its own.
     ///
     /// Errors: as for [`signature_column`].
@@ -39,10 +36,12 @@ impl SearchTarget {
     ) -> OrMessage<SearchTarget> {
         let column = signature_column(table, column)?;
         let open = OpenRelation::locked_table(table);
+        let indexes = SearchIndex::best(&open, column, &within);
         Ok(SearchTarget {
             table,
             column,
-            index: SearchIndex::best(&open, column, &within),
+            index: indexes.one,
+            index_for_many: indexes.many,
             key: PrimaryKey::of(&open),
             within,
         })

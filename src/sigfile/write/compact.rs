@@ -2,7 +2,7 @@
 //! between two of them.
 
 use bloom_ident_core::sigfile::merging::MAX_SOURCES;
-use bloom_ident_core::sigfile::{merge_policy, posting, Meta, Part, RowPageMut};
+use bloom_ident_core::sigfile::{merge_policy, posting, Meta, Part, RowPageMut, SegmentEntry};
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
@@ -59,10 +59,19 @@ impl Compaction<'_> {
                 if groups.is_empty() {
                     break;
                 }
-                for sources in groups {
+                for mut sources in groups {
                     {
                         let lock = self.lock();
                         if !self.may(&lock, &sources) {
+                            continue;
+                        }
+                        // The segments are in the order of their sizes.
+                        let several = sources.segments.len() + usize::from(sources.tail > 0) > 1;
+                        while !self.leaves_it_small(&lock, &sources) {
+                            sources.segments.pop();
+                        }
+                        let left = sources.segments.len() + usize::from(sources.tail > 0);
+                        if left == 0 || (several && left == 1 && sources.tail == 0) {
                             continue;
                         }
                         lock.look_through(&sources)?;
@@ -109,6 +118,29 @@ impl Compaction<'_> {
             rows.map(|s| u64::from(s.rows - s.dead)).sum::<u64>() + tail_rows(&meta, sources.part);
         let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
         lock.reusable(&meta) >= lock.expected_pages(&meta, sources.part, rows) as usize
+    }
+
+    /// Whether the index stays within twice what its rows take in a fresh one, the dead ones counted, while this is merged.
+    fn leaves_it_small(&self, lock: &MergeLock<'_>, sources: &MergeSources) -> bool {
+        let meta = meta::read(self.index);
+        if self.all || sources.segments.is_empty() {
+            return true;
+        }
+        let pages = |part: Part, rows: u64| {
+            let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
+            u64::from(lock.expected_pages(&meta, part, rows))
+        };
+        let taken = |s: &&SegmentEntry| sources.segments.contains(&s.generation);
+        let taken = meta.segments.iter().filter(taken);
+        let live = taken.map(|s| u64::from(s.rows - s.dead)).sum::<u64>();
+        let new = pages(sources.part, live + tail_rows(&meta, sources.part));
+        let new = new.saturating_sub(lock.reusable(&meta) as u64);
+        let of_part = |part: Part| {
+            let rows = meta.segments_of(part).map(|s| u64::from(s.rows));
+            pages(part, rows.sum::<u64>() + tail_rows(&meta, part))
+        };
+        let fresh: u64 = Part::ALL.into_iter().map(of_part).sum();
+        new == 0 || u64::from(self.index.blocks()) + new <= 2 * fresh
     }
 
     /// What is merged: the segments of each merge, with the tail or without.

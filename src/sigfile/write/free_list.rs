@@ -119,14 +119,16 @@ impl<'r> MergeLock<'r> {
         past.map(|list| list.blocks as usize).sum::<usize>()
     }
 
-    /// Whether an old snapshot keeps replaced pages from being used again: those that were replaced more than `rows` rows ago.
+    /// Whether an old snapshot keeps replaced pages from being used again: those that were replaced more than `rows` rows ago, or
+    /// by this transaction itself, which keeps them to its end.
     pub fn is_starved(&self, meta: &Meta, rows: u64) -> bool {
         let now = meta.entered();
         // Where no transaction has begun since, nobody can tell, except of this transaction.
         let next = next_transaction();
         let own = own_transaction();
-        let kept = |list: &FreeList| list.horizon < next || (own != 0 && own < list.horizon);
-        let old = |list: &&FreeList| now >= list.entered.saturating_add(rows) && kept(list);
+        let is_own = |list: &FreeList| own != 0 && own < list.horizon;
+        let is_long = |list: &FreeList| now >= list.entered.saturating_add(rows);
+        let old = |list: &&FreeList| is_own(list) || (list.horizon < next && is_long(list));
         let mut lists = meta.free.iter().filter(old);
         lists.any(|list| !self.is_past(list.horizon))
     }

@@ -23,8 +23,8 @@ const BULK: u64 = 2;
 thread_local! {
     static INSERTIONS: Cell<u64> = const { Cell::new(0) };
 
-    /// The statement that entered the last row (index, transaction, command), and how many it has entered.
-    static LAST: Cell<((u32, u32, u32), u64)> = const { Cell::new(((0, 0, 0), 0)) };
+    /// The statement that entered the last row (transaction, command), and how many it has entered, into all indexes.
+    static LAST: Cell<((u32, u32), u64)> = const { Cell::new(((0, 0), 0)) };
 }
 
 /// How many rows this session has put into indexes of sigfile, those included that were rolled back.
@@ -134,7 +134,7 @@ pub unsafe extern "C-unwind" fn aminsert(
         let thresholds = has_thresholds(index);
         let new = IndexRow::of(index, thresholds, values, nulls, tid);
         let on_page = add(index, table, thresholds, &new);
-        let entered = count_of_statement(index);
+        let entered = count_of_statement();
         if on_page == 1 || on_page.is_multiple_of(EVERY) {
             let part = new.part();
             let meta = meta::read(index);
@@ -154,11 +154,10 @@ pub unsafe extern "C-unwind" fn aminsert(
 }
 
 /// Counts a row for the running statement. Returns how many it has entered in a row.
-fn count_of_statement(index: SigfileIndex<'_>) -> u64 {
-    // SAFETY: the relation is open; the rest is a state of this process. No command is used up by asking.
+fn count_of_statement() -> u64 {
+    // SAFETY: a state of this process. No command is used up by asking.
     let statement = unsafe {
         (
-            (*index.relation()).rd_id.to_u32(),
             pg_sys::GetTopTransactionIdIfAny().into_inner(),
             pg_sys::GetCurrentCommandId(false),
         )
