@@ -200,4 +200,25 @@ INSERT INTO mixed VALUES (3, 2, bloom_signature('Otto Dix'));
 DROP OWNED BY within_clerk;
 DROP ROLE within_clerk;
 SET client_min_messages = warning;
+-- rows that another trigger brings to the tenant in the middle of a statement, without an UPDATE that the guard sees and without a new index entry: of the same
+-- table, and of a block list
+CREATE TABLE moving (id int PRIMARY KEY, tenant int, sig bloom) WITH (fillfactor = 50);
+CREATE INDEX ON moving USING sigfile (sig);
+CREATE TABLE moving_list (id int PRIMARY KEY, tenant int, sig bloom) WITH (fillfactor = 50);
+CREATE INDEX ON moving_list USING sigfile (sig);
+CREATE FUNCTION move() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE moving SET tenant = 1 WHERE id BETWEEN 10800 AND 10809;
+    UPDATE moving_list SET tenant = 1 WHERE id BETWEEN 10900 AND 10909;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER z_move AFTER INSERT ON moving FOR EACH ROW WHEN (NEW.id = 500) EXECUTE FUNCTION move();
+CREATE TABLE moving_review (key text, duplicate text, similarity float8, found_at timestamptz, PRIMARY KEY (key, duplicate));
+INSERT INTO moving SELECT 10000 + i, 2, bloom_signature(md5(i::text)) FROM generate_series(1, 1000) AS i;
+INSERT INTO moving_list SELECT 10000 + i, 2, bloom_signature(md5(i::text)) FROM generate_series(1, 1000) AS i;
+CREATE TRIGGER a_guard AFTER INSERT ON moving FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.9', 'flag', 'review', 'guard_within.moving_review', 'within', 'tenant');
+CREATE TRIGGER b_guard AFTER INSERT OR UPDATE ON moving FOR EACH ROW
+    EXECUTE FUNCTION bloom_guard('sig', '0.9', 'flag', 'review', 'guard_within.moving_review', 'within', 'tenant', 'blocklist', 'guard_within.moving_list');
+INSERT INTO moving SELECT i, 1, bloom_signature(md5(i::text)) FROM generate_series(1, 1000) AS i;
+SELECT min(key), max(key), min(duplicate), max(duplicate), count(*) FROM moving_review;
 DROP SCHEMA guard_within CASCADE;

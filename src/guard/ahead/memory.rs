@@ -20,6 +20,8 @@ pub struct Moment {
     guard: u64,
     /// How many rows this session had put into sigfile indexes.
     insertions: u64,
+    /// The command, where a row may come within reach of another one unchecked, and without an index entry of its own.
+    command: pg_sys::CommandId,
 }
 
 /// What a client has sent, and in which transaction.
@@ -30,8 +32,12 @@ struct Statement {
 }
 
 impl Moment {
-    /// Now, in a transaction that has written a row.
-    pub fn now(guard: &PreparedGuard) -> Moment {
+    /// Now, in a transaction that has written a row. `checks_updates`: the trigger fires for every UPDATE.
+    ///
+    /// Otherwise, or in a block list, an UPDATE by another trigger may give a row other values of `within`, which no index has.
+    pub fn now(guard: &PreparedGuard, checks_updates: bool) -> Moment {
+        let all_checked = checks_updates && guard.options.list.is_none();
+        let by_command = !all_checked && !guard.within.is_empty();
         // SAFETY: a trigger runs in a transaction.
         unsafe {
             Moment {
@@ -42,6 +48,10 @@ impl Moment {
                 subtransaction: pg_sys::GetCurrentSubTransactionId(),
                 guard: guard.number,
                 insertions: insertions(),
+                command: match by_command {
+                    true => pg_sys::GetCurrentCommandId(false),
+                    false => 0,
+                },
             }
         }
     }

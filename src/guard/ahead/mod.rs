@@ -22,20 +22,20 @@ use batch::BatchSearch;
 use memory::{AheadOutcome, Moment};
 
 /// Whether it is known that nothing similar to this row was there when its index entry was. If not, the row is to be searched for
-/// by itself.
+/// by itself. `checks_updates`: the trigger fires for every UPDATE.
 ///
 /// # Safety
 /// `table` is open, is that of `own`, and the trigger with this OID fires for it. The row is there, with its index entry.
 pub unsafe fn is_clear(
     guard: &PreparedGuard,
-    trigger: pg_sys::Oid,
+    (trigger, checks_updates): (pg_sys::Oid, bool),
     table: pg_sys::Relation,
     own: RowTid,
 ) -> bool {
     if !guard.targets.iter().all(|t| t.index_for_many.is_some()) {
         return false;
     }
-    let moment = Moment::now(guard);
+    let moment = Moment::now(guard, checks_updates);
     let size = match memory::ask(trigger, moment, own.tid) {
         AheadOutcome::Clear => return true,
         AheadOutcome::Unclear => return false,

@@ -166,11 +166,15 @@ impl WithinColumns {
     pub unsafe fn hash(&self, slot: *mut pg_sys::TupleTableSlot) -> Option<u64> {
         let mut all = 0_u64;
         for column in &self.columns {
-            // SAFETY: the row has the column, whose values the function of the type hashes, if there is one.
+            // SAFETY: the row has the column, whose values the function of the type hashes, if there is one that equal values share.
             let one = unsafe {
                 let value = attribute(slot, column.number)?;
                 let hash = &raw mut (*column.entry()).hash_extended_proc_finfo;
-                if (*hash).fn_oid == pg_sys::InvalidOid {
+                let function = (*hash).fn_oid;
+                // The one of names does not ask the collation, and equality does.
+                let is_of_bytes = function.to_u32() == pg_sys::F_HASHNAMEEXTENDED;
+                let is_alike = is_of_bytes && !catalog::is_deterministic(column.collation);
+                if function == pg_sys::InvalidOid || is_alike {
                     continue;
                 }
                 let seed = pg_sys::Datum::from(0_i64);

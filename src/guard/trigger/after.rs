@@ -90,8 +90,9 @@ unsafe fn check(
         // SAFETY: the slot holds a row, as the caller promises.
         tid: unsafe { (*slot).tts_tid }.into(),
     };
+    let trigger = (call.trigger().tgoid, call.fires_for_every_update());
     // SAFETY: the trigger's table is open, and the row is in it, with its index entries.
-    if unsafe { ahead::is_clear(guard, call.trigger().tgoid, call.relation(), own) } {
+    if unsafe { ahead::is_clear(guard, trigger, call.relation(), own) } {
         return Ok(());
     }
     let pending = match guard.options.action {

@@ -37,6 +37,12 @@ pub fn schema(relation: pg_sys::Oid) -> CString {
     }
 }
 
+/// Whether texts that are equal by a collation have the same bytes. So they have without a collation.
+pub fn is_deterministic(collation: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    collation == pg_sys::InvalidOid || unsafe { pg_sys::get_collation_isdeterministic(collation) }
+}
+
 /// The name of a function's schema.
 pub fn schema_of_function(function: pg_sys::Oid) -> CString {
     // SAFETY: catalog look-ups by OID.

@@ -5,6 +5,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::column::key_columns;
+use crate::pg::catalog;
 use crate::pg::error::raise_as;
 use crate::pg::ffi;
 use crate::sigfile::page::SigfileIndex;
@@ -46,6 +47,9 @@ pub unsafe fn hash(index: SigfileIndex<'_>, i: usize, value: Option<pg_sys::Datu
     unsafe {
         let function = pg_sys::index_getprocinfo(index.relation(), i as i16 + 1, HASH);
         let collation = *(*index.relation()).rd_indcollation.add(i);
+        if let Some(hash) = hash_of_name((*function).fn_oid, collation, value) {
+            return hash;
+        }
         let result = ffi::FunctionCall1Coll(function, collation, value);
         result.value() as u32
     }
@@ -70,7 +74,33 @@ pub unsafe fn hash_other(
             return None;
         }
         let collation = *relation.rd_indcollation.add(i);
+        if let Some(hash) = hash_of_name(function, collation, value) {
+            return Some(hash);
+        }
         let result = ffi::OidFunctionCall1Coll(function, collation, value);
+        Some(result.value() as u32)
+    }
+}
+
+/// The hash of a `name` as the text that it is, where the collation has different texts be equal: `hashname` does not ask the collation,
+/// and equality does. `None` for everything else.
+///
+/// # Safety
+/// `value` is of the type that `function` hashes.
+unsafe fn hash_of_name(
+    function: pg_sys::Oid,
+    collation: pg_sys::Oid,
+    value: pg_sys::Datum,
+) -> Option<u32> {
+    if function.to_u32() != pg_sys::F_HASHNAME || catalog::is_deterministic(collation) {
+        return None;
+    }
+    // SAFETY: a name is a C string, of which the server makes a text; only this has it.
+    unsafe {
+        let text = pg_sys::cstring_to_text(value.cast_mut_ptr());
+        let hash_text = pg_sys::Oid::from(pg_sys::F_HASHTEXT);
+        let result = ffi::OidFunctionCall1Coll(hash_text, collation, text.into());
+        pg_sys::pfree(text.cast());
         Some(result.value() as u32)
     }
 }
