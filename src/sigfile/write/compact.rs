@@ -51,6 +51,7 @@ impl Compaction<'_> {
     ///
     /// Errors: a damaged index; out of memory.
     pub fn run(&self) -> Result<()> {
+        self.give_up_dead()?;
         self.finish()?;
         for part in Part::ALL {
             // A merge takes so many segments only, so it may need some.
@@ -79,6 +80,25 @@ impl Compaction<'_> {
                     }
                     self.finish()?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up merges most of whose rows have died: what they have taken is more than what the rest of the rows needs, and there may be no
+    /// space for going on.
+    ///
+    /// Errors: a damaged page; out of memory.
+    fn give_up_dead(&self) -> Result<()> {
+        let lock = self.lock();
+        let meta = meta::read(self.index);
+        for merge in lock.merges(&meta)? {
+            let taken = meta.segments.iter();
+            let taken = taken.filter(|s| merge.segments.contains(&s.generation));
+            let live: u64 = taken.map(|s| u64::from(s.rows - s.dead)).sum();
+            let of_tail = u64::from(merge.tail) * meta.geometry(merge.part).capacity as u64;
+            if 2 * (live + of_tail) < u64::from(merge.expected_rows) {
+                lock.abandon(&merge)?;
             }
         }
         Ok(())

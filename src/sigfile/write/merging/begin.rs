@@ -4,10 +4,12 @@ use bloom_ident_core::sigfile::chunk::MIN_ROWS;
 use bloom_ident_core::sigfile::merging::{
     encode, Phase, RowPosition, SegmentMerge, MAX_MERGES, MAX_SOURCES,
 };
+use bloom_ident_core::sigfile::meta::{FreeList, MAX_FREE};
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::{Meta, Part};
 use bloom_ident_core::Result;
 
+use super::super::free_list::{list_pages, write_list};
 use super::postings::POSTING_BYTES;
 use super::{MergeLock, MergeSources};
 use crate::sigfile::meta;
@@ -111,30 +113,49 @@ impl MergeLock<'_> {
         Ok(meta)
     }
 
-    /// Gives a merge up: its pages are free.
+    /// Gives a merge up: its pages are free at once, since no search has ever read them. They are listed on some of themselves, so that it
+    /// takes no space, which there may be none of.
+    ///
+    /// A crash between the two changes leaves pages that belong to nothing, which VACUUM finds.
     ///
     /// Errors: a damaged page; out of memory.
     pub fn abandon(&self, merge: &SegmentMerge) -> Result<()> {
         let index = self.index;
         let list = work_list(index, merge)?;
+        let mut blocks: Vec<u32> = list.blocks().chain(list.pages.iter().copied()).collect();
         let meta = meta::read(index);
         let mut merges = self.merges(&meta)?;
         merges.retain(|other| other.generation != merge.generation);
-        let mut pages = self.take_free(super::super::free_list::list_pages(
-            list.words.len() + list.pages.len(),
-        ))?;
-        let page = || match pages.pop() {
-            Some(block) => index.reused(block),
-            None => index.extended(),
+        {
+            let mut metapage = index.exclusive(META);
+            let mut meta = meta::of_page(&metapage);
+            let mut page = index.exclusive(meta.work).expect(PageKind::Merges, 0)?;
+            meta.merges = merges.len() as u16;
+            metapage.change_both(&mut page, |words, content| {
+                meta.encode(words);
+                encode(&merges, content);
+            });
+        }
+        // Low blocks are used first.
+        blocks.sort_unstable();
+        let listed = blocks.split_off(list_pages(blocks.len()).min(blocks.len()));
+        if listed.is_empty() || meta::read(index).free.len() == MAX_FREE {
+            return Ok(());
+        }
+        let mut own = blocks.into_iter();
+        let page = || index.reused(own.next().expect("a page for so many blocks each"));
+        let first = write_list(&listed, META, page);
+        let mut metapage = index.exclusive(META);
+        let mut meta = meta::of_page(&metapage);
+        let list = FreeList {
+            horizon: 0,
+            first,
+            blocks: listed.len() as u32,
+            entered: 0,
         };
-        let blocks = list.blocks().chain(list.pages.iter().copied());
-        let write = |content: &mut [u64]| encode(&merges, content);
-        self.replace(
-            blocks.collect(),
-            page,
-            |meta| meta.merges = merges.len() as u16,
-            Some((meta.work, &write)),
-        )
+        meta.free.insert(0, list);
+        meta::store(&meta, &mut metapage);
+        Ok(())
     }
 
     /// What a merge would stop at half-way is found before it begins. Otherwise it would be begun again and again.
