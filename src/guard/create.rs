@@ -9,6 +9,7 @@ use super::options::GuardOptions;
 use super::prepared::{GuardedTable, PreparedGuard};
 use super::read_rights;
 use super::review::acting_user::owned_throughout;
+use super::tables::named::find_table;
 use super::tables::partition_tree::PartitionTree;
 use crate::pg::catalog::privileges::{current_user, may};
 use crate::pg::error::OrRaise;
@@ -175,28 +176,28 @@ fn check(
     for &leaf in &tree.leaves {
         GuardedTable::of(leaf, &options)?.need_key(leaf, &options)?;
     }
+    if let Some(name) = &options.review {
+        if find_table(name, table, "review")? == table {
+            return Err(Message::of(
+                PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+                words!(
+                    "review table \"",
+                    catalog::name(table),
+                    "\" is the guarded table"
+                ),
+            ));
+        }
+    }
     let guard = PreparedGuard::of(options, table, own, table, trigger)?;
     read_rights::check_owner(&guard, || trigger.to_owned())?;
     if let Some(review) = &guard.review {
-        tell_who_writes(review.table, guard.owner, table)?;
+        tell_who_writes(review.table, guard.owner, table);
     }
     Ok(())
 }
 
 /// Says now that users need privileges on the review table. Otherwise an application would learn it by an error.
-///
-/// Errors: the review table is the guarded one (22023).
-fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) -> OrMessage<()> {
-    if review == table {
-        return Err(Message::of(
-            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            words!(
-                "review table \"",
-                catalog::name(review),
-                "\" is the guarded table"
-            ),
-        ));
-    }
+fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) {
     if owned_throughout(review, owner).is_none() {
         Message::of(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
@@ -216,7 +217,6 @@ fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) 
         ))
         .send(PgLogLevel::NOTICE);
     }
-    Ok(())
 }
 
 /// `function` is bloom_guard_create: bloom_guard is in the same schema.

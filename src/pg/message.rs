@@ -164,6 +164,16 @@ impl Message {
         self
     }
 
+    /// Whether it is of this SQLSTATE.
+    pub fn is_of(&self, code: PgSqlErrorCode) -> bool {
+        self.data.sqlerrcode == code as c_int
+    }
+
+    /// Whether it has a HINT.
+    pub fn has_hint(&self) -> bool {
+        self.texts[HINT].is_some()
+    }
+
     /// The DETAIL: a whole sentence.
     pub fn detail(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
         self.with(DETAIL, detail)

@@ -1,13 +1,15 @@
 //! Preparing the guard of a trigger when the trigger first fires in a session.
 
-use pgrx::pg_sys;
+use std::ffi::CStr;
+
+use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::call::TriggerCall;
 use super::kept;
 use crate::guard::options::GuardOptions;
 use crate::guard::prepared::{GuardedTable, PreparedGuard};
 use crate::pg::ffi;
-use crate::pg::message::OrMessage;
+use crate::pg::message::{words, Message, OrMessage};
 
 /// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or AFTER the
 /// event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action `flag`, and the table has no primary key (42704).
@@ -15,10 +17,29 @@ pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
     let options = GuardOptions::parse(&call.args())?;
     call.check_timing(&options)?;
     kept::check_event(call, options.keep)?;
-    let own = GuardedTable::of(call.table(), &options)?;
-    own.need_key(call.table(), &options)?;
     let trigger = call.trigger_name();
-    PreparedGuard::of(options, call.table(), own, topmost(call), &trigger)
+    let prepared = (|| {
+        let own = GuardedTable::of(call.table(), &options)?;
+        own.need_key(call.table(), &options)?;
+        PreparedGuard::of(options, call.table(), own, topmost(call), &trigger)
+    })();
+    prepared.map_err(|error| if_renamed(error, &trigger))
+}
+
+/// Adds to the error about a column that is not there which trigger has named it: whoever enters a row has not.
+fn if_renamed(error: Box<Message>, trigger: &CStr) -> Box<Message> {
+    if !error.is_of(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN) || error.has_hint() {
+        return error;
+    }
+    error
+        .detail(words!(
+            "It is named in the arguments of trigger \"",
+            trigger,
+            "\"."
+        ))
+        .hint(words!(
+            "If the column was renamed or dropped, drop the trigger, and create it again."
+        ))
 }
 
 /// The table whose trigger the partitions' triggers were made from; without partitions, the trigger's table.

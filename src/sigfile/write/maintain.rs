@@ -42,6 +42,10 @@ const PATIENT: u64 = 4;
 /// The same once more for each so many segments, while space is kept: then nothing but the tail is sealed.
 const MORE: usize = 8;
 
+/// Tails have as many rows at least while space is kept, or this share of those of the index, if that is less.
+const LEAST_KEPT: u64 = 4096;
+const SHARE_KEPT: u64 = 16;
+
 /// Segments from which on no merge waits for space.
 const MANY: usize = 36;
 
@@ -235,7 +239,14 @@ fn begin(
         false if bulk => PATIENT,
         false => 1,
     };
-    let trigger = longer * limit;
+    // Short tails would be too many segments soon, which are merged even though that takes space.
+    let all: u64 = meta.segments_of(part).map(|s| u64::from(s.rows)).sum();
+    let least = if starved {
+        LEAST_KEPT.min(all / SHARE_KEPT)
+    } else {
+        0
+    };
+    let trigger = (longer * limit).max(least);
     let taken = merges
         .iter()
         .any(|merge| merge.part == part && merge.tail > 0);
