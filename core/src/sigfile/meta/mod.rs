@@ -6,6 +6,7 @@ mod stored;
 use super::posting::MAX_ROWS;
 use super::rows::Geometry;
 use crate::filter::Shape;
+use crate::similarity::Measure;
 use crate::{Error, ErrorKind, Result};
 
 pub use super::parts::Part;
@@ -142,7 +143,7 @@ impl Meta {
     pub fn set_shape(&mut self, shape: u64) -> Result<()> {
         let [geometry, _] = &mut self.geometries;
         let bits = Shape::of_tag(shape).m();
-        *geometry = geometry.with_bits(bits)?;
+        *geometry = geometry.with_bits(bits, Measure::Jaccard)?;
         self.shape = shape;
         Ok(())
     }
