@@ -70,6 +70,9 @@ mod tests {
     #[test]
     fn families_follow_one_another() {
         let lanes = Lanes::of(SketchShape::new(3, 7).unwrap());
-        assert_eq!(u64::from(lanes.low[2]), split_mix(7 * 1024 + 2) & 0xffff_ffff);
+        assert_eq!(
+            u64::from(lanes.low[2]),
+            split_mix(7 * 1024 + 2) & 0xffff_ffff
+        );
     }
 }

@@ -46,10 +46,8 @@ impl SketchShape {
     pub fn new(n: i64, family: i64) -> Result<SketchShape> {
         let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
         if !(1..=i64::from(Self::MOST)).contains(&n) {
-            return Err(
-                bad(format!("number of minima n = {n} is out of range"))
-                    .detail(format!("n goes from 1 to {}.", Self::MOST)),
-            );
+            return Err(bad(format!("number of minima n = {n} is out of range"))
+                .detail(format!("n goes from 1 to {}.", Self::MOST)));
         }
         let family = u16::try_from(family).map_err(|_| {
             bad(format!("hash family {family} is out of range"))
