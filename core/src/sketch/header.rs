@@ -121,7 +121,7 @@ impl<'a> SketchView<'a> {
             let last = self.payload().last().copied().unwrap_or_default();
             if last >> used != 0 {
                 return Err(bad(format!("padding bits of the {name} are set"))
-                    .detail(format!("The last {} bits must be 0.", 8 - used)));
+                    .detail(format!("Bits from {} on must be 0.", self.shape().lanes())));
             }
         }
         Ok(())
