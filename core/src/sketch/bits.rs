@@ -21,15 +21,12 @@ pub fn sample(minima: &MinimaView<'_>, to: &mut [u8]) {
 }
 
 /// Bit i is in byte i/8 at 2^(i mod 8). An empty set has no bits.
-fn write(shape: SketchShape, empty: bool, minima: impl Iterator<Item = u32>, to: &mut [u8]) {
+fn write(shape: SketchShape, empty: bool, mut minima: impl Iterator<Item = u32>, to: &mut [u8]) {
     write_header(shape, empty, to);
-    let bits = &mut to[HEADER..];
-    bits.fill(0);
-    if empty {
-        return;
-    }
-    for (i, minimum) in minima.enumerate() {
-        bits[i / 8] |= ((minimum & 1) as u8) << (i % 8);
+    for byte in &mut to[HEADER..] {
+        // 0 behind the last
+        let mut next = || minima.next().unwrap_or(0) & u32::from(!empty);
+        *byte = (0..8).fold(0, |byte, i| byte | (next() << i) as u8);
     }
 }
 
