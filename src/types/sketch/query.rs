@@ -101,6 +101,7 @@ fn minhash_query_recv(message: Internal) -> NewMinhashQuery {
 
 #[entry]
 fn minhash_query_send(query: MinhashQuery<'_>) -> Vec<u8> {
+    query.view();
     query.0.bytes().to_vec()
 }
 

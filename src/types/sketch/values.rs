@@ -150,7 +150,7 @@ impl AnySketch<'_> {
     pub fn view(&self) -> SketchView<'_> {
         let bytes = self.0.bytes();
         SketchView::of_any_kind(bytes)
-            .unwrap_or_else(|| corrupt(SketchKind::Minima.type_name(), bytes))
+            .unwrap_or_else(|| corrupt("minhash or minhash_bits", bytes))
     }
 }
 
