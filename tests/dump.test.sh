@@ -9,8 +9,11 @@ ask() { psql -XAtq -v ON_ERROR_STOP=1 -d "$1" -c "$2"; }
 # What must be the same: shapes, bits, types, indexes, constraints, and that they still work.
 state() {
     ask "$1" "SELECT id, name, sig, name_sig, profile, weights FROM person ORDER BY id"
-    ask "$1" "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'person'::regclass AND attnum > 0 ORDER BY attnum"
-    ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename = 'person' ORDER BY indexdef"
+    ask "$1" "SELECT id, minima, bits, query, bits % query FROM message ORDER BY id"
+    ask "$1" "SELECT id FROM message WHERE bits = minhash_bits('{word,2}', 192) AND minhash_sim(bits, minhash_bits('{word,2}', 192)) >= 1"
+    ask "$1" "INSERT INTO message (id, minima) VALUES (0, minhash('{word}', 65))" 2>&1 | head -n 1
+    ask "$1" "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'message'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum"
+    ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename IN ('person', 'message') ORDER BY indexdef"
     ask "$1" "SELECT * FROM near ORDER BY 1, 2"
     ask "$1" "SELECT bloom_bits(bloom_union(sig)) FROM person"
     ask "$1" "INSERT INTO person (id, sig) VALUES (0, bloom_signature('name 7'))" 2>&1 | head -n 1
@@ -38,6 +41,16 @@ ask dumped "
     CREATE INDEX ON person USING hash (name_sig);
     CREATE INDEX ON person (bloom_signature(lower(name), ngram => 2));
     CREATE INDEX ON person (id) WHERE bloom_sim(sig, '(7,43,3):$(printf '0%.0s' {1..76})') >= 0;
+    CREATE TABLE message (
+        id int PRIMARY KEY, tokens text[], minima minhash(64,7), bits minhash_bits(192) GENERATED ALWAYS AS (minhash_bits(tokens, 192)) STORED,
+        query minhash_query
+    );
+    INSERT INTO message (id, tokens, minima, query)
+        SELECT i, ARRAY['word', i::text], minhash(ARRAY[i::text], 64, 7), minhash_query(minhash_bits(ARRAY['word', '1'], 192), 0.5) FROM generate_series(1, 50) AS i;
+    INSERT INTO message (id, tokens, minima, query) VALUES (51, '{}', minhash('{}', 64, 7), minhash_query_above(minhash_bits('{}', 192), -0.5)), (52, NULL, NULL, NULL);
+    CREATE INDEX ON message (bits);
+    CREATE INDEX ON message USING hash (minima);
+    CREATE INDEX ON message (id) WHERE minhash_sim(bits, minhash_bits('{word}', 192)) > 0.2;
     CREATE TABLE guarded (id int PRIMARY KEY, sig bloom);
     INSERT INTO guarded VALUES (1, bloom_signature('Erika Mustermann')), (2, bloom_signature('erika mustermann'));
     CREATE TABLE blocked (id int PRIMARY KEY, sig bloom);

@@ -7,6 +7,9 @@ use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::{ngram, text};
 use serde_json::Value;
 
+#[path = "golden/sketches.rs"]
+mod sketches;
+
 fn golden(key: &str) -> Vec<Value> {
     let all: Value = serde_json::from_str(include_str!("../../tests/data/golden.json")).unwrap();
     all[key]
@@ -52,7 +55,10 @@ fn counts(shape: Shape, a: &str, b: &str) -> Popcounts {
 #[test]
 fn all_sections_are_tested() {
     let all: Value = serde_json::from_str(include_str!("../../tests/data/golden.json")).unwrap();
-    let this = include_str!("golden.rs");
+    let this = concat!(
+        include_str!("golden.rs"),
+        include_str!("golden/sketches.rs")
+    );
     for key in all.as_object().unwrap().keys() {
         assert!(
             this.contains(&format!("golden(\"{key}\")")) || key == "idx",

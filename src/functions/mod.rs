@@ -5,6 +5,7 @@ mod date;
 mod estimate;
 mod measure;
 mod membership;
+mod minhash;
 mod ngram;
 mod normalize;
 mod plan;

@@ -21,6 +21,14 @@ pub enum Purpose {
     QueryOfDice,
     /// What is behind `bloom % bloom_query`.
     Matches,
+    // The same of minhash_bits and minhash_query.
+    BitsSim,
+    BitsSimAbove,
+    BitsSimAtLeast,
+    BitsQuery,
+    BitsQueryAbove,
+    BitsQueryAtLeast,
+    BitsMatches,
 }
 
 impl Purpose {
@@ -29,6 +37,9 @@ impl Purpose {
         match self {
             Purpose::SignatureInput | Purpose::QueryInput => None,
             Purpose::Sim | Purpose::Dice | Purpose::Matches => Some(2),
+            Purpose::BitsSim | Purpose::BitsMatches => Some(2),
+            Purpose::BitsQuery | Purpose::BitsQueryAbove | Purpose::BitsQueryAtLeast => Some(2),
+            Purpose::BitsSimAbove | Purpose::BitsSimAtLeast => Some(3),
             Purpose::Query | Purpose::QueryAbove | Purpose::QueryAtLeast | Purpose::QueryOfDice => {
                 Some(2)
             }
@@ -40,7 +51,7 @@ impl Purpose {
 }
 
 /// All of them, with the names that they are installed under; those of their C functions end in `_wrapper`.
-pub const FUNCTIONS: [(Purpose, &CStr); 13] = [
+pub const FUNCTIONS: [(Purpose, &CStr); 20] = [
     (Purpose::SignatureInput, c"bloom_in"),
     (Purpose::QueryInput, c"bloom_query_in"),
     (Purpose::Sim, c"bloom_sim"),
@@ -54,6 +65,13 @@ pub const FUNCTIONS: [(Purpose, &CStr); 13] = [
     (Purpose::QueryAtLeast, c"bloom_query_at_least"),
     (Purpose::QueryOfDice, c"bloom_query_of_dice"),
     (Purpose::Matches, c"bloom_matches"),
+    (Purpose::BitsSim, c"minhash_sim"),
+    (Purpose::BitsSimAbove, c"minhash_sim_above"),
+    (Purpose::BitsSimAtLeast, c"minhash_sim_at_least"),
+    (Purpose::BitsQuery, c"minhash_query"),
+    (Purpose::BitsQueryAbove, c"minhash_query_above"),
+    (Purpose::BitsQueryAtLeast, c"minhash_query_at_least"),
+    (Purpose::BitsMatches, c"minhash_matches"),
 ];
 
 /// A function of ours.

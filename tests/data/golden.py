@@ -16,6 +16,9 @@ import math
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True
+from xxh3 import xxh3  # noqa: E402
+
 FILE = pathlib.Path(__file__).with_name("golden.json")
 
 # The place of a symbol in this string, counted from 0, is its number.
@@ -121,6 +124,58 @@ def luhn(text):
     return {"s": text, "valid": sum(doubled) % 10 == 0}
 
 
+def split_mix(output):
+    """An output of the generator SplitMix64 seeded by 0, counted from 0."""
+    x = (output + 1) * 0x9E3779B97F4A7C15 % 2 ** 64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2 ** 64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2 ** 64
+    return x ^ x >> 31
+
+
+def scramble(x):
+    """32 bits into others, none of which stands for one bit alone."""
+    x = (x ^ x >> 16) * 0x7FEB352D % 2 ** 32
+    x = (x ^ x >> 15) * 0x846CA68B % 2 ** 32
+    return x ^ x >> 16
+
+
+def minima(tokens, n, family):
+    """The least value of a set of tokens in each of n lanes; 2^32 - 1 if there are no tokens."""
+    hashes = [divmod(xxh3(token.encode()), 2 ** 32) for token in tokens]
+    least = []
+    for lane in range(n):
+        high, low = divmod(split_mix(1024 * family + lane), 2 ** 32)
+        values = [scramble(scramble(hash_low ^ low) ^ hash_high ^ high) for hash_high, hash_low in hashes]
+        least.append(min(values, default=2 ** 32 - 1))
+    return least
+
+
+def sketch(tokens, n, family):
+    """What a value of type minhash and one of type minhash_bits have behind their headers."""
+    least = minima(tokens, n, family)
+    sampled = sum((x & 1) << i for i, x in enumerate(least)) if tokens else 0
+    return {
+        "tokens": tokens, "n": n, "family": family,
+        "minima": b"".join(x.to_bytes(4, "little") for x in least).hex() if tokens else "empty",
+        "sampled": sampled.to_bytes((n + 7) // 8, "little").hex() if tokens else "empty",
+    }
+
+
+def sketch_sim(a, b, n):
+    """Estimates from minima and from their lowest bits, and how many of these differ."""
+    x, y = minima(a, n, 0), minima(b, n, 0)
+    equal = sum(p == q for p, q in zip(x, y))
+    agree = sum((p ^ q) & 1 == 0 for p, q in zip(x, y))
+    return {"a": a, "b": b, "n": n, "minima": equal / n, "bits": (2 * agree - n) / n, "differ": n - agree}
+
+
+def sketch_error(similarity, n):
+    return {
+        "similarity": similarity, "n": n, "minima": math.sqrt(similarity * (1 - similarity) / n),
+        "bits": math.sqrt((1 - similarity) * (1 + similarity) / n),
+    }
+
+
 NAMES = [
     "", "a", "li", "erika", "erica", "mueller", "muller", "mustermann", "mustermanm", "annaanna", "muellerluedenscheidt",
     "19640527", "19640572", "49404228384625", "mariadelaconcepcion",
@@ -136,6 +191,12 @@ NORMALISED = {
     "Łukasz": "lukasz", "STRAẞE": "strasse", "Œuvre æsir": "oeuvreaesir", "Søren": "soeren", "ﬁsh": "fish", "ＡＢＣ１": "abc1",
     "27. Mai 1964": "27mai1964", "  ": "", "": "", "_a_": "a",
 }
+
+
+WORDS_A = ["the", "world", "is", "for", "you", "to", "get", "over", "with"]
+WORDS_B = ["lets", "take", "over", "the", "world"]
+# Every way in which the hash reads its input: 0, 1 to 3, 4 to 8, 9 to 16, 17 to 128, 129 to 240 bytes, and more.
+LENGTHS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 32, 33, 64, 65, 96, 97, 128, 129, 143, 144, 240, 241, 256, 257, 1024, 1025, 1088, 3000]
 
 
 def golden():
@@ -181,6 +242,22 @@ def golden():
         "distinct_words": [{"m": m, "k": k, "n": math.comb(m, k)} for m, k in [(49, 6), (10, 3), (25, 12)]],
         "collision": [collision(*given) for given in [(48, 30, 3), (36, 30, 3), (43, 32, 7), (101, 32, 7)]],
         "corrected": [{"delta": d, "factor": (1 + 2 * d - d * d) / (1 + d * d)} for d in (0, 0.01, 0.05, 0.1)],
+        "token_hash": [
+            {"s": s, "hash": f"{xxh3(s.encode()):016x}"}
+            for s in ["let's", "Müller", "browser_mozilla", "\U0001f600"] + [("token " * 500)[:length] for length in LENGTHS]
+        ],
+        "sketch": [
+            sketch(tokens, n, family)
+            for tokens, n, family in [
+                (WORDS_A, 128, 0), (WORDS_B, 128, 0), (["the"], 192, 0), (["the", "Müller", ""], 40, 0), (WORDS_A, 9, 7),
+                (WORDS_B, 64, 65535), (["x" * 300], 1, 0), ([], 12, 0), ([f"word {i}" for i in range(150)], 33, 3),
+            ]
+        ],
+        "sketch_sim": [
+            sketch_sim(a, b, n)
+            for (a, b), n in itertools.product([(WORDS_A, WORDS_B), (WORDS_A, WORDS_A[:7]), (WORDS_A, ["x"]), (["a"], ["a"])], [1, 64, 192])
+        ],
+        "sketch_error": [sketch_error(*given) for given in [(0, 1), (0.8, 192), (0.7, 128), (1, 64), (0.5, 1024)]],
         "superimposed_fpr": [
             {"m": 301, "n": 32, "filters": filters, "fpr": 0.6185 ** (301 / (filters * 32))} for filters in (1, 2, 3)
         ],

@@ -1,0 +1,51 @@
+//! Tokens to sketches.
+
+use bloom_ident_core::sketch::{Signer, SketchShape};
+use pgrx::pg_sys;
+
+use crate::pg::error::OrRaise;
+use crate::pg::values::text::Text;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{Elements, Minhash, NewMinhash, NewMinhashBits};
+
+/// What has signed the tokens of an array; NULLs are skipped.
+///
+/// # Safety
+/// `fcinfo` is that of a call with (text[], integer, integer), none of them NULL.
+unsafe fn signed(fcinfo: pg_sys::FunctionCallInfo) -> Signer {
+    // SAFETY: the call has these arguments.
+    let (tokens, n, family) = unsafe {
+        let args = (*fcinfo).args.as_slice(3);
+        let number = |i: usize| args[i].value.value() as i32;
+        (args[0].value, number(1), number(2))
+    };
+    let mut signer = Signer::new(SketchShape::new(n.into(), family.into()).or_raise());
+    // SAFETY: the first argument is a text[].
+    let tokens = unsafe { Elements::of(tokens) }.or_raise();
+    for token in tokens.iter().flatten() {
+        // SAFETY: an element of a text[], alive with the array.
+        let token = unsafe { Text::from_raw(token) };
+        signer.add(token.as_str());
+        check_for_interrupts();
+    }
+    signer
+}
+
+/// `(tokens text[], n integer, family integer)`
+#[entry]
+fn minhash(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhash {
+    // SAFETY: declared with these arguments, and STRICT.
+    NewMinhash::of(&mut unsafe { signed(fcinfo) })
+}
+
+/// The same, keeping the lowest bits alone.
+#[entry]
+fn minhash_bits(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhashBits {
+    // SAFETY: declared with these arguments, and STRICT.
+    NewMinhashBits::of(&mut unsafe { signed(fcinfo) })
+}
+
+#[entry]
+fn minhash_bits_of_minhash(minima: Minhash<'_>) -> NewMinhashBits {
+    NewMinhashBits::of_minima(&minima.view())
+}
