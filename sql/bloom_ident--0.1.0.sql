@@ -1134,6 +1134,18 @@ CREATE FUNCTION minhash_sim_at_least(a minhash_bits, b minhash_bits, threshold f
 COMMENT ON FUNCTION minhash_sim_at_least(minhash_bits, minhash_bits, float8) IS
     'minhash_sim(a, b) >= threshold, as an index answers it';
 
+CREATE OPERATOR CLASS sigfile_minhash_bits_ops DEFAULT FOR TYPE minhash_bits USING sigfile AS
+    OPERATOR 2 % (minhash_bits, minhash_query),
+    OPERATOR 3 =,
+    OPERATOR 6 <-> (minhash_bits, minhash_bits) FOR ORDER BY pg_catalog.float_ops;
+-- In the same family, as those of signatures are.
+CREATE OPERATOR CLASS sigfile_minhash_query_ops DEFAULT FOR TYPE minhash_query USING sigfile FAMILY sigfile_minhash_bits_ops AS
+    OPERATOR 7 % (minhash_query, minhash_query),
+    OPERATOR 8 % (minhash_query, minhash_bits);
+COMMENT ON OPERATOR CLASS sigfile_minhash_bits_ops USING sigfile IS 'estimated similarity, equality and nearest neighbours of sampled sketches';
+COMMENT ON OPERATOR CLASS sigfile_minhash_query_ops USING sigfile IS 'estimated similarity of sampled sketches by thresholds of their own, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY sigfile_minhash_bits_ops USING sigfile IS 'estimated similarity, equality and nearest neighbours of sampled sketches, with and without thresholds of their own';
+
 -- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8, within name[] DEFAULT NULL,

@@ -11,6 +11,7 @@ pub fn beside(near: pg_sys::Oid, purpose: Purpose, bloom: pg_sys::Oid) -> Option
     kept(&BESIDE, (purpose, [near, bloom]), || {
         let arguments: &[pg_sys::Oid] = match purpose {
             Purpose::SignatureInput | Purpose::QueryInput => return None,
+            Purpose::BitsInput | Purpose::BitsQueryInput => return None,
             Purpose::Matches | Purpose::BitsMatches => return None,
             Purpose::Sim | Purpose::Dice | Purpose::BitsSim => &[bloom, bloom],
             Purpose::SimAbove | Purpose::SimAtLeast | Purpose::DiceAbove | Purpose::DiceAtLeast => {

@@ -14,4 +14,4 @@ mod types;
 pub use beside::{beside, match_beside};
 pub use functions::{function, is_bits_match, is_match};
 pub use purpose::Purpose;
-pub use types::{is_query, is_signature};
+pub use types::{is_bits, is_bits_query, is_query, is_signature};

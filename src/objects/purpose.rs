@@ -22,6 +22,8 @@ pub enum Purpose {
     /// What is behind `bloom % bloom_query`.
     Matches,
     // The same of minhash_bits and minhash_query.
+    BitsInput,
+    BitsQueryInput,
     BitsSim,
     BitsSimAbove,
     BitsSimAtLeast,
@@ -36,6 +38,7 @@ impl Purpose {
     pub fn arguments(self) -> Option<usize> {
         match self {
             Purpose::SignatureInput | Purpose::QueryInput => None,
+            Purpose::BitsInput | Purpose::BitsQueryInput => None,
             Purpose::Sim | Purpose::Dice | Purpose::Matches => Some(2),
             Purpose::BitsSim | Purpose::BitsMatches => Some(2),
             Purpose::BitsQuery | Purpose::BitsQueryAbove | Purpose::BitsQueryAtLeast => Some(2),
@@ -51,7 +54,7 @@ impl Purpose {
 }
 
 /// All of them, with the names that they are installed under; those of their C functions end in `_wrapper`.
-pub const FUNCTIONS: [(Purpose, &CStr); 20] = [
+pub const FUNCTIONS: [(Purpose, &CStr); 22] = [
     (Purpose::SignatureInput, c"bloom_in"),
     (Purpose::QueryInput, c"bloom_query_in"),
     (Purpose::Sim, c"bloom_sim"),
@@ -65,6 +68,8 @@ pub const FUNCTIONS: [(Purpose, &CStr); 20] = [
     (Purpose::QueryAtLeast, c"bloom_query_at_least"),
     (Purpose::QueryOfDice, c"bloom_query_of_dice"),
     (Purpose::Matches, c"bloom_matches"),
+    (Purpose::BitsInput, c"minhash_bits_in"),
+    (Purpose::BitsQueryInput, c"minhash_query_in"),
     (Purpose::BitsSim, c"minhash_sim"),
     (Purpose::BitsSimAbove, c"minhash_sim_above"),
     (Purpose::BitsSimAtLeast, c"minhash_sim_at_least"),

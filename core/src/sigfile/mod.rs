@@ -28,6 +28,7 @@ pub mod query;
 pub mod rows;
 pub mod search;
 pub mod segment;
+mod shape;
 pub mod words;
 pub mod write;
 
@@ -37,3 +38,4 @@ pub use pages::Pages;
 pub use query::Query;
 pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
 pub use segment::{RowPages, Segment};
+pub use shape::RowShape;

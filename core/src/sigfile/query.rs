@@ -91,6 +91,11 @@ impl Query {
         }
     }
 
+    /// How rows are compared.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
     /// The bits.
     pub fn words(&self) -> &[u64] {
         &self.words

@@ -2,6 +2,8 @@
 //! one of these.
 
 use super::measures::Popcounts;
+use crate::filter::query::NEVER;
+use crate::sketch::{agreement, least_agreeing};
 
 /// What a row of so many set bits, and so many in common with another one, is to that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +14,7 @@ pub enum Measure {
     /// 1 − h/(n+1) of rows of n bits that differ in h: those that agree in all are 1, and none is 0. What has popcount n+1 is
     /// 0 to everything, itself too: it has no bits that could be compared.
     Agreement {
-        /// Bits of a row.
+        /// Bits of a row: 1024 at most.
         bits: u32,
     },
 }
@@ -44,6 +46,39 @@ impl Measure {
         let most = bits + 1;
         let agree = (similarity * f64::from(most)).round() as u32;
         (agree > 0).then(|| most - agree.min(most))
+    }
+
+    /// The similarity that a search has to ask for to find what reaches a threshold as users know it: that of signatures is the same, and
+    /// that of sampled bits is the estimate (2·agreeing − bits)/bits. At estimates up to 0 everything is asked for, since what has no bits is found there,
+    /// too.
+    pub fn asked(self, threshold: f64) -> f64 {
+        match self {
+            Measure::Jaccard => threshold,
+            Measure::Agreement { .. } if threshold <= 0.0 => 0.0,
+            Measure::Agreement { bits } => least_agreeing(bits as u16, threshold)
+                .map_or(NEVER, |agree| Measure::of_hamming(bits, bits - agree)),
+        }
+    }
+
+    /// A similarity as users know it.
+    pub fn told(self, similarity: f64) -> f64 {
+        match self {
+            Measure::Jaccard => similarity,
+            Measure::Agreement { bits } => {
+                Measure::hamming(bits, similarity).map_or(0.0, |h| agreement(bits - h, bits as u16))
+            }
+        }
+    }
+
+    /// What nearest neighbours are ordered by, as users know it: 1 − similarity of signatures, and the bits in which samples differ, infinity for
+    /// what has none.
+    pub fn distance(self, similarity: f64) -> f64 {
+        match self {
+            Measure::Jaccard => 1.0 - similarity,
+            Measure::Agreement { bits } => {
+                Measure::hamming(bits, similarity).map_or(f64::INFINITY, f64::from)
+            }
+        }
     }
 
     /// A row of `b` set bits that is so similar to one of `a` has, in single precision too, `slope`·b + `offset` bits in

@@ -4,7 +4,7 @@ use super::header::{write_header, SketchView, HEADER};
 use super::minima::MinimaView;
 use super::shape::{SketchKind, SketchShape};
 use super::sign::Signer;
-use crate::bits::differing_bits;
+use crate::bits::{differing_bits, to_bytes};
 use crate::Result;
 
 /// Writes the sampled sketch of a set into `to`, which has the header and ⌈n/8⌉ bytes.
@@ -28,6 +28,12 @@ fn write(shape: SketchShape, empty: bool, mut minima: impl Iterator<Item = u32>,
         let mut next = || minima.next().unwrap_or(0) & u32::from(!empty);
         *byte = (0..8).fold(0, |byte, i| byte | (next() << i) as u8);
     }
+}
+
+/// Writes a sampled sketch of which the bits are known, as many whole words as they take; none of an empty set is set.
+pub fn write_stored(shape: SketchShape, empty: bool, words: &[u64], to: &mut [u8]) {
+    write_header(shape, empty, to);
+    to_bytes(words, &mut to[HEADER..]);
 }
 
 /// The estimate of `agree` equal bits of `n`, between −1 and 1: (2·agree − n)/n.

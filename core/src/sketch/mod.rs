@@ -21,7 +21,7 @@ pub mod typmod;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use bits::{agreement, least_agreeing, sample, write_bits, BitsView};
+pub use bits::{agreement, least_agreeing, sample, write_bits, write_stored, BitsView};
 pub use dispatch::kernels;
 pub use estimate::standard_error;
 pub use header::{newer_version, SketchView, HEADER, VERSION};

@@ -8,9 +8,9 @@ use pgrx::pg_sys;
 use super::{check_shape, maintain, seal, tail_rows, IndexRow, MergeLock};
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
-use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::leading::leading_columns;
 use crate::sigfile::class::options::SigfileOptions;
+use crate::sigfile::class::{has_thresholds, SignatureType};
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 use crate::sigfile::read::is_used;
@@ -144,7 +144,8 @@ pub unsafe extern "C-unwind" fn aminsert(
     unsafe {
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));
         let thresholds = has_thresholds(index);
-        let new = IndexRow::of(index, thresholds, values, nulls, tid);
+        let kind = (SignatureType::of(index), thresholds);
+        let new = IndexRow::of(index, kind, values, nulls, tid);
         let on_page = add(index, table, thresholds, &new);
         let entered = count_of_statement();
         if on_page == 1 || on_page.is_multiple_of(EVERY) {

@@ -25,7 +25,15 @@ pub struct MinhashQuery<'a>(Varlena<'a>);
 
 crate::pg::values::argument!(MinhashQuery, "minhash_query");
 
-impl MinhashQuery<'_> {
+impl<'a> MinhashQuery<'a> {
+    /// # Safety
+    /// `datum` is a non-null value of the type that lives as long as `'a`.
+    #[inline]
+    pub unsafe fn from_raw(datum: pg_sys::Datum) -> MinhashQuery<'a> {
+        // SAFETY: a query is a varlena.
+        MinhashQuery(unsafe { Varlena::of(datum) })
+    }
+
     #[inline]
     pub fn view(&self) -> BitsQueryView<'_> {
         let bytes = self.0.bytes();
@@ -41,7 +49,7 @@ impl FromDatum for MinhashQuery<'_> {
         _: pg_sys::Oid,
     ) -> Option<Self> {
         // SAFETY: the argument is declared as minhash_query, and is not null.
-        (!is_null).then(|| MinhashQuery(unsafe { Varlena::of(datum) }))
+        (!is_null).then(|| unsafe { MinhashQuery::from_raw(datum) })
     }
 }
 
