@@ -44,6 +44,22 @@ impl SignatureType {
         }
     }
 
+    /// The name of the type.
+    pub fn name(self) -> &'static str {
+        match self {
+            SignatureType::Filter => "bloom",
+            SignatureType::Bits => "minhash_bits",
+        }
+    }
+
+    /// That of values of one of the two types.
+    pub fn of_type(of_type: pg_sys::Oid) -> SignatureType {
+        match is_bits(of_type) {
+            true => SignatureType::Bits,
+            false => SignatureType::Filter,
+        }
+    }
+
     /// That of the rows of an index, which it has.
     pub fn of_rows(meta: &Meta) -> SignatureType {
         match RowShape::of_tag(meta.shape()) {
