@@ -173,7 +173,7 @@ fn packed_modifier() {
         let shown = typmod::show(number);
         let shape = typmod::unpack(number);
         let is = Shape::new(7, 43, 3).unwrap();
-        let enforced = typmod::enforce(number, is);
+        let enforced = typmod::enforce(&typmod::BLOOM, number, is);
         if let Err(error) = &shape {
             assert_eq!(error.kind(), ErrorKind::InvalidParameter);
             assert_eq!(shown, format!("({number})"));

@@ -232,7 +232,7 @@ fn type_modifier() {
     fuzz("type_modifier", true, &seeds(&declared), |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let written: Vec<&str> = text.split(',').collect();
-        let parsed = typmod::parse(&written);
+        let parsed = typmod::parse(&typmod::BLOOM, &written);
         if let Err(error) = &parsed {
             assert_eq!(error.kind(), ErrorKind::InvalidParameter);
         }
@@ -245,10 +245,10 @@ fn type_modifier() {
         let shown = typmod::show(packed);
         let inner = shown.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
         let again: Vec<&str> = inner.expect("parentheses").split(',').collect();
-        assert_eq!(typmod::parse(&again), Ok(shape));
-        assert_eq!(typmod::enforce(packed, shape), Ok(()));
+        assert_eq!(typmod::parse(&typmod::BLOOM, &again), Ok(shape));
+        assert_eq!(typmod::enforce(&typmod::BLOOM, packed, shape), Ok(()));
         let other = Shape::new(i64::from(k) % 64 + 1, p.into(), ngram.into()).unwrap();
-        let refused = typmod::enforce(packed, other).expect_err("another shape");
+        let refused = typmod::enforce(&typmod::BLOOM, packed, other).expect_err("another shape");
         assert_eq!(refused.kind(), ErrorKind::DataException);
         Ok(format!("one segment: {}", k == 1))
     });

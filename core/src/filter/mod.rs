@@ -12,10 +12,13 @@ pub mod query;
 pub mod rates;
 mod set_bits;
 mod shape;
+mod text_form;
 pub mod typmod;
 
 pub use layout::{newer_version, parse_text, write_text, View, HEADER, VERSION};
 pub use plan::{plan, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
+pub(crate) use set_bits::Hasher;
 pub use set_bits::{contains_text, Builder};
 pub use shape::Shape;
+pub(crate) use text_form::TextForm;

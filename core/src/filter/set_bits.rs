@@ -37,14 +37,14 @@ impl Modulus {
 
 /// A shape with what hashing needs worked out.
 #[derive(Clone, Copy)]
-struct Hasher {
+pub(crate) struct Hasher {
     shape: Shape,
     p: Modulus,
     p_minus_2: Modulus,
 }
 
 impl Hasher {
-    fn new(shape: Shape) -> Self {
+    pub fn new(shape: Shape) -> Self {
         Hasher {
             shape,
             p: Modulus::new(u32::from(shape.p())),
@@ -52,9 +52,13 @@ impl Hasher {
         }
     }
 
-    /// Calls `each` with the k bit positions of an n-gram, until it says stop.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Calls `each` with the k bit positions of an n-gram, until it says stop. Gives whether it never did.
     #[inline]
-    fn positions(&self, index: u64, mut each: impl FnMut(u32) -> bool) -> bool {
+    pub fn positions(&self, index: u64, mut each: impl FnMut(u32) -> bool) -> bool {
         let p = self.p.divisor;
         let mut position = self.p.of(index);
         let step = self.p_minus_2.of(index) + 1;
@@ -113,7 +117,7 @@ impl<'b> Builder<'b> {
         })
     }
 
-    fn bits(&mut self) -> &mut [u8] {
+    pub(crate) fn bits(&mut self) -> &mut [u8] {
         &mut self.bytes[HEADER..]
     }
 
