@@ -10,6 +10,7 @@
 
 pub mod bits;
 pub mod clusters;
+pub mod counting;
 mod error;
 pub mod filter;
 pub mod gist;

@@ -117,6 +117,11 @@ impl<'b> Builder<'b> {
         })
     }
 
+    /// What the signature is of.
+    pub fn shape(&self) -> Shape {
+        self.hasher.shape
+    }
+
     pub(crate) fn bits(&mut self) -> &mut [u8] {
         &mut self.bytes[HEADER..]
     }
