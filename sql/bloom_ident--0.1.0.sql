@@ -389,6 +389,102 @@ CREATE AGGREGATE bloom_union(bloom) (
 );
 COMMENT ON AGGREGATE bloom_union(bloom) IS 'union of signatures: bits of any';
 
+-- Counting filters ---------------------------------------------------------------------------
+
+CREATE TYPE counting_bloom;
+
+CREATE FUNCTION counting_bloom_in(cstring, oid, integer) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_in_wrapper';
+CREATE FUNCTION counting_bloom_out(counting_bloom) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_out_wrapper';
+CREATE FUNCTION counting_bloom_recv(internal, oid, integer) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_recv_wrapper';
+CREATE FUNCTION counting_bloom_send(counting_bloom) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_send_wrapper';
+CREATE FUNCTION counting_bloom_typmod_in(cstring[]) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_typmod_in_wrapper';
+
+CREATE TYPE counting_bloom (
+    INPUT = counting_bloom_in,
+    OUTPUT = counting_bloom_out,
+    RECEIVE = counting_bloom_recv,
+    SEND = counting_bloom_send,
+    TYPMOD_IN = counting_bloom_typmod_in,
+    TYPMOD_OUT = bloom_typmod_out,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE counting_bloom IS 'Bloom filter with counters, from which texts can be removed; counting_bloom(k,p,q) fixes the shape';
+COMMENT ON FUNCTION counting_bloom_in(cstring, oid, integer) IS 'input of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_out(counting_bloom) IS 'output of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_recv(internal, oid, integer) IS 'binary input of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_send(counting_bloom) IS 'binary output of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_typmod_in(cstring[]) IS 'reads a type modifier of counting_bloom';
+
+CREATE FUNCTION counting_bloom_apply_typmod(counting_bloom, integer, boolean) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_apply_typmod_wrapper';
+COMMENT ON FUNCTION counting_bloom_apply_typmod(counting_bloom, integer, boolean) IS
+    'enforces a type modifier of counting_bloom';
+CREATE FUNCTION counting_bloom_to_bloom(counting_bloom) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_to_bloom_wrapper';
+COMMENT ON FUNCTION counting_bloom_to_bloom(counting_bloom) IS
+    'the signature of what is in a counting filter';
+CREATE FUNCTION bytea_to_counting_bloom(bytea) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bytea_to_counting_bloom_wrapper';
+COMMENT ON FUNCTION bytea_to_counting_bloom(bytea) IS
+    'a counting filter from its binary form';
+CREATE CAST (counting_bloom AS counting_bloom) WITH FUNCTION counting_bloom_apply_typmod(counting_bloom, integer, boolean) AS IMPLICIT;
+COMMENT ON CAST (counting_bloom AS counting_bloom) IS 'checks that the counting filter has the shape of the type modifier';
+CREATE CAST (counting_bloom AS bloom) WITH FUNCTION counting_bloom_to_bloom(counting_bloom);
+COMMENT ON CAST (counting_bloom AS bloom) IS 'the signature of what is in the counting filter';
+CREATE CAST (counting_bloom AS bytea) WITH FUNCTION counting_bloom_send(counting_bloom);
+COMMENT ON CAST (counting_bloom AS bytea) IS 'the stored bytes of the counting filter, as its binary output has them';
+CREATE CAST (bytea AS counting_bloom) WITH FUNCTION bytea_to_counting_bloom(bytea);
+COMMENT ON CAST (bytea AS counting_bloom) IS 'a counting filter of these stored bytes, which are checked';
+
+CREATE FUNCTION counting_signature(
+    text text, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
+    by_word boolean DEFAULT false) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_signature_wrapper';
+COMMENT ON FUNCTION counting_signature(text, integer, integer, float8, boolean) IS
+    'counting filter of a text, after normalising it';
+CREATE FUNCTION counting_add(
+    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_add_wrapper';
+COMMENT ON FUNCTION counting_add(counting_bloom, text, boolean) IS
+    'a counting filter with the n-grams of a text added';
+CREATE FUNCTION counting_remove(
+    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_remove_wrapper';
+COMMENT ON FUNCTION counting_remove(counting_bloom, text, boolean) IS
+    'a counting filter with a text removed that was added; an error if it cannot have been';
+CREATE FUNCTION counting_contains(
+    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_contains_wrapper';
+COMMENT ON FUNCTION counting_contains(counting_bloom, text, boolean) IS
+    'whether a counting filter may hold every n-gram of a text; false is certain';
+CREATE FUNCTION counting_full(filter counting_bloom) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_full_wrapper';
+COMMENT ON FUNCTION counting_full(counting_bloom) IS
+    'number of counters at their maximum, which stay there';
+CREATE FUNCTION counting_merge(a counting_bloom, b counting_bloom) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_merge_wrapper';
+COMMENT ON FUNCTION counting_merge(counting_bloom, counting_bloom) IS
+    'what is in either of two counting filters: the sums of their counters';
+CREATE FUNCTION counting_merge_step(counting_bloom, counting_bloom) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_merge_step_wrapper';
+COMMENT ON FUNCTION counting_merge_step(counting_bloom, counting_bloom) IS
+    'state of the aggregate counting_merge(counting_bloom)';
+
+CREATE AGGREGATE counting_merge(counting_bloom) (
+    SFUNC = counting_merge_step,
+    STYPE = counting_bloom,
+    COMBINEFUNC = counting_merge_step,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_merge(counting_bloom) IS 'what is in any of the counting filters: the sums of their counters';
+
 -- Queries: a signature and its threshold -----------------------------------------------------
 
 CREATE TYPE bloom_query;

@@ -2,7 +2,9 @@
 
 use std::hint::black_box;
 
+use bitvec::view::BitView;
 use bloom_ident_core::bits::kernels;
+use bloom_ident_core::counting::{counters, CountingBuilder};
 use bloom_ident_core::filter::{plan, Builder, Shape, View};
 use bloom_ident_core::similarity::PackedSignatures;
 use bloom_ident_core::text;
@@ -113,9 +115,115 @@ fn scans(c: &mut Criterion) {
     group.finish();
 }
 
+/// The counters of a counting filter by bitvec, to compare with those by hand.
+mod by_bitvec {
+    use bitvec::prelude::*;
+
+    pub fn increment(counters: &mut BitSlice<u8, Lsb0>, at: u32) {
+        let counter = &mut counters[4 * at as usize..][..4];
+        let value: u8 = counter.load_le();
+        if value < 15 {
+            counter.store_le(value + 1);
+        }
+    }
+
+    pub fn decrement(counters: &mut BitSlice<u8, Lsb0>, at: u32) -> bool {
+        let counter = &mut counters[4 * at as usize..][..4];
+        let value: u8 = counter.load_le();
+        if (1..15).contains(&value) {
+            counter.store_le(value - 1);
+        }
+        value > 0
+    }
+
+    pub fn merge(to: &mut BitSlice<u8, Lsb0>, from: &BitSlice<u8, Lsb0>) {
+        for (to, from) in to.chunks_exact_mut(4).zip(from.chunks_exact(4)) {
+            let sum = to.load_le::<u8>() + from.load_le::<u8>();
+            to.store_le(sum.min(15));
+        }
+    }
+
+    pub fn full(counters: &BitSlice<u8, Lsb0>) -> usize {
+        counters
+            .chunks_exact(4)
+            .filter(|counter| counter.all())
+            .count()
+    }
+
+    pub fn to_bits(counters: &BitSlice<u8, Lsb0>, bits: &mut BitSlice<u8, Lsb0>) {
+        for (at, counter) in counters.chunks_exact(4).enumerate() {
+            bits.set(at, counter.any());
+        }
+    }
+}
+
+fn counting(c: &mut Criterion) {
+    let mut group = c.benchmark_group("counting");
+    let shape = Shape::new(7, 43, 3).unwrap();
+    let mut filter = vec![0; CountingBuilder::size(shape)];
+    CountingBuilder::new(shape, &mut filter).finish();
+    group.bench_function("add and remove a text/301", |b| {
+        b.iter(|| {
+            let mut builder = CountingBuilder::in_place(black_box(&mut filter)).unwrap();
+            builder.add_text(black_box(ASCII), false, || ()).unwrap();
+            builder.remove_text(black_box(ASCII), false, || ()).unwrap();
+        });
+    });
+    // as many counters as a list of a thousand n-grams has, and the positions of twenty of these
+    const COUNTERS: u32 = 9_592;
+    let random = random_bytes(2 * 7 * 20, 5);
+    let at = |pair: &[u8]| u32::from(u16::from_le_bytes([pair[0], pair[1]])) % COUNTERS;
+    let positions: Vec<u32> = random.chunks_exact(2).map(at).collect();
+    let mut one = random_bytes(COUNTERS as usize / 2, 6);
+    let other = random_bytes(COUNTERS as usize / 2, 7);
+    let mut bits = vec![0; COUNTERS as usize / 8];
+    group.bench_function("count up and down/by hand", |b| {
+        b.iter(|| {
+            positions
+                .iter()
+                .for_each(|&at| counters::increment(black_box(&mut one), at));
+            positions
+                .iter()
+                .all(|&at| counters::decrement(black_box(&mut one), at))
+        });
+    });
+    group.bench_function("count up and down/bitvec", |b| {
+        let one = one.view_bits_mut();
+        b.iter(|| {
+            positions
+                .iter()
+                .for_each(|&at| by_bitvec::increment(black_box(&mut *one), at));
+            positions
+                .iter()
+                .all(|&at| by_bitvec::decrement(black_box(&mut *one), at))
+        });
+    });
+    group.bench_function("merge/by hand", |b| {
+        b.iter(|| counters::merge(black_box(&mut one), black_box(&other)));
+    });
+    group.bench_function("merge/bitvec", |b| {
+        let (one, other) = (one.view_bits_mut(), other.view_bits());
+        b.iter(|| by_bitvec::merge(black_box(&mut *one), black_box(other)));
+    });
+    group.bench_function("full/by hand", |b| {
+        b.iter(|| counters::full(black_box(&other)));
+    });
+    group.bench_function("full/bitvec", |b| {
+        b.iter(|| by_bitvec::full(black_box(other.view_bits())));
+    });
+    group.bench_function("to bits/by hand", |b| {
+        b.iter(|| counters::to_bits(black_box(&other), black_box(&mut bits)));
+    });
+    group.bench_function("to bits/bitvec", |b| {
+        let bits = bits.view_bits_mut();
+        b.iter(|| by_bitvec::to_bits(black_box(other.view_bits()), black_box(&mut *bits)));
+    });
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().warm_up_time(std::time::Duration::from_millis(500)).measurement_time(std::time::Duration::from_secs(2)).without_plots();
-    targets = texts, pairs, scans
+    targets = texts, pairs, counting, scans
 }
 criterion_main!(benches);

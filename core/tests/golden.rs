@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use bloom_ident_core::counting::CountingBuilder;
 use bloom_ident_core::filter::{self, rates, Builder, Shape, View};
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
 use bloom_ident_core::{ngram, text};
@@ -128,6 +129,35 @@ fn signatures() {
         let bytes = signature(shape(&v), s(&v, "s"), false);
         let positions: Vec<u32> = View::untrusted(&bytes).unwrap().positions().collect();
         assert_eq!(Value::from(positions), v["bits"], "{v}");
+    }
+}
+
+/// All texts added; and with others added before and removed again.
+#[test]
+fn counting() {
+    for v in golden("counting") {
+        let shape = shape(&v);
+        let mut bytes = vec![0; CountingBuilder::size(shape)];
+        let mut builder = CountingBuilder::new(shape, &mut bytes);
+        let texts = v["texts"].as_array().unwrap();
+        for text in texts.iter().map(|text| text.as_str().unwrap()) {
+            builder.add_text("Max Moritz", false, || ()).unwrap();
+            builder.remove_text("max_moritz", false, || ()).unwrap();
+            builder.add_text(text, false, || ()).unwrap();
+        }
+        let counters: Vec<u8> = builder.finish().values().collect();
+        let full = |counters: &[u8]| counters.contains(&15);
+        if !full(&counters) {
+            assert_eq!(Value::from(counters), v["counters"], "{v}");
+        }
+        let mut builder = CountingBuilder::new(shape, &mut bytes);
+        for text in texts {
+            builder
+                .add_text(text.as_str().unwrap(), false, || ())
+                .unwrap();
+        }
+        let counters: Vec<u8> = builder.finish().values().collect();
+        assert_eq!(Value::from(counters), v["counters"], "{v}");
     }
 }
 

@@ -5,6 +5,7 @@ mod tree_keys;
 
 use std::ffi::{CStr, CString};
 
+use bloom_ident_core::counting::{self, holds_text, CountingBuilder, CountingView};
 use bloom_ident_core::filter::{typmod, Builder, QueryView, Shape, View};
 use bloom_ident_core::gist::{unite, united_size, TreeKey};
 use bloom_ident_core::guard::options::{GuardAction, GuardArguments};
@@ -79,6 +80,90 @@ fn signature_bytes() {
         }
         outcome
     });
+}
+
+fn counting_filter(k: i64, p: i64, texts: &[&str]) -> Vec<u8> {
+    let shape = Shape::new(k, p, 3).unwrap();
+    let mut bytes = vec![0; CountingBuilder::size(shape)];
+    let mut builder = CountingBuilder::new(shape, &mut bytes);
+    for text in texts {
+        builder.add_text(text, false, || ()).unwrap();
+    }
+    bytes
+}
+
+/// Bytes of a counting filter, and the same without what may be behind an odd number of counters.
+#[test]
+fn counting_bytes() {
+    let seeds = [
+        counting_filter(7, 43, &["erika", "erica", "mustermann"]),
+        counting_filter(2, 5, &["mustermann"; 20]),
+        counting_filter(1, 61, &[]),
+        counting_filter(64, 5, &["y"]),
+        counting_filter(2, 7, &["erika"; 14]),
+    ];
+    fuzz("counting_bytes", true, &seeds, |bytes| {
+        let mut mended = bytes.to_vec();
+        if let Some((header, counters)) = mended.split_at_mut_checked(counting::HEADER) {
+            let m = u32::from(header[1]) * u32::from(u16::from_le_bytes([header[2], header[3]]));
+            if let Some(last) = counters.last_mut().filter(|_| m % 2 > 0) {
+                *last &= 15;
+            }
+        }
+        let mut outcome = Err(String::new());
+        for bytes in [bytes, &mended] {
+            // whatever they are, a caller that takes them for stored ones gets an answer
+            if let Some(view) = CountingView::stored(bytes) {
+                view.values().for_each(drop);
+                view.shape();
+            }
+            outcome = message(CountingView::untrusted(bytes)).map(use_counting_filter);
+        }
+        outcome
+    });
+}
+
+/// Adds, merges, and takes away again.
+fn use_counting_filter(view: CountingView<'_>) -> String {
+    assert!(CountingView::stored(view.bytes()).is_some());
+    let full = view.values().filter(|&value| value == counting::FULL);
+    assert_eq!(full.count() as u32, view.full());
+    let mut added = view.bytes().to_vec();
+    let mut builder = CountingBuilder::in_place(&mut added).expect("a counting filter");
+    builder.add_text("erika", false, || ()).unwrap();
+    let larger = builder.finish();
+    assert!(holds_text(&larger, "erika", false, || ()));
+    let mut more = larger.values().zip(view.values());
+    assert!(more.all(|(larger, before)| larger >= before));
+    let became_full = larger.full() > view.full();
+
+    let mut removed = larger.bytes().to_vec();
+    let mut builder = CountingBuilder::in_place(&mut removed).expect("a counting filter");
+    let result = builder.remove_text("erika", false, || ());
+    assert!(result.is_ok() && (became_full || removed == view.bytes()));
+    let mut removed = view.bytes().to_vec();
+    let mut builder = CountingBuilder::in_place(&mut removed).expect("a counting filter");
+    let refused = builder.remove_text("erika", false, || ()).is_err();
+    assert!(!refused || removed == view.bytes());
+
+    let mut merged = larger.bytes().to_vec();
+    let mut builder = CountingBuilder::in_place(&mut merged).expect("a counting filter");
+    builder.merge(&view).expect("one shape");
+    let merged = builder.finish().values();
+    let sums = larger
+        .values()
+        .zip(view.values())
+        .map(|(a, b)| (a + b).min(15));
+    assert!(merged.eq(sums));
+
+    let mut signature = vec![0; Builder::size(view.shape())];
+    let mut builder = Builder::new(view.shape(), &mut signature);
+    view.to_signature(&mut builder);
+    builder.finish();
+    let signature = View::untrusted(&signature).expect("a signature");
+    let counted = view.values().filter(|&value| value > 0);
+    assert_eq!(signature.popcount() as usize, counted.count());
+    format!("refused: {refused}, full: {}", view.full() > 0)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! SQL functions, one file a family.
 
 mod compare;
+mod counting;
 mod date;
 mod estimate;
 mod measure;

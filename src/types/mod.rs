@@ -1,12 +1,14 @@
-//! The types `bloom` and `bloom_query` as SQL values: input and output, casts, modifiers, and views for the core.
+//! The types `bloom`, `bloom_query` and `counting_bloom` as SQL values: input and output, casts, modifiers, and views for the core.
 
 mod array;
 mod bloom;
 mod cast;
+mod counting;
 mod io;
 mod query;
 mod typmod;
 
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
+pub use counting::{Counting, NewCounting};
 pub use query::{BloomQuery, NewQuery};

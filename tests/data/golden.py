@@ -48,6 +48,17 @@ def bits(text, ngram, k, p):
     return found
 
 
+def counters(texts, ngram, k, p):
+    """The counters of a counting filter: how often each bit was set, by each distinct n-gram of each text, up to 15."""
+    counted = [0] * (k * p)
+    for text in texts:
+        for word in set(ngrams(text, ngram)):
+            start, step = number(word) % p, number(word) % (p - 2) + 1
+            for segment in range(k):
+                counted[segment * p + (start + segment * step) % p] += 1
+    return [min(counter, 15) for counter in counted]
+
+
 def jaccard(a, b):
     return len(a & b) / len(a | b) if a or b else 0.0
 
@@ -155,6 +166,12 @@ def golden():
         ],
         "signature": [
             {"s": s, **shape, "bits": sorted(bits(s, *shape.values()))} for shape, s in itertools.product(shapes, NAMES)
+        ],
+        "counting": [
+            {"texts": texts, **shape, "counters": counters(texts, *shape.values())}
+            for shape, texts in itertools.product(
+                [shapes[0], {"q": 2, "k": 2, "p": 5}],
+                [["a"], ["erika", "erica", "erika"], ["annaanna"] * 2 + ["", "li"], NAMES, ["mustermann"] * 16 + ["muellerluedenscheidt"]])
         ],
         "jaccard": [
             {"a": a, "b": b, **shape, "words": jaccard(set(ngrams(a, shape["q"])), set(ngrams(b, shape["q"]))),

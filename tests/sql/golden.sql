@@ -17,6 +17,14 @@ SELECT count(*), bool_and(to_jsonb(bits(e->>'s', (e->>'q')::int, (e->>'k')::int,
        bool_and(bloom_signature(e->>'s')::jsonb->'bits' = e->'bits') FILTER (WHERE e @> '{"q": 3, "k": 7, "p": 43}') AS signature,
        bool_and((e - 's')::bloom::jsonb->'bits' = e->'bits') AS json
 FROM v WHERE key = 'signature';
+-- Counting filters, by their text form: a hexadecimal digit for each counter.
+SELECT count(*), bool_and(merged::text = filter) AS merged, bool_and(added::text = filter) AS added
+FROM v, LATERAL (SELECT format('(%s,%s,%s):', e->'k', e->'p', e->'q') || string_agg(to_hex(c::int), '' ORDER BY i) FROM jsonb_array_elements_text(e->'counters') WITH ORDINALITY AS a (c, i)) AS f (filter),
+    LATERAL (SELECT format('(%s,%s,%s):', e->'k', e->'p', e->'q') || repeat('0', (e->>'k')::int * (e->>'p')::int)) AS n (none),
+    LATERAL (SELECT counting_merge(counting_add(none::counting_bloom, t)) FROM jsonb_array_elements_text(e->'texts') AS t) AS m (merged),
+    LATERAL (WITH RECURSIVE adding (i, f) AS (SELECT 0, none::counting_bloom UNION ALL SELECT i + 1, counting_add(f, e->'texts'->>i) FROM adding WHERE i < jsonb_array_length(e->'texts'))
+        SELECT f FROM adding ORDER BY i DESC LIMIT 1) AS a (added)
+WHERE key = 'counting';
 SELECT count(*), bool_and(ident_ngram_sim(e->>'a', e->>'b', (e->>'q')::int) = (e->>'words')::float8) AS words,
        bool_and(bloom_sim(bloom_signature(e->>'a'), bloom_signature(e->>'b')) = (e->>'bits')::float8) FILTER (WHERE e @> '{"q": 3, "k": 7, "p": 43}') AS bits
 FROM v WHERE key = 'jaccard';

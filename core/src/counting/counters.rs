@@ -6,19 +6,19 @@
 use super::FULL;
 
 /// Bytes of so many counters.
-pub(super) fn bytes(counters: u32) -> usize {
+pub fn bytes(counters: u32) -> usize {
     counters.div_ceil(2) as usize
 }
 
 /// What counter `at` holds.
 #[inline]
-pub(super) fn get(counters: &[u8], at: u32) -> u8 {
+pub fn get(counters: &[u8], at: u32) -> u8 {
     counters[at as usize / 2] >> (4 * (at % 2)) & 15
 }
 
 /// Adds 1, unless the counter is full.
 #[inline]
-pub(super) fn increment(counters: &mut [u8], at: u32) {
+pub fn increment(counters: &mut [u8], at: u32) {
     if get(counters, at) < FULL {
         counters[at as usize / 2] += 1 << (4 * (at % 2));
     }
@@ -26,7 +26,7 @@ pub(super) fn increment(counters: &mut [u8], at: u32) {
 
 /// Takes 1 away, unless the counter is full. Gives false, and changes nothing, where there is nothing to take.
 #[inline]
-pub(super) fn decrement(counters: &mut [u8], at: u32) -> bool {
+pub fn decrement(counters: &mut [u8], at: u32) -> bool {
     match get(counters, at) {
         0 => return false,
         FULL => (),
@@ -36,7 +36,7 @@ pub(super) fn decrement(counters: &mut [u8], at: u32) -> bool {
 }
 
 /// Adds counter by counter. What is too much for a counter makes it full.
-pub(super) fn merge(to: &mut [u8], from: &[u8]) {
+pub fn merge(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
         let low = (*to & 15) + (from & 15);
         let high = (*to >> 4) + (from >> 4);
@@ -45,13 +45,13 @@ pub(super) fn merge(to: &mut [u8], from: &[u8]) {
 }
 
 /// How many are full.
-pub(super) fn full(counters: &[u8]) -> u32 {
+pub fn full(counters: &[u8]) -> u32 {
     let in_byte = |byte: &u8| u32::from(byte & 15 == FULL) + u32::from(byte >> 4 == FULL);
     counters.iter().map(in_byte).sum()
 }
 
 /// A bit for each counter, bit i in byte i/8 at 2^(i mod 8): whether it holds something.
-pub(super) fn to_bits(counters: &[u8], bits: &mut [u8]) {
+pub fn to_bits(counters: &[u8], bits: &mut [u8]) {
     for (bits, counters) in bits.iter_mut().zip(counters.chunks(4)) {
         *bits = counters.iter().rev().fold(0, |bits, byte| {
             bits << 2 | u8::from(byte >> 4 > 0) << 1 | u8::from(byte & 15 > 0)

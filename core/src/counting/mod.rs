@@ -5,7 +5,7 @@
 //! 2000). A counter that has reached [`FULL`] stays there: what it has to count is not known any more.
 
 mod builder;
-mod counters;
+pub mod counters;
 mod layout;
 
 pub use builder::{holds_text, CountingBuilder};
