@@ -12,7 +12,7 @@ state() {
     ask "$1" "SELECT * FROM counted ORDER BY id"
     ask "$1" "SELECT id, counting_remove(filter, 'name ' || id)::bloom = bloom_signature('') FROM counted WHERE filter IS NOT NULL ORDER BY id"
     ask "$1" "INSERT INTO counted (id, filter) VALUES (0, counting_signature('name', 2))" 2>&1 | head -n 1
-    ask "$1" "SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'counted'::regclass) AND attnum > 0 ORDER BY 1, attnum"
+    ask "$1" "SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'counted'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum"
     ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename = 'person' ORDER BY indexdef"
     ask "$1" "SELECT * FROM near ORDER BY 1, 2"
     ask "$1" "SELECT bloom_bits(bloom_union(sig)) FROM person"
