@@ -39,7 +39,7 @@ fn shape(v: &Value) -> Shape {
 fn signature(shape: Shape, text: &str, by_word: bool) -> Vec<u8> {
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
-    builder.add_text(text, by_word, || ());
+    builder.add_text(text, by_word, || ()).unwrap();
     builder.finish();
     bytes
 }

@@ -19,7 +19,7 @@ fn signature(k: i64, p: i64, text: &str) -> Vec<u8> {
     let shape = Shape::new(k, p, 3).unwrap();
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
-    builder.add_text(text, false, || ());
+    builder.add_text(text, false, || ()).unwrap();
     builder.finish();
     bytes
 }
@@ -62,7 +62,10 @@ fn signature_bytes() {
                 assert_eq!(view.common(&view).ok(), Some(view.popcount()));
                 let mut copy = bytes.clone();
                 let mut builder = Builder::in_place(&mut copy).expect("a signature");
-                builder.add_text("erika", false, || ());
+                match view.shape().family() {
+                    Shape::OF_TOKENS => builder.add_token("erika").unwrap(),
+                    _ => builder.add_text("erika", false, || ()).unwrap(),
+                }
                 let larger = builder.finish();
                 assert!(Popcounts::of(&larger, &view).is_ok_and(|c| c.contains()));
                 format!(

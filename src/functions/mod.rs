@@ -13,3 +13,4 @@ mod profile;
 mod signature;
 mod superimpose;
 mod threshold;
+mod tokens;

@@ -1,4 +1,4 @@
-//! The type modifier `bloom(k,p,q)`: a column of one shape.
+//! The type modifier `bloom(k,p,q)`: a column of one shape. With q = 0 it is one of tokens, and that says the hash family.
 //!
 //! Packed as (k−1) in 6 bits, p in 13, q in 4; negative is none.
 
@@ -31,7 +31,7 @@ pub fn parse(written: &[impl AsRef<str>]) -> Result<Shape> {
             "type bloom takes 3 modifiers, not {}",
             written.len()
         ))
-        .hint("Write bloom(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them."));
+        .hint("Write bloom(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; n-gram length 0 is for tokens."));
     };
     let number = |written: &str| {
         let number = written.trim().parse();
@@ -52,9 +52,13 @@ pub fn parse(written: &[impl AsRef<str>]) -> Result<Shape> {
 /// looking at its table.
 pub fn show(typmod: i32) -> String {
     match unpack(typmod) {
-        Ok(shape) => shape.map_or(String::new(), |s| s.to_string()),
+        Ok(shape) => shape.map_or(String::new(), declared),
         Err(_) => format!("({typmod})"),
     }
+}
+
+fn declared(shape: Shape) -> String {
+    format!("({},{},{})", shape.k(), shape.p(), shape.ngram())
 }
 
 /// Compares a signature's shape with the one that a modifier asks for.
@@ -66,8 +70,11 @@ pub fn enforce(typmod: i32, is: Shape) -> Result<()> {
             ErrorKind::DataException,
             format!("signature has shape {is}, not {wanted}"),
         )
-        .detail(format!("The column or cast is declared as bloom{wanted}."))
-        .hint("Give bloom_signature() other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.")),
+        .detail(format!("The column or cast is declared as bloom{}.", declared(wanted)))
+        .hint(match wanted.family() {
+            Shape::OF_TOKENS => "Give bloom_signature_of_tokens() other arguments; bloom_plan(max_tokens, 0, fpr) shows the shape that they give.",
+            _ => "Give bloom_signature() other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.",
+        })),
         _ => Ok(()),
     }
 }
