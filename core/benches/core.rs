@@ -41,7 +41,7 @@ fn texts(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("signature", name), |b| {
             b.iter(|| {
                 let mut builder = Builder::new(shape, black_box(&mut bytes));
-                builder.add_text(black_box(text), false, || ());
+                builder.add_text(black_box(text), false, || ()).unwrap();
                 builder.finish().popcount()
             });
         });
@@ -67,7 +67,7 @@ fn pairs(c: &mut Criterion) {
     let build = |text| {
         let mut bytes = vec![0; Builder::size(shape)];
         let mut builder = Builder::new(shape, &mut bytes);
-        builder.add_text(text, false, || ());
+        builder.add_text(text, false, || ()).unwrap();
         builder.finish();
         bytes
     };

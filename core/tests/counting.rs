@@ -1,7 +1,8 @@
 //! Laws of counting filters.
 
 use bloom_ident_core::counting::{
-    holds_text, parse_text, write_text, CountingBuilder, CountingView, FULL, HEADER,
+    holds_text, holds_token, parse_text, write_text, CountingBuilder, CountingView, TokenHashes,
+    FULL, HEADER,
 };
 use bloom_ident_core::filter::{Builder, Shape};
 use bloom_ident_core::ngram::ngram_set;
@@ -70,7 +71,7 @@ fn signature(shape: Shape, texts: &[(String, bool)]) -> Vec<u8> {
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
     for (text, by_word) in texts {
-        builder.add_text(text, *by_word, || ());
+        builder.add_text(text, *by_word, || ()).unwrap();
     }
     builder.finish();
     bytes
@@ -98,6 +99,23 @@ fn values(bytes: &[u8]) -> Vec<u32> {
 
 fn full(bytes: &[u8]) -> u32 {
     CountingView::stored(bytes).unwrap().full()
+}
+
+fn hashes(tokens: &[String]) -> TokenHashes {
+    let mut hashes = TokenHashes::new();
+    tokens.iter().for_each(|token| hashes.push(token).unwrap());
+    hashes
+}
+
+/// The signature of the tokens.
+fn signature_of_tokens(shape: Shape, tokens: &[String]) -> Vec<u8> {
+    let mut bytes = vec![0; Builder::size(shape)];
+    let mut builder = Builder::new(shape, &mut bytes);
+    for token in tokens {
+        builder.add_token(token).unwrap();
+    }
+    builder.finish();
+    bytes
 }
 
 proptest! {
@@ -134,7 +152,7 @@ proptest! {
         }
         let view = CountingView::untrusted(&bytes).unwrap();
         for (text, by_word) in &remains {
-            prop_assert!(holds_text(&view, text, *by_word, || ()));
+            prop_assert!(holds_text(&view, text, *by_word, || ()).unwrap());
         }
         if was_full {
             let superset = cast(&bytes).iter().zip(signature(shape, &remains)).skip(12).all(|(a, b)| a & b == b);
@@ -171,6 +189,50 @@ proptest! {
         }
     }
 
+    /// The same for sets of tokens. They need not be removed as the sets that were added.
+    #[test]
+    fn tokens_that_remain_after_removing(
+        (k, p) in (1..=16i64, prop::sample::select(&PRIMES)),
+        sets in prop::collection::vec(prop::collection::vec("[a-d]{0,2}", 0..6), 0..8),
+        removals in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        other in "[a-f]{0,2}",
+    ) {
+        let shape = Shape::new(k, p, 0).unwrap();
+        let mut bytes = empty(shape);
+        let mut remain: Vec<String> = vec![];
+        for set in &sets {
+            CountingBuilder::in_place(&mut bytes).unwrap().add_tokens(hashes(set), || ()).unwrap();
+            let mut set = set.clone();
+            set.sort();
+            set.dedup();
+            remain.extend(set);
+        }
+        prop_assert_eq!(cast(&bytes), signature_of_tokens(shape, &remain));
+        let was_full = full(&bytes) > 0;
+        for which in removals.iter().take(remain.len()) {
+            let token = remain.swap_remove(which.index(remain.len()));
+            let twice = vec![token.clone(), token];
+            CountingBuilder::in_place(&mut bytes).unwrap().remove_tokens(hashes(&twice), || ()).unwrap();
+        }
+        let view = CountingView::untrusted(&bytes).unwrap();
+        let left = signature_of_tokens(shape, &remain);
+        if was_full {
+            let superset = cast(&bytes).iter().zip(&left).skip(12).all(|(a, b)| a & b == *b);
+            prop_assert!(superset);
+        } else {
+            prop_assert_eq!(cast(&bytes), left);
+        }
+        for token in &remain {
+            prop_assert!(holds_token(&view, token).unwrap());
+        }
+        // a token alone is removed exactly if it is held, since it takes once from each of its counters
+        let held = holds_token(&view, &other).unwrap();
+        let before = bytes.clone();
+        let removed = CountingBuilder::in_place(&mut bytes).unwrap().remove_tokens(hashes(&[other]), || ());
+        prop_assert_eq!(removed.is_ok(), held);
+        prop_assert!(held || bytes == before);
+    }
+
     #[test]
     fn merging_adds(shape in shapes(), a in prop::collection::vec(texts(), 0..5), b in prop::collection::vec(texts(), 0..5), c in texts()) {
         let together = of_all(shape, &[a.clone(), b.clone()].concat());
@@ -185,9 +247,9 @@ proptest! {
     fn holding_is_that_of_the_signature(shape in shapes(), added in prop::collection::vec(texts(), 0..4), text in texts()) {
         let bytes = of_all(shape, &added);
         let signature = cast(&bytes);
-        let holds = holds_text(&CountingView::stored(&bytes).unwrap(), &text.0, text.1, || ());
+        let holds = holds_text(&CountingView::stored(&bytes).unwrap(), &text.0, text.1, || ()).unwrap();
         let signature = bloom_ident_core::filter::View::untrusted(&signature).unwrap();
-        prop_assert_eq!(holds, bloom_ident_core::filter::contains_text(&signature, &text.0, text.1, || ()));
+        prop_assert_eq!(holds, bloom_ident_core::filter::contains_text(&signature, &text.0, text.1, || ()).unwrap());
     }
 
     #[test]
@@ -251,7 +313,8 @@ fn full_counters_stay() {
         "Erika",
         false,
         || ()
-    ));
+    )
+    .unwrap());
     // Another text, which shares none of them all, is refused as ever.
     let other = ("Wolfgang".to_owned(), false);
     let before = bytes.clone();
@@ -273,6 +336,30 @@ fn another_shape_is_refused() {
         error.message(),
         "different shapes of counting filters (2,5,3) and (2,5,4)"
     );
+}
+
+/// What counts n-grams takes no tokens, and the other way round.
+#[test]
+fn texts_and_tokens_do_not_mix() {
+    let mut of_tokens = empty(Shape::new(2, 5, 0).unwrap());
+    let mut of_texts = empty(Shape::new(2, 5, 3).unwrap());
+    let one = || hashes(&["a".to_owned()]);
+    let mut builder = CountingBuilder::in_place(&mut of_texts).unwrap();
+    let error = builder.add_tokens(one(), || ()).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "counting filter of shape (2,5,3) is one of n-grams, not of tokens"
+    );
+    assert_eq!(builder.remove_tokens(one(), || ()), Err(error.clone()));
+    assert_eq!(holds_token(&builder.finish(), "a"), Err(error));
+    let mut builder = CountingBuilder::in_place(&mut of_tokens).unwrap();
+    let error = builder.add_text("a", false, || ()).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "counting filter of shape (2,5,0,hash=1) is one of tokens, not of texts"
+    );
+    assert_eq!(builder.remove_text("a", false, || ()), Err(error.clone()));
+    assert_eq!(holds_text(&builder.finish(), "a", false, || ()), Err(error));
 }
 
 /// The bytes themselves: the format cannot move unnoticed.

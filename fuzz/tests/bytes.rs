@@ -5,12 +5,14 @@ mod tree_keys;
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::counting::{self, holds_text, CountingBuilder, CountingView};
+use bloom_ident_core::counting::{
+    self, holds_text, holds_token, CountingBuilder, CountingView, TokenHashes,
+};
 use bloom_ident_core::filter::{typmod, Builder, QueryView, Shape, View};
 use bloom_ident_core::gist::{unite, united_size, TreeKey};
 use bloom_ident_core::guard::options::{GuardAction, GuardArguments};
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
-use bloom_ident_core::ErrorKind;
+use bloom_ident_core::{Error, ErrorKind};
 use bloom_ident_fuzz::{fuzz, message};
 use tree_keys::use_key;
 
@@ -20,7 +22,7 @@ fn signature(k: i64, p: i64, text: &str) -> Vec<u8> {
     let shape = Shape::new(k, p, 3).unwrap();
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
-    builder.add_text(text, false, || ());
+    builder.add_text(text, false, || ()).unwrap();
     builder.finish();
     bytes
 }
@@ -63,7 +65,10 @@ fn signature_bytes() {
                 assert_eq!(view.common(&view).ok(), Some(view.popcount()));
                 let mut copy = bytes.clone();
                 let mut builder = Builder::in_place(&mut copy).expect("a signature");
-                builder.add_text("erika", false, || ());
+                match view.shape().family() {
+                    Shape::OF_TOKENS => builder.add_token("erika").unwrap(),
+                    _ => builder.add_text("erika", false, || ()).unwrap(),
+                }
                 let larger = builder.finish();
                 assert!(Popcounts::of(&larger, &view).is_ok_and(|c| c.contains()));
                 format!(
@@ -101,6 +106,7 @@ fn counting_bytes() {
         counting_filter(1, 61, &[]),
         counting_filter(64, 5, &["y"]),
         counting_filter(2, 7, &["erika"; 14]),
+        vec![1, 1, 5, 0, 0, 1, 1, 0, 0x10, 0, 0],
     ];
     fuzz("counting_bytes", true, &seeds, |bytes| {
         let mut mended = bytes.to_vec();
@@ -123,6 +129,21 @@ fn counting_bytes() {
     });
 }
 
+fn erika() -> TokenHashes {
+    let mut tokens = TokenHashes::new();
+    tokens.push("erika").unwrap();
+    tokens
+}
+
+fn remove_erika(builder: &mut CountingBuilder<'_>, of_tokens: bool) -> Result<(), Error> {
+    let of_text = builder.remove_text("erika", false, || ());
+    let token = builder.remove_tokens(erika(), || ());
+    match of_tokens {
+        true => of_text.map_or(token, |()| panic!("a text of tokens")),
+        false => token.map_or(of_text, |()| panic!("a token of texts")),
+    }
+}
+
 /// Adds, merges, and takes away again.
 fn use_counting_filter(view: CountingView<'_>) -> String {
     assert!(CountingView::stored(view.bytes()).is_some());
@@ -130,20 +151,26 @@ fn use_counting_filter(view: CountingView<'_>) -> String {
     assert_eq!(full.count() as u32, view.full());
     let mut added = view.bytes().to_vec();
     let mut builder = CountingBuilder::in_place(&mut added).expect("a counting filter");
-    builder.add_text("erika", false, || ()).unwrap();
+    let of_tokens = view.shape().family() == Shape::OF_TOKENS;
+    assert_eq!(builder.add_tokens(erika(), || ()).is_ok(), of_tokens);
+    assert_eq!(builder.add_text("erika", false, || ()).is_err(), of_tokens);
     let larger = builder.finish();
-    assert!(holds_text(&larger, "erika", false, || ()));
+    let held = match of_tokens {
+        true => holds_token(&larger, "erika"),
+        false => holds_text(&larger, "erika", false, || ()),
+    };
+    assert_eq!(held, Ok(true));
     let mut more = larger.values().zip(view.values());
     assert!(more.all(|(larger, before)| larger >= before));
     let became_full = larger.full() > view.full();
 
     let mut removed = larger.bytes().to_vec();
     let mut builder = CountingBuilder::in_place(&mut removed).expect("a counting filter");
-    let result = builder.remove_text("erika", false, || ());
+    let result = remove_erika(&mut builder, of_tokens);
     assert!(result.is_ok() && (became_full || removed == view.bytes()));
     let mut removed = view.bytes().to_vec();
     let mut builder = CountingBuilder::in_place(&mut removed).expect("a counting filter");
-    let refused = builder.remove_text("erika", false, || ()).is_err();
+    let refused = remove_erika(&mut builder, of_tokens).is_err();
     assert!(!refused || removed == view.bytes());
 
     let mut merged = larger.bytes().to_vec();

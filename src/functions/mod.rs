@@ -14,3 +14,4 @@ mod profile;
 mod signature;
 mod superimpose;
 mod threshold;
+mod tokens;

@@ -6,9 +6,13 @@ mod cast;
 mod counting;
 mod io;
 mod query;
+mod text_array;
+mod tokens;
 mod typmod;
 
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
 pub use counting::{Counting, NewCounting};
 pub use query::{BloomQuery, NewQuery};
+pub use text_array::TextArray;
+pub use tokens::Tokens;

@@ -89,6 +89,48 @@ RESET min_parallel_table_scan_size;
 SELECT removed.f::bloom = bloom_union(bloom_signature(name)) FILTER (WHERE id <> 5) AS without_5
 FROM listed, LATERAL (SELECT counting_remove((SELECT counting_merge(f) FROM listed), 'name 5')) AS removed (f) GROUP BY removed.f::text, removed.f::bloom;
 
+-- Tokens: each once in a set, as it is.
+SELECT counting_signature_of_tokens('{a,b}', 1), counting_signature_of_tokens('{b,NULL,a,b,a}', 1)::text = counting_signature_of_tokens('{a,b}', 1)::text AS set,
+    counting_signature_of_tokens('{}', 1), counting_signature_of_tokens('{NULL}', 1)::text = counting_signature_of_tokens('{}', 1)::text AS of_null, counting_signature_of_tokens(NULL, 1) IS NULL AS "null";
+SELECT bool_and(counting_signature_of_tokens(tokens, most, fpr)::bloom = bloom_signature_of_tokens(tokens, most, fpr)) AS same, count(*)
+FROM unnest('{"","a","a b b","Müller die der die","Иванов x y z 1 2 3"}'::text[]) AS words, LATERAL (SELECT string_to_array(words, ' ')) AS s (tokens),
+    unnest('{1,32,400}'::int[]) AS most, unnest('{0.5,0.01}'::float8[]) AS fpr;
+SELECT counting_signature_of_tokens('{a}')::text = counting_signature_of_tokens('{a}', max_tokens => 32, fpr => 0.01)::text AS defaults;
+SELECT counting_contains(f, '{a,c}'::text[]) AS a_c, counting_contains(f, '{a,NULL}'::text[]) AS a, counting_contains(f, '{A}'::text[]) AS "A", counting_contains(f, '{}'::text[]) AS none,
+    counting_remove(f, '{c,a}'::text[])::text = counting_signature_of_tokens('{b}')::text AS b, counting_remove(f, '{}'::text[])::text = f::text AS same,
+    counting_remove(counting_add(f, '{a,d,d}'::text[]), '{d,d,a}'::text[])::text = f::text AS back, counting_add(f, NULL::text[]) IS NULL AS "null"
+FROM counting_signature_of_tokens('{a,b,c}') AS f;
+SELECT counting_remove(counting_signature_of_tokens('{a,b}'), '{a,c}'::text[]);
+SELECT counting_remove(counting_remove(counting_signature_of_tokens('{a,a}'), ARRAY['a']), ARRAY['a']);
+-- Two tokens may share counters, of which more than one would be taken.
+SELECT counting_contains('(1,5,0):11111', '{a,b,c,d,e,f}'::text[]);
+SELECT counting_remove('(1,5,0):11111', '{a,b,c,d,e,f}'::text[]);
+SELECT counting_full(counting_add('(1,5,0):eeeee', '{a,b,c,d,e,f}'::text[])), counting_remove('(1,5,0):fffff', '{a,b,c,d,e,f}'::text[]);
+-- Texts and tokens do not mix.
+SELECT counting_add(counting_signature('a'), '{a}'::text[]);
+SELECT counting_remove(counting_signature('a'), '{a}'::text[]);
+SELECT counting_contains(counting_signature('a'), '{}'::text[]);
+SELECT counting_add(counting_signature_of_tokens('{a}'), 'a');
+SELECT counting_remove(counting_signature_of_tokens('{a}'), 'a');
+SELECT counting_contains(counting_signature_of_tokens('{a}'), 'a', by_word => true);
+SELECT counting_merge('(1,5,0):12345', '(1,5,2):12345');
+SELECT counting_merge('(1,5,0):12345', '(1,5,0,hash=1):abcde');
+SELECT '(1,5,2,hash=1):12345'::counting_bloom;
+SELECT counting_add(counting_signature_of_tokens('{a}'), '{{a,b},{c,d}}'::text[]);
+SELECT counting_signature_of_tokens('{a}', 0), counting_signature_of_tokens('{a}', 10001);
+SELECT counting_signature_of_tokens('{a}', 10000);
+-- A modifier of tokens.
+CREATE TABLE tokens (f counting_bloom(1,5,0));
+INSERT INTO tokens VALUES ('(1,5,0):12345');
+INSERT INTO tokens VALUES ('(1,5,2):12345');
+INSERT INTO tokens VALUES (counting_signature_of_tokens('{a}'));
+SELECT f, f::bloom, format_type('counting_bloom'::regtype, (SELECT atttypmod FROM pg_attribute WHERE attrelid = 'tokens'::regclass AND attname = 'f')) FROM tokens;
+DROP TABLE tokens;
+-- An array of many, most of them again and again.
+SELECT counting_contains(counting_signature_of_tokens(array_agg((i % 100)::text), 100), '{0,1,99}'::text[]) AS held,
+    counting_signature_of_tokens(array_agg((i % 100)::text), 100)::text = counting_signature_of_tokens(array_agg((i % 100)::text) FILTER (WHERE i <= 100), 100)::text AS set
+FROM generate_series(1, 200000) AS i;
+
 -- Modifier.
 \d listed
 INSERT INTO listed VALUES (14, 'x', counting_signature('x', 2));

@@ -25,6 +25,13 @@ FROM v, LATERAL (SELECT format('(%s,%s,%s):', e->'k', e->'p', e->'q') || string_
     LATERAL (WITH RECURSIVE adding (i, f) AS (SELECT 0, none::counting_bloom UNION ALL SELECT i + 1, counting_add(f, e->'texts'->>i) FROM adding WHERE i < jsonb_array_length(e->'texts'))
         SELECT f FROM adding ORDER BY i DESC LIMIT 1) AS a (added)
 WHERE key = 'counting';
+SELECT count(*), bool_and(merged::text = filter) AS merged, bool_and(added::text = filter) AS added
+FROM v, LATERAL (SELECT format('(%s,%s,0,hash=1):', e->'k', e->'p') || string_agg(to_hex(c::int), '' ORDER BY i) FROM jsonb_array_elements_text(e->'counters') WITH ORDINALITY AS a (c, i)) AS f (filter),
+    LATERAL (SELECT format('(%s,%s,0):', e->'k', e->'p') || repeat('0', (e->>'k')::int * (e->>'p')::int)) AS n (none),
+    LATERAL (SELECT counting_merge(counting_add(none::counting_bloom, ARRAY(SELECT jsonb_array_elements_text(t)))) FROM jsonb_array_elements(e->'sets') AS t) AS m (merged),
+    LATERAL (WITH RECURSIVE adding (i, f) AS (SELECT 0, none::counting_bloom UNION ALL SELECT i + 1, counting_add(f, ARRAY(SELECT jsonb_array_elements_text(e->'sets'->i))) FROM adding WHERE i < jsonb_array_length(e->'sets'))
+        SELECT f FROM adding ORDER BY i DESC LIMIT 1) AS a (added)
+WHERE key = 'counting_tokens';
 SELECT count(*), bool_and(ident_ngram_sim(e->>'a', e->>'b', (e->>'q')::int) = (e->>'words')::float8) AS words,
        bool_and(bloom_sim(bloom_signature(e->>'a'), bloom_signature(e->>'b')) = (e->>'bits')::float8) FILTER (WHERE e @> '{"q": 3, "k": 7, "p": 43}') AS bits
 FROM v WHERE key = 'jaccard';

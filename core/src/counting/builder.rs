@@ -1,9 +1,11 @@
 //! Adding, removing and merging.
 
 use super::counters;
-use super::layout::{header, mismatch, CountingView, HEADER};
-use crate::filter::{Hasher, Shape};
-use crate::ngram::{for_each_ngram, ngram_set};
+use super::layout::{check_of_ngrams, check_of_tokens, header, mismatch, CountingView, HEADER};
+use super::positions::Positions;
+use super::token_hashes::TokenHashes;
+use crate::filter::Shape;
+use crate::ngram::ngram_set;
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
@@ -14,9 +16,23 @@ struct Shortage {
     takes: u64,
 }
 
+impl Shortage {
+    /// `of` is what would take so much.
+    fn error(&self, message: &str, of: &str) -> Error {
+        let Shortage {
+            counter,
+            holds,
+            takes,
+        } = self;
+        Error::new(ErrorKind::DataException, message).detail(format!(
+            "Counter {counter} of the filter holds {holds}, and {of} would take {takes} from it."
+        ))
+    }
+}
+
 /// A counting filter that is changed, in memory that the caller provides. It is whole at any time.
 pub struct CountingBuilder<'b> {
-    hasher: Hasher,
+    positions: Positions,
     bytes: &'b mut [u8],
 }
 
@@ -32,7 +48,7 @@ impl<'b> CountingBuilder<'b> {
         bytes.fill(0);
         bytes[..HEADER].copy_from_slice(&header(shape));
         CountingBuilder {
-            hasher: Hasher::new(shape),
+            positions: Positions::new(shape),
             bytes,
         }
     }
@@ -41,7 +57,7 @@ impl<'b> CountingBuilder<'b> {
     pub fn from_view(view: &CountingView<'_>, bytes: &'b mut [u8]) -> Self {
         bytes.copy_from_slice(view.bytes());
         CountingBuilder {
-            hasher: Hasher::new(view.shape()),
+            positions: Positions::new(view.shape()),
             bytes,
         }
     }
@@ -50,7 +66,7 @@ impl<'b> CountingBuilder<'b> {
     pub fn in_place(bytes: &'b mut [u8]) -> Option<Self> {
         let shape = CountingView::stored(bytes)?.shape();
         Some(CountingBuilder {
-            hasher: Hasher::new(shape),
+            positions: Positions::new(shape),
             bytes,
         })
     }
@@ -61,41 +77,60 @@ impl<'b> CountingBuilder<'b> {
 
     /// Adds 1 to each counter of each distinct n-gram of `text`; `tick` is called now and then.
     ///
-    /// Errors: out of memory for the n-grams.
+    /// Errors: the filter is one of tokens; out of memory for the n-grams.
     pub fn add_text(&mut self, text: &str, by_word: bool, mut tick: impl FnMut()) -> Result<()> {
-        let ngrams = ngram_set(text, self.hasher.shape().ngram(), by_word, &mut tick)?;
+        let ngrams = self.ngrams(text, by_word, &mut tick)?;
         self.add_all(&ngrams, tick);
         Ok(())
     }
 
     /// Takes away what [`CountingBuilder::add_text`] has added for `text`; full counters stay as they are.
     ///
-    /// Errors: a counter holds less than the text would take from it, and then nothing is changed; out of memory for the n-grams.
+    /// Errors: a counter holds less than the text would take from it, and then nothing is changed; the filter is one of tokens; out
+    /// of memory for the n-grams.
     pub fn remove_text(&mut self, text: &str, by_word: bool, mut tick: impl FnMut()) -> Result<()> {
-        let ngrams = ngram_set(text, self.hasher.shape().ngram(), by_word, &mut tick)?;
-        self.remove_all(&ngrams, tick).map_err(|shortage| {
-            let Shortage {
-                counter,
-                holds,
-                takes,
-            } = shortage;
-            Error::new(
-                ErrorKind::DataException,
-                "cannot remove a text that was not added",
-            )
-            .detail(format!(
-                "Counter {counter} of the filter holds {holds}, and the text would take {takes} from it."
-            ))
-            .hint("Remove a text as it was added, with the same by_word.")
+        let ngrams = self.ngrams(text, by_word, &mut tick)?;
+        self.remove_all(&ngrams, tick).map_err(|short| {
+            short
+                .error("cannot remove a text that was not added", "the text")
+                .hint("Remove a text as it was added, with the same by_word.")
         })
     }
 
+    /// Adds 1 to each counter of each distinct token; `tick` is called now and then.
+    ///
+    /// Errors: the filter is one of n-grams.
+    pub fn add_tokens(&mut self, tokens: TokenHashes, mut tick: impl FnMut()) -> Result<()> {
+        check_of_tokens(self.positions.shape())?;
+        self.add_all(&tokens.distinct(&mut tick), tick);
+        Ok(())
+    }
+
+    /// Takes away what [`CountingBuilder::add_tokens`] has added for each token; full counters stay as they are.
+    ///
+    /// Errors: a counter holds less than the tokens would take from it, and then nothing is changed; the filter is one of n-grams.
+    pub fn remove_tokens(&mut self, tokens: TokenHashes, mut tick: impl FnMut()) -> Result<()> {
+        check_of_tokens(self.positions.shape())?;
+        let tokens = tokens.distinct(&mut tick);
+        self.remove_all(&tokens, tick).map_err(|short| {
+            short
+                .error("cannot remove tokens that were not added", "the tokens")
+                .hint("Remove each token at most as often as it was added.")
+        })
+    }
+
+    fn ngrams(&self, text: &str, by_word: bool, tick: impl FnMut()) -> Result<Vec<u64>> {
+        let shape = self.positions.shape();
+        check_of_ngrams(shape)?;
+        ngram_set(text, shape.ngram(), by_word, tick)
+    }
+
     fn add_all(&mut self, hashes: &[u64], tick: impl FnMut()) {
-        let hasher = self.hasher;
+        let positions = self.positions;
         let counters = self.counters();
         let mut ticker = Ticker::new(tick);
         for &hash in hashes {
-            hasher.positions(hash, |at| {
+            positions.of(hash, |at| {
                 counters::increment(counters, at);
                 true
             });
@@ -108,13 +143,13 @@ impl<'b> CountingBuilder<'b> {
         hashes: &[u64],
         tick: impl FnMut(),
     ) -> std::result::Result<(), Shortage> {
-        let hasher = self.hasher;
+        let positions = self.positions;
         let counters = self.counters();
         let mut ticker = Ticker::new(tick);
         let mut taken = 0u64;
         let mut short = None;
         for &hash in hashes {
-            hasher.positions(hash, |at| {
+            positions.of(hash, |at| {
                 if counters::decrement(counters, at) {
                     taken += 1;
                 } else {
@@ -132,7 +167,7 @@ impl<'b> CountingBuilder<'b> {
         };
         // Counters that were full have given nothing, and take nothing back. No other one becomes full.
         for &hash in hashes {
-            let goes_on = hasher.positions(hash, |at| {
+            let goes_on = positions.of(hash, |at| {
                 if taken > 0 {
                     counters::increment(counters, at);
                     taken -= 1;
@@ -146,7 +181,7 @@ impl<'b> CountingBuilder<'b> {
         }
         let mut takes = 0;
         for &hash in hashes {
-            hasher.positions(hash, |at| {
+            positions.of(hash, |at| {
                 takes += u64::from(at == counter);
                 true
             });
@@ -163,7 +198,7 @@ impl<'b> CountingBuilder<'b> {
     ///
     /// Errors: different shapes.
     pub fn merge(&mut self, other: &CountingView<'_>) -> Result<()> {
-        let shape = self.hasher.shape();
+        let shape = self.positions.shape();
         if shape != other.shape() {
             return Err(mismatch(shape, other.shape()));
         }
@@ -175,19 +210,4 @@ impl<'b> CountingBuilder<'b> {
     pub fn finish(self) -> CountingView<'b> {
         CountingView::stored(self.bytes).expect("whole at any time")
     }
-}
-
-/// Whether every n-gram of `text` may be in the filter: none of its counters is 0. Empty text is.
-pub fn holds_text(view: &CountingView<'_>, text: &str, by_word: bool, tick: impl FnMut()) -> bool {
-    let hasher = Hasher::new(view.shape());
-    let counters = view.counters();
-    let mut all = true;
-    for_each_ngram(
-        text,
-        hasher.shape().ngram(),
-        by_word,
-        |_, index| all = all && hasher.positions(index, |at| counters::get(counters, at) > 0),
-        tick,
-    );
-    all
 }

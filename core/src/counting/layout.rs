@@ -5,9 +5,9 @@
 //! | 0 | 1 | format version, 1 |
 //! | 1 | 1 | k, segments |
 //! | 2 | 2 | p, counters of a segment, little-endian |
-//! | 4 | 1 | ngram, symbols of an n-gram |
-//! | 5 | 1 | rule set of the normaliser |
-//! | 6 | 1 | hash family |
+//! | 4 | 1 | ngram, symbols of an n-gram; 0 for tokens |
+//! | 5 | 1 | rule set of the normaliser, or of tokens |
+//! | 6 | 1 | hash family: 0 for n-grams, 1 for tokens |
 //! | 7 | 1 | key id |
 //! | 8 | ⌈k·p/2⌉ | the counters of four bits, counter i in byte i/2, the even ones in the low half; behind the last of an odd number 0 |
 //!
@@ -33,7 +33,8 @@ const _: () = assert!(VERSION == filter::VERSION);
 pub const TYPE: ShapedType = ShapedType {
     name: "counting_bloom",
     value: "counting filter",
-    made_by: "counting_signature()",
+    of_text: "counting_signature()",
+    of_tokens: "counting_signature_of_tokens()",
 };
 
 /// A counting filter's bytes, checked.
@@ -115,6 +116,13 @@ impl<'a> CountingView<'a> {
         (0..self.shape().m()).map(move |at| counters::get(counters, at))
     }
 
+    /// That the filter counts tokens.
+    ///
+    /// Errors: it counts n-grams.
+    pub fn check_of_tokens(&self) -> Result<()> {
+        check_of_tokens(self.shape())
+    }
+
     /// How many counters are full.
     pub fn full(&self) -> u32 {
         counters::full(self.counters())
@@ -150,7 +158,33 @@ pub(super) fn mismatch(a: Shape, b: Shape) -> Error {
     let message = format!("different shapes of counting filters {a} and {b}");
     Error::new(ErrorKind::DataException, message)
         .detail("Counting filters merge only when segments, segment length, n-gram length and rule set are the same.")
-        .hint("Make both with the same arguments of counting_signature().")
+        .hint("Make both by the same function with the same arguments.")
+}
+
+/// That a counting filter of this shape counts n-grams.
+///
+/// Errors: it counts tokens.
+pub(super) fn check_of_ngrams(shape: Shape) -> Result<()> {
+    if shape.family() != Shape::OF_TOKENS {
+        return Ok(());
+    }
+    let message = format!("counting filter of shape {shape} is one of tokens, not of texts");
+    Err(Error::new(ErrorKind::DataException, message)
+        .detail("The n-grams of a text are not among its tokens.")
+        .hint("Give tokens as text[]."))
+}
+
+/// That a counting filter of this shape counts tokens.
+///
+/// Errors: it counts n-grams.
+pub(super) fn check_of_tokens(shape: Shape) -> Result<()> {
+    if shape.family() == Shape::OF_TOKENS {
+        return Ok(());
+    }
+    let message = format!("counting filter of shape {shape} is one of n-grams, not of tokens");
+    Err(Error::new(ErrorKind::DataException, message)
+        .detail("It counts the n-grams of texts.")
+        .hint("Give a text; counting_signature_of_tokens() makes counting filters of tokens."))
 }
 
 /// Appends the text form: the shape, a colon, and a hexadecimal digit for each counter, in order.

@@ -5,9 +5,9 @@
 //! | 0 | 1 | format version, 1 |
 //! | 1 | 1 | k, segments |
 //! | 2 | 2 | p, bits of a segment, little-endian |
-//! | 4 | 1 | ngram, symbols of an n-gram |
-//! | 5 | 1 | rule set of the normaliser |
-//! | 6 | 1 | hash family |
+//! | 4 | 1 | ngram, symbols of an n-gram; 0 for tokens |
+//! | 5 | 1 | rule set of the normaliser, or of tokens |
+//! | 6 | 1 | hash family: 0 for n-grams, 1 for tokens |
 //! | 7 | 1 | key id |
 //! | 8 | 4 | popcount, the number of set bits, little-endian |
 //! | 12 | ⌈k·p/8⌉ | the bits, bit i in byte i/8 at 2^(i mod 8); those past k·p are 0 |

@@ -1,10 +1,11 @@
-//! Setting bits: from text, from positions, by union and intersection.
+//! Setting bits: from text, from tokens, from positions, by union and intersection.
 
 use bitvec::prelude::{BitSlice, Lsb0};
 use bitvec::view::BitView;
 
 use super::layout::{header, View, HEADER};
 use super::shape::Shape;
+use super::token_bits::token_positions;
 use crate::bits::popcount;
 use crate::ngram::{for_each_ngram, for_each_normal_ngram};
 use crate::{Error, ErrorKind, Result};
@@ -132,8 +133,11 @@ impl<'b> Builder<'b> {
     }
 
     /// Sets the bits of every n-gram of `text`; `tick` is called now and then.
-    pub fn add_text(&mut self, text: &str, by_word: bool, tick: impl FnMut()) {
+    ///
+    /// Errors: the signature is one of tokens.
+    pub fn add_text(&mut self, text: &str, by_word: bool, tick: impl FnMut()) -> Result<()> {
         let hasher = self.hasher;
+        hasher.shape.check_of_ngrams()?;
         let bits = self.bits();
         for_each_ngram(
             text,
@@ -148,6 +152,21 @@ impl<'b> Builder<'b> {
             },
             tick,
         );
+        Ok(())
+    }
+
+    /// Sets the bits of a token, which is hashed as it is, in UTF-8.
+    ///
+    /// Errors: the signature is one of n-grams.
+    pub fn add_token(&mut self, token: &str) -> Result<()> {
+        let shape = self.hasher.shape;
+        shape.check_of_tokens()?;
+        let bits = self.bits();
+        token_positions(shape, token, |at| {
+            bits[at as usize / 8] |= 1 << (at % 8);
+            true
+        });
+        Ok(())
     }
 
     /// Sets the bits of every n-gram of a text in its normal form; n-grams reach over the `_` between words.
@@ -211,8 +230,16 @@ impl<'b> Builder<'b> {
 }
 
 /// Whether every n-gram of `text` may be in the filter: all its bits are set. Empty text is.
-pub fn contains_text(view: &View<'_>, text: &str, by_word: bool, tick: impl FnMut()) -> bool {
+///
+/// Errors: the signature is one of tokens.
+pub fn contains_text(
+    view: &View<'_>,
+    text: &str,
+    by_word: bool,
+    tick: impl FnMut(),
+) -> Result<bool> {
     let hasher = Hasher::new(view.shape());
+    hasher.shape.check_of_ngrams()?;
     let bits = view.bits();
     let mut all = true;
     for_each_ngram(
@@ -225,7 +252,7 @@ pub fn contains_text(view: &View<'_>, text: &str, by_word: bool, tick: impl FnMu
         },
         tick,
     );
-    all
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -46,8 +46,13 @@ impl TextForm {
         let [k, p, ngram, ref rest @ ..] = parts[..] else {
             return Err(no_form());
         };
-        let shape = Shape::new(number(k)?, number(p)?, number(ngram)?)?;
-        let mut variant = [("rules=", 1), ("hash=", 0), ("key=", 0)];
+        let ngram = number(ngram)?;
+        let shape = Shape::new(number(k)?, number(p)?, ngram)?;
+        let mut variant = [
+            ("rules=", 1),
+            ("hash=", Shape::family_of(ngram)),
+            ("key=", 0),
+        ];
         let mut rest = rest.iter().peekable();
         for (name, value) in &mut variant {
             if let Some(digits) = rest.peek().and_then(|part| part.strip_prefix(*name)) {

@@ -1,4 +1,5 @@
-//! The type modifier `bloom(k,p,q)`, or that of another type with shapes: a column of one shape.
+//! The type modifier `bloom(k,p,q)`, or that of another type with shapes: a column of one shape. With q = 0 it is one of tokens, and
+//! that says the hash family.
 //!
 //! Packed as (k−1) in 6 bits, p in 13, q in 4; negative is none.
 
@@ -32,7 +33,7 @@ pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
             "type {of} takes 3 modifiers, not {}",
             written.len()
         ))
-        .hint(format!("Write {of}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them.")));
+        .hint(format!("Write {of}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; n-gram length 0 is for tokens.")));
     };
     let number = |written: &str| {
         let number = written.trim().parse();
@@ -49,9 +50,13 @@ pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
 /// looking at its table.
 pub fn show(typmod: i32) -> String {
     match unpack(typmod) {
-        Ok(shape) => shape.map_or(String::new(), |s| s.to_string()),
+        Ok(shape) => shape.map_or(String::new(), declared),
         Err(_) => format!("({typmod})"),
     }
+}
+
+fn declared(shape: Shape) -> String {
+    format!("({},{},{})", shape.k(), shape.p(), shape.ngram())
 }
 
 /// What a type with shapes calls its values, for messages.
@@ -60,15 +65,18 @@ pub struct ShapedType {
     pub name: &'static str,
     /// What one of its values is called.
     pub value: &'static str,
-    /// The function that makes values.
-    pub made_by: &'static str,
+    /// The function that makes values of texts.
+    pub of_text: &'static str,
+    /// The function that makes values of tokens.
+    pub of_tokens: &'static str,
 }
 
 /// Signatures.
 pub const BLOOM: ShapedType = ShapedType {
     name: "bloom",
     value: "signature",
-    made_by: "bloom_signature()",
+    of_text: "bloom_signature()",
+    of_tokens: "bloom_signature_of_tokens()",
 };
 
 /// Compares a value's shape with the one that a modifier asks for.
@@ -80,11 +88,11 @@ pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
             ErrorKind::DataException,
             format!("{} has shape {is}, not {wanted}", of.value),
         )
-        .detail(format!("The column or cast is declared as {}{wanted}.", of.name))
-        .hint(format!(
-            "Give {} other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.",
-            of.made_by
-        ))),
+        .detail(format!("The column or cast is declared as {}{}.", of.name, declared(wanted)))
+        .hint(match wanted.family() {
+            Shape::OF_TOKENS => format!("Give {} other arguments; bloom_plan(max_tokens, 0, fpr) shows the shape that they give.", of.of_tokens),
+            _ => format!("Give {} other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.", of.of_text),
+        })),
         _ => Ok(()),
     }
 }
