@@ -33,7 +33,7 @@ FROM (SELECT call, regexp_replace(refused(call), 'bloom(_query)?', '…') AS sai
         SELECT format('SELECT %s(%s) FROM newer', proname, string_agg(CASE t::regtype::text
             WHEN 'bloom' THEN 'sig' WHEN 'bloom_query' THEN 'query' WHEN 'bloom[]' THEN 'ARRAY[sig]'
             WHEN 'double precision' THEN '0.5' WHEN 'double precision[]' THEN '''{0.5}''::float8[]'
-            WHEN 'text' THEN '''a''' WHEN 'boolean' THEN 'true' WHEN 'regclass' THEN '''newer''' WHEN 'name' THEN '''sig'''
+            WHEN 'text' THEN '''a''' WHEN 'text[]' THEN '''{a}''::text[]' WHEN 'boolean' THEN 'true' WHEN 'regclass' THEN '''newer''' WHEN 'name' THEN '''sig'''
             ELSE format('0::%s', t::regtype) END, ', ' ORDER BY n)) AS call FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS a (t, n)) AS c
     WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloom_ident') AND d.classid = 'pg_proc'::regclass
         AND proargtypes::oid[] && '{bloom,bloom[],bloom_query}'::regtype[]::oid[] AND NOT 'internal'::regtype = ANY (proargtypes::oid[])) AS f
