@@ -37,7 +37,18 @@ fn signatures() -> Vec<Vec<u8>> {
         (64, 5, "y"),
     ]
     .map(of)
-    .to_vec()
+    .into_iter()
+    .chain([signature_of_token()])
+    .collect()
+}
+
+fn signature_of_token() -> Vec<u8> {
+    let shape = Shape::new(7, 43, 0).unwrap();
+    let mut bytes = vec![0; Builder::size(shape)];
+    let mut builder = Builder::new(shape, &mut bytes);
+    builder.add_token("erika").unwrap();
+    builder.finish();
+    bytes
 }
 
 /// The bytes, and the same with the popcount and the padding that they ought to have: most changes are found out by these.

@@ -175,6 +175,8 @@ fn signature_text() {
             " (2,5,3) : 1F03 ",
             "(7,43,3):",
             "(2,5,3,rules=1):1f03",
+            "(2,5,0):1001",
+            "(2,5,0,hash=1):1001",
         ]),
         |bytes| {
             let mut read = vec![];
@@ -258,6 +260,7 @@ fn type_modifier() {
         "65,43,3",
         "7,44,3",
         "7,43,9",
+        "7,43,0",
     ];
     fuzz("type_modifier", true, &seeds(&declared), |bytes| {
         let text = String::from_utf8_lossy(bytes);
@@ -268,7 +271,11 @@ fn type_modifier() {
         }
         let shape = message(parsed)?;
         let (k, p, ngram) = (shape.k(), shape.p(), shape.ngram());
-        assert!((1..=64).contains(&k) && (5..=8191).contains(&p) && (2..=8).contains(&ngram));
+        assert!(
+            (1..=64).contains(&k)
+                && (5..=8191).contains(&p)
+                && (ngram == 0 || (2..=8).contains(&ngram))
+        );
         assert!((2..p).take_while(|d| d * d <= p).all(|d| p % d > 0));
         let packed = typmod::pack(shape);
         assert_eq!(typmod::unpack(packed), Ok(Some(shape)));
@@ -280,6 +287,6 @@ fn type_modifier() {
         let other = Shape::new(i64::from(k) % 64 + 1, p.into(), ngram.into()).unwrap();
         let refused = typmod::enforce(&typmod::BLOOM, packed, other).expect_err("another shape");
         assert_eq!(refused.kind(), ErrorKind::DataException);
-        Ok(format!("one segment: {}", k == 1))
+        Ok(format!("one segment: {}, tokens: {}", k == 1, ngram == 0))
     });
 }

@@ -6,6 +6,7 @@ CREATE TEMP VIEW v AS SELECT key, e FROM golden, jsonb_array_elements(golden.val
 CREATE FUNCTION bits(s text, q int, k int, p int) RETURNS int[] LANGUAGE sql
     RETURN (SELECT COALESCE(array_agg(DISTINCT b ORDER BY b), '{}') FROM unnest(ident_ngrams(s, q)) AS w, ident_ngram_index(w) AS idx,
             generate_series(0, k - 1) AS j, CAST(j * p + (idx % p + j * (idx % (p - 2) + 1)) % p AS int) AS b);
+CREATE FUNCTION list(jsonb) RETURNS text[] LANGUAGE sql RETURN (SELECT COALESCE(array_agg(t), '{}') FROM jsonb_array_elements_text($1) AS t);
 
 SELECT count(*), bool_and(ident_ngram_index(word) = index::bigint) AS idx FROM golden, jsonb_each_text(value) AS i(word, index) WHERE key = 'idx';
 SELECT count(*), bool_and(to_jsonb(ident_ngrams(e->>'s', (e->>'q')::int)) = e->'words') AS ngrams FROM v WHERE key = 'ngrams';
@@ -50,4 +51,13 @@ FROM v, unnest('{fpr,birthday,coll}'::text[]) AS model WHERE key = 'collision';
 SELECT count(*), bool_and(abs(bloom_corrected_threshold(1, (e->>'delta')::float8) - (e->>'factor')::float8) < 1e-15) AS corrected FROM v WHERE key = 'corrected';
 SELECT count(*), bool_and(abs(bloom_superimposed_fpr((e->>'m')::int, (e->>'n')::int, (e->>'filters')::int) - (e->>'fpr')::float8) < 1e-15) AS superimposed
 FROM v WHERE key = 'superimposed_fpr';
+SELECT count(*), bool_and((e || '{"q": 0}') - '{tokens,max_tokens,fpr}'::text[] = s::jsonb - '{hash,rules,key}'::text[]) AS token_signature
+FROM v, bloom_signature_of_tokens(list(e->'tokens'), (e->>'max_tokens')::int, (e->>'fpr')::float8) AS s WHERE key = 'token_signature';
+SELECT count(*), bool_and(ident_token_sim(list(e->'a'), list(e->'b')) = (e->>'jaccard')::float8) AS jaccard,
+       bool_and(ident_token_containment(list(e->'a'), list(e->'b')) = (e->>'containment')::float8) AS containment
+FROM v WHERE key = 'token_sims';
+SELECT count(*), bool_and(to_jsonb(ident_tokens(e->>'s')) = e->'tokens') AS tokens FROM v WHERE key = 'tokens';
+SELECT count(*), bool_and(ARRAY(SELECT t COLLATE "C" FROM unnest(ident_tokens(e->'json')) AS t ORDER BY 1) = list(e->'tokens')) AS json_tokens FROM v WHERE key = 'json_tokens';
+SELECT count(*), bool_and(ident_tokens(jsonb_build_object(e->>'key', 1)) = ARRAY[e->>'singular' || '_1']) AS singular FROM v WHERE key = 'singular';
 DROP FUNCTION bits;
+DROP FUNCTION list;

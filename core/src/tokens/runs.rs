@@ -3,19 +3,19 @@
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
-/// How many words a shingle has, how many steps a window, checked.
+/// How many words or steps a run has, checked; `least` says in a sentence that it has one.
 ///
 /// Errors: less than 1.
-pub fn check_width(what: &str, width: i64) -> Result<usize> {
+pub fn check_width(least: &str, width: i64) -> Result<usize> {
     usize::try_from(width)
         .ok()
         .filter(|width| *width > 0)
         .ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidParameter,
-                format!("{what} of {width} is out of range"),
+                format!("w = {width} is out of range"),
             )
-            .detail(format!("A {what} has one at least."))
+            .detail(least)
         })
 }
 

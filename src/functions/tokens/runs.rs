@@ -9,14 +9,14 @@ use crate::pg::{check_for_interrupts, entry};
 use crate::types::{TextArray, Tokens};
 
 /// Runs of `width` elements of the first argument as one token each, with `between` between them.
-fn runs(fcinfo: pg_sys::FunctionCallInfo, what: &str, between: &[u8]) -> NewValue {
+fn runs(fcinfo: pg_sys::FunctionCallInfo, least: &str, between: &[u8]) -> NewValue {
     let run = |array: &mut TextArray| -> Result<()> {
         // SAFETY: declared as (text[], integer), and STRICT.
         let (list, width) = unsafe {
             let width = (*fcinfo).args.as_slice(2)[1].value.value() as i32;
             (Tokens::argument(fcinfo, 0)?, width)
         };
-        let width = check_width(what, width.into())?;
+        let width = check_width(least, width.into())?;
         let mut parts: Vec<&[u8]> = Vec::new();
         for_each_run(&list.list()?, width, check_for_interrupts, |run| {
             parts.clear();
@@ -38,13 +38,13 @@ fn runs(fcinfo: pg_sys::FunctionCallInfo, what: &str, between: &[u8]) -> NewValu
 /// `(tokens text[], w integer)`
 #[entry]
 fn ident_shingles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    runs(fcinfo, "shingle", b" ")
+    runs(fcinfo, "A shingle has one word at least.", b" ")
 }
 
 /// `(steps text[], w integer)`
 #[entry]
 fn ident_windows(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    runs(fcinfo, "window", b">")
+    runs(fcinfo, "A window has one step at least.", b">")
 }
 
 /// `(steps text[])`
