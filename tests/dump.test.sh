@@ -10,7 +10,7 @@ ask() { psql -XAtq -v ON_ERROR_STOP=1 -d "$1" -c "$2"; }
 state() {
     ask "$1" "SELECT id, name, sig, name_sig, profile, weights FROM person ORDER BY id"
     ask "$1" "SELECT * FROM counted ORDER BY id"
-    ask "$1" "SELECT id, counting_remove(filter, 'name ' || id)::bloom = bloom_signature('') FROM counted WHERE filter IS NOT NULL ORDER BY id"
+    ask "$1" "SELECT id, counting_remove(filter, 'name ' || id)::bloom = bloom_signature(''), counting_remove(tokens, ARRAY['name', id::text])::bloom = bloom_signature_of_tokens('{}') FROM counted WHERE filter IS NOT NULL ORDER BY id"
     ask "$1" "INSERT INTO counted (id, filter) VALUES (0, counting_signature('name', 2))" 2>&1 | head -n 1
     ask "$1" "SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'counted'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum"
     ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename = 'person' ORDER BY indexdef"
@@ -41,9 +41,9 @@ ask dumped "
     CREATE INDEX ON person USING hash (name_sig);
     CREATE INDEX ON person (bloom_signature(lower(name), ngram => 2));
     CREATE INDEX ON person (id) WHERE bloom_sim(sig, '(7,43,3):$(printf '0%.0s' {1..76})') >= 0;
-    CREATE TABLE counted (id int PRIMARY KEY, filter counting_bloom(7,43,3), other counting_bloom DEFAULT counting_signature('default'), CHECK (counting_full(filter) = 0));
-    INSERT INTO counted SELECT i, counting_signature('name ' || i) FROM generate_series(1, 20) AS i;
-    INSERT INTO counted VALUES (21, NULL, NULL);
+    CREATE TABLE counted (id int PRIMARY KEY, filter counting_bloom(7,43,3), tokens counting_bloom(7,43,0), other counting_bloom DEFAULT counting_signature('default'), CHECK (counting_full(filter) = 0));
+    INSERT INTO counted SELECT i, counting_signature('name ' || i), counting_signature_of_tokens(ARRAY['name', i::text]) FROM generate_series(1, 20) AS i;
+    INSERT INTO counted VALUES (21, NULL, NULL, NULL);
     CREATE TABLE guarded (id int PRIMARY KEY, sig bloom);
     INSERT INTO guarded VALUES (1, bloom_signature('Erika Mustermann')), (2, bloom_signature('erika mustermann'));
     CREATE TABLE blocked (id int PRIMARY KEY, sig bloom);

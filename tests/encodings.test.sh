@@ -24,6 +24,11 @@ for encoding in LATIN1 WIN1252; do
         "$(ask "in_$encoding" "SELECT bloom_signature('Müller')")"
     expect "$encoding column" t "$(ask "in_$encoding" "CREATE TABLE p (n text, s bloom GENERATED ALWAYS AS (bloom_signature(n)) STORED);
         INSERT INTO p VALUES (repeat('Jörg ', 1000)); SELECT bloom_contains(s, n) AND s = bloom_signature(repeat('joerg', 1000)) FROM p")"
+    # So is a counting filter, of texts and of tokens.
+    expect "$encoding counting filter" "$(ask in_SQL_ASCII "SELECT counting_signature('Mueller')")" \
+        "$(ask "in_$encoding" "SELECT counting_signature('Müller')")"
+    expect "$encoding counting filter of tokens" "$(ask in_EUC_JP "SELECT counting_signature_of_tokens('{Å}', 1)")" \
+        "$(ask "in_$encoding" "SELECT counting_remove(counting_signature_of_tokens('{Å,ü}', 1), '{ü}'::text[])")"
     # A message may quote what was typed.
     expect "$encoding message" 'ERROR:  character "U+00FC" is not in the n-gram alphabet' \
         "$(ask "in_$encoding" "SELECT ident_ngram_index('ü')" | head -n 1)"
