@@ -5,9 +5,10 @@ use std::hint::black_box;
 use bitvec::view::BitView;
 use bloom_ident_core::bits::kernels;
 use bloom_ident_core::counting::{counters, CountingBuilder};
-use bloom_ident_core::filter::{plan, Builder, Shape, View};
+use bloom_ident_core::filter::{plan, plan_tokens, Builder, Shape, View};
 use bloom_ident_core::similarity::PackedSignatures;
 use bloom_ident_core::text;
+use bloom_ident_core::tokens::for_each_word;
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 
 /// Twenty characters, as names come.
@@ -46,6 +47,47 @@ fn texts(c: &mut Criterion) {
             });
         });
     }
+    group.finish();
+}
+
+/// A message of twenty words: its tokens, and the signature of these.
+fn tokens(c: &mut Criterion) {
+    let mut group = c.benchmark_group("tokens");
+    let text = "Let's take over the world: free entry in two weekly draws to win a prize, just text the word now!";
+    let mut words = vec![];
+    for_each_word(
+        text,
+        || (),
+        |word| {
+            words.push(word.to_owned());
+            Ok(())
+        },
+    )
+    .unwrap();
+    words.truncate(20);
+    assert_eq!(words.len(), 20);
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("words", |b| {
+        b.iter(|| {
+            let mut n = 0;
+            let count = |word: &str| {
+                n += black_box(word).len();
+                Ok(())
+            };
+            for_each_word(black_box(text), || (), count).unwrap();
+            n
+        });
+    });
+    let shape = plan_tokens(32, 0.01).unwrap().shape;
+    let mut bytes = vec![0; Builder::size(shape)];
+    group.bench_function("signature", |b| {
+        b.iter(|| {
+            let mut builder = Builder::new(shape, black_box(&mut bytes));
+            let add = |word: &String| builder.add_token(black_box(word)).unwrap();
+            words.iter().for_each(add);
+            builder.finish().popcount()
+        });
+    });
     group.finish();
 }
 
@@ -224,6 +266,6 @@ fn counting(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().warm_up_time(std::time::Duration::from_millis(500)).measurement_time(std::time::Duration::from_secs(2)).without_plots();
-    targets = texts, pairs, counting, scans
+    targets = texts, tokens, pairs, counting, scans
 }
 criterion_main!(benches);

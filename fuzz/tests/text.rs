@@ -1,6 +1,5 @@
 //! What reads text: normalisation, n-grams, dates, check digits, the text forms of signatures and queries.
 
-use bloom_ident_core::counting::{self, CountingView};
 use bloom_ident_core::filter::{
     parse_text, query::parse_query_text, query::write_query_text, typmod, write_text, QueryView,
     Shape, View,
@@ -187,35 +186,6 @@ fn signature_text() {
             message(parse_text(&written, &mut again))?;
             assert_eq!(again, read);
             Ok(format!("empty: {}", view.popcount() == 0))
-        },
-    );
-}
-
-#[test]
-fn counting_text() {
-    fuzz(
-        "counting_text",
-        true,
-        &seeds(&[
-            "(2,5,3):0102000003",
-            "(1,5,2):00000",
-            " (2,5,3) : 0A0f00000B ",
-            "(1,7,3):fffffff",
-            "(2,5,3,rules=1):0102000003",
-            "(7,43,3):",
-        ]),
-        |bytes| {
-            let mut read = vec![];
-            message(counting::parse_text(
-                &String::from_utf8_lossy(bytes),
-                &mut read,
-            ))?;
-            let view = message(CountingView::untrusted(&read)).expect("a counting filter");
-            let (mut written, mut again) = (String::new(), vec![]);
-            counting::write_text(&view, &mut written);
-            message(counting::parse_text(&written, &mut again))?;
-            assert_eq!(again, read);
-            Ok(format!("full: {}", view.full() > 0))
         },
     );
 }

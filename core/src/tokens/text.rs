@@ -1,6 +1,6 @@
 //! Free text to tokens: pieces between white space, without their punctuation, in lower case. Numbers keep sign and point.
 
-use super::writing::{for_each_char, push, push_lower, sort, Sort};
+use super::writing::{compose, for_each_char, push, sort, Sort};
 use crate::tick::Ticker;
 use crate::Result;
 
@@ -39,15 +39,12 @@ pub(super) fn for_each_part(
         if parts(c) {
             return finish(&mut piece);
         }
-        match sort(c) {
-            Sort::Nothing => Ok(()),
-            _ => push(&mut piece, c),
-        }
+        push(&mut piece, c)
     })?;
     finish(&mut piece)
 }
 
-/// Writes the token of a piece; nothing, if it has no letter and no digit.
+/// Writes the token of a piece in lower case; nothing, if it has no letter and no digit.
 fn write_token(piece: &str, token: &mut String) -> Result<()> {
     token.clear();
     let kept = |c: char| sort(c) == Sort::Letter;
@@ -76,7 +73,7 @@ fn write_token(piece: &str, token: &mut String) -> Result<()> {
         return inner
             .chars()
             .filter(|c| *c != ',')
-            .try_for_each(|c| push(token, c.to_ascii_lowercase()));
+            .try_for_each(|c| push(token, c));
     }
     let mut on_letter = false;
     for c in inner.chars() {
@@ -88,16 +85,16 @@ fn write_token(piece: &str, token: &mut String) -> Result<()> {
                 continue;
             }
         }
-        push_lower(token, c)?;
+        push(token, c)?;
     }
-    Ok(())
+    compose(token)
 }
 
 /// Whether a piece that begins with a letter or digit is a number, and if so, whether it has a point:
 /// digits with commas between them, a point and digits, `e` and an exponent.
 fn number(piece: &str) -> Option<bool> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let (mantissa, exponent) = match piece.split_once(['e', 'E']) {
+    let (mantissa, exponent) = match piece.split_once('e') {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (piece, None),
     };
@@ -177,6 +174,9 @@ mod tests {
     #[test]
     fn what_looks_the_same_is_the_same() {
         assert_eq!(tokens("cafe\u{301}"), tokens("café"));
+        assert_eq!(tokens("W\u{30a}"), ["ẘ"]);
+        assert_eq!(tokens("e\u{ad}\u{301}"), ["é"]);
+        assert_eq!(tokens("가-\u{11a8}"), ["각"]);
         assert_eq!(tokens("Fuß\u{ad}ball"), ["fußball"]);
         assert_eq!(tokens("1\u{fe0f}\u{20e3}"), ["1"]);
         assert_eq!(tokens("राजेश!"), ["राजेश"]);

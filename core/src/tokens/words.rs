@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::writing::{for_each_char, push, push_lower, sort, Sort};
+use super::writing::{for_each_char, push, sort, Sort};
 use crate::tick::Ticker;
 use crate::Result;
 
@@ -24,9 +24,8 @@ pub fn for_each_word(
         Ok(())
     };
     for_each_char(text, &mut Ticker::new(turn), |c| match sort(c) {
-        Sort::Letter => push_lower(&mut word, c),
-        Sort::Mark if !word.is_empty() => push_lower(&mut word, c),
-        Sort::Nothing => Ok(()),
+        Sort::Letter => push(&mut word, c),
+        Sort::Mark if !word.is_empty() => push(&mut word, c),
         _ => finish(&mut word),
     })?;
     finish(&mut word)
@@ -43,17 +42,11 @@ pub fn for_each_uax29_word(
 ) -> Result<()> {
     let ticker = &mut Ticker::new(turn);
     let mut composed = String::new();
-    for_each_char(text, ticker, |c| match sort(c) {
-        Sort::Nothing => Ok(()),
-        _ => push(&mut composed, c),
-    })?;
-    let mut word = String::new();
+    for_each_char(text, ticker, |c| push(&mut composed, c))?;
     for part in composed.split_word_bounds() {
         ticker.step();
         if part.chars().any(|c| sort(c) == Sort::Letter) {
-            word.clear();
-            part.chars().try_for_each(|c| push_lower(&mut word, c))?;
-            each(&word)?;
+            each(part)?;
         }
     }
     Ok(())

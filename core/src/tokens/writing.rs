@@ -3,7 +3,7 @@
 //! What Unicode says of them comes from crates of fixed versions, and not from the standard library, whose tables change.
 
 use unicode_general_category::{get_general_category, GeneralCategory as Gc};
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{is_nfc_quick, IsNormalized, UnicodeNormalization};
 
 use crate::text::is_letter_or_digit;
 use crate::tick::Ticker;
@@ -41,7 +41,8 @@ pub(super) fn sort(c: char) -> Sort {
     }
 }
 
-/// Calls `each` with the characters of `text` in their composed form (NFC), so that texts that look the same become the same tokens.
+/// Calls `each` with the characters of `text` in lower case and in their composed form (NFC), so that texts that look the same
+/// become the same tokens. Those that are as if they were not there are left out.
 pub(super) fn for_each_char(
     text: &str,
     ticker: &mut Ticker<impl FnMut()>,
@@ -52,29 +53,54 @@ pub(super) fn for_each_char(
         each(c)
     };
     if text.is_ascii() {
-        return text.chars().try_for_each(each);
+        return text
+            .bytes()
+            .try_for_each(|byte| each(byte.to_ascii_lowercase().into()));
     }
-    // stream_safe bounds what has to be buffered, however many marks are piled up
-    text.chars().stream_safe().nfc().try_for_each(&mut each)
+    let there = text
+        .chars()
+        .filter(|&c| c.is_ascii() || c != GRAPHEME_JOINER && sort(c) != Sort::Nothing);
+    // composed behind lower case: W with a ring has no character of its own, w with a ring has. stream_safe bounds what has to
+    // be buffered, however many marks are piled up; it puts a grapheme joiner between them.
+    there
+        .flat_map(lower)
+        .stream_safe()
+        .nfc()
+        .try_for_each(&mut each)
 }
 
-/// Appends a character to a token in lower case.
+const GRAPHEME_JOINER: char = '\u{34f}';
+
+/// A character in lower case. A sigma at the end of a word is a sigma.
+fn lower(c: char) -> impl Iterator<Item = char> {
+    let [first, second] = match c {
+        _ if c.is_ascii() => [c.to_ascii_lowercase(), '\0'],
+        'ς' => ['σ', '\0'],
+        _ => match unicode_case_mapping::to_lowercase(c).map(char::from_u32) {
+            [None | Some('\0'), _] => [c, '\0'],
+            [Some(first), second] => [first, second.unwrap_or('\0')],
+        },
+    };
+    [Some(first), (second != '\0').then_some(second)]
+        .into_iter()
+        .flatten()
+}
+
+/// Composes a token of which something has been left out, where that has brought together what composes.
 ///
 /// Errors: out of memory.
-pub(super) fn push_lower(token: &mut String, c: char) -> Result<()> {
-    if c.is_ascii() {
-        return push(token, c.to_ascii_lowercase());
+pub(super) fn compose(token: &mut String) -> Result<()> {
+    if token.is_ascii() || is_nfc_quick(token.chars()) == IsNormalized::Yes {
+        return Ok(());
     }
-    match unicode_case_mapping::to_lowercase(c).map(char::from_u32) {
-        // a sigma at the end of a word is a sigma
-        _ if c == 'ς' => push(token, 'σ'),
-        [Some('\0'), _] => push(token, c),
-        lower => lower
-            .into_iter()
-            .flatten()
-            .filter(|c| *c != '\0')
-            .try_for_each(|c| push(token, c)),
-    }
+    let mut composed = String::new();
+    token
+        .chars()
+        .stream_safe()
+        .nfc()
+        .try_for_each(|c| push(&mut composed, c))?;
+    *token = composed;
+    Ok(())
 }
 
 /// Appends a character.
