@@ -170,17 +170,15 @@ fn token_signatures() {
     }
 }
 
+fn list(of: &[String]) -> Vec<&[u8]> {
+    of.iter().map(String::as_bytes).collect()
+}
+
 #[test]
 fn token_sims() {
     for v in golden("token_sims") {
         let (a, b) = (strings(&v["a"]), strings(&v["b"]));
-        let bytes = |list: &[String]| list.iter().map(|t| t.clone().into_bytes()).collect();
-        let (a, b): (Vec<Vec<u8>>, Vec<Vec<u8>>) = (bytes(&a), bytes(&b));
-        let overlap = Overlap::of(
-            a.iter().map(Vec::as_slice),
-            b.iter().map(Vec::as_slice),
-            || (),
-        );
+        let overlap = Overlap::of(&mut list(&a), &mut list(&b), || ());
         let overlap = overlap.unwrap();
         assert_eq!(overlap.jaccard(), f(&v, "jaccard"), "{v}");
         assert_eq!(overlap.containment(), f(&v, "containment"), "{v}");

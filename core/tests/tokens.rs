@@ -116,8 +116,8 @@ fn lists() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec("[a-c]{0,2}|\\PC{0,40}", 0..20)
 }
 
-fn bytes(list: &[String]) -> impl Iterator<Item = &[u8]> {
-    list.iter().map(String::as_bytes)
+fn bytes(list: &[String]) -> Vec<&[u8]> {
+    list.iter().map(String::as_bytes).collect()
 }
 
 proptest! {
@@ -165,7 +165,7 @@ proptest! {
     #[test]
     fn similarity_is_that_of_sets(a in lists(), b in lists()) {
         use std::collections::BTreeSet;
-        let overlap = Overlap::of(bytes(&a), bytes(&b), || ()).unwrap();
+        let overlap = Overlap::of(&mut bytes(&a), &mut bytes(&b), || ()).unwrap();
         let (a, b): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
         let (common, all) = (a.intersection(&b).count(), a.union(&b).count());
         prop_assert_eq!(overlap.jaccard(), common as f64 / (all as f64).max(1.0));
@@ -178,7 +178,7 @@ proptest! {
         let numbered = |list: &str| -> Vec<String> {
             let list: Vec<String> = list.chars().map(String::from).collect();
             let mut all = vec![];
-            for_each_numbered(bytes(&list), || (), |token, n| {
+            for_each_numbered(bytes(&list).into_iter(), || (), |token, n| {
                 all.push(format!("{}#{n}", String::from_utf8_lossy(token)));
                 Ok(())
             })
@@ -186,7 +186,7 @@ proptest! {
             all
         };
         let (x, y) = (numbered(&a), numbered(&b));
-        let overlap = Overlap::of(bytes(&x), bytes(&y), || ()).unwrap();
+        let overlap = Overlap::of(&mut bytes(&x), &mut bytes(&y), || ()).unwrap();
         let count = |of: &str, c| of.chars().filter(|d| *d == c).count();
         let (lesser, greater) = "abcd".chars().fold((0, 0), |(lesser, greater), c| {
             let (i, j) = (count(&a, c), count(&b, c));

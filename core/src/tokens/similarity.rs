@@ -1,5 +1,6 @@
 //! Exact similarity of two sets of tokens.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::tick::Ticker;
@@ -19,22 +20,51 @@ pub struct Overlap {
 const IN_A: u8 = 1;
 const IN_B: u8 = 2;
 
+/// Lists of at most so many tokens are sorted, which is quicker than a table is made.
+const SMALL: usize = 1 << 10;
+
 impl Overlap {
-    /// Compares tokens byte by byte; `turn` is called now and then.
+    /// Compares tokens byte by byte, and leaves the lists in any order; `turn` is called now and then.
     ///
     /// Errors: out of memory.
-    pub fn of<'a>(
-        a: impl Iterator<Item = &'a [u8]>,
-        b: impl Iterator<Item = &'a [u8]>,
-        turn: impl FnMut(),
-    ) -> Result<Overlap> {
+    pub fn of<'a>(a: &mut [&'a [u8]], b: &mut [&'a [u8]], turn: impl FnMut()) -> Result<Overlap> {
+        match a.len().max(b.len()) {
+            0..=SMALL => Ok(Self::by_order(a, b)),
+            _ => Self::by_table(a, b, turn),
+        }
+    }
+
+    fn by_order(a: &mut [&[u8]], b: &mut [&[u8]]) -> Overlap {
+        a.sort_unstable();
+        b.sort_unstable();
+        let (mut a, mut b) = (distinct(a), distinct(b));
+        let mut overlap = Overlap::default();
+        let (mut left, mut right) = (a.next(), b.next());
+        loop {
+            let order = match (left, right) {
+                (Some(left), Some(right)) => left.cmp(right),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return overlap,
+            };
+            overlap.common += u64::from(order.is_eq());
+            if order.is_le() {
+                overlap.a += 1;
+                left = a.next();
+            }
+            if order.is_ge() {
+                overlap.b += 1;
+                right = b.next();
+            }
+        }
+    }
+
+    fn by_table(a: &[&[u8]], b: &[&[u8]], turn: impl FnMut()) -> Result<Overlap> {
         let ticker = &mut Ticker::new(turn);
         let mut seen: HashMap<&[u8], u8> = HashMap::new();
         let mut overlap = Overlap::default();
-        let tokens = a
-            .map(|token| (token, IN_A))
-            .chain(b.map(|token| (token, IN_B)));
-        for (token, list) in tokens {
+        let tokens = a.iter().map(|token| (token, IN_A));
+        for (token, list) in tokens.chain(b.iter().map(|token| (token, IN_B))) {
             ticker.step();
             seen.try_reserve(1)
                 .map_err(|_| Error::out_of_memory(seen.len() * size_of::<(&[u8], u8)>()))?;
@@ -58,6 +88,11 @@ impl Overlap {
     pub fn containment(&self) -> f64 {
         share(self.common, self.a)
     }
+}
+
+/// A sorted list without repetitions.
+fn distinct<'l, 'a>(list: &'l [&'a [u8]]) -> impl Iterator<Item = &'a [u8]> + 'l {
+    list.chunk_by(PartialEq::eq).map(|same| same[0])
 }
 
 fn share(part: u64, of: u64) -> f64 {
@@ -87,14 +122,29 @@ mod tests {
         tokens
     }
 
+    fn list(of: &[Vec<u8>]) -> Vec<&[u8]> {
+        of.iter().map(Vec::as_slice).collect()
+    }
+
     fn overlap(a: &str, b: &str) -> Overlap {
         let (a, b) = (tokens(a), tokens(b));
-        Overlap::of(
-            a.iter().map(Vec::as_slice),
-            b.iter().map(Vec::as_slice),
-            || (),
-        )
-        .unwrap()
+        let (mut a, mut b) = (list(&a), list(&b));
+        let by_table = Overlap::by_table(&a, &b, || ()).unwrap();
+        let found = Overlap::of(&mut a, &mut b, || ()).unwrap();
+        assert_eq!(found, by_table);
+        found
+    }
+
+    #[test]
+    fn a_long_list_is_compared_by_a_table() {
+        let numbers: Vec<Vec<u8>> = (0..3000u32).map(|n| n.to_le_bytes().to_vec()).collect();
+        let (mut a, mut b) = (list(&numbers[..2000]), list(&numbers[500..]));
+        let by_order = Overlap::by_order(&mut a, &mut b);
+        assert_eq!(Overlap::of(&mut a, &mut b, || ()).unwrap(), by_order);
+        assert_eq!(
+            (by_order.a, by_order.b, by_order.common),
+            (2000, 2500, 1500)
+        );
     }
 
     #[test]

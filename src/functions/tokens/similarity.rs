@@ -13,7 +13,7 @@ fn overlap(fcinfo: pg_sys::FunctionCallInfo) -> Overlap {
     let of = || -> Result<Overlap> {
         // SAFETY: declared as (text[], text[]), and STRICT.
         let (a, b) = unsafe { (Tokens::argument(fcinfo, 0)?, Tokens::argument(fcinfo, 1)?) };
-        Overlap::of(a.bytes(), b.bytes(), check_for_interrupts)
+        Overlap::of(&mut a.list()?, &mut b.list()?, check_for_interrupts)
     };
     of().or_raise()
 }
