@@ -216,7 +216,7 @@ CREATE FUNCTION ident_tokens(text text) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_tokens_of_text_wrapper';
 COMMENT ON FUNCTION ident_tokens(text) IS
     'tokens of a text: split at white space, without punctuation, in lower case; numbers keep sign and point';
-CREATE FUNCTION ident_tokens(json jsonb, singular boolean DEFAULT true) RETURNS text[]
+CREATE FUNCTION ident_tokens(value jsonb, singular boolean DEFAULT true) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_tokens_of_json_wrapper';
 COMMENT ON FUNCTION ident_tokens(jsonb, boolean) IS
     'tokens of a JSON value: key_value, with keys in the singular';

@@ -94,14 +94,14 @@ CREATE TEMP VIEW asked AS SELECT id, sig FROM basket WHERE id % 500 = 1;
 CREATE FUNCTION found(OUT hits bigint, OUT nearest text, OUT above bigint, OUT containing bigint) LANGUAGE sql AS $$
     SELECT (SELECT count(*) FROM asked AS q, LATERAL (SELECT FROM basket AS b WHERE b.sig % bloom_query(q.sig, 0.7)) AS l),
            (SELECT string_agg(d, ' ' ORDER BY q.id) FROM asked AS q, LATERAL (SELECT string_agg(round(distance::numeric, 6)::text, ',') AS d FROM (SELECT b.sig <-> q.sig AS distance FROM basket AS b ORDER BY b.sig <-> q.sig LIMIT 3) AS n) AS l),
-           (SELECT count(*) FROM asked AS q, LATERAL (SELECT FROM basket AS b WHERE bloom_sim(b.sig, q.sig) > 0.5) AS l),
+           (SELECT count(*) FROM asked AS q, LATERAL (SELECT FROM basket AS b WHERE bloom_sim(b.sig, q.sig) > 0.72) AS l),
            (SELECT count(*) FROM asked AS q, LATERAL (SELECT FROM basket AS b WHERE b.sig @> q.sig) AS l) $$;
 CREATE TEMP TABLE by_table AS SELECT * FROM found();
-SELECT hits > 10 AS hits, above >= hits AS above, containing >= 6 AS containing FROM by_table;
+SELECT hits > 10 AS hits, above BETWEEN 6 AND hits AS above, containing >= 6 AS containing FROM by_table;
 CREATE INDEX basket_sig ON basket USING sigfile (sig);
 VACUUM ANALYZE basket;
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM basket WHERE bloom_sim(sig, bloom_signature_of_tokens('{item1,item2}')) > 0.5;
+EXPLAIN (COSTS OFF) SELECT id FROM basket WHERE bloom_sim(sig, bloom_signature_of_tokens('{item1,item2}')) > 0.72;
 EXPLAIN (COSTS OFF) SELECT id FROM basket ORDER BY sig <-> bloom_signature_of_tokens('{item1,item2}') LIMIT 3;
 SELECT found() = (SELECT t FROM by_table AS t) AS sigfile;
 SELECT bloom_sigfile_check('basket_sig');
@@ -116,7 +116,7 @@ DROP INDEX basket_sig;
 SELECT count(*) > 900 AS many, count(*) = (SELECT count(*) FROM pairs) AS same FROM (SELECT * FROM pairs INTERSECT SELECT * FROM bloom_duplicates('basket', 'id', 'sig', 0.8)) AS i;
 CREATE INDEX basket_gist ON basket USING gist (sig);
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM basket WHERE bloom_sim(sig, bloom_signature_of_tokens('{item1,item2}')) > 0.5;
+EXPLAIN (COSTS OFF) SELECT id FROM basket WHERE bloom_sim(sig, bloom_signature_of_tokens('{item1,item2}')) > 0.72;
 SELECT found() = (SELECT t FROM by_table AS t) AS gist;
 SET enable_seqscan = on;
 SELECT max(size) AS largest, count(*) > 900 AS clusters FROM (SELECT count(*) AS size FROM bloom_clusters('pairs', 0.8) GROUP BY cluster) AS c;

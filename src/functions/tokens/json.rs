@@ -8,7 +8,7 @@ use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 use crate::types::TextArray;
 
-/// `(json jsonb, singular boolean)`
+/// `(value jsonb, singular boolean)`
 #[entry]
 fn ident_tokens_of_json(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: two arguments of these types, STRICT.
