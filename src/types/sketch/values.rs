@@ -149,8 +149,7 @@ impl AnySketch<'_> {
     #[inline]
     pub fn view(&self) -> SketchView<'_> {
         let bytes = self.0.bytes();
-        SketchView::of_any_kind(bytes)
-            .unwrap_or_else(|| corrupt("minhash or minhash_bits", bytes))
+        SketchView::of_any_kind(bytes).unwrap_or_else(|| corrupt("minhash or minhash_bits", bytes))
     }
 }
 
