@@ -24,6 +24,8 @@ for encoding in LATIN1 WIN1252; do
         "$(ask "in_$encoding" "SELECT bloom_signature('Müller')")"
     expect "$encoding column" t "$(ask "in_$encoding" "CREATE TABLE p (n text, s bloom GENERATED ALWAYS AS (bloom_signature(n)) STORED);
         INSERT INTO p VALUES (repeat('Jörg ', 1000)); SELECT bloom_contains(s, n) AND s = bloom_signature(repeat('joerg', 1000)) FROM p")"
+    # So is a sketch of tokens.
+    expect "$encoding sketch" '(32):1d7e8810' "$(ask "in_$encoding" "SELECT minhash_bits('{Müller}', 32)")"
     # A message may quote what was typed.
     expect "$encoding message" 'ERROR:  character "U+00FC" is not in the n-gram alphabet' \
         "$(ask "in_$encoding" "SELECT ident_ngram_index('ü')" | head -n 1)"
@@ -35,6 +37,7 @@ for encoding in LATIN1 EUC_JP; do
         "$(ask "in_$encoding" "SELECT left((ident_date_plausibility('$([[ $encoding == LATIN1 ]] && echo ü || echo あ)', 'DD.MM.YYYY')).detail, 39)")"
 done
 expect EUC_JP tanaka "$(ask in_EUC_JP "SELECT ident_normalize('たなか')")"
+expect 'EUC_JP sketch' '(32):841da05f' "$(ask in_EUC_JP "SELECT minhash_bits('{たなか}', 32)")"
 expect 'SQL_ASCII, ASCII text' mueller "$(ask in_SQL_ASCII "SELECT ident_normalize('Mueller')")"
 expect 'SQL_ASCII, other text' 'ERROR:  cannot normalise non-ASCII text in a database with encoding SQL_ASCII' \
     "$(CLIENT=SQL_ASCII ask in_SQL_ASCII "SELECT ident_normalize('Müller')" | head -n 1)"

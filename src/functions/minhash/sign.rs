@@ -8,11 +8,11 @@ use crate::pg::values::text::Text;
 use crate::pg::{check_for_interrupts, entry};
 use crate::types::{Elements, Minhash, NewMinhash, NewMinhashBits};
 
-/// What has signed the tokens of an array; NULLs are skipped.
+/// Calls `with` with what has signed the tokens of an array; NULLs are skipped. A signer is too large to be handed out.
 ///
 /// # Safety
 /// `fcinfo` is that of a call with (text[], integer, integer), none of them NULL.
-unsafe fn signed(fcinfo: pg_sys::FunctionCallInfo) -> Signer {
+unsafe fn signed<T>(fcinfo: pg_sys::FunctionCallInfo, with: impl FnOnce(&mut Signer) -> T) -> T {
     // SAFETY: the call has these arguments.
     let (tokens, n, family) = unsafe {
         let args = (*fcinfo).args.as_slice(3);
@@ -28,21 +28,21 @@ unsafe fn signed(fcinfo: pg_sys::FunctionCallInfo) -> Signer {
         signer.add(token.as_str());
         check_for_interrupts();
     }
-    signer
+    with(&mut signer)
 }
 
 /// `(tokens text[], n integer, family integer)`
 #[entry]
 fn minhash(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhash {
     // SAFETY: declared with these arguments, and STRICT.
-    NewMinhash::of(&mut unsafe { signed(fcinfo) })
+    unsafe { signed(fcinfo, NewMinhash::of) }
 }
 
 /// The same, keeping the lowest bits alone.
 #[entry]
 fn minhash_bits(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhashBits {
     // SAFETY: declared with these arguments, and STRICT.
-    NewMinhashBits::of(&mut unsafe { signed(fcinfo) })
+    unsafe { signed(fcinfo, NewMinhashBits::of) }
 }
 
 #[entry]
