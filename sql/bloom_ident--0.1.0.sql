@@ -35,7 +35,7 @@ CREATE TYPE bloom (
 COMMENT ON TYPE bloom IS 'Bloom-filter signature; bloom(k,p,q) fixes segments, bits of a segment and n-gram length, which is 0 for tokens';
 
 CREATE DOMAIN bloom_score AS float8;
-COMMENT ON DOMAIN bloom_score IS 'similarity of two signatures, from 0 to 1';
+COMMENT ON DOMAIN bloom_score IS 'similarity of two signatures or sketches, from 0 to 1; estimates from minhash_bits go down to -1';
 
 COMMENT ON FUNCTION bloom_in(cstring, oid, integer) IS 'input of type bloom';
 COMMENT ON FUNCTION bloom_out(bloom) IS 'output of type bloom';
@@ -927,6 +927,389 @@ CREATE FUNCTION bloom_sigfile_check(index regclass) RETURNS bigint
     VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sigfile_check_wrapper';
 COMMENT ON FUNCTION bloom_sigfile_check(regclass) IS
     'checks the structure of a sigfile index, and that it has every row of its table; the number of rows';
+
+-- Sketches of sets of tokens: MinHash ---------------------------------------------------------
+
+CREATE TYPE minhash;
+CREATE TYPE minhash_bits;
+CREATE TYPE minhash_query;
+
+CREATE FUNCTION minhash_in(cstring, oid, integer) RETURNS minhash
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_in_wrapper';
+COMMENT ON FUNCTION minhash_in(cstring, oid, integer) IS
+    'input of type minhash';
+CREATE FUNCTION minhash_out(minhash) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_out_wrapper';
+COMMENT ON FUNCTION minhash_out(minhash) IS
+    'output of type minhash';
+CREATE FUNCTION minhash_recv(internal, oid, integer) RETURNS minhash
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_recv_wrapper';
+COMMENT ON FUNCTION minhash_recv(internal, oid, integer) IS
+    'binary input of type minhash';
+CREATE FUNCTION minhash_send(minhash) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_send_wrapper';
+COMMENT ON FUNCTION minhash_send(minhash) IS
+    'binary output of type minhash';
+CREATE FUNCTION minhash_typmod_in(cstring[]) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_typmod_in_wrapper';
+COMMENT ON FUNCTION minhash_typmod_in(cstring[]) IS
+    'reads a type modifier of minhash';
+CREATE FUNCTION minhash_typmod_out(integer) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_typmod_out_wrapper';
+COMMENT ON FUNCTION minhash_typmod_out(integer) IS
+    'shows a type modifier of minhash';
+CREATE TYPE minhash (
+    INPUT = minhash_in,
+    OUTPUT = minhash_out,
+    RECEIVE = minhash_recv,
+    SEND = minhash_send,
+    TYPMOD_IN = minhash_typmod_in,
+    TYPMOD_OUT = minhash_typmod_out,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = external
+);
+COMMENT ON TYPE minhash IS 'MinHash sketch of a set of tokens: n minima of 32 bits; minhash(n) or minhash(n,family) fixes number and hash family';
+CREATE FUNCTION minhash_apply_typmod(minhash, integer, boolean) RETURNS minhash
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_apply_typmod_wrapper';
+COMMENT ON FUNCTION minhash_apply_typmod(minhash, integer, boolean) IS
+    'enforces a type modifier of minhash';
+CREATE CAST (minhash AS minhash) WITH FUNCTION minhash_apply_typmod(minhash, integer, boolean) AS IMPLICIT;
+COMMENT ON CAST (minhash AS minhash) IS 'checks that the sketch has the number and the hash family of the type modifier';
+
+CREATE FUNCTION minhash_lt(minhash, minhash) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_lt_wrapper';
+COMMENT ON FUNCTION minhash_lt(minhash, minhash) IS
+    'less than';
+CREATE FUNCTION minhash_le(minhash, minhash) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_le_wrapper';
+COMMENT ON FUNCTION minhash_le(minhash, minhash) IS
+    'less than or equal';
+CREATE FUNCTION minhash_eq(minhash, minhash) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_eq_wrapper';
+COMMENT ON FUNCTION minhash_eq(minhash, minhash) IS
+    'equal: same number, family and minima';
+CREATE FUNCTION minhash_ne(minhash, minhash) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_ne_wrapper';
+COMMENT ON FUNCTION minhash_ne(minhash, minhash) IS
+    'not equal';
+CREATE FUNCTION minhash_ge(minhash, minhash) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_ge_wrapper';
+COMMENT ON FUNCTION minhash_ge(minhash, minhash) IS
+    'greater than or equal';
+CREATE FUNCTION minhash_gt(minhash, minhash) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_gt_wrapper';
+COMMENT ON FUNCTION minhash_gt(minhash, minhash) IS
+    'greater than';
+CREATE FUNCTION minhash_cmp(minhash, minhash) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_cmp_wrapper';
+COMMENT ON FUNCTION minhash_cmp(minhash, minhash) IS
+    'order of sketches: by number, family, empty sets first, then by bytes';
+CREATE FUNCTION minhash_hash(minhash) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_hash_wrapper';
+COMMENT ON FUNCTION minhash_hash(minhash) IS
+    'hash of a sketch';
+CREATE FUNCTION minhash_hash_extended(minhash, bigint) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_hash_extended_wrapper';
+COMMENT ON FUNCTION minhash_hash_extended(minhash, bigint) IS
+    'hash of a sketch, with a seed';
+
+CREATE OPERATOR < (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR <= (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR = (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR <> (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR >= (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR > (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR < (minhash, minhash) IS 'less than';
+COMMENT ON OPERATOR <= (minhash, minhash) IS 'less than or equal';
+COMMENT ON OPERATOR = (minhash, minhash) IS 'equal: same number, family and minima';
+COMMENT ON OPERATOR <> (minhash, minhash) IS 'not equal';
+COMMENT ON OPERATOR >= (minhash, minhash) IS 'greater than or equal';
+COMMENT ON OPERATOR > (minhash, minhash) IS 'greater than';
+
+CREATE OPERATOR CLASS minhash_btree_ops DEFAULT FOR TYPE minhash USING btree AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 minhash_cmp(minhash, minhash),
+    FUNCTION 4 btequalimage(oid);
+CREATE OPERATOR CLASS minhash_hash_ops DEFAULT FOR TYPE minhash USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 minhash_hash(minhash),
+    FUNCTION 2 minhash_hash_extended(minhash, bigint);
+COMMENT ON OPERATOR CLASS minhash_btree_ops USING btree IS 'order of sketches: by number, family, empty sets first, then by bytes';
+COMMENT ON OPERATOR CLASS minhash_hash_ops USING hash IS 'equality of sketches';
+COMMENT ON OPERATOR FAMILY minhash_btree_ops USING btree IS 'order of sketches: by number, family, empty sets first, then by bytes';
+COMMENT ON OPERATOR FAMILY minhash_hash_ops USING hash IS 'equality of sketches';
+
+CREATE FUNCTION minhash_bits_in(cstring, oid, integer) RETURNS minhash_bits
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_in_wrapper';
+COMMENT ON FUNCTION minhash_bits_in(cstring, oid, integer) IS
+    'input of type minhash_bits';
+CREATE FUNCTION minhash_bits_out(minhash_bits) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_out_wrapper';
+COMMENT ON FUNCTION minhash_bits_out(minhash_bits) IS
+    'output of type minhash_bits';
+CREATE FUNCTION minhash_bits_recv(internal, oid, integer) RETURNS minhash_bits
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_recv_wrapper';
+COMMENT ON FUNCTION minhash_bits_recv(internal, oid, integer) IS
+    'binary input of type minhash_bits';
+CREATE FUNCTION minhash_bits_send(minhash_bits) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_send_wrapper';
+COMMENT ON FUNCTION minhash_bits_send(minhash_bits) IS
+    'binary output of type minhash_bits';
+CREATE FUNCTION minhash_bits_typmod_in(cstring[]) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_typmod_in_wrapper';
+COMMENT ON FUNCTION minhash_bits_typmod_in(cstring[]) IS
+    'reads a type modifier of minhash_bits';
+CREATE FUNCTION minhash_bits_typmod_out(integer) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_typmod_out_wrapper';
+COMMENT ON FUNCTION minhash_bits_typmod_out(integer) IS
+    'shows a type modifier of minhash_bits';
+CREATE TYPE minhash_bits (
+    INPUT = minhash_bits_in,
+    OUTPUT = minhash_bits_out,
+    RECEIVE = minhash_bits_recv,
+    SEND = minhash_bits_send,
+    TYPMOD_IN = minhash_bits_typmod_in,
+    TYPMOD_OUT = minhash_bits_typmod_out,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE minhash_bits IS 'MinHash sketch of a set of tokens: the lowest bit of each of n minima; minhash_bits(n) or minhash_bits(n,family) fixes number and hash family';
+CREATE FUNCTION minhash_bits_apply_typmod(minhash_bits, integer, boolean) RETURNS minhash_bits
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_apply_typmod_wrapper';
+COMMENT ON FUNCTION minhash_bits_apply_typmod(minhash_bits, integer, boolean) IS
+    'enforces a type modifier of minhash_bits';
+CREATE CAST (minhash_bits AS minhash_bits) WITH FUNCTION minhash_bits_apply_typmod(minhash_bits, integer, boolean) AS IMPLICIT;
+COMMENT ON CAST (minhash_bits AS minhash_bits) IS 'checks that the sketch has the number and the hash family of the type modifier';
+
+CREATE FUNCTION minhash_bits_lt(minhash_bits, minhash_bits) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_lt_wrapper';
+COMMENT ON FUNCTION minhash_bits_lt(minhash_bits, minhash_bits) IS
+    'less than';
+CREATE FUNCTION minhash_bits_le(minhash_bits, minhash_bits) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_le_wrapper';
+COMMENT ON FUNCTION minhash_bits_le(minhash_bits, minhash_bits) IS
+    'less than or equal';
+CREATE FUNCTION minhash_bits_eq(minhash_bits, minhash_bits) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_eq_wrapper';
+COMMENT ON FUNCTION minhash_bits_eq(minhash_bits, minhash_bits) IS
+    'equal: same number, family and bits';
+CREATE FUNCTION minhash_bits_ne(minhash_bits, minhash_bits) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_ne_wrapper';
+COMMENT ON FUNCTION minhash_bits_ne(minhash_bits, minhash_bits) IS
+    'not equal';
+CREATE FUNCTION minhash_bits_ge(minhash_bits, minhash_bits) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_ge_wrapper';
+COMMENT ON FUNCTION minhash_bits_ge(minhash_bits, minhash_bits) IS
+    'greater than or equal';
+CREATE FUNCTION minhash_bits_gt(minhash_bits, minhash_bits) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_gt_wrapper';
+COMMENT ON FUNCTION minhash_bits_gt(minhash_bits, minhash_bits) IS
+    'greater than';
+CREATE FUNCTION minhash_bits_cmp(minhash_bits, minhash_bits) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_cmp_wrapper';
+COMMENT ON FUNCTION minhash_bits_cmp(minhash_bits, minhash_bits) IS
+    'order of sketches: by number, family, empty sets first, then by bytes';
+CREATE FUNCTION minhash_bits_hash(minhash_bits) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_hash_wrapper';
+COMMENT ON FUNCTION minhash_bits_hash(minhash_bits) IS
+    'hash of a sketch';
+CREATE FUNCTION minhash_bits_hash_extended(minhash_bits, bigint) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_hash_extended_wrapper';
+COMMENT ON FUNCTION minhash_bits_hash_extended(minhash_bits, bigint) IS
+    'hash of a sketch, with a seed';
+
+CREATE OPERATOR < (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR <= (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR = (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR <> (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR >= (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR > (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR < (minhash_bits, minhash_bits) IS 'less than';
+COMMENT ON OPERATOR <= (minhash_bits, minhash_bits) IS 'less than or equal';
+COMMENT ON OPERATOR = (minhash_bits, minhash_bits) IS 'equal: same number, family and bits';
+COMMENT ON OPERATOR <> (minhash_bits, minhash_bits) IS 'not equal';
+COMMENT ON OPERATOR >= (minhash_bits, minhash_bits) IS 'greater than or equal';
+COMMENT ON OPERATOR > (minhash_bits, minhash_bits) IS 'greater than';
+
+CREATE OPERATOR CLASS minhash_bits_btree_ops DEFAULT FOR TYPE minhash_bits USING btree AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 minhash_bits_cmp(minhash_bits, minhash_bits),
+    FUNCTION 4 btequalimage(oid);
+CREATE OPERATOR CLASS minhash_bits_hash_ops DEFAULT FOR TYPE minhash_bits USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 minhash_bits_hash(minhash_bits),
+    FUNCTION 2 minhash_bits_hash_extended(minhash_bits, bigint);
+COMMENT ON OPERATOR CLASS minhash_bits_btree_ops USING btree IS 'order of sketches: by number, family, empty sets first, then by bytes';
+COMMENT ON OPERATOR CLASS minhash_bits_hash_ops USING hash IS 'equality of sketches';
+COMMENT ON OPERATOR FAMILY minhash_bits_btree_ops USING btree IS 'order of sketches: by number, family, empty sets first, then by bytes';
+COMMENT ON OPERATOR FAMILY minhash_bits_hash_ops USING hash IS 'equality of sketches';
+
+CREATE FUNCTION minhash(tokens text[], n integer, family integer DEFAULT 0) RETURNS minhash
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_wrapper';
+COMMENT ON FUNCTION minhash(text[], integer, integer) IS
+    'sketch of a set of tokens by n minima; NULLs are skipped';
+CREATE FUNCTION minhash_bits(tokens text[], n integer, family integer DEFAULT 0) RETURNS minhash_bits
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_wrapper';
+COMMENT ON FUNCTION minhash_bits(text[], integer, integer) IS
+    'sketch of a set of tokens by the lowest bits of n minima; NULLs are skipped';
+CREATE FUNCTION minhash_bits(minima minhash) RETURNS minhash_bits
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_of_minhash_wrapper';
+COMMENT ON FUNCTION minhash_bits(minhash) IS
+    'the lowest bits of the minima of a sketch';
+CREATE CAST (minhash AS minhash_bits) WITH FUNCTION minhash_bits(minhash);
+COMMENT ON CAST (minhash AS minhash_bits) IS 'the lowest bits of the minima';
+CREATE FUNCTION minhash_union(a minhash, b minhash) RETURNS minhash
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_union_wrapper';
+COMMENT ON FUNCTION minhash_union(minhash, minhash) IS
+    'sketch of the union of both sets';
+CREATE FUNCTION minhash_union_step(minhash, minhash) RETURNS minhash
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_union_step_wrapper';
+COMMENT ON FUNCTION minhash_union_step(minhash, minhash) IS
+    'state of minhash_union(minhash)';
+CREATE AGGREGATE minhash_union(minhash) (
+    SFUNC = minhash_union_step,
+    STYPE = minhash,
+    COMBINEFUNC = minhash_union_step,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash_union(minhash) IS 'sketch of the union of all sets';
+
+CREATE FUNCTION minhash_sim(a minhash, b minhash) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_sim_of_minima_wrapper';
+COMMENT ON FUNCTION minhash_sim(minhash, minhash) IS
+    'estimated Jaccard similarity of two sets: share of equal minima; 0 with an empty set';
+CREATE FUNCTION minhash_sim(a minhash_bits, b minhash_bits) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_measure_support LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_sim_wrapper';
+COMMENT ON FUNCTION minhash_sim(minhash_bits, minhash_bits) IS
+    'estimated Jaccard similarity of two sets: (2 * equal bits - n) / n, from -1 to 1; 0 with an empty set';
+CREATE FUNCTION minhash_standard_error(similarity float8, n integer, bits boolean DEFAULT true) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_standard_error_wrapper';
+COMMENT ON FUNCTION minhash_standard_error(float8, integer, boolean) IS
+    'standard error of an estimate from n bits, or from n minima, at a similarity';
+CREATE FUNCTION minhash_distance(minhash, minhash) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_distance_wrapper';
+COMMENT ON FUNCTION minhash_distance(minhash, minhash) IS
+    'distance: 1 less minhash_sim';
+CREATE FUNCTION minhash_bits_distance(minhash_bits, minhash_bits) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_bits_distance_wrapper';
+COMMENT ON FUNCTION minhash_bits_distance(minhash_bits, minhash_bits) IS
+    'number of bits that differ; infinity with an empty set';
+CREATE OPERATOR <-> (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_distance, COMMUTATOR = <->);
+CREATE OPERATOR <-> (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_distance, COMMUTATOR = <->);
+COMMENT ON OPERATOR <-> (minhash, minhash) IS 'distance: 1 less minhash_sim';
+COMMENT ON OPERATOR <-> (minhash_bits, minhash_bits) IS 'number of bits that differ; infinity with an empty set';
+
+CREATE FUNCTION minhash_query_in(cstring) RETURNS minhash_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_in_wrapper';
+COMMENT ON FUNCTION minhash_query_in(cstring) IS
+    'input of type minhash_query';
+CREATE FUNCTION minhash_query_out(minhash_query) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_out_wrapper';
+COMMENT ON FUNCTION minhash_query_out(minhash_query) IS
+    'output of type minhash_query';
+CREATE FUNCTION minhash_query_recv(internal) RETURNS minhash_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_recv_wrapper';
+COMMENT ON FUNCTION minhash_query_recv(internal) IS
+    'binary input of type minhash_query';
+CREATE FUNCTION minhash_query_send(minhash_query) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_send_wrapper';
+COMMENT ON FUNCTION minhash_query_send(minhash_query) IS
+    'binary output of type minhash_query';
+CREATE TYPE minhash_query (
+    INPUT = minhash_query_in,
+    OUTPUT = minhash_query_out,
+    RECEIVE = minhash_query_recv,
+    SEND = minhash_query_send,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE minhash_query IS 'bits of a sketch and the similarity, threshold included, that they are searched with';
+
+CREATE FUNCTION minhash_query(bits minhash_bits, similarity float8) RETURNS minhash_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_wrapper';
+COMMENT ON FUNCTION minhash_query(minhash_bits, float8) IS
+    'bits of a sketch and the similarity that they are searched with';
+CREATE FUNCTION minhash_query_at_least(minhash_bits, float8) RETURNS minhash_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_at_least_wrapper';
+COMMENT ON FUNCTION minhash_query_at_least(minhash_bits, float8) IS
+    'what minhash_sim(...) >= c searches; made by the planner';
+CREATE FUNCTION minhash_query_above(minhash_bits, float8) RETURNS minhash_query
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_above_wrapper';
+COMMENT ON FUNCTION minhash_query_above(minhash_bits, float8) IS
+    'what minhash_sim(...) > c searches; made by the planner';
+CREATE FUNCTION minhash_matches(minhash_bits, minhash_query) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_matches_wrapper';
+COMMENT ON FUNCTION minhash_matches(minhash_bits, minhash_query) IS
+    'whether minhash_sim reaches the threshold of the query';
+CREATE FUNCTION minhash_query_matches(minhash_query, minhash_bits) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_matches_wrapper';
+COMMENT ON FUNCTION minhash_query_matches(minhash_query, minhash_bits) IS
+    'whether minhash_sim reaches the threshold of the query';
+CREATE FUNCTION minhash_queries_match(minhash_query, minhash_query) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_queries_match_wrapper';
+COMMENT ON FUNCTION minhash_queries_match(minhash_query, minhash_query) IS
+    'whether minhash_sim reaches the larger of both thresholds';
+CREATE OPERATOR % (LEFTARG = minhash_bits, RIGHTARG = minhash_query, FUNCTION = minhash_matches,
+    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+COMMENT ON OPERATOR % (minhash_bits, minhash_query) IS 'minhash_sim reaches the threshold of the query';
+CREATE OPERATOR % (LEFTARG = minhash_query, RIGHTARG = minhash_bits, FUNCTION = minhash_query_matches,
+    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+COMMENT ON OPERATOR % (minhash_query, minhash_bits) IS 'minhash_sim reaches the threshold of the query';
+CREATE OPERATOR % (LEFTARG = minhash_query, RIGHTARG = minhash_query, FUNCTION = minhash_queries_match,
+    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+COMMENT ON OPERATOR % (minhash_query, minhash_query) IS 'minhash_sim reaches the larger of both thresholds';
+
+CREATE FUNCTION minhash_sim_above_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_sim_above_support_wrapper';
+COMMENT ON FUNCTION minhash_sim_above_support(internal) IS
+    'planner support of minhash_sim_above';
+CREATE FUNCTION minhash_sim_above(a minhash_bits, b minhash_bits, threshold float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT minhash_sim_above_support LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_sim_above_wrapper';
+COMMENT ON FUNCTION minhash_sim_above(minhash_bits, minhash_bits, float8) IS
+    'minhash_sim(a, b) > threshold, as an index answers it';
+CREATE FUNCTION minhash_sim_at_least_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_sim_at_least_support_wrapper';
+COMMENT ON FUNCTION minhash_sim_at_least_support(internal) IS
+    'planner support of minhash_sim_at_least';
+CREATE FUNCTION minhash_sim_at_least(a minhash_bits, b minhash_bits, threshold float8) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT minhash_sim_at_least_support LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_sim_at_least_wrapper';
+COMMENT ON FUNCTION minhash_sim_at_least(minhash_bits, minhash_bits, float8) IS
+    'minhash_sim(a, b) >= threshold, as an index answers it';
+
+CREATE OPERATOR CLASS sigfile_minhash_bits_ops DEFAULT FOR TYPE minhash_bits USING sigfile AS
+    OPERATOR 2 % (minhash_bits, minhash_query),
+    OPERATOR 3 =,
+    OPERATOR 6 <-> (minhash_bits, minhash_bits) FOR ORDER BY pg_catalog.float_ops;
+-- In the same family, as those of signatures are.
+CREATE OPERATOR CLASS sigfile_minhash_query_ops DEFAULT FOR TYPE minhash_query USING sigfile FAMILY sigfile_minhash_bits_ops AS
+    OPERATOR 7 % (minhash_query, minhash_query),
+    OPERATOR 8 % (minhash_query, minhash_bits);
+COMMENT ON OPERATOR CLASS sigfile_minhash_bits_ops USING sigfile IS 'estimated similarity, equality and nearest neighbours of sampled sketches';
+COMMENT ON OPERATOR CLASS sigfile_minhash_query_ops USING sigfile IS 'estimated similarity of sampled sketches by thresholds of their own, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY sigfile_minhash_bits_ops USING sigfile IS 'estimated similarity, equality and nearest neighbours of sampled sketches, with and without thresholds of their own';
 
 -- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 

@@ -135,6 +135,23 @@ CREATE INDEX counted_i ON counted USING sigfile (sig);
 INSERT INTO counted SELECT * FROM base WHERE id > 1000 AND id <= 1300;
 CREATE TABLE merged AS SELECT * FROM base WHERE id <= 60 AND sig IS NOT NULL;
 CREATE INDEX merged_i ON merged USING sigfile (sig) WITH (tail_limit = 64);
+-- Entered row by row, until a merge has begun that has blocks to write to.
+CREATE TABLE stepped AS SELECT i AS id, bloom_signature(left(md5((i / 3)::text), 14) || i % 3) AS sig FROM generate_series(1, 20000) AS i;
+CREATE INDEX stepped_i ON stepped USING sigfile (sig) WITH (tail_limit = 64);
+CREATE PROCEDURE enter_rows(first int, last int) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN first..last LOOP
+        INSERT INTO stepped VALUES (i, bloom_signature(left(md5((i / 3)::text), 14) || i % 3));
+        COMMIT;
+    END LOOP;
+END $$;
+-- Where the number of the last block is that waits on the list of a merge: behind the page's header, in bytes; NULL if none does. What has been
+-- written has something to be told of it.
+CREATE FUNCTION waiting_block(index regclass) RETURNS int LANGUAGE sql AS $$
+    WITH file AS MATERIALIZED (SELECT pg_read_binary_file(pg_relation_filepath(index)) AS p),
+    list AS (SELECT p, 8192 * b AS page, get_byte(p, 8192 * b + 44) + 256 * get_byte(p, 8192 * b + 45) AS n FROM file, generate_series(0, length(p) / 8192 - 1) AS b WHERE get_byte(p, 8192 * b + 32) = 8)
+    SELECT page + 40 + 8 * n FROM list WHERE n > 0 AND substr(p, page + 40 + 8 * n + 5, 4) = '\x00000000' ORDER BY page DESC LIMIT 1
+$$;
 SELECT make(n, :'bits') FROM generate_series(1, :tables) AS n \g /dev/null
 VACUUM t1, t2, t3, t4, t5, t6, t7, t8;
 CHECKPOINT;
@@ -178,6 +195,24 @@ known_damage() {
     [[ $(ask -c "SELECT bloom_sigfile_check('merged_i') = (SELECT count(*) FROM merged)") == t ]] || die 'REINDEX does not help'
 }
 
+# A list of a merge that names a page of a segment among those to be written: nothing is written to it, and the merge is given up.
+known_list() {
+    local said at='' last=20000
+    while [[ -z $at ]]; do
+        ((last < 40000)) || die 'no merge has blocks that wait'
+        ask -c "CALL enter_rows($last + 1, $last + 16)" -c CHECKPOINT
+        last=$((last + 16))
+        at=$(ask -c "SELECT waiting_block('stepped_i')")
+    done
+    ask -c "SELECT overwrite('stepped_i', overlay(p PLACING '\\x01000000' FROM $at + 1)) FROM pg_read_binary_file(pg_relation_filepath('stepped_i')) AS p" >/dev/null
+    # The server reads the file again.
+    cluster_stop damage immediate
+    cluster_start damage
+    said=$(ask -c "CALL enter_rows($last + 1, $last + 3000)" 2>&1)
+    [[ $said == *'WARNING:  index "stepped_i" is damaged at block 1'*'The block is used twice'* && $said != *ERROR* ]] || die "INSERT: $said"
+    [[ $(ask -c "SELECT bloom_sigfile_check('stepped_i') = (SELECT count(*) FROM stepped)") == t ]] || die 'a damaged list of a merge costs more than the merge'
+}
+
 # attack SESSION: what one session does to its share of the tables. VACUUM comes last, by itself.
 attack() {
     local n
@@ -206,7 +241,10 @@ for ((round = 0; done < damages; round++)); do
     cp -R "$SCRATCH/damage/sound" "$(cluster_dir damage)"
     ((EUID != 0)) || chown -R "$(server_user)" "$(cluster_dir damage)"
     cluster_start damage
-    ((round > 0)) || known_damage
+    ((round > 0)) || {
+        known_damage
+        known_list
+    }
     place='floor(random() * 1e9)'
     if [[ $bits != random ]]; then
         total=$(ask -c "SELECT 8 * pg_relation_size('i1')")

@@ -12,8 +12,11 @@ state() {
     ask "$1" "SELECT * FROM counted ORDER BY id"
     ask "$1" "SELECT id, counting_remove(filter, 'name ' || id)::bloom = bloom_signature(''), counting_remove(tokens, ARRAY['name', id::text])::bloom = bloom_signature_of_tokens('{}') FROM counted WHERE filter IS NOT NULL ORDER BY id"
     ask "$1" "INSERT INTO counted (id, filter) VALUES (0, counting_signature('name', 2))" 2>&1 | head -n 1
-    ask "$1" "SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'counted'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum"
-    ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename = 'person' ORDER BY indexdef"
+    ask "$1" "SELECT id, minima, bits, query, bits % query FROM message ORDER BY id"
+    ask "$1" "SELECT id FROM message WHERE bits = minhash_bits('{word,2}', 192) AND minhash_sim(bits, minhash_bits('{word,2}', 192)) >= 1"
+    ask "$1" "INSERT INTO message (id, minima) VALUES (0, minhash('{word}', 65))" 2>&1 | head -n 1
+    ask "$1" "SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'counted'::regclass, 'message'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum"
+    ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename IN ('person', 'message') ORDER BY indexdef"
     ask "$1" "SELECT * FROM near ORDER BY 1, 2"
     ask "$1" "SELECT bloom_bits(bloom_union(sig)) FROM person"
     ask "$1" "SELECT id, sig, format_type(atttypid, atttypmod) FROM basket, pg_attribute WHERE attrelid = 'basket'::regclass AND attname = 'sig' ORDER BY id"
@@ -50,6 +53,16 @@ ask dumped "
     CREATE TABLE counted (id int PRIMARY KEY, filter counting_bloom(7,43,3), tokens counting_bloom(7,43,0), other counting_bloom DEFAULT counting_signature('default'), CHECK (counting_full(filter) = 0));
     INSERT INTO counted SELECT i, counting_signature('name ' || i), counting_signature_of_tokens(ARRAY['name', i::text]) FROM generate_series(1, 20) AS i;
     INSERT INTO counted VALUES (21, NULL, NULL, NULL);
+    CREATE TABLE message (
+        id int PRIMARY KEY, tokens text[], minima minhash(64,7), bits minhash_bits(192) GENERATED ALWAYS AS (minhash_bits(tokens, 192)) STORED,
+        query minhash_query
+    );
+    INSERT INTO message (id, tokens, minima, query)
+        SELECT i, ARRAY['word', i::text], minhash(ARRAY[i::text], 64, 7), minhash_query(minhash_bits(ARRAY['word', '1'], 192), 0.5) FROM generate_series(1, 50) AS i;
+    INSERT INTO message (id, tokens, minima, query) VALUES (51, '{}', minhash('{}', 64, 7), minhash_query_above(minhash_bits('{}', 192), -0.5)), (52, NULL, NULL, NULL);
+    CREATE INDEX ON message (bits);
+    CREATE INDEX ON message USING hash (minima);
+    CREATE INDEX ON message (id) WHERE minhash_sim(bits, minhash_bits('{word}', 192)) > 0.2;
     CREATE TABLE guarded (id int PRIMARY KEY, sig bloom);
     INSERT INTO guarded VALUES (1, bloom_signature('Erika Mustermann')), (2, bloom_signature('erika mustermann'));
     CREATE TABLE blocked (id int PRIMARY KEY, sig bloom);

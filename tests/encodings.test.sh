@@ -37,6 +37,8 @@ for encoding in LATIN1 WIN1252; do
         "$(ask "in_$encoding" "SELECT counting_signature('Müller')")"
     expect "$encoding counting filter of tokens" "$(ask in_EUC_JP "SELECT counting_signature_of_tokens('{Å}', 1)")" \
         "$(ask "in_$encoding" "SELECT counting_remove(counting_signature_of_tokens('{Å,ü}', 1), '{ü}'::text[])")"
+    # So is a sketch of tokens.
+    expect "$encoding sketch" '(32):1d7e8810' "$(ask "in_$encoding" "SELECT minhash_bits('{Müller}', 32)")"
     # A message may quote what was typed.
     expect "$encoding message" 'ERROR:  character "U+00FC" is not in the n-gram alphabet' \
         "$(ask "in_$encoding" "SELECT ident_ngram_index('ü')" | head -n 1)"
@@ -48,6 +50,7 @@ for encoding in LATIN1 EUC_JP; do
         "$(ask "in_$encoding" "SELECT left((ident_date_plausibility('$([[ $encoding == LATIN1 ]] && echo ü || echo あ)', 'DD.MM.YYYY')).detail, 39)")"
 done
 expect EUC_JP tanaka "$(ask in_EUC_JP "SELECT ident_normalize('たなか')")"
+expect 'EUC_JP sketch' '(32):841da05f' "$(ask in_EUC_JP "SELECT minhash_bits('{たなか}', 32)")"
 expect 'SQL_ASCII, ASCII text' mueller "$(ask in_SQL_ASCII "SELECT ident_normalize('Mueller')")"
 expect 'SQL_ASCII, other text' 'ERROR:  cannot normalise non-ASCII text in a database with encoding SQL_ASCII' \
     "$(CLIENT=SQL_ASCII ask in_SQL_ASCII "SELECT ident_normalize('Müller')" | head -n 1)"

@@ -7,6 +7,7 @@ use bloom_ident_core::bits::kernels;
 use bloom_ident_core::counting::{counters, CountingBuilder};
 use bloom_ident_core::filter::{plan, plan_tokens, Builder, Shape, View};
 use bloom_ident_core::similarity::PackedSignatures;
+use bloom_ident_core::sketch::{self, Signer, SketchShape};
 use bloom_ident_core::text;
 use bloom_ident_core::tokens::for_each_word;
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
@@ -263,9 +264,33 @@ fn counting(c: &mut Criterion) {
     group.finish();
 }
 
+/// A message of twenty words, signed by 128 minima.
+fn messages(c: &mut Criterion) {
+    let words: Vec<String> = random_bytes(20, 4)
+        .iter()
+        .map(|&byte| format!("{byte:x}{}", "word".repeat(1 + usize::from(byte) % 2)))
+        .collect();
+    let shape = SketchShape::new(128, 0).unwrap();
+    let mut to = vec![0; sketch::HEADER + 128 / 8];
+    let mut group = c.benchmark_group("minhash of 20 words, n = 128");
+    group.throughput(Throughput::Elements(1));
+    for kernel in sketch::kernels() {
+        group.bench_function(kernel.name, |bench| {
+            bench.iter(|| {
+                let mut signer = Signer::with_kernel(shape, kernel);
+                for word in black_box(&words) {
+                    signer.add(word);
+                }
+                sketch::write_bits(&mut signer, black_box(&mut to));
+            });
+        });
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().warm_up_time(std::time::Duration::from_millis(500)).measurement_time(std::time::Duration::from_secs(2)).without_plots();
-    targets = texts, tokens, pairs, counting, scans
+    targets = texts, tokens, pairs, counting, scans, messages
 }
 criterion_main!(benches);

@@ -11,6 +11,9 @@ use bloom_ident_core::{ngram, text};
 use json_tokens::json_tokens;
 use serde_json::Value;
 
+#[path = "golden/sketches.rs"]
+mod sketches;
+
 fn golden(key: &str) -> Vec<Value> {
     let all: Value = serde_json::from_str(include_str!("../../tests/data/golden.json")).unwrap();
     all[key]
@@ -56,11 +59,11 @@ fn counts(shape: Shape, a: &str, b: &str) -> Popcounts {
 #[test]
 fn all_sections_are_tested() {
     let all: Value = serde_json::from_str(include_str!("../../tests/data/golden.json")).unwrap();
-    let this = [
+    let this = concat!(
         include_str!("golden.rs"),
         include_str!("golden_counting.rs"),
-    ]
-    .concat();
+        include_str!("golden/sketches.rs")
+    );
     for key in all.as_object().unwrap().keys() {
         assert!(
             this.contains(&format!("golden(\"{key}\")")) || key == "idx",

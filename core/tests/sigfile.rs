@@ -6,7 +6,7 @@ use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
 use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, Query, Segment, SignatureRow};
-use bloom_ident_core::similarity::Popcounts;
+use bloom_ident_core::similarity::{Measure, Popcounts};
 use bloom_ident_core::Result;
 use proptest::prelude::*;
 
@@ -39,15 +39,41 @@ fn count(words: &[u64]) -> u32 {
     words.iter().map(|w| w.count_ones()).sum()
 }
 
+/// The popcount of a row. By agreement, rows without a set bit stand for what has no bits to compare.
+fn popcount(geometry: &Geometry, words: &[u64]) -> u32 {
+    match (geometry.measure, count(words)) {
+        (Measure::Agreement { bits }, 0) => bits + 1,
+        (_, popcount) => popcount,
+    }
+}
+
+fn query(geometry: &Geometry, words: &[u64], threshold: f64) -> Query {
+    match popcount(geometry, words) > geometry.bits {
+        true => Query::without_bits(geometry, threshold),
+        false => Query::new(geometry, words, threshold),
+    }
+}
+
+/// The same geometry with either measure.
+fn by_agreement(geometry: Geometry, is: bool) -> Geometry {
+    let bits = geometry.bits;
+    match is {
+        true => geometry
+            .with_bits(bits, Measure::Agreement { bits })
+            .unwrap(),
+        false => geometry,
+    }
+}
+
 impl Table {
     fn index(&self, chunks: Option<u32>, memory: usize) -> (Segment, Memory) {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
-        order.sort_by_key(|&i| count(&self.rows[i]));
+        order.sort_by_key(|&i| popcount(&self.geometry, &self.rows[i]));
         let mut writer = Writer::new(self.geometry, Memory::default());
         for i in order {
             let row = SignatureRow {
                 words: &self.rows[i],
-                popcount: count(&self.rows[i]),
+                popcount: popcount(&self.geometry, &self.rows[i]),
                 threshold: 0.0,
                 key: 0,
                 tid: i as u64 + 1,
@@ -69,15 +95,15 @@ impl Table {
     fn brute(&self, query: &[u64], threshold: f64) -> Vec<u64> {
         let hit = |row: &Vec<u64>| {
             let counts = Popcounts {
-                a: count(query),
-                b: count(row),
+                a: popcount(&self.geometry, query),
+                b: popcount(&self.geometry, row),
                 common: query
                     .iter()
                     .zip(row)
                     .map(|(x, y)| (x & y).count_ones())
                     .sum(),
             };
-            counts.jaccard() >= threshold
+            self.geometry.measure.of(counts) >= threshold
         };
         (0..self.rows.len())
             .filter(|&i| hit(&self.rows[i]))
@@ -132,9 +158,16 @@ fn tables() -> impl Strategy<Value = Table> {
         Just(2032),
         5u32..400
     ];
-    (shapes, 0usize..3000, 1u64..40, 1u32..90, any::<u64>()).prop_map(
-        |(bits, n, centres, density, seed)| {
+    (
+        shapes,
+        0usize..3000,
+        1u64..40,
+        1u32..90,
+        any::<(u64, bool)>(),
+    )
+        .prop_map(|(bits, n, centres, density, (seed, agreement))| {
             let geometry = Geometry::new(PAGE_WORDS, bits, false).unwrap();
+            let geometry = by_agreement(geometry, agreement);
             let mut state = seed | 1;
             let mut random = move || {
                 state ^= state << 13;
@@ -172,8 +205,7 @@ fn tables() -> impl Strategy<Value = Table> {
                 rows.push(new);
             }
             Table { geometry, rows }
-        },
-    )
+        })
 }
 
 proptest! {
@@ -194,11 +226,13 @@ proptest! {
                 n => table.rows[asked.index(n)].clone(),
             };
             let exact = [0.0, 1.0, 2.0, 0.5, 0.9, 9.0 / 11.0, 0.8, 0.95, f64::NAN];
-            for t in exact.into_iter().chain(thresholds.iter().copied()) {
-                let query = Query::new(&table.geometry, &query, t);
+            let near = Measure::of_hamming(table.geometry.bits, 3);
+            let all = exact.into_iter().chain(thresholds.iter().copied());
+            for t in all.chain([near, near.next_up(), near.next_down()]) {
+                let asked = self::query(&table.geometry, &query, t);
                 prop_assert_eq!(
-                    search(&segment, &mut store, &query),
-                    table.brute(query.words(), t),
+                    search(&segment, &mut store, &asked),
+                    table.brute(&query, t),
                     "threshold {}", t
                 );
             }
@@ -232,11 +266,19 @@ fn rows_in_several_lists() {
         rows.push(words);
     }
     let table = Table { geometry, rows };
-    for chunks in [None, Some(9), Some(16), Some(24)] {
+    let others = Table {
+        geometry: by_agreement(geometry, true),
+        rows: table.rows.clone(),
+    };
+    let kinds = [None, Some(9), Some(16), Some(24)];
+    for (table, chunks) in [&table, &others]
+        .into_iter()
+        .flat_map(|t| kinds.map(|c| (t, c)))
+    {
         let (segment, mut store) = table.index(chunks, 1 << 20);
         for asked in table.rows.iter().step_by(67) {
             for t in [0.84, 0.88, 0.9, 0.92, 0.95, 0.99] {
-                let query = Query::new(&table.geometry, asked, t);
+                let query = query(&table.geometry, asked, t);
                 let found = search(&segment, &mut store, &query);
                 assert_eq!(found, table.brute(asked, t), "{chunks:?} {t}");
             }
@@ -266,7 +308,8 @@ proptest! {
         let folds = Folds::of(&segment, band.clone(), &mut store).unwrap();
         prop_assert_eq!(folds.rows(), band.clone());
         let mut rows = table.rows.clone();
-        rows.sort_by_key(|row| count(row));
+        let geometry = &table.geometry;
+        rows.sort_by_key(|row| popcount(geometry, row));
         for t in [threshold, 0.0, 0.5, 0.8, 0.9, 9.0 / 11.0, 1.0, 2.0, f64::NAN] {
             let mut joiner = Joiner::new(&segment, &folds, t);
             in_tables.into_iter().for_each(|in_tables| joiner.force(in_tables));
@@ -276,7 +319,7 @@ proptest! {
             for (n, some) in asked.chunks(at_once).enumerate() {
                 let mut batch = Batch::default();
                 for (i, row) in some {
-                    batch.push(row, count(row), *i as u32 + 1);
+                    batch.push(row, popcount(geometry, row), *i as u32 + 1);
                 }
                 joiner
                     .search(&mut store, &mut batch, |asked, place, similarity| {
@@ -289,7 +332,8 @@ proptest! {
                 let (from, to) = (band.start as usize, band.end as usize);
                 for other in rows[..to.max(i + 1)].iter().skip(from.max(i + 1)) {
                     let common = row.iter().zip(other).map(|(x, y)| (x & y).count_ones()).sum();
-                    let similarity = Popcounts { a: count(row), b: count(other), common }.jaccard();
+                    let counts = Popcounts { a: popcount(geometry, row), b: popcount(geometry, other), common };
+                    let similarity = geometry.measure.of(counts);
                     if similarity >= t {
                         wanted.push(similarity);
                     }

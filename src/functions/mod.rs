@@ -6,6 +6,7 @@ mod date;
 mod estimate;
 mod measure;
 mod membership;
+mod minhash;
 mod ngram;
 mod normalize;
 mod plan;

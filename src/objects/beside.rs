@@ -10,12 +10,18 @@ use super::purpose::{Purpose, FUNCTIONS};
 pub fn beside(near: pg_sys::Oid, purpose: Purpose, bloom: pg_sys::Oid) -> Option<pg_sys::Oid> {
     kept(&BESIDE, (purpose, [near, bloom]), || {
         let arguments: &[pg_sys::Oid] = match purpose {
-            Purpose::SignatureInput | Purpose::QueryInput | Purpose::Matches => return None,
-            Purpose::Sim | Purpose::Dice => &[bloom, bloom],
+            Purpose::SignatureInput | Purpose::QueryInput => return None,
+            Purpose::BitsInput | Purpose::BitsQueryInput => return None,
+            Purpose::Matches | Purpose::BitsMatches => return None,
+            Purpose::Sim | Purpose::Dice | Purpose::BitsSim => &[bloom, bloom],
             Purpose::SimAbove | Purpose::SimAtLeast | Purpose::DiceAbove | Purpose::DiceAtLeast => {
                 &[bloom, bloom, pg_sys::FLOAT8OID]
             }
+            Purpose::BitsSimAbove | Purpose::BitsSimAtLeast => &[bloom, bloom, pg_sys::FLOAT8OID],
             Purpose::Query | Purpose::QueryAbove | Purpose::QueryAtLeast | Purpose::QueryOfDice => {
+                &[bloom, pg_sys::FLOAT8OID]
+            }
+            Purpose::BitsQuery | Purpose::BitsQueryAbove | Purpose::BitsQueryAtLeast => {
                 &[bloom, pg_sys::FLOAT8OID]
             }
         };

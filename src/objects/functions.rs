@@ -80,7 +80,16 @@ fn is_of_this_library(code: *const c_void) -> bool {
 
 /// Whether an operator is `bloom % bloom_query`.
 pub fn is_match(operator: pg_sys::Oid) -> bool {
+    has_purpose(operator, Purpose::Matches)
+}
+
+/// Whether an operator is `minhash_bits % minhash_query`.
+pub fn is_bits_match(operator: pg_sys::Oid) -> bool {
+    has_purpose(operator, Purpose::BitsMatches)
+}
+
+fn has_purpose(operator: pg_sys::Oid, purpose: Purpose) -> bool {
     // SAFETY: a catalog look-up by OID.
     let code = unsafe { pg_sys::get_opcode(operator) };
-    function(code).is_some_and(|f| f.purpose == Purpose::Matches)
+    function(code).is_some_and(|f| f.purpose == purpose)
 }

@@ -12,6 +12,6 @@ mod purpose;
 mod types;
 
 pub use beside::{beside, match_beside};
-pub use functions::{function, is_match};
+pub use functions::{function, is_bits_match, is_match};
 pub use purpose::Purpose;
-pub use types::{is_query, is_signature};
+pub use types::{is_bits, is_bits_query, is_query, is_signature};

@@ -21,6 +21,16 @@ pub enum Purpose {
     QueryOfDice,
     /// What is behind `bloom % bloom_query`.
     Matches,
+    // The same of minhash_bits and minhash_query.
+    BitsInput,
+    BitsQueryInput,
+    BitsSim,
+    BitsSimAbove,
+    BitsSimAtLeast,
+    BitsQuery,
+    BitsQueryAbove,
+    BitsQueryAtLeast,
+    BitsMatches,
 }
 
 impl Purpose {
@@ -28,7 +38,11 @@ impl Purpose {
     pub fn arguments(self) -> Option<usize> {
         match self {
             Purpose::SignatureInput | Purpose::QueryInput => None,
+            Purpose::BitsInput | Purpose::BitsQueryInput => None,
             Purpose::Sim | Purpose::Dice | Purpose::Matches => Some(2),
+            Purpose::BitsSim | Purpose::BitsMatches => Some(2),
+            Purpose::BitsQuery | Purpose::BitsQueryAbove | Purpose::BitsQueryAtLeast => Some(2),
+            Purpose::BitsSimAbove | Purpose::BitsSimAtLeast => Some(3),
             Purpose::Query | Purpose::QueryAbove | Purpose::QueryAtLeast | Purpose::QueryOfDice => {
                 Some(2)
             }
@@ -40,7 +54,7 @@ impl Purpose {
 }
 
 /// All of them, with the names that they are installed under; those of their C functions end in `_wrapper`.
-pub const FUNCTIONS: [(Purpose, &CStr); 13] = [
+pub const FUNCTIONS: [(Purpose, &CStr); 22] = [
     (Purpose::SignatureInput, c"bloom_in"),
     (Purpose::QueryInput, c"bloom_query_in"),
     (Purpose::Sim, c"bloom_sim"),
@@ -54,6 +68,15 @@ pub const FUNCTIONS: [(Purpose, &CStr); 13] = [
     (Purpose::QueryAtLeast, c"bloom_query_at_least"),
     (Purpose::QueryOfDice, c"bloom_query_of_dice"),
     (Purpose::Matches, c"bloom_matches"),
+    (Purpose::BitsInput, c"minhash_bits_in"),
+    (Purpose::BitsQueryInput, c"minhash_query_in"),
+    (Purpose::BitsSim, c"minhash_sim"),
+    (Purpose::BitsSimAbove, c"minhash_sim_above"),
+    (Purpose::BitsSimAtLeast, c"minhash_sim_at_least"),
+    (Purpose::BitsQuery, c"minhash_query"),
+    (Purpose::BitsQueryAbove, c"minhash_query_above"),
+    (Purpose::BitsQueryAtLeast, c"minhash_query_at_least"),
+    (Purpose::BitsMatches, c"minhash_matches"),
 ];
 
 /// A function of ours.

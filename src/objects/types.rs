@@ -17,6 +17,16 @@ pub fn is_query(of_type: pg_sys::Oid) -> bool {
     has_input(of_type, Purpose::QueryInput)
 }
 
+/// Whether a type, or that of which it is a domain, is `minhash_bits`.
+pub fn is_bits(of_type: pg_sys::Oid) -> bool {
+    has_input(of_type, Purpose::BitsInput)
+}
+
+/// Whether a type, or that of which it is a domain, is `minhash_query`.
+pub fn is_bits_query(of_type: pg_sys::Oid) -> bool {
+    has_input(of_type, Purpose::BitsQueryInput)
+}
+
 fn has_input(of_type: pg_sys::Oid, purpose: Purpose) -> bool {
     // SAFETY: a row of pg_type, released when the input function is known.
     let input = unsafe {

@@ -1,12 +1,13 @@
 //! The search for pairs: through the indexes where every table has one, otherwise over what a query of the caller's reads.
 
 use bloom_ident_core::{Error, ErrorKind};
+use pgrx::PgSqlErrorCode;
 
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::{from_index, from_query, unique, within};
-use crate::pg::error::raise;
+use crate::pg::error::{raise, raise_as};
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
 /// before the search ends. `job` is the name of the running function.
@@ -25,9 +26,25 @@ pub fn each_pair<'a>(
 /// Finds all pairs of one or two relations, each with one signature, whose similarity reaches the threshold.
 ///
 /// Errors: the caller may not read the records; keys that are not unique, or null; signatures of different shapes; more
-/// partitions than can be joined; damaged indexes; what a query of the records fails with; out of memory.
+/// partitions than can be joined; damaged indexes; columns of two types; what a query of the records fails with; out of memory.
 pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
     let Relations { left: a, right: b } = relations;
+    if let Some(b) = b.filter(|b| b.signature_type() != a.signature_type()) {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                format!(
+                    "cannot compare column \"{}\" of type {} with column \"{}\" of type {}",
+                    a.signatures[0].name.to_string_lossy(),
+                    a.signature_type().name(),
+                    b.signatures[0].name.to_string_lossy(),
+                    b.signature_type().name(),
+                ),
+            )
+            .hint("Name columns of the same type."),
+        );
+    }
     let tables = match b {
         None => a.indexed().map(|tables| (tables, None)),
         Some(b) => a.indexed().zip(b.indexed()).map(|(mut tables, more)| {

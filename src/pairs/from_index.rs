@@ -1,6 +1,5 @@
 //! Pairs of the rows that sigfile indexes hold.
 
-use bloom_ident_core::filter::Shape;
 use pgrx::pg_sys;
 
 use crate::pairs::join::bands::Bands;
@@ -15,6 +14,7 @@ use crate::pairs::unique::check_distinct;
 use crate::pg::budget::Budget;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::raise;
+use crate::sigfile::mismatch;
 
 /// Joins the tables: the first `left` ones with the others, or all with each other if `left` is `None`.
 ///
@@ -163,7 +163,7 @@ fn check_shapes(tables: &[IndexedTable]) {
         .filter(|&shape| shape != 0);
     if let Some(first) = shapes.next() {
         if let Some(other) = shapes.find(|&shape| shape != first) {
-            raise(&Shape::mismatch(Shape::of_tag(first), Shape::of_tag(other)));
+            raise(&mismatch(first, other));
         }
     }
 }

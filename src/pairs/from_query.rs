@@ -1,9 +1,7 @@
 //! Pairs of the rows that a query of the caller's gives: where there is no index, behind views and policies, and for several
 //! signatures a record.
 
-use bloom_ident_core::bits::to_words;
-use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use bloom_ident_core::sigfile::{Geometry, RowShape, SignatureRow};
 use bloom_ident_core::{Error, ErrorKind};
 
 use crate::pairs::join::bands::Bands;
@@ -20,7 +18,7 @@ use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
 use crate::pg::sql::Sql;
-use crate::sigfile::{ExternalSort, PAGE_WORDS};
+use crate::sigfile::{mismatch, ExternalSort, RowSignature, PAGE_WORDS};
 use crate::types::Bloom;
 
 /// Rows fetched at a time.
@@ -35,12 +33,15 @@ pub struct Attribute {
     memory: usize,
 }
 
-/// How rows are laid out: on pages such as an index has.
+/// How rows of a tag are laid out: on pages such as an index has.
 ///
 /// Errors: a signature that does not fit such a page.
-pub fn geometry_of(shape: Shape) -> Geometry {
-    let bits = shape.m();
-    Geometry::new(PAGE_WORDS, bits, false).unwrap_or_else(|_| {
+pub fn geometry_of(tag: u64) -> Geometry {
+    let rows = RowShape::of_tag(tag);
+    let bits = rows.bits();
+    let laid_out = Geometry::new(PAGE_WORDS, 0, false);
+    let laid_out = laid_out.and_then(|empty| empty.with_bits(bits, rows.measure()));
+    laid_out.unwrap_or_else(|_| {
         let most = Geometry::most_bits(PAGE_WORDS);
         let message = format!("signatures of {bits} bits are too large to find similar ones");
         raise(
@@ -61,21 +62,18 @@ impl Attribute {
         }
     }
 
-    fn add(&mut self, signature: &Bloom<'_>, record: u64, words: &mut Vec<u64>) {
-        let view = signature.view();
+    fn add(&mut self, signature: &RowSignature, record: u64) {
         let geometry = *self.geometry.get_or_insert_with(|| {
-            self.tag = view.tag();
-            geometry_of(view.shape())
+            self.tag = signature.tag;
+            geometry_of(signature.tag)
         });
-        if view.tag() != self.tag {
-            raise(&Shape::mismatch(view.shape(), Shape::of_tag(self.tag)));
+        if signature.tag != self.tag {
+            raise(&mismatch(signature.tag, self.tag));
         }
-        words.clear();
-        to_words(view.bits(), geometry.stride, words);
         let row = SignatureRow {
             key: 0,
-            words,
-            popcount: view.popcount(),
+            words: &signature.words,
+            popcount: signature.popcount,
             threshold: 0.0,
             tid: record,
         };
@@ -93,8 +91,9 @@ impl Attribute {
         Some(Sorted::new(geometry, runs))
     }
 
-    pub fn shape(&self) -> Option<Shape> {
-        self.geometry.map(|_| Shape::of_tag(self.tag))
+    /// The tag of all of them, if there are any.
+    pub fn tag(&self) -> Option<u64> {
+        self.geometry.map(|_| self.tag)
     }
 }
 
@@ -125,7 +124,7 @@ impl Stream {
         }
         let cursor = Cursor::open(records.query(stream.ordered), &[], BATCH);
         let mut output = cursor.output(0);
-        let mut words = Vec::new();
+        let kind = records.signature_type();
         cursor.each(|row| {
             let keys = &mut stream.keys;
             match row.datum(0) {
@@ -138,19 +137,20 @@ impl Stream {
                 None => keys.push(None),
             }
             stream.records += 1;
-            let signatures: Vec<Option<Bloom<'_>>> = (0..n)
-                .map(|k| {
-                    let datum = row.datum(k + 1)?;
+            for (k, attribute) in stream.attributes.iter_mut().enumerate() {
+                if let Some(datum) = row.datum(k + 1) {
                     // SAFETY: the query selects a key and n signatures, which live as long as the row.
-                    Some(unsafe { Bloom::from_raw(datum) })
-                })
-                .collect();
-            for (attribute, signature) in stream.attributes.iter_mut().zip(&signatures) {
-                if let Some(signature) = signature {
-                    attribute.add(signature, stream.records, &mut words);
+                    attribute.add(&unsafe { kind.signature(datum) }, stream.records);
                 }
             }
             if let Some(profiles) = &mut profiles {
+                let signatures: Vec<Option<Bloom<'_>>> = (0..n)
+                    .map(|k| {
+                        let datum = row.datum(k + 1)?;
+                        // SAFETY: as above; those of profiles are of type bloom.
+                        Some(unsafe { Bloom::from_raw(datum) })
+                    })
+                    .collect();
                 profiles.push(&signatures);
             }
         });
@@ -264,9 +264,9 @@ pub fn join(
     memory: usize,
     sink: &mut impl JoinSink,
 ) {
-    if let (Some(a), Some(b)) = (left.shape(), right.as_ref().and_then(Attribute::shape)) {
+    if let (Some(a), Some(b)) = (left.tag(), right.as_ref().and_then(Attribute::tag)) {
         if a != b {
-            raise(&Shape::mismatch(a, b));
+            raise(&mismatch(a, b));
         }
     }
     let linkage = right.is_some();

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::objects::is_signature;
+use crate::objects::{is_bits, is_signature};
 use crate::pairs::table::{IndexedTable, LOCK};
 use crate::pairs::within;
 use crate::pg::catalog;
@@ -14,6 +14,7 @@ use crate::pg::catalog::storage::is_read_from;
 use crate::pg::error::{raise_as, shown};
 use crate::pg::relation;
 use crate::pg::values::text::readable;
+use crate::sigfile::SignatureType;
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
     raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
@@ -110,8 +111,11 @@ impl Records {
         let name = lock(oid);
         let column = |column: CString| RecordColumn::of(oid, column, &name);
         let signatures: Vec<RecordColumn> = signatures.into_iter().map(&column).collect();
+        // Weighted profiles are of type bloom.
+        let alone = signatures.len() == 1;
         for signature in &signatures {
-            if !is_signature(signature.type_oid) {
+            let of_type = signature.type_oid;
+            if !(is_signature(of_type) || alone && is_bits(of_type)) {
                 raise_as(
                     PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
                     &Error::new(
@@ -133,6 +137,11 @@ impl Records {
             signatures,
             within: Vec::new(),
         }
+    }
+
+    /// The type of the signatures.
+    pub fn signature_type(&self) -> SignatureType {
+        SignatureType::of_type(self.signatures[0].type_oid)
     }
 
     /// The same records, of which only those are compared that are equal in the columns of these names; `None` compares all.

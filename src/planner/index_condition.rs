@@ -3,8 +3,8 @@
 use bloom_ident_core::similarity::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
-use super::selectivity::{estimate, semi, Question};
-use crate::objects::{beside, function, is_match, Purpose};
+use super::selectivity::{estimate, semi, Question, UNKNOWN};
+use crate::objects::{beside, function, is_bits_match, is_match, Purpose};
 use crate::pg::list::{self, nodes};
 use crate::pg::node::{answer, call, cast, fold, operation, request, Node};
 use crate::pg::{entry, ffi};
@@ -29,7 +29,27 @@ fn bloom_dice_support(asked: Internal) -> Internal {
     support(asked, &supported, Purpose::QueryOfDice)
 }
 
-/// `supported` have (bloom, bloom, float8), which a function that somebody else has given this support need not have.
+#[entry]
+fn minhash_sim_above_support(asked: Internal) -> Internal {
+    let supported = [Purpose::BitsSimAbove];
+    support(asked, &supported, Purpose::BitsQueryAbove)
+}
+
+#[entry]
+fn minhash_sim_at_least_support(asked: Internal) -> Internal {
+    let supported = [Purpose::BitsSimAtLeast];
+    support(asked, &supported, Purpose::BitsQueryAtLeast)
+}
+
+/// Whether a query made by this function is one of sketches' bits.
+fn of_bits(constructor: Purpose) -> bool {
+    matches!(
+        constructor,
+        Purpose::BitsQueryAbove | Purpose::BitsQueryAtLeast
+    )
+}
+
+/// `supported` have (bloom, bloom, float8), or the same of minhash_bits, which a function that somebody else has given this support need not have.
 fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Internal {
     let bloom = |of: pg_sys::Oid| {
         let asked = function(of).filter(|f| supported.contains(&f.purpose))?;
@@ -48,7 +68,12 @@ fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Inte
             if bloom(asked.funcid).is_none() {
                 return answer(None);
             }
-            asked.selectivity = rows(asked, lossy);
+            // Of sketches ANALYZE keeps no sample.
+            asked.selectivity = if of_bits(constructor) {
+                UNKNOWN
+            } else {
+                rows(asked, lossy)
+            };
             return answer(Some(node));
         }
         let Some(asked) = request::<pg_sys::SupportRequestIndexCondition>(
@@ -130,14 +155,20 @@ unsafe fn condition(
         if !constant(other) || !constant(threshold) {
             return None;
         }
-        if loses(&*asked.index, threshold) {
+        let bits = of_bits(constructor);
+        if !bits && loses(&*asked.index, threshold) {
             return None;
         }
         let constructor = beside(asked.funcid, constructor, bloom)?;
         let query = function(constructor)?.result;
         let family = *(*asked.index).opfamily.add(asked.indexcol as usize);
         let operator = pg_sys::get_opfamily_member(family, bloom, query, MATCHES);
-        if !is_match(operator) {
+        let ours = if bits {
+            is_bits_match(operator)
+        } else {
+            is_match(operator)
+        };
+        if !ours {
             return None;
         }
         let asked_for = fold(asked.root, call(constructor, query, &[other, threshold]));

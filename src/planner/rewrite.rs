@@ -1,5 +1,5 @@
-//! Rewrites `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise `>=`, `bloom_dice`, and comparisons with the
-//! number on the left. The comparison itself is an operator of `float8`, to whose functions an extension cannot give
+//! Rewrites `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise `>=`, `bloom_dice`, `minhash_sim`,
+//! and comparisons with the number on the left. The comparison itself is an operator of `float8`, to whose functions an extension cannot give
 //! support functions. So the conditions are rewritten when the planner begins with a table: they are simplified
 //! then, and not yet distributed over the tables.
 
@@ -375,6 +375,7 @@ fn measure(score: &pg_sys::FuncExpr) -> Option<(pg_sys::Oid, Purpose, Purpose)> 
     match called.purpose {
         Purpose::Sim => Some((called.first, Purpose::SimAbove, Purpose::SimAtLeast)),
         Purpose::Dice => Some((called.first, Purpose::DiceAbove, Purpose::DiceAtLeast)),
+        Purpose::BitsSim => Some((called.first, Purpose::BitsSimAbove, Purpose::BitsSimAtLeast)),
         _ => None,
     }
 }

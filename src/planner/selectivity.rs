@@ -18,7 +18,7 @@ use crate::pg::{boundary, entry, ffi};
 use crate::settings;
 
 /// Where no statistics tell.
-const UNKNOWN: f64 = 0.001;
+pub const UNKNOWN: f64 = 0.001;
 
 /// What a parameter is taken for.
 const USUAL_THRESHOLD: f64 = 0.8;

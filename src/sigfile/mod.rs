@@ -19,7 +19,9 @@ mod write;
 
 // The planner and the guard ask which indexes are ours, and what they are on.
 pub use class::options::define;
-pub use class::{operators, queried_signature, signature_column};
+pub use class::{
+    mismatch, operators, queried_signature, signature_column, RowSignature, SignatureType,
+};
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
 pub use scan::rows_alike;
 

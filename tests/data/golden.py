@@ -160,6 +160,50 @@ def luhn(text):
     return {"s": text, "valid": sum(doubled) % 10 == 0}
 
 
+def scramble(x):
+    """32 bits into others, none of which stands for one bit alone."""
+    x = (x ^ x >> 16) * 0x7FEB352D % 2 ** 32
+    x = (x ^ x >> 15) * 0x846CA68B % 2 ** 32
+    return x ^ x >> 16
+
+
+def minima(tokens, n, family):
+    """The least value of a set of tokens in each of n lanes; 2^32 - 1 if there are no tokens."""
+    hashes = [divmod(xxh3(token.encode()), 2 ** 32) for token in tokens]
+    least = []
+    for lane in range(n):
+        high, low = divmod(split_mix(0, 1024 * family + lane), 2 ** 32)
+        values = [scramble(scramble(hash_low ^ low) ^ hash_high ^ high) for hash_high, hash_low in hashes]
+        least.append(min(values, default=2 ** 32 - 1))
+    return least
+
+
+def sketch(tokens, n, family):
+    """What a value of type minhash and one of type minhash_bits have behind their headers."""
+    least = minima(tokens, n, family)
+    sampled = sum((x & 1) << i for i, x in enumerate(least)) if tokens else 0
+    return {
+        "tokens": tokens, "n": n, "family": family,
+        "minima": b"".join(x.to_bytes(4, "little") for x in least).hex() if tokens else "empty",
+        "sampled": sampled.to_bytes((n + 7) // 8, "little").hex() if tokens else "empty",
+    }
+
+
+def sketch_sim(a, b, n):
+    """Estimates from minima and from their lowest bits, and how many of these differ."""
+    x, y = minima(a, n, 0), minima(b, n, 0)
+    equal = sum(p == q for p, q in zip(x, y))
+    agree = sum((p ^ q) & 1 == 0 for p, q in zip(x, y))
+    return {"a": a, "b": b, "n": n, "minima": equal / n, "bits": (2 * agree - n) / n, "differ": n - agree}
+
+
+def sketch_error(similarity, n):
+    return {
+        "similarity": similarity, "n": n, "minima": math.sqrt(similarity * (1 - similarity) / n),
+        "bits": math.sqrt((1 - similarity) * (1 + similarity) / n),
+    }
+
+
 NAMES = [
     "", "a", "li", "erika", "erica", "mueller", "muller", "mustermann", "mustermanm", "annaanna", "muellerluedenscheidt",
     "19640527", "19640572", "49404228384625", "mariadelaconcepcion",
@@ -197,6 +241,10 @@ SINGULAR = {
     "status": "status", "address": "address", "categories": "category", "boxes": "box", "addresses": "address", "searches": "search",
     "hashes": "hash", "plugins": "plugin", "likes": "like", "analysis": "analysis", "browser": "browser",
 }
+
+
+WORDS_A = ["the", "world", "is", "for", "you", "to", "get", "over", "with"]
+WORDS_B = ["lets", "take", "over", "the", "world"]
 
 
 def golden():
@@ -271,6 +319,18 @@ def golden():
         "distinct_words": [{"m": m, "k": k, "n": math.comb(m, k)} for m, k in [(49, 6), (10, 3), (25, 12)]],
         "collision": [collision(*given) for given in [(48, 30, 3), (36, 30, 3), (43, 32, 7), (101, 32, 7)]],
         "corrected": [{"delta": d, "factor": (1 + 2 * d - d * d) / (1 + d * d)} for d in (0, 0.01, 0.05, 0.1)],
+        "sketch": [
+            sketch(tokens, n, family)
+            for tokens, n, family in [
+                (WORDS_A, 128, 0), (WORDS_B, 128, 0), (["the"], 192, 0), (["the", "Müller", ""], 40, 0), (WORDS_A, 9, 7),
+                (WORDS_B, 64, 65535), (["x" * 300], 1, 0), ([], 12, 0), ([f"word {i}" for i in range(150)], 33, 3),
+            ]
+        ],
+        "sketch_sim": [
+            sketch_sim(a, b, n)
+            for (a, b), n in itertools.product([(WORDS_A, WORDS_B), (WORDS_A, WORDS_A[:7]), (WORDS_A, ["x"]), (["a"], ["a"])], [1, 64, 192])
+        ],
+        "sketch_error": [sketch_error(*given) for given in [(0, 1), (0.8, 192), (0.7, 128), (1, 64), (0.5, 1024)]],
         "superimposed_fpr": [
             {"m": 301, "n": 32, "filters": filters, "fpr": 0.6185 ** (301 / (filters * 32))} for filters in (1, 2, 3)
         ],

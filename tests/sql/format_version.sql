@@ -40,6 +40,22 @@ FROM (SELECT call, regexp_replace(refused(call), '(counting_)?bloom(_query)?', '
     WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloom_ident') AND d.classid = 'pg_proc'::regclass
         AND proargtypes::oid[] && '{bloom,bloom[],bloom_query,counting_bloom}'::regtype[]::oid[] AND NOT 'internal'::regtype = ANY (proargtypes::oid[])) AS f
 GROUP BY 1;
+-- Sketches, too.
+CREATE FUNCTION as_minhash(bytea, bytea) RETURNS minhash LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE FUNCTION as_minhash_bits(bytea, bytea) RETURNS minhash_bits LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE FUNCTION as_minhash_query(bytea, bytea) RETURNS minhash_query LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE TABLE newer_sketch AS SELECT as_minhash('\x02', '\x000100000001020304') AS minima, as_minhash_bits('\x02', '\x00080000001f') AS bits,
+    as_minhash_query('\x02', '\x00080000001f000000000000e03f') AS query FROM generate_series(1, 2);
+SELECT said, count(*), string_agg(call, E'\n' ORDER BY call) FILTER (WHERE said !~ '^0A000') AS calls
+FROM (SELECT call, refused(call) AS said
+    FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid, LATERAL (
+        SELECT format('SELECT %s(%s) FROM newer_sketch', proname, string_agg(CASE t::regtype::text
+            WHEN 'minhash' THEN 'minima' WHEN 'minhash_bits' THEN 'bits' WHEN 'minhash_query' THEN 'query'
+            ELSE format('0::%s', t::regtype::text || CASE t WHEN 'boolean'::regtype THEN '::int::boolean' ELSE '' END) END, ', ' ORDER BY n)) AS call
+        FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS a (t, n)) AS c
+    WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloom_ident') AND d.classid = 'pg_proc'::regclass
+        AND proargtypes::oid[] && '{minhash,minhash_bits,minhash_query}'::regtype[]::oid[] AND NOT 'internal'::regtype = ANY (proargtypes::oid[])) AS f
+GROUP BY 1 ORDER BY 1;
 
 -- What sorts, reads a whole table or makes an index.
 CREATE TABLE known (id int PRIMARY KEY, sig bloom);

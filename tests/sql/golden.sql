@@ -59,5 +59,17 @@ FROM v WHERE key = 'token_sims';
 SELECT count(*), bool_and(to_jsonb(ident_tokens(e->>'s')) = e->'tokens') AS tokens FROM v WHERE key = 'tokens';
 SELECT count(*), bool_and(ARRAY(SELECT t COLLATE "C" FROM unnest(ident_tokens(e->'json')) AS t ORDER BY 1) = list(e->'tokens')) AS json_tokens FROM v WHERE key = 'json_tokens';
 SELECT count(*), bool_and(ident_tokens(jsonb_build_object(e->>'key', 1)) = ARRAY[e->>'singular' || '_1']) AS singular FROM v WHERE key = 'singular';
+SELECT count(*), bool_and(minhash(tokens, n, family)::text = format('(%s):%s', shape, e->>'minima')) AS minima,
+       bool_and(minhash_bits(tokens, n, family)::text = format('(%s):%s', shape, e->>'sampled')) AS bits
+FROM v, LATERAL (SELECT ARRAY(SELECT jsonb_array_elements_text(e->'tokens')) AS tokens, (e->>'n')::int AS n, (e->>'family')::int AS family,
+                        concat_ws(',', e->>'n', NULLIF(e->>'family', '0')) AS shape) AS sketch
+WHERE key = 'sketch';
+SELECT count(*), bool_and(minhash_sim(minhash(a, n), minhash(b, n)) = (e->>'minima')::float8) AS minima,
+       bool_and(minhash_sim(minhash_bits(a, n), minhash_bits(b, n)) = (e->>'bits')::float8) AS bits,
+       bool_and(minhash_bits(a, n) <-> minhash_bits(b, n) = (e->>'differ')::float8) AS differ
+FROM v, LATERAL (SELECT ARRAY(SELECT jsonb_array_elements_text(e->'a')) AS a, ARRAY(SELECT jsonb_array_elements_text(e->'b')) AS b, (e->>'n')::int AS n) AS sets
+WHERE key = 'sketch_sim';
+SELECT count(*), bool_and(abs(minhash_standard_error(s, n) - (e->>'bits')::float8) < 1e-15) AS bits, bool_and(abs(minhash_standard_error(s, n, false) - (e->>'minima')::float8) < 1e-15) AS minima
+FROM v, LATERAL (SELECT (e->>'similarity')::float8 AS s, (e->>'n')::int AS n) AS sets WHERE key = 'sketch_error';
 DROP FUNCTION bits;
 DROP FUNCTION list;

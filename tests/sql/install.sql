@@ -5,7 +5,7 @@ CREATE EXTENSION bloom_ident;
 -- Every operator class is valid.
 SELECT amname, opcname, amvalidate(opclass.oid)
 FROM pg_opclass AS opclass JOIN pg_am AS am ON am.oid = opcmethod
-WHERE opcintype IN ('bloom'::regtype, 'bloom_query'::regtype)
+WHERE opcintype IN ('bloom'::regtype, 'bloom_query'::regtype, 'minhash'::regtype, 'minhash_bits'::regtype, 'minhash_query'::regtype)
 ORDER BY 1, 2;
 
 -- What \dx+ shows, except for array types, which versions before 16 leave out.
@@ -26,10 +26,10 @@ DROP VIEW members;
 -- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, except for what a setting governs, and jobs.
 SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict
 FROM pg_proc
-WHERE (proname ~ '^(bloom|counting|ident)_' OR proname ~ '_to_(counting_)?bloom$')
+WHERE (proname ~ '^(bloom|counting|ident|minhash)_' OR proname = 'minhash' OR proname ~ '_to_(counting_)?bloom$')
   AND prokind = 'f' AND (provolatile, proparallel, proisstrict) <> ('i', 's', true)
 ORDER BY 1;
-SELECT proname, proparallel FROM pg_proc WHERE proname IN ('bloom_union', 'counting_merge') AND prokind = 'a' ORDER BY 1;
+SELECT proname, proparallel FROM pg_proc WHERE proname IN ('bloom_union', 'counting_merge', 'minhash_union') AND prokind = 'a' ORDER BY 1;
 
 -- Relocatable.
 CREATE SCHEMA elsewhere;

@@ -49,4 +49,15 @@ CREATE INDEX ON named USING sigfile (sig);
 SELECT bloom_guard_create('named', 'sig', 0.99, 'reject', 'within', 'tenant');
 INSERT INTO named SELECT 1000 + i, 'X' || i, 'x', bloom_signature('Lucas ' || i) FROM generate_series(100, 500) AS i;
 INSERT INTO named SELECT 2000 + i, 'x' || i, 'x', bloom_signature(CASE i WHEN 400 THEN 'Lucas ' ELSE 'Hans ' END || i) FROM generate_series(100, 500) AS i;
+-- arrays of them
+CREATE TABLE listed (id int, tenants name[] COLLATE no_case, sig bloom);
+INSERT INTO listed SELECT i, ARRAY[t, 'x'], bloom_signature('Erika Mustermann ' || i) FROM generate_series(1, 300) AS i, concat(CASE WHEN i % 2 = 0 THEN 'T' ELSE 't' END, i % 3) AS t;
+CREATE INDEX listed_tenants ON listed USING sigfile (tenants, sig);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM listed WHERE tenants = '{T1,X}'::name[] COLLATE no_case AND sig IS NOT NULL;
+SELECT count(*) FROM listed WHERE tenants = '{T1,X}'::name[] COLLATE no_case AND sig IS NOT NULL;
+RESET enable_seqscan;
+SELECT bloom_guard_create('listed', 'sig', 0.99, 'reject', 'within', 'tenants');
+INSERT INTO listed SELECT 1000 + i, ARRAY['X' || i], bloom_signature('Lucas ' || i) FROM generate_series(100, 500) AS i;
+INSERT INTO listed SELECT 2000 + i, ARRAY['x' || i], bloom_signature(CASE i WHEN 400 THEN 'Lucas ' ELSE 'Hans ' END || i) FROM generate_series(100, 500) AS i;
 DROP SCHEMA within_collation CASCADE;

@@ -1,6 +1,7 @@
 //! Strings of bits: counting those that are set, those that two have in common, and those in which two differ.
 
 mod chunk_probe;
+mod differ;
 mod dispatch;
 mod fold;
 mod kernel;
@@ -13,6 +14,7 @@ mod x86;
 pub(crate) use chunk_probe::{
     ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_FLIPS, MOST_IN_TABLE, ROWS_AT_ONCE,
 };
+pub use differ::differing_bits;
 pub use dispatch::{intersect_bits, kernels, popcount};
 pub(crate) use dispatch::{intersect_words, scan};
 pub(crate) use fold::{fold, keep_counted, Fold, FoldFilter};

@@ -10,7 +10,8 @@ pub struct PackedScan<'a> {
     pub(super) query: &'a [u64],
     /// Indexed by popcount; `u32::MAX` where no row of that popcount can reach the threshold.
     pub(super) limits: &'a [u32],
-    pub(super) threshold: f64,
+    /// Slope and offset: a hit has in single precision, too, slope · popcount + offset common bits at least.
+    pub(super) bound: (f32, f32),
     /// Least and greatest popcount of the rows that can be hits, where many rows have others.
     pub(super) window: Option<(u32, u32)>,
 }
@@ -19,8 +20,8 @@ pub struct PackedScan<'a> {
 const AT_ONCE: usize = 64;
 
 impl<'a> PackedScan<'a> {
-    /// `limits` has for each popcount the common bits that Jaccard similarity `threshold`, which is finite, takes
-    /// (`u32::MAX`: out of reach).
+    /// `limits` has for each popcount the common bits that make a hit (`u32::MAX`: out of reach), `bound` is what
+    /// [`Measure::bound`](crate::similarity::Measure::bound) says of them.
     ///
     /// # Panics
     /// If there are not as many words for each row, or popcount, as the query has.
@@ -29,7 +30,7 @@ impl<'a> PackedScan<'a> {
         popcounts: &'a [u32],
         query: &'a [u64],
         limits: &'a [u32],
-        threshold: f64,
+        bound: (f32, f32),
     ) -> PackedScan<'a> {
         assert_eq!(
             words.len(),
@@ -41,7 +42,7 @@ impl<'a> PackedScan<'a> {
             popcounts,
             query,
             limits,
-            threshold,
+            bound,
             window: None,
         }
     }
@@ -122,23 +123,13 @@ impl<'a> PackedScan<'a> {
             hit(i, common);
         }
     }
-
-    /// t/(1+t): the common bits that similarity t takes, of the sum of both popcounts.
-    pub(super) fn slope(&self) -> f32 {
-        (self.threshold / (1.0 + self.threshold)) as f32
-    }
-
-    /// Set bits of the query.
-    pub(super) fn query_popcount(&self) -> u32 {
-        self.query.iter().map(|w| w.count_ones()).sum()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bits::kernels;
-    use crate::similarity::least_common;
+    use crate::similarity::{least_common, Measure};
     use proptest::prelude::*;
 
     proptest! {
@@ -176,7 +167,8 @@ mod tests {
                 .filter(|&(i, common)| common >= limits[popcounts[i] as usize])
                 .collect();
             for kernel in kernels() {
-                let scan = || PackedScan::new(&words, &popcounts, &query, &limits, threshold);
+                let bound = Measure::Jaccard.bound(bits(&query), threshold);
+                let scan = || PackedScan::new(&words, &popcounts, &query, &limits, bound);
                 for scan in [scan(), scan().within(window)] {
                     let mut found = Vec::new();
                     kernel.scan(&scan, &mut |i, common| found.push((i, common)));

@@ -158,10 +158,9 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
     let transposed: [u8; 64] = std::array::from_fn(|i| (i % 8 * 8 + i / 8) as u8);
     // SAFETY: the array has the 64 bytes that are read.
     let transposed = unsafe { _mm512_loadu_si512(transposed.as_ptr().cast()) };
-    // A row that reaches the threshold t reaches t/(1+t)·(|Q|+|B|) − 1 in single precision, too;
-    // the exact limit is looked up for such rows only.
-    let slope = _mm256_set1_ps(scan.slope());
-    let offset = _mm256_set1_ps(scan.slope() * scan.query_popcount() as f32 - 1.0);
+    // The exact limit is looked up only for rows that reach the bound.
+    let slope = _mm256_set1_ps(scan.bound.0);
+    let offset = _mm256_set1_ps(scan.bound.1);
     let eights = scan.words.chunks_exact(ROWS * width);
     let counts = scan.popcounts.chunks_exact(ROWS);
     for (i, (rows, counts)) in eights.zip(counts).enumerate() {

@@ -5,7 +5,7 @@
 
 use crate::bits::{scan, to_words, PackedScan};
 use crate::filter::{Shape, View};
-use crate::similarity::Popcounts;
+use crate::similarity::{Measure, Popcounts};
 use crate::{Error, Result};
 
 /// Words of a signature with this tag.
@@ -108,7 +108,8 @@ impl<'a> Packed<'a> {
             let limit = |of: u32| (slope * (f64::from(asked) + f64::from(of)) - 1e-6) as u32;
             limits.clear();
             limits.extend((0..=most.min(64 * words.len() as u32)).map(limit));
-            let packed = PackedScan::new(run.words, run.popcounts, words, &limits, least);
+            let bound = Measure::Jaccard.bound(asked, least);
+            let packed = PackedScan::new(run.words, run.popcounts, words, &limits, bound);
             scan(&packed, &mut |i, common| {
                 let counts = Popcounts {
                     a: run.popcounts[i],

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::rows::{order_of, Geometry, RowPage};
+use crate::similarity::Measure;
 use crate::{Error, Result};
 
 /// Rows among which a search finds what it looks for.
@@ -43,10 +44,11 @@ impl PageOrders {
     /// Errors: what no segment with these numbers of rows can have; out of memory.
     pub(super) fn read(geometry: &Geometry, first: &[u32], words: &[u64]) -> Result<PageOrders> {
         let null = geometry.null_popcount();
-        // Rows without a signature are in segments of their own.
+        // Rows without a signature are in segments of their own; by agreement, those without bits are among the others.
         let (present, rows) = (first[null as usize], first[null as usize + 1]);
+        let mixed = geometry.measure == Measure::Jaccard && present != 0 && present != rows;
         let popcounts = words.iter().all(|&word| word as u32 <= null);
-        if !words.is_sorted() || !popcounts || (present != 0 && present != rows) {
+        if !words.is_sorted() || !popcounts || mixed {
             return Err(Error::damaged("damaged description of a sigfile segment"));
         }
         let mut orders = Vec::new();

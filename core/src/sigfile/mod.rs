@@ -35,5 +35,5 @@ pub use merging::SegmentMerge;
 pub use meta::{Meta, Part, SegmentEntry};
 pub use pages::Pages;
 pub use query::Query;
-pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
+pub use rows::{Geometry, RowPage, RowPageMut, RowShape, SignatureRow};
 pub use segment::{RowPages, Segment};

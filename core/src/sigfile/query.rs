@@ -3,17 +3,20 @@
 
 use super::rows::{Geometry, RowPage};
 use crate::bits::{intersect_words, scan, PackedScan};
-use crate::similarity::{LeastCommon, Popcounts};
+use crate::similarity::{LeastCommon, Measure, Popcounts};
 
 /// A signature and the similarity from which rows are found.
 #[derive(Clone, Debug)]
 pub struct Query {
+    measure: Measure,
     words: Vec<u64>,
     popcount: u32,
     threshold: f64,
     /// For each popcount of a row the common bits that it takes, `u32::MAX` where none suffice;
     /// the last entry stands for null signatures.
     limits: Vec<u32>,
+    /// What [`Measure::bound`] says of them.
+    bound: (f32, f32),
     /// Least and greatest popcount that can reach the threshold; none where least > greatest.
     window: (u32, u32),
 }
@@ -22,14 +25,21 @@ impl Query {
     /// `words` has the geometry's stride. Any threshold will do; NaN finds nothing.
     pub fn new(geometry: &Geometry, words: &[u64], threshold: f64) -> Query {
         let mut query = Query {
+            measure: geometry.measure,
             words: words.to_vec(),
             popcount: words.iter().map(|w| w.count_ones()).sum(),
             threshold,
             limits: vec![u32::MAX; geometry.bits as usize + 2],
+            bound: (0.0, 0.0),
             window: (1, 0),
         };
         query.raise(threshold);
         query
+    }
+
+    /// A query of what has no bits that could be compared, by [`Measure::Agreement`]: it is similar by 0 to everything.
+    pub fn without_bits(geometry: &Geometry, threshold: f64) -> Query {
+        Query::of_popcount(geometry, geometry.null_popcount(), threshold)
     }
 
     /// Any query of so many bits: to plan with, not to search with.
@@ -43,14 +53,19 @@ impl Query {
     /// Sets another threshold.
     pub fn raise(&mut self, threshold: f64) {
         self.threshold = threshold;
-        let most = self.limits.len() as u32 - 2;
+        self.bound = self.measure.bound(self.popcount, threshold);
+        let most = match self.measure {
+            Measure::Jaccard => self.limits.len() as u32 - 2,
+            // Rows without bits are among those that are searched.
+            Measure::Agreement { .. } => self.limits.len() as u32 - 1,
+        };
         let (lo, hi) = self.window;
         if lo <= hi {
             self.limits[lo as usize..=hi as usize].fill(u32::MAX);
         }
         self.window = (1, 0);
         let start = self.popcount.min(most);
-        let least = LeastCommon::new(threshold);
+        let least = LeastCommon::new(self.measure, threshold);
         // the greatest similarity that a popcount allows falls on both sides of the query's own
         let mut set = |popcount: u32| match least.of(self.popcount, popcount) {
             Some(least) => {
@@ -74,6 +89,11 @@ impl Query {
             self.popcount = popcount;
             self.raise(self.threshold);
         }
+    }
+
+    /// How rows are compared.
+    pub fn measure(&self) -> Measure {
+        self.measure
     }
 
     /// The bits.
@@ -158,24 +178,22 @@ impl Query {
     /// What a kernel scans; nothing if no row can be found.
     fn packed<'a>(&'a self, words: &'a [u64], popcounts: &'a [u32]) -> Option<PackedScan<'a>> {
         self.window()?;
-        let threshold = self.threshold.clamp(0.0, 2.0);
         let limits = &self.limits;
         Some(PackedScan::new(
             words,
             popcounts,
             &self.words,
             limits,
-            threshold,
+            self.bound,
         ))
     }
 
     /// Similarity of the query to a row.
     pub fn similarity(&self, popcount: u32, common: u32) -> f64 {
-        Popcounts {
+        self.measure.of(Popcounts {
             a: self.popcount,
             b: popcount,
             common,
-        }
-        .jaccard()
+        })
     }
 }

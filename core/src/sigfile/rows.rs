@@ -10,13 +10,16 @@
 //! | the rest | tid of each row (6 bytes: offset, block; little-endian), 0 for a dead row |
 
 mod page_mut;
+mod shape;
 
 use super::bytes::{bytes, halves};
 use crate::bits::intersect_words;
 use crate::filter::query::is_threshold;
+use crate::similarity::Measure;
 use crate::{Error, ErrorKind, Result};
 
 pub use page_mut::RowPageMut;
+pub use shape::RowShape;
 
 /// Bytes of a row's tid: offset and block.
 const TID: usize = size_of::<u16>() + size_of::<u32>();
@@ -36,6 +39,8 @@ pub struct Geometry {
     pub keys: bool,
     /// Rows of a page.
     pub capacity: usize,
+    /// How similar rows are.
+    pub measure: Measure,
 }
 
 impl Geometry {
@@ -54,8 +59,12 @@ impl Geometry {
     /// That of other signatures in the same index.
     ///
     /// Errors: a signature that does not fit a page.
-    pub fn with_bits(&self, bits: u32) -> Result<Geometry> {
-        Geometry::laid_out(self.page_words, bits, self.thresholds, self.keys)
+    pub fn with_bits(&self, bits: u32, measure: Measure) -> Result<Geometry> {
+        let laid_out = Geometry::laid_out(self.page_words, bits, self.thresholds, self.keys)?;
+        Ok(Geometry {
+            measure,
+            ..laid_out
+        })
     }
 
     fn laid_out(page_words: usize, bits: u32, thresholds: bool, keys: bool) -> Result<Geometry> {
@@ -90,6 +99,7 @@ impl Geometry {
             thresholds,
             keys,
             capacity,
+            measure: Measure::Jaccard,
         })
     }
 

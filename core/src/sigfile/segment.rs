@@ -14,6 +14,7 @@ use super::posting::{PostingPage, MAX_ROWS};
 use super::query::Query;
 use super::rows::{order_of, Geometry, RowPage};
 use crate::filter::query::is_threshold;
+use crate::similarity::Measure;
 use crate::{Error, Result};
 
 /// Radii for which a chunk's expected list lengths are kept.
@@ -230,9 +231,12 @@ impl Segment {
         self.first.partition_point(|&first| first <= row) as u32 - 1
     }
 
-    /// Rows with a signature.
+    /// Rows that can be found at some threshold: those with a signature, and by agreement those without bits, too.
     pub fn present(&self) -> u32 {
-        self.first[self.geometry.null_popcount() as usize]
+        match self.geometry.measure {
+            Measure::Jaccard => self.first[self.geometry.null_popcount() as usize],
+            Measure::Agreement { .. } => self.rows,
+        }
     }
 
     /// Pages that hold rows.

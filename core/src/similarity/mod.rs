@@ -1,10 +1,12 @@
 //! Comparing signatures: the measures, thresholds, exact search, and weighted profiles.
 
+mod measure;
 mod measures;
 mod packed;
 mod profile;
 mod threshold;
 
+pub use measure::Measure;
 pub use measures::Popcounts;
 pub use packed::PackedSignatures;
 pub use profile::{profile, Weights};

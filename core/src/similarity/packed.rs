@@ -1,6 +1,7 @@
 //! Exact search over signatures packed one behind the other: what an index falls back to, and what
 //! it has to beat.
 
+use super::measure::Measure;
 use super::threshold::least_common;
 use crate::bits::{kernels, Kernel, PackedScan};
 use crate::{Error, Result};
@@ -84,7 +85,8 @@ impl PackedSignatures {
         let limits: Vec<u32> = (0..=64 * self.stride as u32)
             .map(|popcount| least_common(bits, popcount, threshold).unwrap_or(u32::MAX))
             .collect();
-        let scan = PackedScan::new(&self.words, &self.popcounts, &query, &limits, threshold);
+        let bound = Measure::Jaccard.bound(bits, threshold);
+        let scan = PackedScan::new(&self.words, &self.popcounts, &query, &limits, bound);
         kernel.scan(&scan, &mut hit);
     }
 }

@@ -1,13 +1,15 @@
 //! Thresholds on integers. A closed form in floating point loses rows: ⌈0.9·19/1.9⌉ comes out as
 //! 10 where 9 common bits give exactly 0.9. So every bound is found by testing the quotient.
 
+use super::measure::Measure;
 use super::measures::Popcounts;
 use crate::filter::query::NEVER;
 
 /// The least number of common bits with which signatures of `a` and `b` set bits reach Jaccard
 /// similarity `threshold`; `None` when they cannot, as when the threshold is NaN.
 pub fn least_common(a: u32, b: u32, threshold: f64) -> Option<u32> {
-    let reaches = |common| Popcounts { a, b, common }.jaccard() >= threshold;
+    let jaccard = Measure::Jaccard;
+    let reaches = |common| jaccard.of(Popcounts { a, b, common }) >= threshold;
     let most = a.min(b);
     if !reaches(most) {
         return None;
@@ -24,10 +26,13 @@ pub fn least_common(a: u32, b: u32, threshold: f64) -> Option<u32> {
     Some(common)
 }
 
-/// [`least_common`] for many popcounts at one threshold.
+/// The same by any measure, for many popcounts at one threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct LeastCommon {
+    measure: Measure,
     threshold: f64,
+    /// By agreement: in how many bits rows can differ; `None` if none reaches the threshold.
+    radius: Option<u32>,
     /// t/(1+t): the share of the sum of both popcounts that has to be common.
     slope: f64,
 }
@@ -41,9 +46,14 @@ impl LeastCommon {
     const MOST: f64 = 1e6;
 
     /// Any threshold will do.
-    pub fn new(threshold: f64) -> LeastCommon {
+    pub fn new(measure: Measure, threshold: f64) -> LeastCommon {
         LeastCommon {
+            measure,
             threshold,
+            radius: match measure {
+                Measure::Jaccard => None,
+                Measure::Agreement { bits } => radius(bits, threshold),
+            },
             slope: threshold / (1.0 + threshold),
         }
     }
@@ -51,6 +61,24 @@ impl LeastCommon {
     /// The least number of common bits with which signatures of `a` and `b` set bits reach the threshold; `None` when they cannot.
     #[inline]
     pub fn of(&self, a: u32, b: u32) -> Option<u32> {
+        match self.measure {
+            Measure::Jaccard => self.of_jaccard(a, b),
+            Measure::Agreement { bits } => self.of_agreement(bits, a, b),
+        }
+    }
+
+    fn of_agreement(&self, bits: u32, a: u32, b: u32) -> Option<u32> {
+        // What has no bits to compare is similar by 0 to everything.
+        if a > bits || b > bits || self.threshold <= 0.0 {
+            return (self.threshold <= 0.0).then_some(0);
+        }
+        let radius = self.radius?;
+        let least = (a + b).saturating_sub(radius).div_ceil(2);
+        (least <= a.min(b)).then_some(least)
+    }
+
+    #[inline]
+    fn of_jaccard(&self, a: u32, b: u32) -> Option<u32> {
         let sum = f64::from(a) + f64::from(b);
         let share = self.slope * sum;
         let below = share as u32;
@@ -62,6 +90,21 @@ impl LeastCommon {
         }
         (below < a.min(b)).then_some(below + 1)
     }
+}
+
+/// In how many of so many bits rows can differ and reach a threshold above 0 by [`Measure::Agreement`].
+fn radius(bits: u32, threshold: f64) -> Option<u32> {
+    let reaches = |hamming| Measure::of_hamming(bits, hamming) >= threshold;
+    // `as` saturates, so any start will do.
+    let mut radius = ((1.0 - threshold) * f64::from(bits + 1)) as u32;
+    radius = radius.min(bits);
+    while radius > 0 && !reaches(radius) {
+        radius -= 1;
+    }
+    while radius < bits && reaches(radius + 1) {
+        radius += 1;
+    }
+    reaches(radius).then_some(radius)
 }
 
 /// The threshold of a query whose hits are the rows with a similarity of at least `least`; any
@@ -121,7 +164,45 @@ mod tests {
                         let brute = (0..=a.min(b))
                             .find(|&common| Popcounts { a, b, common }.jaccard() >= t);
                         assert_eq!(least_common(a, b, t), brute, "{a} {b} {t}");
-                        assert_eq!(LeastCommon::new(t).of(a, b), brute, "{a} {b} {t}");
+                        assert_eq!(
+                            LeastCommon::new(Measure::Jaccard, t).of(a, b),
+                            brute,
+                            "{a} {b} {t}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// By agreement, every pair of counts of up to 24 bits, and what has no bits.
+    #[test]
+    fn agreement_asks_what_the_quotient_asks() {
+        for bits in 1..24 {
+            let (measure, none) = (Measure::Agreement { bits }, bits + 1);
+            for hamming in 0..=bits + 1 {
+                let near = Measure::of_hamming(bits, hamming);
+                assert_eq!(
+                    Measure::hamming(bits, near),
+                    (hamming <= bits).then_some(hamming)
+                );
+                for t in [near, near.next_up(), near.next_down(), -0.5, 1.5, f64::NAN] {
+                    let least = LeastCommon::new(measure, t);
+                    for a in 0..=none {
+                        for b in 0..=none {
+                            // As many bits as there are have to be shared if both have many.
+                            let possible = match a > bits || b > bits {
+                                true => 0..=0,
+                                false => 0..=a.min(b),
+                            };
+                            let of = |common| measure.of(Popcounts { a, b, common });
+                            let brute = possible.clone().find(|&common| of(common) >= t);
+                            assert_eq!(least.of(a, b), brute, "{bits} {a} {b} {t}");
+                            let (slope, offset) = measure.bound(a, t);
+                            for common in possible.filter(|&c| of(c) >= t) {
+                                assert!(common as f32 >= slope * b as f32 + offset, "{a} {b} {t}");
+                            }
+                        }
                     }
                 }
             }
@@ -145,7 +226,7 @@ mod tests {
                 let near = Popcounts { a, b, common }.jaccard();
                 let other = f64::from(random(1000)) / 999.0;
                 for t in [near, near.next_up(), near.next_down(), other] {
-                    let found = LeastCommon::new(t).of(a, b);
+                    let found = LeastCommon::new(Measure::Jaccard, t).of(a, b);
                     assert_eq!(found, least_common(a, b, t), "{a} {b} {t}");
                 }
             }

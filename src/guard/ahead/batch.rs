@@ -3,6 +3,7 @@
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::sigfile::many::{ManySearch, WantedRows, MOST_ROWS};
 use bloom_ident_core::sigfile::{Meta, Pages, Part, RowPage};
+use bloom_ident_core::similarity::Measure;
 use bloom_ident_core::Error;
 use pgrx::pg_sys;
 
@@ -147,7 +148,13 @@ impl<'a> BatchSearch<'a> {
             return None;
         }
         let threshold = self.guard.options.threshold;
-        let search = ManySearch::new(wanted, self.bits, threshold, self.page, self.memory);
+        let search = ManySearch::new(
+            wanted,
+            (self.bits, Measure::Jaccard),
+            threshold,
+            self.page,
+            self.memory,
+        );
         let mut search = search.or_raise()?;
         for (number, row) in rows.iter_mut().enumerate() {
             row.set_clear(search.is_wanted(number));

@@ -171,8 +171,9 @@ impl WithinColumns {
                 let value = attribute(slot, column.number)?;
                 let hash = &raw mut (*column.entry()).hash_extended_proc_finfo;
                 let function = (*hash).fn_oid;
-                // The one of names does not ask the collation, and equality does.
-                let is_of_bytes = function.to_u32() == pg_sys::F_HASHNAMEEXTENDED;
+                // The one of names does not ask the collation, and equality does; an array may be of names.
+                let of_bytes = [pg_sys::F_HASHNAMEEXTENDED, pg_sys::F_HASH_ARRAY_EXTENDED];
+                let is_of_bytes = of_bytes.contains(&function.to_u32());
                 let is_alike = is_of_bytes && !catalog::is_deterministic(column.collation);
                 if function == pg_sys::InvalidOid || is_alike {
                     continue;

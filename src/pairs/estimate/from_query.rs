@@ -2,10 +2,8 @@
 
 use std::time::Instant;
 
-use bloom_ident_core::bits::to_words;
-use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::{Geometry, SignatureRow};
-use bloom_ident_core::similarity::least_common;
+use bloom_ident_core::similarity::{LeastCommon, Measure};
 
 use crate::pairs::estimate::from_index::random;
 use crate::pairs::estimate::PairsEstimate;
@@ -19,8 +17,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::sql::Sql;
-use crate::sigfile::ExternalSort;
-use crate::types::Bloom;
+use crate::sigfile::{mismatch, ExternalSort, RowSignature};
 
 /// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part of it.
 const ROWS: usize = 40_000;
@@ -40,16 +37,15 @@ struct Reservoir {
 
 impl Reservoir {
     /// Errors: a shape that others do not have; out of memory.
-    fn add(&mut self, signature: &Bloom<'_>, state: &mut u64, words: &mut Vec<u64>, memory: usize) {
-        let view = signature.view();
+    fn add(&mut self, signature: &RowSignature, state: &mut u64, memory: usize) {
         let geometry = *self.geometry.get_or_insert_with(|| {
-            self.tag = view.tag();
-            let geometry = geometry_of(view.shape());
+            self.tag = signature.tag;
+            let geometry = geometry_of(signature.tag);
             self.most = (memory / (8 * geometry.stride + 4)).clamp(2, ROWS);
             geometry
         });
-        if view.tag() != self.tag {
-            raise(&Shape::mismatch(view.shape(), Shape::of_tag(self.tag)));
+        if signature.tag != self.tag {
+            raise(&mismatch(signature.tag, self.tag));
         }
         self.all += 1;
         let at = match self.popcounts.len() {
@@ -65,18 +61,19 @@ impl Reservoir {
                 _ => return,
             },
         };
-        words.clear();
-        to_words(view.bits(), geometry.stride, words);
-        self.words[at * geometry.stride..(at + 1) * geometry.stride].copy_from_slice(words);
-        self.popcounts[at] = view.popcount();
+        let to = at * geometry.stride..(at + 1) * geometry.stride;
+        self.words[to].copy_from_slice(&signature.words);
+        self.popcounts[at] = signature.popcount;
     }
 
     /// The share of rows that a row can be similar to, by their popcounts.
     fn reach(&self, threshold: f64, state: &mut u64) -> f64 {
         const PAIRS: u32 = 2000;
+        let measure = self.geometry.map_or(Measure::Jaccard, |g| g.measure);
+        let least = LeastCommon::new(measure, measure.asked(threshold));
         let n = self.popcounts.len() as u64;
         let mut popcount = || self.popcounts[(random(state) % n) as usize];
-        let near = (0..PAIRS).filter(|_| least_common(popcount(), popcount(), threshold).is_some());
+        let near = (0..PAIRS).filter(|_| least.of(popcount(), popcount()).is_some());
         near.count() as f64 / f64::from(PAIRS)
     }
 
@@ -140,12 +137,13 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
         most: ROWS,
         all: 0,
     };
-    let (mut state, mut words, started) = (1, Vec::new(), Instant::now());
+    let (mut state, started) = (1, Instant::now());
+    let kind = records.signature_type();
     Cursor::open(sql, &[], BATCH).each(|row| {
         if let Some(datum) = row.datum(0) {
             // SAFETY: the query selects a signature, which lives as long as the row.
-            let signature = unsafe { Bloom::from_raw(datum) };
-            reservoir.add(&signature, &mut state, &mut words, memory / 4);
+            let signature = unsafe { kind.signature(datum) };
+            reservoir.add(&signature, &mut state, memory / 4);
         }
     });
     let reading = started.elapsed().as_secs_f64();

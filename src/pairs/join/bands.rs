@@ -8,7 +8,7 @@ use bloom_ident_core::sigfile::chunk::{MAX_CHUNKS, MIN_ROWS};
 use bloom_ident_core::sigfile::join::Folds;
 use bloom_ident_core::sigfile::posting::MAX_ROWS;
 use bloom_ident_core::sigfile::{Geometry, Segment};
-use bloom_ident_core::similarity::least_common;
+use bloom_ident_core::similarity::LeastCommon;
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::sorted::Sorted;
@@ -146,6 +146,8 @@ impl Bands<'_> {
 fn is_apart(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
     let last = segment.rows.saturating_sub(1);
     let own = (segment.popcount_of(0), segment.popcount_of(last));
-    let apart = |low: u32, high: u32| least_common(low, high, threshold).is_none();
+    let measure = segment.geometry.measure;
+    let common = LeastCommon::new(measure, measure.asked(threshold));
+    let apart = |low: u32, high: u32| common.of(low, high).is_none();
     own.1 < least && apart(own.1, least) || greatest < own.0 && apart(greatest, own.0)
 }

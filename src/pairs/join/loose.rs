@@ -7,6 +7,7 @@ use bloom_ident_core::{Error, Result};
 
 use crate::pairs::join::pieces::has_postings;
 use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::units::is_null;
 use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::table::IndexedTable;
 use crate::pg::budget::push;
@@ -73,7 +74,7 @@ impl Collector {
         check_tids(page)?;
         for i in (0..page.len()).filter(|&i| page.tid(i) != 0) {
             let row = page.row(i);
-            if row.popcount > page.geometry().bits {
+            if is_null(page.geometry(), row.popcount) {
                 continue;
             }
             self.origins.push(TableRow::new(table, row.tid));
@@ -111,7 +112,9 @@ pub fn loose<'a>(
         }
         let here = table.meta.geometry(Part::Signatures);
         let (_, collector) = all.get_or_insert_with(|| {
-            let geometry = Geometry::new(here.page_words, here.bits, false).or_raise();
+            let geometry = Geometry::new(here.page_words, 0, false);
+            let geometry = geometry.and_then(|g| g.with_bits(here.bits, here.measure));
+            let geometry = geometry.or_raise();
             let collector = Collector {
                 origins: Origins::new(memory / 8),
                 rows: ExternalSort::new(geometry, memory - memory / 8),

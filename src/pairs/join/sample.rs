@@ -71,11 +71,13 @@ pub fn count_similar(
         for &i in &order {
             batch.push(&rows[i].words, rows[i].popcount, 0);
         }
-        let mut joiner = Joiner::new(segment, &folds, threshold);
-        let found = joiner.search(&mut pages, &mut batch, |asked, tid, _| {
+        let measure = segment.geometry.measure;
+        let mut joiner = Joiner::new(segment, &folds, measure.asked(threshold));
+        let found = joiner.search(&mut pages, &mut batch, |asked, tid, similarity| {
             let asked = &mut rows[order[asked]];
             let other = TableRow::new(piece.table(), tid);
-            if tid != 0 && other != asked.row {
+            let reaches = measure.told(similarity) >= threshold;
+            if tid != 0 && other != asked.row && reaches {
                 asked.similar += u64::from(every);
                 asked.other = Some(other);
             }

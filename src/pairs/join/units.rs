@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
-use bloom_ident_core::sigfile::{Pages, Segment};
+use bloom_ident_core::sigfile::{Geometry, Pages, Segment};
+use bloom_ident_core::similarity::Measure;
 use bloom_ident_core::{Error, Result};
 
 use crate::pairs::join::pieces::JoinPiece;
@@ -21,6 +22,11 @@ fn unit(pages: u32, most: u32) -> u32 {
 
 /// What a process of a join uses beside folds, tables and the rows that are searched for, in bytes.
 const BESIDES: usize = 4 << 20;
+
+/// Whether a row of so many bits has no signature. By agreement, that of an empty set has no bits, but is one.
+pub fn is_null(geometry: &Geometry, popcount: u32) -> bool {
+    popcount > geometry.bits && geometry.measure == Measure::Jaccard
+}
 
 /// Row pages of a unit, at the most: with more of them rows are not searched for any quicker.
 const MOST_PAGES: usize = 256;
@@ -256,12 +262,14 @@ impl<'a> Worker<'a> {
         }
         let reading = started.elapsed() - folding;
         let (_, _, folds) = self.folded.as_ref().expect("just made");
-        let mut joiner = Joiner::new(segment, folds, self.work.threshold);
+        let (measure, threshold) = (segment.geometry.measure, self.work.threshold);
+        let mut joiner = Joiner::new(segment, folds, measure.asked(threshold));
         joiner.stand_for(every.into());
         let tids = &self.tids;
         let hit = |asked: usize, tid: u64, similarity: f64| {
-            // The row is dead.
-            if tid == 0 {
+            let similarity = measure.told(similarity);
+            // The row is dead, or was found since more is asked for than what reaches the threshold.
+            if tid == 0 || similarity < threshold {
                 return;
             }
             let this = TableRow::new(searched.table(), tids[asked]);
@@ -296,8 +304,7 @@ impl<'a> Worker<'a> {
         segment.check_popcounts(number, &page, 0, page.len())?;
         for i in 0..page.len() {
             let row = page.checked(i).map_err(|e: Error| e.on_page(number))?;
-            if row.tid == 0 || row.popcount > geometry.bits {
-                // Dead, or a row whose signature is null.
+            if row.tid == 0 || is_null(geometry, row.popcount) {
                 continue;
             }
             let this = number * geometry.capacity as u32 + i as u32;

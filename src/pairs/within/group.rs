@@ -1,7 +1,5 @@
 //! The records that are equal in the columns. Some thousand of them are compared each with each; more are joined as all records would be.
 
-use bloom_ident_core::bits::to_words;
-use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::join::{FewJoin, FewRows};
 use bloom_ident_core::sigfile::{Geometry, SignatureRow};
 
@@ -18,8 +16,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
 use crate::pg::function::rows::text_datum;
-use crate::sigfile::ExternalSort;
-use crate::types::Bloom;
+use crate::sigfile::{mismatch, ExternalSort, RowSignature};
 
 /// Up to so many records of a group are compared each with each.
 const FEW: usize = 4096;
@@ -126,7 +123,6 @@ pub struct RecordGroup<'a, 'o> {
     sides: [Side; 2],
     /// The records of the groups that were joined.
     done: u64,
-    words: Vec<u64>,
 }
 
 struct OfRows {
@@ -159,46 +155,42 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             of_rows: None,
             sides: [side(), side()],
             done: 0,
-            words: Vec::new(),
         }
     }
 
     /// Adds a record.
     ///
     /// Errors: another shape; out of memory.
-    pub fn add(&mut self, side: usize, key: Option<&[u8]>, signature: &Bloom<'_>) {
-        let (view, memory) = (signature.view(), self.memory);
+    pub fn add(&mut self, side: usize, key: Option<&[u8]>, signature: &RowSignature) {
+        let memory = self.memory;
         let RecordGroup {
             of_rows,
             sides,
             threshold,
-            words,
             ..
         } = self;
         let of_rows = of_rows.get_or_insert_with(|| {
-            let geometry = geometry_of(view.shape());
+            let geometry = geometry_of(signature.tag);
             let few = memory / 8 / FewRows::bytes_of_row(&geometry);
             for side in sides.iter_mut() {
                 side.few = FewRows::new(&geometry);
             }
             OfRows {
-                tag: view.tag(),
+                tag: signature.tag,
                 geometry,
-                join: FewJoin::new(&geometry, *threshold),
+                join: FewJoin::new(&geometry, geometry.measure.asked(*threshold)),
                 few: few.clamp(2, FEW),
             }
         });
-        if view.tag() != of_rows.tag {
-            raise(&Shape::mismatch(view.shape(), Shape::of_tag(of_rows.tag)));
+        if signature.tag != of_rows.tag {
+            raise(&mismatch(signature.tag, of_rows.tag));
         }
-        words.clear();
-        to_words(view.bits(), of_rows.geometry.stride, words);
         let side = &mut sides[side];
         side.keys.push(key);
         side.records += 1;
         let row = SignatureRow {
-            words,
-            popcount: view.popcount(),
+            words: &signature.words,
+            popcount: signature.popcount,
             threshold: 0.0,
             key: 0,
             tid: side.records,
@@ -262,7 +254,13 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         };
         if !is_many {
             let mut tick = check_for_interrupts;
-            let mut hit = |a, b, similarity| found.put(a, b, similarity);
+            let (measure, threshold) = (of_rows.geometry.measure, self.threshold);
+            let mut hit = |a, b, similarity| {
+                let similarity = measure.told(similarity);
+                if similarity >= threshold {
+                    found.put(a, b, similarity);
+                }
+            };
             let join = &mut of_rows.join;
             if linkage {
                 join.between(few[0], few[1], &mut tick, &mut hit)

@@ -11,7 +11,6 @@ use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, Successive};
 use crate::pg::cursor::{Cursor, QueryRow};
 use crate::pg::sql::Sql;
-use crate::types::Bloom;
 use group::RecordGroup;
 
 pub use columns::{column, given};
@@ -102,6 +101,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
             Successive::new(&column).expect("the query puts them into their order")
         })
         .collect();
+    let kind = relations.left.signature_type();
     let mut group = RecordGroup::new(output, relations, ordered, threshold);
     cursor.each(|row| {
         let mut is_same = true;
@@ -113,7 +113,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         }
         let side = value(row, SIDE).value();
         // SAFETY: the query selects a signature, which lives as long as the row.
-        let signature = unsafe { Bloom::from_raw(value(row, SIGNATURE)) };
+        let signature = unsafe { kind.signature(value(row, SIGNATURE)) };
         match row.datum(KEY) {
             Some(key) => key_text.show(key, |key| group.add(side, Some(key), &signature)),
             None => group.add(side, None, &signature),

@@ -83,7 +83,7 @@ pub unsafe fn hash_other(
 }
 
 /// The hash of a `name` as the text that it is, where the collation has different texts be equal: `hashname` does not ask the collation,
-/// and equality does. `None` for everything else.
+/// and equality does. Arrays of names have all the same. `None` for everything else.
 ///
 /// # Safety
 /// `value` is of the type that `function` hashes.
@@ -92,8 +92,18 @@ unsafe fn hash_of_name(
     collation: pg_sys::Oid,
     value: pg_sys::Datum,
 ) -> Option<u32> {
-    if function.to_u32() != pg_sys::F_HASHNAME || catalog::is_deterministic(collation) {
+    let function = function.to_u32();
+    let may_be_names = [pg_sys::F_HASHNAME, pg_sys::F_HASH_ARRAY].contains(&function);
+    if !may_be_names || catalog::is_deterministic(collation) {
         return None;
+    }
+    if function == pg_sys::F_HASH_ARRAY {
+        // SAFETY: it hashes arrays only; catalog look-ups by OID.
+        let element = unsafe {
+            let array = pg_sys::pg_detoast_datum(value.cast_mut_ptr());
+            pg_sys::getBaseType((*array.cast::<pg_sys::ArrayType>()).elemtype)
+        };
+        return (element == pg_sys::NAMEOID).then_some(0);
     }
     // SAFETY: a name is a C string, of which the server makes a text; only this has it.
     unsafe {

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::{leading, operators, strategy};
-use crate::objects::{is_query, is_signature};
+use crate::objects::{is_bits, is_bits_query, is_query, is_signature};
 use crate::pg::message::{words, Message};
 use crate::pg::{entry, ffi};
 
@@ -50,7 +50,8 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             validate_leading(family, input, &mut fail);
             return valid;
         }
-        if !is_signature(input) && !is_query(input) {
+        let ours = [is_signature, is_query, is_bits, is_bits_query];
+        if !ours.iter().any(|is| is(input)) {
             fail("a hash function, support function 1, is missing".into());
             return false;
         }

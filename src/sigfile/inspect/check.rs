@@ -10,6 +10,7 @@ use super::{fail, OpenedSigfile};
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
+use crate::sigfile::class::SignatureType;
 use crate::sigfile::meta;
 use crate::sigfile::page::{SigfileIndex, SigfileTable, META};
 use crate::sigfile::read::{in_use, load, read_list, SegmentReader, TailBlocks};
@@ -19,7 +20,7 @@ use crate::sigfile::write::{IndexRow, MergeLock};
 /// What the index says of rows of a range of the table's blocks.
 struct ExpectedRows<'r> {
     index: SigfileIndex<'r>,
-    thresholds: bool,
+    kind: (SignatureType, bool),
     /// Tid and a digest of the value, by tid.
     rows: Vec<(Tid, u64)>,
     /// How many of them the table has.
@@ -53,7 +54,7 @@ unsafe extern "C-unwind" fn check_row(
     // SAFETY: the server passes `state` on from the check, where nobody else uses it meanwhile, and the values of the index's columns.
     unsafe {
         let expected = &mut *state.cast::<ExpectedRows<'_>>();
-        let row = IndexRow::of(expected.index, expected.thresholds, values, nulls, tid);
+        let row = IndexRow::of(expected.index, expected.kind, values, nulls, tid);
         let wanted = digest(&row.words, row.popcount, row.threshold, row.key);
         let found = expected.rows.binary_search_by_key(&row.tid, |r| r.0);
         let what = match found {
@@ -213,7 +214,7 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
         for start in (0..total.max(1)).step_by(step as usize) {
             let mut expected = ExpectedRows {
                 index,
-                thresholds: meta.thresholds(),
+                kind: (SignatureType::of(index), meta.thresholds()),
                 rows: Vec::new(),
                 found: 0,
             };

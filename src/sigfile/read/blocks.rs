@@ -1,14 +1,16 @@
 //! What each block of an index is used for. Lists of blocks come from pages: before any of them is written to, they are
 //! compared with each other, so that a damaged list does not cost more than itself.
 
+use bloom_ident_core::sigfile::merging::SegmentMerge;
 use bloom_ident_core::sigfile::meta::FreeList;
 use bloom_ident_core::sigfile::words::unpack;
 use bloom_ident_core::sigfile::Meta;
 use bloom_ident_core::{Error, Result};
 
-use super::{cache, merges, work_list};
+use super::{cache, merges, work_list, WorkList};
 use crate::pg::check_for_interrupts;
 use crate::pg::relation::has_block;
+use crate::sigfile::meta;
 use crate::sigfile::page::chain::ChainPage;
 use crate::sigfile::page::{PageKind, SigfileIndex, META};
 
@@ -101,13 +103,48 @@ pub fn is_used(index: SigfileIndex<'_>, meta: &Meta, block: u32) -> Result<bool>
     if !unsafe { has_block(index.relation(), block) } {
         return Ok(true);
     }
-    // Its own stamp tells in most cases.
+    Ok(may_be_used(index, meta, block)? && in_use(index, meta, index.blocks(), false)?.has(block))
+}
+
+/// Whether a block that waits on the list of a merge is there, and can be written to. The metapage is not locked.
+///
+/// Errors: it is in use for something else; damage in what tells it; out of memory.
+pub fn can_be_written(
+    index: SigfileIndex<'_>,
+    (merge, list): (&SegmentMerge, &WorkList),
+    block: u32,
+) -> Result<bool> {
+    // SAFETY: the relation is open.
+    if !unsafe { has_block(index.relation(), block) } {
+        return Ok(false);
+    }
     let stamp = index.share(block).kind();
+    if stamp.is_some_and(|(_, generation)| generation == merge.generation) {
+        // Of this merge: what a crash has made it forget, or what it has.
+        let mut written = list.blocks().take(merge.written as usize);
+        if written.any(|own| own == block) || list.pages.contains(&block) {
+            return Err(index.damaged(block, "the block is used twice"));
+        }
+        return Ok(true);
+    }
+    let meta = meta::read(index);
+    if may_be_used(index, &meta, block)? {
+        // It fails if the block is in use for something beside this list.
+        in_use(index, &meta, index.blocks(), false)?;
+    }
+    Ok(true)
+}
+
+/// Whether a block's own stamp leaves it open that it is in use. It does not in most cases.
+///
+/// Errors: a damaged page of merges.
+fn may_be_used(index: SigfileIndex<'_>, meta: &Meta, block: u32) -> Result<bool> {
     let merged = |generation: u64| -> Result<bool> {
         let merges = merges(index, meta)?;
         Ok(merges.iter().any(|m| m.generation == generation))
     };
-    let doubtful = match stamp {
+    let stamp = index.share(block).kind();
+    Ok(match stamp {
         None => false,
         Some((PageKind::Tail, _)) => meta.tails.iter().flatten().any(|&b| b == block),
         Some((PageKind::Rows | PageKind::Postings | PageKind::Map, generation)) => {
@@ -116,8 +153,7 @@ pub fn is_used(index: SigfileIndex<'_>, meta: &Meta, block: u32) -> Result<bool>
         }
         Some((PageKind::Work, generation)) => merged(generation)?,
         Some((PageKind::Meta | PageKind::Merges | PageKind::Free, _)) => true,
-    };
-    Ok(doubtful && in_use(index, meta, index.blocks(), false)?.has(block))
+    })
 }
 
 /// The blocks of a list, and those it is written on.

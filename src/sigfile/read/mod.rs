@@ -7,7 +7,7 @@ mod merges;
 mod reader;
 mod tail;
 
-pub use blocks::{in_use, is_used, read_list, BlockSet};
+pub use blocks::{can_be_written, in_use, is_used, read_list, BlockSet};
 pub use description::{describe, load, SegmentDescription};
 pub use merges::{merges, work_list, WorkList};
 pub use reader::{check_tids, SegmentReader};

@@ -6,8 +6,8 @@ use bloom_ident_core::sigfile::{Query, RowPage};
 pub enum Condition {
     /// Similarity of at least the query's threshold, and of the row's own where rows have one.
     Similar(Query),
-    /// The same bits.
-    Equal(Vec<u64>),
+    /// The same bits, and the same number of them, which is none for the empty set of tokens.
+    Equal(Vec<u64>, u32),
     /// All of these bits.
     Covers(Vec<u64>),
     /// None but these bits.
@@ -45,7 +45,9 @@ impl RowConditions {
             Condition::Similar(query) => query.hit(row.words, row.popcount).is_some_and(|common| {
                 !self.thresholds || query.similarity(row.popcount, common) >= row.threshold
             }),
-            Condition::Equal(words) => row.words == &words[..],
+            Condition::Equal(words, popcount) => {
+                row.words == &words[..] && row.popcount == *popcount
+            }
             Condition::Covers(words) => within(words, row.words),
             Condition::CoveredBy(words) => within(row.words, words),
         })

@@ -5,7 +5,6 @@ use bloom_ident_core::sigfile::keys::Within;
 use bloom_ident_core::sigfile::{Meta, Part, Query, Segment};
 use pgrx::pg_sys::{self, NodeTag};
 
-use super::key::query_words;
 use super::neighbour::{MAX_KEYS, SORTED_ROW};
 use crate::pg::error::OrRaise;
 use crate::pg::list::{self, nodes};
@@ -14,11 +13,10 @@ use crate::pg::relation::OpenRelation;
 use crate::pg::{entry, ffi};
 use crate::settings;
 use crate::sigfile::class::leading::{combine, hash, hash_other, leading_columns};
-use crate::sigfile::class::strategy;
+use crate::sigfile::class::{strategy, RowSignature, SignatureType};
 use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::cache;
-use crate::types::{Bloom, BloomQuery};
 
 /// Nanoseconds of a unit of cost: a sequential scan of a million signatures takes 70 to 90 ms, and is
 /// estimated at some 25,000.
@@ -36,7 +34,7 @@ struct CostClause {
     threshold: f64,
     /// The rows' own thresholds count.
     keyed: bool,
-    words: Option<Vec<u64>>,
+    signature: Option<RowSignature>,
 }
 
 /// What the conditions of a path ask of the columns before the signature.
@@ -160,28 +158,30 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
                     .and_then(|&a| cast::<pg_sys::Const>(a, pg_sys::NodeTag::T_Const))
                     .filter(|c| !c.constisnull)
                     .map(|c| c.constvalue);
-                let (threshold, words) = match (number, constant) {
+                let kind = SignatureType::of_rows(meta);
+                let known = |s: RowSignature| (s.tag == meta.shape()).then_some(s);
+                let (threshold, signature) = match (number, constant) {
+                    // Without rows, the type is not known.
+                    _ if meta.shape() == 0 => (USUAL, None),
                     (strategy::MATCHES | strategy::MATCH, Some(value)) => {
-                        let query = BloomQuery::from_raw(value);
-                        let query = query.view();
-                        (query.threshold, query_words(meta, query.signature))
+                        let (signature, threshold) = kind.query(value);
+                        (threshold, known(signature))
                     }
                     (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
                     (
                         strategy::SIMILAR | strategy::SIMILAR_COMMUTED | strategy::EQUAL,
                         constant,
                     ) => {
-                        let words = constant.map(|value| Bloom::from_raw(value));
-                        let words = words.and_then(|words| query_words(meta, words.view()));
+                        let signature = constant.and_then(|value| known(kind.signature(value)));
                         let equal = number == strategy::EQUAL;
-                        (if equal { 1.0 } else { settings::threshold() }, words)
+                        (if equal { 1.0 } else { settings::threshold() }, signature)
                     }
                     _ => (0.0, None),
                 };
                 found.push(CostClause {
                     threshold,
                     keyed: strategy::is_keyed(number),
-                    words,
+                    signature,
                 });
             }
         }
@@ -204,13 +204,19 @@ fn search(
             true => segment.least_threshold,
             false => 0.0,
         };
-        let threshold = clause.map_or(0.0, |c| c.threshold.max(least(c)));
-        let query = match clause.and_then(|c| c.words.as_ref()) {
-            Some(words) => Query::new(&segment.geometry, words, threshold),
+        let threshold = clause.map_or(0.0, |c| c.threshold);
+        let mut query = match clause.and_then(|c| c.signature.as_ref()) {
+            Some(signature) => signature.query(&segment.geometry, threshold),
             None => {
-                Query::of_popcount(&segment.geometry, segment.mean_popcount() as u32, threshold)
+                let popcount = segment.mean_popcount() as u32;
+                let asked = segment.geometry.measure.asked(threshold);
+                Query::of_popcount(&segment.geometry, popcount, asked)
             }
         };
+        let least = clause.map_or(0.0, least);
+        if least > query.threshold() {
+            query.raise(least);
+        }
         let within = leading.within(segment, &query);
         time += SEGMENT + loaded.steps.plan(segment, &query, &within).cost;
     }

@@ -1,15 +1,16 @@
 //! Scan keys: what a scan asks for.
 
-use bloom_ident_core::bits::to_words;
-use bloom_ident_core::filter::{Shape, View};
 use bloom_ident_core::sigfile::{Meta, Part, Query};
+use bloom_ident_core::similarity::Measure;
 use pgrx::pg_sys;
 
 use super::condition::Condition;
 use super::neighbour::MAX_KEYS;
 use crate::settings;
-use crate::sigfile::class::strategy;
-use crate::types::{Bloom, BloomQuery};
+use crate::sigfile::class::{strategy, RowSignature, SignatureType};
+
+/// A threshold that everything reaches.
+const LEAST: f64 = 0.0;
 
 /// What the keys of a scan ask for.
 pub struct ScanKeys<'a> {
@@ -17,20 +18,31 @@ pub struct ScanKeys<'a> {
     pub conditions: Vec<Condition>,
     /// A key of another shape: the operator itself raises the error, for the first row it sees.
     pub other_shape: bool,
+    /// Some rows that are found may not fulfil the keys.
+    pub recheck: bool,
     /// No row fulfils the keys.
     pub nothing: bool,
     pub nulls: Option<bool>,
 }
 
 impl ScanKeys<'_> {
-    fn similar(&mut self, view: View<'_>, threshold: f64) {
-        match query_words(self.meta, view) {
-            Some(words) => {
-                let geometry = self.meta.geometry(Part::Signatures);
-                let query = Query::new(&geometry, &words, threshold);
-                self.conditions.push(Condition::Similar(query));
-            }
-            None => self.other_shape = true,
+    fn similar(&mut self, (signature, threshold): (RowSignature, f64)) {
+        if signature.tag != self.meta.shape() {
+            self.other_shape = true;
+            return;
+        }
+        let geometry = self.meta.geometry(Part::Signatures);
+        let query = signature.query(&geometry, threshold);
+        // Then more is asked for than what reaches the threshold.
+        self.recheck |= geometry.measure != Measure::Jaccard && query.threshold() <= 0.0;
+        self.conditions.push(Condition::Similar(query));
+    }
+
+    /// What has all bits of a signature, or none but these.
+    fn bits(&mut self, signature: RowSignature, condition: fn(Vec<u64>) -> Condition) {
+        match signature.tag == self.meta.shape() {
+            true => self.conditions.push(condition(signature.words)),
+            false => self.other_shape = true,
         }
     }
 
@@ -54,35 +66,30 @@ impl ScanKeys<'_> {
             return;
         }
         let argument = key.sk_argument;
+        let kind = SignatureType::of_rows(self.meta);
         // SAFETY: the argument is not NULL here, and of the right-hand type of its strategy.
         unsafe {
             match key.sk_strategy {
                 strategy::SIMILAR | strategy::SIMILAR_COMMUTED => {
-                    self.similar(Bloom::from_raw(argument).view(), settings::threshold());
+                    self.similar((kind.signature(argument), settings::threshold()));
                 }
-                strategy::MATCHES | strategy::MATCH => {
-                    let query = BloomQuery::from_raw(argument);
-                    self.similar(query.view().signature, query.view().threshold);
-                }
+                strategy::MATCHES | strategy::MATCH => self.similar(kind.query(argument)),
                 strategy::MATCHES_SIGNATURE => {
-                    self.similar(Bloom::from_raw(argument).view(), 0.0);
+                    // The rows' own thresholds count; those of sampled bits are kept as they are searched for.
+                    self.recheck |= kind == SignatureType::Bits;
+                    self.similar((kind.signature(argument), LEAST));
                 }
-                strategy::EQUAL => match query_words(self.meta, Bloom::from_raw(argument).view()) {
-                    Some(words) => self.conditions.push(Condition::Equal(words)),
-                    None => self.nothing = true,
-                },
-                strategy::COVERS => {
-                    match query_words(self.meta, Bloom::from_raw(argument).view()) {
-                        Some(words) => self.conditions.push(Condition::Covers(words)),
-                        None => self.other_shape = true,
+                strategy::EQUAL => {
+                    let signature = kind.signature(argument);
+                    if signature.tag == self.meta.shape() {
+                        let (words, popcount) = (signature.words, signature.popcount);
+                        self.conditions.push(Condition::Equal(words, popcount));
+                    } else {
+                        self.nothing = true;
                     }
                 }
-                strategy::COVERED_BY => {
-                    match query_words(self.meta, Bloom::from_raw(argument).view()) {
-                        Some(words) => self.conditions.push(Condition::CoveredBy(words)),
-                        None => self.other_shape = true,
-                    }
-                }
+                strategy::COVERS => self.bits(kind.signature(argument), Condition::Covers),
+                strategy::COVERED_BY => self.bits(kind.signature(argument), Condition::CoveredBy),
                 other => crate::pg::error::internal!("unrecognized strategy number: {other}"),
             }
         }
@@ -94,7 +101,7 @@ pub fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
     let geometry = meta.geometry(Part::Signatures);
     // Equal signatures, if they are not empty, are those of similarity 1.
     let equal = conditions.iter().find_map(|c| match c {
-        Condition::Equal(words) if words.iter().any(|&w| w != 0) => Some(words),
+        Condition::Equal(words, popcount) if (1..=geometry.bits).contains(popcount) => Some(words),
         _ => None,
     });
     if let Some(words) = equal {
@@ -154,11 +161,11 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
             continue;
         }
         // SAFETY: the argument is not NULL here, and of the right-hand type of the distance operator.
-        let signature = unsafe { Bloom::from_raw(key.sk_argument) };
-        let Some(words) = query_words(meta, signature.view()) else {
+        let signature = unsafe { SignatureType::of_rows(meta).signature(key.sk_argument) };
+        if signature.tag != meta.shape() {
             return NearKeys::OtherShape;
-        };
-        near.push(Query::new(&meta.geometry(Part::Signatures), &words, 0.0));
+        }
+        near.push(signature.query(&meta.geometry(Part::Signatures), LEAST));
         positions.push(i);
     }
     if near.is_empty() {
@@ -166,16 +173,4 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
     } else {
         NearKeys::To(near, positions)
     }
-}
-
-/// A signature to compare with, in the words of the index.
-///
-/// `None` when its shape is another than the index's.
-pub fn query_words(meta: &Meta, view: View<'_>) -> Option<Vec<u64>> {
-    (view.tag() == meta.shape()).then(|| {
-        let mut words = Vec::new();
-        let stride = Shape::of_tag(meta.shape()).m().div_ceil(64) as usize;
-        to_words(view.bits(), stride, &mut words);
-        words
-    })
 }

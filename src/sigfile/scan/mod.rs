@@ -15,7 +15,8 @@ mod visibility;
 use pgrx::pg_sys;
 
 use crate::pg::entry;
-use crate::sigfile::class::key_columns;
+use crate::sigfile::class::{has_thresholds, key_columns, SignatureType};
+use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::page::SigfileTable;
 pub use condition::RowConditions;
 pub use index_scan::IndexScan;
@@ -225,5 +226,10 @@ pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
 #[entry]
 pub unsafe extern "C-unwind" fn amcanreturn(index: pg_sys::Relation, column: i32) -> bool {
     // SAFETY: the server passes an open index.
-    column as usize == unsafe { key_columns(index) }
+    unsafe {
+        let open = SigfileIndex::new(index);
+        // The thresholds of queries for sampled bits are kept as they are searched for.
+        let is_kept = SignatureType::of(open) == SignatureType::Filter || !has_thresholds(open);
+        column as usize == key_columns(index) && is_kept
+    }
 }

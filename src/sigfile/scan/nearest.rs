@@ -106,7 +106,8 @@ impl NearestScan {
             }
         };
         self.last = Some(entry);
-        Some((entry.hit, entry.similarities.map(|s| 1.0 - s)))
+        let measure = self.keys[0].measure();
+        Some((entry.hit, entry.similarities.map(|s| measure.distance(s))))
     }
 
     /// One pass: keeps the nearest rows behind the last one returned. False at the end.

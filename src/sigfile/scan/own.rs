@@ -8,8 +8,8 @@ use bloom_ident_core::sigfile::search::own;
 use bloom_ident_core::sigfile::{Part, Query, SegmentEntry};
 use pgrx::pg_sys;
 
-use super::key::query_words;
 use crate::pg::relation::OpenRelation;
+use crate::sigfile::class::RowSignature;
 use crate::sigfile::meta;
 use crate::sigfile::page::SigfileIndex;
 use crate::sigfile::read::{cache, SegmentReader};
@@ -47,7 +47,11 @@ pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f6
     // SAFETY: the caller knows what index it is.
     let index = unsafe { SigfileIndex::of(&open) };
     let meta = meta::read(index);
-    let words = query_words(&meta, *signature)?;
+    let signature = RowSignature::of_filter(*signature);
+    if signature.tag != meta.shape() {
+        return None;
+    }
+    let words = signature.words;
     let of_signatures = meta.segments.iter().filter(|s| s.part == Part::Signatures);
     let mut segments: Vec<&SegmentEntry> = of_signatures.collect();
     let known = LAST.with_borrow(|last| {

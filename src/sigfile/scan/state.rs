@@ -82,6 +82,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             meta: &meta,
             conditions: Vec::new(),
             other_shape: false,
+            recheck: false,
             nothing: false,
             nulls: None,
         };
@@ -92,7 +93,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             }
         }
         let nothing = asked.nothing || columns.nothing;
-        let other_shape = asked.other_shape;
+        let (other_shape, asked_recheck) = (asked.other_shape, asked.recheck);
         let (nulls, mut conditions) = (asked.nulls, asked.conditions);
         let parts = match nulls {
             Some(true) => vec![Part::Nulls],
@@ -119,7 +120,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
         let mvcc =
             !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
         // Rows of a key that is asked for can have other values.
-        let recheck = !mvcc || other_shape || columns.asked;
+        let recheck = !mvcc || other_shape || columns.asked || asked_recheck;
         if other_shape {
             // All rows are returned, for the operator to raise its error on.
             conditions = Vec::new();

@@ -1,8 +1,10 @@
 //! What an index-only scan returns.
 
 use bloom_ident_core::bits::to_bytes;
-use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::{Meta, RowPage};
+use bloom_ident_core::filter::HEADER;
+use bloom_ident_core::sigfile::{Meta, RowPage, RowShape};
+use bloom_ident_core::similarity::Measure;
+use bloom_ident_core::sketch;
 use pgrx::pg_sys;
 
 use super::ScanMemory;
@@ -10,11 +12,17 @@ use crate::pg::error::OrRaise;
 use crate::pg::values::varlena::build;
 use crate::sigfile::class::key_columns;
 
+/// The row has no signature.
+const NULL: u64 = 1;
+
+/// Its signature is that of an empty set of tokens.
+const WITHOUT_BITS: u64 = 2;
+
 /// Values of rows, copied: how many a scan leaves unread is not known, so they are in no memory of the
 /// server's, which would be free only when the query ends.
 #[derive(Default)]
 pub struct TupleValues {
-    /// For each the bits, its threshold, and 1 if it has no signature.
+    /// For each the bits, its threshold, and [`NULL`], [`WITHOUT_BITS`] or 0.
     words: Vec<u64>,
     stride: usize,
 }
@@ -29,10 +37,14 @@ impl TupleValues {
     pub fn push(&mut self, page: &RowPage<'_>, i: usize) {
         let row = page.row(i);
         self.stride = row.words.len();
-        let is_null = row.popcount == page.geometry().null_popcount();
+        let is_without = row.popcount == page.geometry().null_popcount();
+        let state = match page.geometry().measure {
+            _ if !is_without => 0,
+            Measure::Jaccard => NULL,
+            Measure::Agreement { .. } => WITHOUT_BITS,
+        };
         self.words.extend_from_slice(row.words);
-        self.words
-            .extend([row.threshold.to_bits(), u64::from(is_null)]);
+        self.words.extend([row.threshold.to_bits(), state]);
     }
 
     /// The value as the server wants it, in the memory of the current context; NULL is a null pointer.
@@ -40,23 +52,32 @@ impl TupleValues {
         let width = self.stride + 2;
         let row = &self.words[i * width..(i + 1) * width];
         let (words, rest) = row.split_at(self.stride);
-        if rest[1] == 1 {
+        if rest[1] == NULL {
             return pg_sys::Datum::null();
         }
-        let popcount: u32 = words.iter().map(|w| w.count_ones()).sum();
-        let shape = Shape::of_tag(meta.shape());
-        let bits = shape.m().div_ceil(8) as usize;
-        let header = bloom_ident_core::filter::HEADER;
-        let size = header + bits + if meta.thresholds() { 8 } else { 0 };
-        let made = build(size, |to| {
-            to[..8].copy_from_slice(&meta.shape().to_le_bytes());
-            to[8..12].copy_from_slice(&popcount.to_le_bytes());
-            to_bytes(words, &mut to[header..header + bits]);
-            if meta.thresholds() {
-                to[header + bits..].copy_from_slice(&rest[0].to_le_bytes());
+        let made = match RowShape::of_tag(meta.shape()) {
+            RowShape::Bits(shape) => {
+                let size = sketch::HEADER + usize::from(shape.n()).div_ceil(8);
+                build(size, |to| {
+                    sketch::write_stored(shape, rest[1] == WITHOUT_BITS, words, to);
+                    Ok(())
+                })
             }
-            Ok(())
-        });
+            RowShape::Filter(shape) => {
+                let popcount: u32 = words.iter().map(|w| w.count_ones()).sum();
+                let bits = shape.m().div_ceil(8) as usize;
+                let size = HEADER + bits + if meta.thresholds() { 8 } else { 0 };
+                build(size, |to| {
+                    to[..8].copy_from_slice(&meta.shape().to_le_bytes());
+                    to[8..HEADER].copy_from_slice(&popcount.to_le_bytes());
+                    to_bytes(words, &mut to[HEADER..HEADER + bits]);
+                    if meta.thresholds() {
+                        to[HEADER + bits..].copy_from_slice(&rest[0].to_le_bytes());
+                    }
+                    Ok(())
+                })
+            }
+        };
         pg_sys::Datum::from(made.or_raise())
     }
 }

@@ -9,6 +9,7 @@ use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
 use crate::sigfile::class::leading;
 use crate::sigfile::class::options::SigfileOptions;
+use crate::sigfile::class::SignatureType;
 use crate::sigfile::meta;
 use crate::sigfile::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
 use crate::sigfile::sort::ExternalSort;
@@ -43,6 +44,7 @@ pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c
 
 struct BuildState<'r> {
     index: SigfileIndex<'r>,
+    signatures: SignatureType,
     meta: Meta,
     rows: [Option<ExternalSort>; 2],
     count: u64,
@@ -99,7 +101,8 @@ unsafe extern "C-unwind" fn add_row(
     // SAFETY: the server passes `state` on from ambuild, and the values of the index's columns.
     unsafe {
         let build = &mut *state.cast::<BuildState<'_>>();
-        let new = IndexRow::of(build.index, build.meta.thresholds(), values, nulls, tid);
+        let kind = (build.signatures, build.meta.thresholds());
+        let new = IndexRow::of(build.index, kind, values, nulls, tid);
         build.add(&new, alive);
     }
 }
@@ -126,6 +129,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
         let mut build = BuildState {
             index,
+            signatures: SignatureType::of(index),
             meta: meta::empty(index),
             rows: Default::default(),
             count: 0,

@@ -8,11 +8,12 @@ use pgrx::pg_sys;
 use super::{check_shape, maintain, seal, tail_rows, IndexRow, MergeLock};
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
-use crate::sigfile::class::has_thresholds;
 use crate::sigfile::class::leading::leading_columns;
 use crate::sigfile::class::options::SigfileOptions;
+use crate::sigfile::class::{has_thresholds, SignatureType};
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
+use crate::sigfile::read::is_used;
 
 /// Rows of a page after which the session looks what is due of the merges.
 const EVERY: u64 = 16;
@@ -97,7 +98,7 @@ fn lengthen(index: SigfileIndex<'_>, table: SigfileTable<'_>, seen: &Meta, new: 
         meta.set_shape(new.shape).or_raise();
     }
     let geometry = meta.geometry(part);
-    let page = match meta.stock.pop() {
+    let page = match free_block(index, &mut meta) {
         Some(block) => index.reused(block),
         None => index.extended(),
     };
@@ -107,6 +108,17 @@ fn lengthen(index: SigfileIndex<'_>, table: SigfileTable<'_>, seen: &Meta, new: 
         RowPageMut::new(geometry, content).push(new.row());
     });
     true
+}
+
+/// Takes a block off the stock. What the stock lists though it is in use, or not there, is left out: it stays as it is.
+fn free_block(index: SigfileIndex<'_>, meta: &mut Meta) -> Option<u32> {
+    while let Some(block) = meta.stock.pop() {
+        // The metapage is locked: it cannot be locked once more.
+        if block != META && !is_used(index, meta, block).unwrap_or(true) {
+            return Some(block);
+        }
+    }
+    None
 }
 
 /// Adds a row.
@@ -132,7 +144,8 @@ pub unsafe extern "C-unwind" fn aminsert(
     unsafe {
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));
         let thresholds = has_thresholds(index);
-        let new = IndexRow::of(index, thresholds, values, nulls, tid);
+        let kind = (SignatureType::of(index), thresholds);
+        let new = IndexRow::of(index, kind, values, nulls, tid);
         let on_page = add(index, table, thresholds, &new);
         let entered = count_of_statement();
         if on_page == 1 || on_page.is_multiple_of(EVERY) {

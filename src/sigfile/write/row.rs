@@ -1,24 +1,21 @@
 //! A value to be indexed.
 
-use bloom_ident_core::bits::to_words;
-use bloom_ident_core::filter::Shape;
-use bloom_ident_core::sigfile::{Geometry, Part, SignatureRow};
+use bloom_ident_core::sigfile::{Geometry, Part, RowShape, SignatureRow};
 use pgrx::pg_sys;
 
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::tid::Tid;
-use crate::sigfile::class::leading;
+use crate::sigfile::class::{leading, mismatch, SignatureType};
 use crate::sigfile::page::{self, SigfileIndex};
-use crate::types::{Bloom, BloomQuery};
 
 /// A value to be indexed.
 pub struct IndexRow {
-    /// The first eight bytes of the signature, 0 for NULL.
+    /// The tag of the signature's shape, 0 for NULL.
     pub shape: u64,
     /// The bits.
     pub words: Vec<u64>,
     pub popcount: u32,
-    /// 0 where rows have none.
+    /// As it is searched for; 0 where rows have none.
     pub threshold: f64,
     /// Hash of the columns before the signature, 0 without any.
     pub key: u32,
@@ -26,13 +23,13 @@ pub struct IndexRow {
 }
 
 impl IndexRow {
-    /// The values of the index for a row, as the server passes them. `thresholds`: the last of them are queries.
+    /// The values of the index for a row, as the server passes them; `signatures` are of this type. `thresholds`: the last of them are queries.
     ///
     /// # Safety
     /// `values` and `nulls` are one for each column of the index, of the columns' types, and `tid` points to a tid.
     pub unsafe fn of(
         index: SigfileIndex<'_>,
-        thresholds: bool,
+        (signatures, thresholds): (SignatureType, bool),
         values: *const pg_sys::Datum,
         nulls: *const bool,
         tid: pg_sys::ItemPointer,
@@ -54,24 +51,16 @@ impl IndexRow {
                     tid,
                 };
             }
-            let mut words = Vec::new();
-            let mut fill = |view: bloom_ident_core::filter::View<'_>| {
-                let stride = view.shape().m().div_ceil(64) as usize;
-                to_words(view.bits(), stride, &mut words);
-                (view.tag(), words.iter().map(|w| w.count_ones()).sum())
+            let (signature, threshold) = match thresholds {
+                true => signatures.query(value),
+                false => (signatures.signature(value), 0.0),
             };
-            let ((shape, popcount), threshold) = if thresholds {
-                let query = BloomQuery::from_raw(value);
-                (fill(query.view().signature), query.view().threshold)
-            } else {
-                let signature = Bloom::from_raw(value);
-                (fill(signature.view()), 0.0)
-            };
+            let measure = RowShape::of_tag(signature.tag).measure();
             IndexRow {
-                shape,
-                words,
-                popcount,
-                threshold,
+                shape: signature.tag,
+                words: signature.words,
+                popcount: signature.popcount,
+                threshold: measure.asked(threshold),
                 key,
                 tid,
             }
@@ -104,9 +93,12 @@ impl IndexRow {
 /// Errors: a signature of another shape.
 pub fn check_shape(index: SigfileIndex<'_>, expected: u64, row: &IndexRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
-        let (new, old) = (Shape::of_tag(row.shape), Shape::of_tag(expected));
-        raise(&Shape::mismatch(new, old).hint(format!(
-            "Use a column type such as bloom{old} to keep other shapes out of the table. If index \"{}\" has deleted rows only, run VACUUM.",
+        let column = match RowShape::of_tag(expected) {
+            RowShape::Filter(shape) => format!("bloom{shape}"),
+            RowShape::Bits(shape) => format!("minhash_bits{shape}"),
+        };
+        raise(&mismatch(row.shape, expected).hint(format!(
+            "Use a column type such as {column} to keep other shapes out of the table. If index \"{}\" has deleted rows only, run VACUUM.",
             index.name()
         )));
     }

@@ -3,7 +3,7 @@
 use crate::bits::intersect_words;
 use crate::sigfile::query::Query;
 use crate::sigfile::rows::{Geometry, SignatureRow};
-use crate::similarity::{LeastCommon, Popcounts};
+use crate::similarity::{LeastCommon, Measure, Popcounts};
 use crate::{Error, Result};
 
 /// Rows of one geometry, side by side in memory.
@@ -112,6 +112,7 @@ const PAIR_BY_PAIR: usize = 24;
 /// Joins few rows at a time, again and again.
 pub struct FewJoin {
     query: Query,
+    measure: Measure,
     least: LeastCommon,
     sorted: FewRows,
     order: Vec<u32>,
@@ -122,7 +123,8 @@ impl FewJoin {
     pub fn new(geometry: &Geometry, threshold: f64) -> FewJoin {
         FewJoin {
             query: Query::new(geometry, &vec![0; geometry.stride], threshold),
-            least: LeastCommon::new(threshold),
+            measure: geometry.measure,
+            least: LeastCommon::new(geometry.measure, threshold),
             sorted: FewRows::new(geometry),
             order: Vec::new(),
         }
@@ -200,7 +202,7 @@ impl FewJoin {
             };
             let common = intersect_words(rows.words(i), others.words(j));
             if common >= least {
-                let similarity = Popcounts { a, b, common }.jaccard();
+                let similarity = self.measure.of(Popcounts { a, b, common });
                 hit(rows.numbers[i], others.numbers[j], similarity);
             }
         }
@@ -262,7 +264,11 @@ mod tests {
         rows
     }
 
-    fn plain(a: SignatureRow<'_>, b: SignatureRow<'_>, threshold: f64) -> Option<(u64, u64, f64)> {
+    fn plain(
+        measure: Measure,
+        (a, b): (SignatureRow<'_>, SignatureRow<'_>),
+        threshold: f64,
+    ) -> Option<(u64, u64, f64)> {
         let both = a.words.iter().zip(b.words);
         let common = both.map(|(a, b)| (a & b).count_ones()).sum();
         let counts = Popcounts {
@@ -270,7 +276,7 @@ mod tests {
             b: b.popcount,
             common,
         };
-        (counts.jaccard() >= threshold).then(|| (a.tid, b.tid, counts.jaccard()))
+        (measure.of(counts) >= threshold).then(|| (a.tid, b.tid, measure.of(counts)))
     }
 
     proptest! {
@@ -279,23 +285,27 @@ mod tests {
         fn finds_what_a_loop_finds(
             seeds in prop::collection::vec(any::<u64>(), 0..80),
             more in prop::collection::vec(any::<u64>(), 0..80),
-            bits in 1u32..400,
+            (bits, agreement) in (1u32..400, any::<bool>()),
             threshold in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0f64],
         ) {
-            let geometry = Geometry::new(1024, bits, false).unwrap();
+            let mut geometry = Geometry::new(1024, bits, false).unwrap();
+            if agreement {
+                geometry = geometry.with_bits(bits, Measure::Agreement { bits }).unwrap();
+            }
+            let measure = geometry.measure;
             let (rows, others) = (rows_of(&geometry, &seeds, 0), rows_of(&geometry, &more, 1000));
             let mut join = FewJoin::new(&geometry, threshold);
             for _ in 0..2 {
                 let mut found = Vec::new();
                 join.within(&rows, &mut || (), &mut |a, b, s| found.push((a.min(b), a.max(b), s))).unwrap();
-                let all = |(i, a)| rows.rows().skip(i + 1).filter_map(move |b| plain(a, b, threshold));
+                let all = |(i, a)| rows.rows().skip(i + 1).filter_map(move |b| plain(measure, (a, b), threshold));
                 let mut expected: Vec<_> = rows.rows().enumerate().flat_map(all).collect();
                 found.sort_by(|a, b| a.partial_cmp(b).unwrap());
                 expected.sort_by(|a, b| a.partial_cmp(b).unwrap());
                 prop_assert_eq!(found, expected);
                 let mut found = Vec::new();
                 join.between(&rows, &others, &mut || (), &mut |a, b, s| found.push((a, b, s))).unwrap();
-                let all = |a| others.rows().filter_map(move |b| plain(a, b, threshold));
+                let all = |a| others.rows().filter_map(move |b| plain(measure, (a, b), threshold));
                 let mut expected: Vec<_> = rows.rows().flat_map(all).collect();
                 found.sort_by(|a, b| a.partial_cmp(b).unwrap());
                 expected.sort_by(|a, b| a.partial_cmp(b).unwrap());

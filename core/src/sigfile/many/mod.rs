@@ -19,7 +19,7 @@ use rows::Rows;
 
 use super::rows::RowPage;
 use crate::bits::{ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_IN_TABLE, ROWS_AT_ONCE};
-use crate::similarity::{LeastCommon, Popcounts};
+use crate::similarity::{LeastCommon, Measure, Popcounts};
 use crate::{Error, Result};
 
 /// A chunk has so many bits at least, if there were no flips. With fewer, too many rows agree in one by chance.
@@ -32,6 +32,7 @@ pub struct ManySearch {
     popcounts: Vec<u32>,
     is_done: Vec<bool>,
     bits: usize,
+    measure: Measure,
     threshold: f64,
     least: LeastCommon,
     /// For each popcount of a row that goes by, whether it can be similar to a row that is wanted.
@@ -59,13 +60,13 @@ impl ManySearch {
     /// Errors: out of memory.
     pub fn new(
         wanted: WantedRows,
-        bits: u32,
+        (bits, measure): (u32, Measure),
         threshold: f64,
         page: usize,
         memory: usize,
     ) -> Result<Option<ManySearch>> {
         let wanted = wanted.0;
-        let (least, stride) = (LeastCommon::new(threshold), wanted.columns.len());
+        let (least, stride) = (LeastCommon::new(measure, threshold), wanted.columns.len());
         // Null signatures have one bit more than there are, and rows that are done two.
         let mut popcounts = vec![0; bits as usize + 3];
         for &popcount in &wanted.popcounts {
@@ -103,6 +104,7 @@ impl ManySearch {
             popcounts,
             is_done,
             bits: bits as usize,
+            measure,
             threshold,
             least,
             is_within,
@@ -308,7 +310,7 @@ impl ManySearch {
                         b: block.popcounts[row].into(),
                         common: wanted.common(i, block, row),
                     };
-                    if counts.jaccard() >= self.threshold && !hit(i, self.tids[row]) {
+                    if self.measure.of(counts) >= self.threshold && !hit(i, self.tids[row]) {
                         self.is_done[i] = true;
                         ended.push(i);
                         return false;

@@ -41,7 +41,7 @@ fn pairs(bits: u32, sparse: u64, threshold: f64, memory: usize) -> [Vec<(usize, 
     wanted
         .iter()
         .for_each(|words| rows.push(words, count(words)));
-    let search = ManySearch::new(rows, bits, threshold, 100, memory).unwrap();
+    let search = ManySearch::new(rows, (bits, Measure::Jaccard), threshold, 100, memory).unwrap();
     let mut search = search.expect("worth while");
     let is_wanted: Vec<bool> = (0..wanted.len()).map(|i| search.is_wanted(i)).collect();
     let mut found = Vec::new();
@@ -109,7 +109,7 @@ fn search_for(popcount: u32, threshold: f64) -> Option<ManySearch> {
         words[bit / 64] |= 1 << (bit % 64);
     }
     rows.push(&words, popcount);
-    ManySearch::new(rows, 320, threshold, 100, 1 << 16).unwrap()
+    ManySearch::new(rows, (320, Measure::Jaccard), threshold, 100, 1 << 16).unwrap()
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn no_more_rows_are_within_reach_than_can_be_similar() {
 #[test]
 fn steps_are_those_of_all_popcounts() {
     for threshold in [0.5, 0.62, 2.0 / 3.0, 0.8, 0.85, 0.9, 1.0, f64::NAN] {
-        let least = LeastCommon::new(threshold);
+        let least = LeastCommon::new(Measure::Jaccard, threshold);
         for own in 1..60 {
             for from in 0..70 {
                 for to in from..90 {

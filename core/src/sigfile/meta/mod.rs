@@ -5,7 +5,7 @@ mod stored;
 
 use super::posting::MAX_ROWS;
 use super::rows::Geometry;
-use crate::filter::Shape;
+use super::rows::RowShape;
 use crate::{Error, ErrorKind, Result};
 
 pub use super::parts::Part;
@@ -131,18 +131,18 @@ impl Meta {
         })
     }
 
-    /// The first eight bytes of all signatures, 0 as long as there is no row.
+    /// The tag of all signatures, see [`RowShape`]; 0 as long as there is no row.
     pub fn shape(&self) -> u64 {
         self.shape
     }
 
-    /// From now on signatures begin with these eight bytes; 0 for none.
+    /// From now on signatures have this tag; 0 for none.
     ///
     /// Errors: signatures of this shape do not fit a page.
     pub fn set_shape(&mut self, shape: u64) -> Result<()> {
         let [geometry, _] = &mut self.geometries;
-        let bits = Shape::of_tag(shape).m();
-        *geometry = geometry.with_bits(bits)?;
+        let rows = RowShape::of_tag(shape);
+        *geometry = geometry.with_bits(rows.bits(), rows.measure())?;
         self.shape = shape;
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | magic (u32), format version (u16), flags (u16): 1 if rows have thresholds, and 2 if they have keys |
 //! | 1 | identity: a random number, so that what a session remembers of an index is not taken for another's |
-//! | 2 | shape of the signatures, as their first eight bytes; 0 as long as there is no row |
+//! | 2 | shape of the signatures, as their tag; 0 as long as there is no row |
 //! | 3 | generation of the next segment |
 //! | 4 | segments (u32), free lists (u32) |
 //! | 5 | tail pages with signatures (u32), without (u32) |
@@ -22,11 +22,12 @@
 
 use super::layout::*;
 use super::{FreeList, Meta, SegmentEntry, BLOCK};
-use crate::filter::{newer_version, Shape, VERSION as SIGNATURE_VERSION};
+use crate::filter::{newer_version, VERSION as SIGNATURE_VERSION};
 use crate::sigfile::bytes::{halves, halves_mut};
 use crate::sigfile::parts::Part;
 use crate::sigfile::posting::MAX_ROWS;
 use crate::sigfile::words::{join, split};
+use crate::sigfile::RowShape;
 use crate::{Error, Result};
 
 /// Versions count from 1, as those of signatures do, and higher ones than these are damage.
@@ -183,13 +184,13 @@ impl Meta {
         Ok(())
     }
 
-    /// Whether there are signatures that begin with these eight bytes, or none at all if these are 0.
+    /// Whether there are signatures with this tag, or none at all if it is 0.
     fn can_have(&self, shape: u64) -> bool {
         let part = Part::Signatures;
         if shape == 0 {
             return self.tail(part).is_empty() && self.segments_of(part).next().is_none();
         }
-        shape as u8 == SIGNATURE_VERSION && Shape::of_tag(shape).check().is_ok()
+        RowShape::is_possible(shape)
     }
 
     /// Errors: a list of free blocks, or a block of a tail, that cannot be.

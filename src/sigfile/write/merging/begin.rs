@@ -14,7 +14,7 @@ use super::postings::POSTING_BYTES;
 use super::{MergeLock, MergeSources};
 use crate::sigfile::meta;
 use crate::sigfile::page::{PageKind, PageLog, META};
-use crate::sigfile::read::{cache, work_list};
+use crate::sigfile::read::{cache, is_used, work_list};
 
 /// Chunks of a segment of 2^n rows: its signatures have some 260 bits of entropy, of which a chunk has n + 1.5. It is only for guessing
 /// how many pages a merge will take.
@@ -136,10 +136,16 @@ impl MergeLock<'_> {
                 encode(&merges, content);
             });
         }
-        // Low blocks are used first.
+        let meta = meta::read(index);
+        if meta.free.len() == MAX_FREE {
+            return Ok(());
+        }
+        // If the list was damaged, what is in use for something else is not free. Low blocks are used first.
+        blocks.retain(|&block| block != META && !is_used(index, &meta, block).unwrap_or(true));
         blocks.sort_unstable();
+        blocks.dedup();
         let listed = blocks.split_off(list_pages(blocks.len()).min(blocks.len()));
-        if listed.is_empty() || meta::read(index).free.len() == MAX_FREE {
+        if listed.is_empty() {
             return Ok(());
         }
         let mut own = blocks.into_iter();

@@ -40,12 +40,13 @@ impl MergeStep<'_, '_> {
         let lists = list_pages(retired.len() + self.list.pages.len() + 1);
         self.reserve(chain_pages(words.len()) + lists, 0)?;
         let written = self.merge.written as usize;
-        let mut next = written;
+        let mut spare = self.waiting_blocks()?;
+        let new = |block: Option<u32>| match block {
+            Some(block) => index.reused(block),
+            None => index.extended(),
+        };
         let log = (PageLog::Each, PageKind::Map, self.merge.generation);
-        let map = write_chain(log, &words, || {
-            next += 1;
-            self.page(next - 1)
-        });
+        let map = write_chain(log, &words, || new(spare.pop()));
         let entry = map.first().map(|&first| SegmentEntry {
             generation: self.merge.generation,
             rows: self.merge.rows,
@@ -56,8 +57,6 @@ impl MergeStep<'_, '_> {
         });
         retired.extend_from_slice(&self.list.pages);
         // What was taken for nothing goes into stock, since nobody has ever read it.
-        let waiting = self.list.words.get(next..).unwrap_or_default();
-        let mut spare: Vec<u32> = waiting.iter().map(|&word| split(word).0).collect();
         let pages_of_list = list_pages(retired.len());
         let mut pages = spare.split_off(spare.len().saturating_sub(pages_of_list));
         let room = MAX_STOCK - self.meta.stock.len();
@@ -65,10 +64,7 @@ impl MergeStep<'_, '_> {
         let mut merges = self.lock.merges(&self.meta)?;
         merges.retain(|merge| merge.generation != self.merge.generation);
         let write = |content: &mut [u64]| encode(&merges, content);
-        let page = || match pages.pop() {
-            Some(block) => index.reused(block),
-            None => index.extended(),
-        };
+        let page = || new(pages.pop());
         let change = |meta: &mut Meta| {
             meta.stock.extend(spare);
             self.change(meta, entry, merges.len());

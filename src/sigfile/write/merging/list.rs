@@ -6,6 +6,7 @@ use bloom_ident_core::Result;
 use super::MergeStep;
 use crate::sigfile::page::chain::{fill, CHAIN_ROOM};
 use crate::sigfile::page::{BlankPage, PageKind, PageLog, META};
+use crate::sigfile::read::can_be_written;
 
 impl<'r> MergeStep<'_, 'r> {
     /// Blocks that wait to be used.
@@ -45,7 +46,7 @@ impl<'r> MergeStep<'_, 'r> {
         self.reserve(1, self.size.pages / 2)?;
         let at = self.merge.written as usize;
         let generation = self.merge.generation;
-        let page = self.page(at);
+        let page = self.page(at)?;
         let block = page.write(PageLog::Each, kind, generation, fill);
         let word = join(block, about);
         match self.list.words.get_mut(at) {
@@ -57,13 +58,38 @@ impl<'r> MergeStep<'_, 'r> {
         Ok(())
     }
 
-    /// The page at a place of the list: a block that waits there, or a new one.
-    pub fn page(&self, at: usize) -> BlankPage<'r> {
+    /// The page at a place of the list: the block that waits there if it can be written to, or a new one.
+    ///
+    /// Errors: a damaged list; out of memory.
+    fn page(&self, at: usize) -> Result<BlankPage<'r>> {
         let index = self.lock.index;
-        match self.list.words.get(at) {
-            Some(&word) => index.reused(split(word).0),
-            None => index.extended(),
+        let Some(&word) = self.list.words.get(at) else {
+            return Ok(index.extended());
+        };
+        let block = split(word).0;
+        let own = (&self.merge, &self.list);
+        Ok(match can_be_written(index, own, block)? {
+            true => index.reused(block),
+            false => index.extended(),
+        })
+    }
+
+    /// The blocks that wait and can be written to.
+    ///
+    /// Errors: a damaged list; out of memory.
+    pub fn waiting_blocks(&self) -> Result<Vec<u32>> {
+        let index = self.lock.index;
+        let own = (&self.merge, &self.list);
+        let mut free: Vec<u32> = Vec::new();
+        for block in self.list.blocks().skip(self.merge.written as usize) {
+            if free.contains(&block) {
+                return Err(index.damaged(block, "the block is used twice"));
+            }
+            if can_be_written(index, own, block)? {
+                free.push(block);
+            }
         }
+        Ok(free)
     }
 
     /// What the description will tell of a page.

@@ -1,0 +1,40 @@
+//! Mixing the hashes of tokens and keeping the least values, in one way for each instruction set. All give the same numbers.
+
+use super::lanes::{Lanes, LANES};
+
+/// Lanes that a kernel does at a time. It does all of a block though a sketch may end within it.
+pub(super) const BLOCK: usize = 32;
+
+const _: () = assert!(LANES.is_multiple_of(BLOCK));
+
+/// The least values so far.
+pub(super) type Minima = [u32; LANES];
+
+/// Lowers the minima of so many blocks by the hashes.
+type LowerFn = unsafe fn(&mut Minima, &Lanes, usize, &[u64]);
+
+/// One way to sign, for one instruction set.
+#[derive(Clone, Copy, Debug)]
+pub struct SketchKernel {
+    /// The instruction set, in lower case.
+    pub name: &'static str,
+    lower: LowerFn,
+}
+
+impl SketchKernel {
+    /// # Safety
+    /// The processor has the instructions that the function is compiled for.
+    pub(super) const unsafe fn new(name: &'static str, lower: LowerFn) -> SketchKernel {
+        SketchKernel { name, lower }
+    }
+
+    /// Lowers the first `n` minima, and maybe some behind them, to what the hashes give.
+    pub(super) fn lower(&self, minima: &mut Minima, lanes: &Lanes, n: usize, hashes: &[u64]) {
+        // SAFETY: the processor has the instructions, as the kernel's maker promised.
+        unsafe { (self.lower)(minima, lanes, n.div_ceil(BLOCK), hashes) }
+    }
+}
+
+/// Multipliers of the mix and how far it shifts between them: C. Wellons, Prospecting for Hash Functions, 2018 (lowbias32).
+pub(super) const MULTIPLIERS: [u32; 2] = [0x7feb_352d, 0x846c_a68b];
+pub(super) const SHIFTS: [u32; 3] = [16, 15, 16];

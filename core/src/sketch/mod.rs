@@ -1,0 +1,33 @@
+//! Sketches of sets of tokens, by which the Jaccard similarity of two sets is estimated.
+//!
+//! A [`Signer`] mixes the 64-bit hash of each token in n ways and keeps of each way the least value: MinHash (A. Broder: On the
+//! Resemblance and Containment of Documents, 1997). Two sets have a minimum in common with the probability of their similarity.
+//! A sampled sketch keeps the lowest bit of each minimum: bits of unequal minima agree half of the time (P. Li, A. C. König:
+//! b-Bit Minwise Hashing, WWW 2010).
+
+mod bits;
+mod dispatch;
+mod estimate;
+mod header;
+mod kernel;
+mod lanes;
+mod minima;
+mod portable;
+pub mod query;
+mod shape;
+mod sign;
+mod text;
+pub mod typmod;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use bits::{agreement, least_agreeing, sample, write_bits, write_stored, BitsView};
+pub use dispatch::kernels;
+pub use estimate::standard_error;
+pub use header::{newer_version, SketchView, HEADER, VERSION};
+pub use kernel::SketchKernel;
+pub use minima::{write_minima, MinimaView};
+pub use query::BitsQueryView;
+pub use shape::{SketchKind, SketchShape};
+pub use sign::Signer;
+pub use text::{parse_text, write_text};
