@@ -76,10 +76,11 @@ impl TextArray {
             return NewValue(pg_sys::Datum::from(empty));
         }
         let total = start() + self.elements.len();
-        // SAFETY: palloc0 gives `total` bytes, aligned, or raises an error; they hold the header of an array of one dimension and
-        // n elements, and the elements behind it.
+        // SAFETY: palloc gives `total` bytes, aligned, or raises an error; they hold the header of an array of one dimension and
+        // n elements, and the elements behind it. All are written.
         unsafe {
-            let array: *mut pg_sys::ArrayType = pg_sys::palloc0(total).cast();
+            let array: *mut pg_sys::ArrayType = pg_sys::palloc(total).cast();
+            array.cast::<u8>().write_bytes(0, start());
             pgrx::set_varsize_4b(array.cast(), total as i32);
             (*array).ndim = 1;
             (*array).elemtype = pg_sys::TEXTOID;

@@ -1,5 +1,7 @@
 //! Free text to tokens: pieces between white space, without their punctuation, in lower case. Numbers keep sign and point.
 
+use std::cell::RefCell;
+
 use super::writing::{compose, for_each_char, push, sort, Sort};
 use crate::tick::Ticker;
 use crate::Result;
@@ -25,17 +27,19 @@ pub(super) fn for_each_part(
     turn: impl FnMut(),
     mut each: impl FnMut(&str) -> Result<()>,
 ) -> Result<()> {
-    let ticker = &mut Ticker::new(turn);
+    let turn = RefCell::new(turn);
+    let turn = || (turn.borrow_mut())();
+    let (mut of_pieces, mut of_text) = (Ticker::new(turn), Ticker::new(turn));
     let (mut piece, mut token) = (String::new(), String::new());
     let mut finish = |piece: &mut String| {
-        write_token(piece, &mut token)?;
+        write_token(piece, &mut token, &mut of_pieces)?;
         piece.clear();
         if token.is_empty() {
             return Ok(());
         }
         each(&token)
     };
-    for_each_char(text, ticker, |c| {
+    for_each_char(text, &mut of_text, |c| {
         if parts(c) {
             return finish(&mut piece);
         }
@@ -45,7 +49,7 @@ pub(super) fn for_each_part(
 }
 
 /// Writes the token of a piece in lower case; nothing, if it has no letter and no digit.
-fn write_token(piece: &str, token: &mut String) -> Result<()> {
+fn write_token(piece: &str, token: &mut String, ticker: &mut Ticker<impl FnMut()>) -> Result<()> {
     token.clear();
     let kept = |c: char| sort(c) == Sort::Letter;
     let Some(start) = piece.find(kept) else {
@@ -77,6 +81,7 @@ fn write_token(piece: &str, token: &mut String) -> Result<()> {
     }
     let mut on_letter = false;
     for c in inner.chars() {
+        ticker.step();
         match sort(c) {
             Sort::Letter => on_letter = true,
             Sort::Mark if on_letter => {}
@@ -87,7 +92,7 @@ fn write_token(piece: &str, token: &mut String) -> Result<()> {
         }
         push(token, c)?;
     }
-    compose(token)
+    compose(token, ticker)
 }
 
 /// Whether a piece that begins with a letter or digit is a number, and if so, whether it has a point:

@@ -89,16 +89,15 @@ fn lower(c: char) -> impl Iterator<Item = char> {
 /// Composes a token of which something has been left out, where that has brought together what composes.
 ///
 /// Errors: out of memory.
-pub(super) fn compose(token: &mut String) -> Result<()> {
+pub(super) fn compose(token: &mut String, ticker: &mut Ticker<impl FnMut()>) -> Result<()> {
     if token.is_ascii() || is_nfc_quick(token.chars()) == IsNormalized::Yes {
         return Ok(());
     }
     let mut composed = String::new();
-    token
-        .chars()
-        .stream_safe()
-        .nfc()
-        .try_for_each(|c| push(&mut composed, c))?;
+    token.chars().stream_safe().nfc().try_for_each(|c| {
+        ticker.step();
+        push(&mut composed, c)
+    })?;
     *token = composed;
     Ok(())
 }
