@@ -28,6 +28,7 @@ pub mod query;
 pub mod rows;
 pub mod search;
 pub mod segment;
+mod shape;
 pub mod words;
 pub mod write;
 
@@ -35,5 +36,6 @@ pub use merging::SegmentMerge;
 pub use meta::{Meta, Part, SegmentEntry};
 pub use pages::Pages;
 pub use query::Query;
-pub use rows::{Geometry, RowPage, RowPageMut, RowShape, SignatureRow};
+pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
 pub use segment::{RowPages, Segment};
+pub use shape::RowShape;

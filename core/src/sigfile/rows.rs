@@ -10,7 +10,6 @@
 //! | the rest | tid of each row (6 bytes: offset, block; little-endian), 0 for a dead row |
 
 mod page_mut;
-mod shape;
 
 use super::bytes::{bytes, halves};
 use crate::bits::intersect_words;
@@ -19,7 +18,6 @@ use crate::similarity::Measure;
 use crate::{Error, ErrorKind, Result};
 
 pub use page_mut::RowPageMut;
-pub use shape::RowShape;
 
 /// Bytes of a row's tid: offset and block.
 const TID: usize = size_of::<u16>() + size_of::<u32>();

@@ -5,7 +5,7 @@ mod stored;
 
 use super::posting::MAX_ROWS;
 use super::rows::Geometry;
-use super::rows::RowShape;
+use super::shape::RowShape;
 use crate::{Error, ErrorKind, Result};
 
 pub use super::parts::Part;
