@@ -1299,6 +1299,13 @@ CREATE FUNCTION minhash_sim_at_least(a minhash_bits, b minhash_bits, threshold f
 COMMENT ON FUNCTION minhash_sim_at_least(minhash_bits, minhash_bits, float8) IS
     'minhash_sim(a, b) >= threshold, as an index answers it';
 
+CREATE FUNCTION minhash_plan(rows bigint, similarity float8, recall float8 DEFAULT 0.99,
+        OUT n integer, OUT threshold float8, OUT margin float8, OUT expected_recall float8, OUT chance float8, OUT bytes integer,
+        OUT chunks integer, OUT probes float8, OUT scans boolean) RETURNS SETOF record
+    IMMUTABLE STRICT PARALLEL SAFE ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_plan_wrapper';
+COMMENT ON FUNCTION minhash_plan(bigint, float8, float8) IS
+    'how many sampled bits to keep: for each number the estimate to search for, what that finds, and what it costs an index of so many rows';
+
 CREATE OPERATOR CLASS sigfile_minhash_bits_ops DEFAULT FOR TYPE minhash_bits USING sigfile AS
     OPERATOR 2 % (minhash_bits, minhash_query),
     OPERATOR 3 =,

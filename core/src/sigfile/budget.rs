@@ -62,7 +62,7 @@ pub struct SearchPlan {
 }
 
 /// n over k, in float8.
-fn choose(n: u32, k: u32) -> f64 {
+pub(super) fn choose(n: u32, k: u32) -> f64 {
     (0..k)
         .map(|i| f64::from(n - i) / f64::from(i + 1))
         .product()

@@ -55,6 +55,14 @@ impl Frequencies {
         }
     }
 
+    /// Those of bits that are as fair coins.
+    pub fn of_coins(bits: u32) -> Self {
+        Frequencies {
+            rows: 2,
+            set: vec![1; bits as usize],
+        }
+    }
+
     /// Bits beyond those of the shape do not count.
     pub fn add(&mut self, words: &[u64]) {
         self.rows += 1;

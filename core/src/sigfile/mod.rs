@@ -28,7 +28,7 @@ pub mod query;
 pub mod rows;
 pub mod search;
 pub mod segment;
-mod shape;
+pub mod shape;
 pub mod words;
 pub mod write;
 

@@ -179,6 +179,10 @@ impl Arguments {
         f64::from_bits(self.given(i).value() as u64)
     }
 
+    pub fn int8(self, i: usize) -> i64 {
+        self.given(i).value() as i64
+    }
+
     /// The least similarity of records that are duplicates.
     ///
     /// Errors: outside [0,1].

@@ -1,5 +1,7 @@
 //! What an index compares, as a number that all its rows share.
 
+pub mod plan;
+
 use std::fmt;
 
 use crate::filter::{Shape, VERSION};

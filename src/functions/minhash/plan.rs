@@ -1,0 +1,40 @@
+//! `minhash_plan`: how many sampled bits to keep.
+
+use bloom_ident_core::sigfile::shape::plan::{plan, NUMBERS};
+use bloom_ident_core::sketch::HEADER;
+use pgrx::{pg_sys, IntoDatum};
+
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::ResultRows;
+use crate::pg::values::varlena::NewValue;
+
+/// Bytes in front of a short value, in a row of a table.
+const SHORT: usize = 1;
+
+/// `(rows bigint, similarity float8, recall float8)`
+#[entry]
+fn minhash_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments, and STRICT.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let (table, similarity, recall) = (arguments.int8(0), arguments.float8(1), arguments.float8(2));
+    // SAFETY: the SQL function is declared to return a set of rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    for n in NUMBERS {
+        let plan = plan(table, similarity, recall, n).or_raise();
+        let bytes = SHORT + HEADER + usize::from(n).div_ceil(8);
+        rows.put([
+            i32::from(n).into_datum(),
+            plan.threshold.into_datum(),
+            plan.margin.into_datum(),
+            plan.recall.into_datum(),
+            plan.chance.into_datum(),
+            (bytes as i32).into_datum(),
+            (plan.chunks as i32).into_datum(),
+            plan.probes.into_datum(),
+            plan.scans.into_datum(),
+        ]);
+    }
+    NewValue(pg_sys::Datum::null())
+}
