@@ -52,4 +52,19 @@ row "count(length(name))" "$length" "$scan"
 row "count(bloom_signature(name))" "$sign" "$scan"
 awk -v a="$sign" -v b="$length" 'BEGIN { printf "a signature costs %.2f us a row above length(name)\n", (a - b) / 1000 }'
 sql -c "SELECT 'a signature takes ' || max(pg_column_size(sig)) || ' bytes in the table' FROM signatures"
+
+echo 'sketches of 200,000 sets of 20 words'
+sql -c "
+    CREATE TABLE message AS SELECT ARRAY(SELECT 'word' || (hashint8(i * 20 + j) & 65535) FROM generate_series(1, 20) AS j) AS tokens
+        FROM generate_series(1, 200000) AS i" -c 'VACUUM ANALYZE message' -c "
+    CREATE TABLE sketch AS SELECT minhash_bits(tokens, 192) AS bits, minhash(tokens, 128) AS minima FROM message" -c 'VACUUM ANALYZE sketch'
+count=$(median 'SELECT count(cardinality(tokens)) FROM message')
+minima=$(median 'SELECT count(minhash(tokens, 128)) FROM message')
+for what in 'count(cardinality(tokens))' 'count(minhash(tokens, 128))' 'count(minhash_bits(tokens, 128))' 'count(minhash_bits(tokens, 192))'; do
+    row "$what" "$(median "SELECT $what FROM message")" "$count"
+done
+for what in "minhash_sim(bits, minhash_bits('{a}', 192)) > 0.8" "minhash_sim(minima, minhash('{a}', 128)) > 0.8"; do
+    row "count(*) WHERE $what" "$(median "SELECT count(*) FROM sketch WHERE $what")" "$count"
+done
+awk -v ms="$minima" 'BEGIN { printf "minhash(tokens, 128) signs %.0f sets a second\n", 200000 / ms * 1000 }'
 dropdb bench

@@ -32,7 +32,7 @@ CREATE TYPE bloom (
     ALIGNMENT = int4,
     STORAGE = extended
 );
-COMMENT ON TYPE bloom IS 'Bloom-filter signature; bloom(k,p,q) fixes segments, bits of a segment and n-gram length';
+COMMENT ON TYPE bloom IS 'Bloom-filter signature; bloom(k,p,q) fixes segments, bits of a segment and n-gram length, which is 0 for tokens';
 
 CREATE DOMAIN bloom_score AS float8;
 COMMENT ON DOMAIN bloom_score IS 'similarity of two signatures or sketches, from 0 to 1; estimates from minhash_bits go down to -1';
@@ -210,6 +210,45 @@ CREATE FUNCTION ident_luhn(number text) RETURNS boolean
 COMMENT ON FUNCTION ident_luhn(text) IS
     'whether the digits of a card or identity number pass the Luhn test';
 
+-- Tokens -------------------------------------------------------------------------------------
+
+CREATE FUNCTION ident_tokens(text text) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_tokens_of_text_wrapper';
+COMMENT ON FUNCTION ident_tokens(text) IS
+    'tokens of a text: split at white space, without punctuation, in lower case; numbers keep sign and point';
+CREATE FUNCTION ident_tokens(value jsonb, singular boolean DEFAULT true) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_tokens_of_json_wrapper';
+COMMENT ON FUNCTION ident_tokens(jsonb, boolean) IS
+    'tokens of a JSON value: key_value, with keys in the singular';
+CREATE FUNCTION ident_words(text text, uax29 boolean DEFAULT false) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_words_wrapper';
+COMMENT ON FUNCTION ident_words(text, boolean) IS
+    'words of a text: runs of letters and digits, or words by Unicode''s UAX 29, in lower case';
+CREATE FUNCTION ident_shingles(tokens text[], w integer) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_shingles_wrapper';
+COMMENT ON FUNCTION ident_shingles(text[], integer) IS
+    'every w words that follow each other as one token; fewer are one token';
+CREATE FUNCTION ident_sequence(steps text[]) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_sequence_wrapper';
+COMMENT ON FUNCTION ident_sequence(text[]) IS
+    'steps with their places: step1_a, step2_b';
+CREATE FUNCTION ident_windows(steps text[], w integer) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_windows_wrapper';
+COMMENT ON FUNCTION ident_windows(text[], integer) IS
+    'every w steps that follow each other as one token: a>b>c; fewer are one token';
+CREATE FUNCTION ident_multiset(tokens text[]) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_multiset_wrapper';
+COMMENT ON FUNCTION ident_multiset(text[]) IS
+    'tokens with the numbers of their occurrences: milk#1, milk#2';
+CREATE FUNCTION ident_token_sim(a text[], b text[]) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_token_sim_wrapper';
+COMMENT ON FUNCTION ident_token_sim(text[], text[]) IS
+    'exact Jaccard similarity of two sets of tokens';
+CREATE FUNCTION ident_token_containment(a text[], b text[]) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_token_containment_wrapper';
+COMMENT ON FUNCTION ident_token_containment(text[], text[]) IS
+    'share of the tokens of a that are in b';
+
 -- Planning -----------------------------------------------------------------------------------
 
 CREATE FUNCTION bloom_plan(
@@ -217,7 +256,7 @@ CREATE FUNCTION bloom_plan(
     OUT p integer, OUT m integer, OUT n integer, OUT actual_fpr float8, OUT pattern_floor float8)
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_plan_wrapper';
 COMMENT ON FUNCTION bloom_plan(integer, integer, float8) IS
-    'shape of a signature for texts of max_chars symbols and a false-positive rate';
+    'shape of a signature for texts of max_chars symbols, or as many tokens with n-gram length 0, and a false-positive rate';
 CREATE FUNCTION bloom_collision_rate(model text, p integer, n integer, k integer) RETURNS float8
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_collision_rate_wrapper';
 COMMENT ON FUNCTION bloom_collision_rate(text, integer, integer, integer) IS
@@ -252,6 +291,11 @@ CREATE FUNCTION bloom_signature_of_fields(
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_shaped_wrapper';
 COMMENT ON FUNCTION bloom_signature_of_fields(integer, integer, float8, VARIADIC text[]) IS
     'signature of a record, of the given shape';
+CREATE FUNCTION bloom_signature_of_tokens(
+    tokens text[], max_tokens integer DEFAULT 32, fpr float8 DEFAULT 0.01) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_tokens_wrapper';
+COMMENT ON FUNCTION bloom_signature_of_tokens(text[], integer, float8) IS
+    'signature of a set of tokens, each hashed as it is; NULLs are skipped';
 CREATE FUNCTION bloom_add(signature bloom, text text, by_word boolean DEFAULT false) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_add_wrapper';
 COMMENT ON FUNCTION bloom_add(bloom, text, boolean) IS
@@ -261,6 +305,14 @@ CREATE FUNCTION bloom_contains(
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_contains_wrapper';
 COMMENT ON FUNCTION bloom_contains(bloom, text, boolean) IS
     'whether a signature may hold every n-gram of a text; false is certain';
+CREATE FUNCTION bloom_add(signature bloom, tokens text[]) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_add_tokens_wrapper';
+COMMENT ON FUNCTION bloom_add(bloom, text[]) IS
+    'a signature of tokens with more of them added';
+CREATE FUNCTION bloom_contains(signature bloom, tokens text[]) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_contains_tokens_wrapper';
+COMMENT ON FUNCTION bloom_contains(bloom, text[]) IS
+    'whether a signature of tokens may hold all of these; false is certain';
 CREATE FUNCTION bloom_bits(signature bloom) RETURNS integer
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_bits_wrapper';
 COMMENT ON FUNCTION bloom_bits(bloom) IS
@@ -272,7 +324,7 @@ COMMENT ON FUNCTION bloom_fill(bloom) IS
 CREATE FUNCTION bloom_ngram_count(signature bloom) RETURNS float8
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_ngram_count_wrapper';
 COMMENT ON FUNCTION bloom_ngram_count(bloom) IS
-    'estimated number of distinct n-grams';
+    'estimated number of distinct n-grams or tokens';
 CREATE FUNCTION bloom_fpr(signature bloom) RETURNS float8
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_fpr_wrapper';
 COMMENT ON FUNCTION bloom_fpr(bloom) IS
@@ -388,6 +440,119 @@ CREATE AGGREGATE bloom_union(bloom) (
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_union(bloom) IS 'union of signatures: bits of any';
+
+-- Counting filters ---------------------------------------------------------------------------
+
+CREATE TYPE counting_bloom;
+
+CREATE FUNCTION counting_bloom_in(cstring, oid, integer) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_in_wrapper';
+CREATE FUNCTION counting_bloom_out(counting_bloom) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_out_wrapper';
+CREATE FUNCTION counting_bloom_recv(internal, oid, integer) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_recv_wrapper';
+CREATE FUNCTION counting_bloom_send(counting_bloom) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_send_wrapper';
+CREATE FUNCTION counting_bloom_typmod_in(cstring[]) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_typmod_in_wrapper';
+
+CREATE TYPE counting_bloom (
+    INPUT = counting_bloom_in,
+    OUTPUT = counting_bloom_out,
+    RECEIVE = counting_bloom_recv,
+    SEND = counting_bloom_send,
+    TYPMOD_IN = counting_bloom_typmod_in,
+    TYPMOD_OUT = bloom_typmod_out,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE counting_bloom IS 'Bloom filter with counters, from which texts can be removed; counting_bloom(k,p,q) fixes the shape';
+COMMENT ON FUNCTION counting_bloom_in(cstring, oid, integer) IS 'input of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_out(counting_bloom) IS 'output of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_recv(internal, oid, integer) IS 'binary input of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_send(counting_bloom) IS 'binary output of type counting_bloom';
+COMMENT ON FUNCTION counting_bloom_typmod_in(cstring[]) IS 'reads a type modifier of counting_bloom';
+
+CREATE FUNCTION counting_bloom_apply_typmod(counting_bloom, integer, boolean) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_apply_typmod_wrapper';
+COMMENT ON FUNCTION counting_bloom_apply_typmod(counting_bloom, integer, boolean) IS
+    'enforces a type modifier of counting_bloom';
+CREATE FUNCTION counting_bloom_to_bloom(counting_bloom) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_bloom_to_bloom_wrapper';
+COMMENT ON FUNCTION counting_bloom_to_bloom(counting_bloom) IS
+    'the signature of what is in a counting filter';
+CREATE FUNCTION bytea_to_counting_bloom(bytea) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bytea_to_counting_bloom_wrapper';
+COMMENT ON FUNCTION bytea_to_counting_bloom(bytea) IS
+    'a counting filter from its binary form';
+CREATE CAST (counting_bloom AS counting_bloom) WITH FUNCTION counting_bloom_apply_typmod(counting_bloom, integer, boolean) AS IMPLICIT;
+COMMENT ON CAST (counting_bloom AS counting_bloom) IS 'checks that the counting filter has the shape of the type modifier';
+CREATE CAST (counting_bloom AS bloom) WITH FUNCTION counting_bloom_to_bloom(counting_bloom);
+COMMENT ON CAST (counting_bloom AS bloom) IS 'the signature of what is in the counting filter';
+CREATE CAST (counting_bloom AS bytea) WITH FUNCTION counting_bloom_send(counting_bloom);
+COMMENT ON CAST (counting_bloom AS bytea) IS 'the stored bytes of the counting filter, as its binary output has them';
+CREATE CAST (bytea AS counting_bloom) WITH FUNCTION bytea_to_counting_bloom(bytea);
+COMMENT ON CAST (bytea AS counting_bloom) IS 'a counting filter of these stored bytes, which are checked';
+
+CREATE FUNCTION counting_signature(
+    text text, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
+    by_word boolean DEFAULT false) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_signature_wrapper';
+COMMENT ON FUNCTION counting_signature(text, integer, integer, float8, boolean) IS
+    'counting filter of a text, after normalising it';
+CREATE FUNCTION counting_add(
+    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_add_wrapper';
+COMMENT ON FUNCTION counting_add(counting_bloom, text, boolean) IS
+    'a counting filter with the n-grams of a text added';
+CREATE FUNCTION counting_remove(
+    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_remove_wrapper';
+COMMENT ON FUNCTION counting_remove(counting_bloom, text, boolean) IS
+    'a counting filter with a text removed that was added; an error if it cannot have been';
+CREATE FUNCTION counting_contains(
+    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_contains_wrapper';
+COMMENT ON FUNCTION counting_contains(counting_bloom, text, boolean) IS
+    'whether a counting filter may hold every n-gram of a text; false is certain';
+CREATE FUNCTION counting_signature_of_tokens(
+    tokens text[], max_tokens integer DEFAULT 32, fpr float8 DEFAULT 0.01) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_signature_of_tokens_wrapper';
+COMMENT ON FUNCTION counting_signature_of_tokens(text[], integer, float8) IS
+    'counting filter of a set of tokens, each hashed as it is; NULLs are skipped';
+CREATE FUNCTION counting_add(filter counting_bloom, tokens text[]) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_add_tokens_wrapper';
+COMMENT ON FUNCTION counting_add(counting_bloom, text[]) IS
+    'a counting filter of tokens with each of these added once';
+CREATE FUNCTION counting_remove(filter counting_bloom, tokens text[]) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_remove_tokens_wrapper';
+COMMENT ON FUNCTION counting_remove(counting_bloom, text[]) IS
+    'a counting filter of tokens with each of these removed once; an error if they cannot have been added';
+CREATE FUNCTION counting_contains(filter counting_bloom, tokens text[]) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_contains_tokens_wrapper';
+COMMENT ON FUNCTION counting_contains(counting_bloom, text[]) IS
+    'whether a counting filter of tokens may hold all of these; false is certain';
+CREATE FUNCTION counting_full(filter counting_bloom) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_full_wrapper';
+COMMENT ON FUNCTION counting_full(counting_bloom) IS
+    'number of counters at their maximum, which stay there';
+CREATE FUNCTION counting_merge(a counting_bloom, b counting_bloom) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_merge_wrapper';
+COMMENT ON FUNCTION counting_merge(counting_bloom, counting_bloom) IS
+    'what is in either of two counting filters: the sums of their counters';
+CREATE FUNCTION counting_merge_step(counting_bloom, counting_bloom) RETURNS counting_bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'counting_merge_step_wrapper';
+COMMENT ON FUNCTION counting_merge_step(counting_bloom, counting_bloom) IS
+    'state of the aggregate counting_merge(counting_bloom)';
+
+CREATE AGGREGATE counting_merge(counting_bloom) (
+    SFUNC = counting_merge_step,
+    STYPE = counting_bloom,
+    COMBINEFUNC = counting_merge_step,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_merge(counting_bloom) IS 'what is in any of the counting filters: the sums of their counters';
 
 -- Queries: a signature and its threshold -----------------------------------------------------
 

@@ -9,13 +9,19 @@ ask() { psql -XAtq -v ON_ERROR_STOP=1 -d "$1" -c "$2"; }
 # What must be the same: shapes, bits, types, indexes, constraints, and that they still work.
 state() {
     ask "$1" "SELECT id, name, sig, name_sig, profile, weights FROM person ORDER BY id"
+    ask "$1" "SELECT * FROM counted ORDER BY id"
+    ask "$1" "SELECT id, counting_remove(filter, 'name ' || id)::bloom = bloom_signature(''), counting_remove(tokens, ARRAY['name', id::text])::bloom = bloom_signature_of_tokens('{}') FROM counted WHERE filter IS NOT NULL ORDER BY id"
+    ask "$1" "INSERT INTO counted (id, filter) VALUES (0, counting_signature('name', 2))" 2>&1 | head -n 1
     ask "$1" "SELECT id, minima, bits, query, bits % query FROM message ORDER BY id"
     ask "$1" "SELECT id FROM message WHERE bits = minhash_bits('{word,2}', 192) AND minhash_sim(bits, minhash_bits('{word,2}', 192)) >= 1"
     ask "$1" "INSERT INTO message (id, minima) VALUES (0, minhash('{word}', 65))" 2>&1 | head -n 1
-    ask "$1" "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'message'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum"
+    ask "$1" "SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('person'::regclass, 'counted'::regclass, 'message'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum"
     ask "$1" "SELECT indexdef FROM pg_indexes WHERE tablename IN ('person', 'message') ORDER BY indexdef"
     ask "$1" "SELECT * FROM near ORDER BY 1, 2"
     ask "$1" "SELECT bloom_bits(bloom_union(sig)) FROM person"
+    ask "$1" "SELECT id, sig, format_type(atttypid, atttypmod) FROM basket, pg_attribute WHERE attrelid = 'basket'::regclass AND attname = 'sig' ORDER BY id"
+    ask "$1" "SELECT id FROM basket WHERE sig % bloom_query(bloom_signature_of_tokens('{a,b,7}'), 0.9)"
+    ask "$1" "INSERT INTO basket (id, tokens) VALUES (0, '{a,b,7}')" 2>&1 | head -n 1
     ask "$1" "INSERT INTO person (id, sig) VALUES (0, bloom_signature('name 7'))" 2>&1 | head -n 1
     ask "$1" "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'guarded'::regclass ORDER BY tgname"
     ask "$1" "INSERT INTO guarded VALUES (4, bloom_signature('Erica Mustermann'))" 2>&1
@@ -41,6 +47,12 @@ ask dumped "
     CREATE INDEX ON person USING hash (name_sig);
     CREATE INDEX ON person (bloom_signature(lower(name), ngram => 2));
     CREATE INDEX ON person (id) WHERE bloom_sim(sig, '(7,43,3):$(printf '0%.0s' {1..76})') >= 0;
+    CREATE TABLE basket (id int PRIMARY KEY, tokens text[], sig bloom(7,43,0) GENERATED ALWAYS AS (bloom_signature_of_tokens(tokens)) STORED,
+        EXCLUDE USING sigfile ((bloom_query(sig, 0.9)) WITH %));
+    INSERT INTO basket SELECT i, ARRAY['a', 'b', i::text] FROM generate_series(1, 9) AS i;
+    CREATE TABLE counted (id int PRIMARY KEY, filter counting_bloom(7,43,3), tokens counting_bloom(7,43,0), other counting_bloom DEFAULT counting_signature('default'), CHECK (counting_full(filter) = 0));
+    INSERT INTO counted SELECT i, counting_signature('name ' || i), counting_signature_of_tokens(ARRAY['name', i::text]) FROM generate_series(1, 20) AS i;
+    INSERT INTO counted VALUES (21, NULL, NULL, NULL);
     CREATE TABLE message (
         id int PRIMARY KEY, tokens text[], minima minhash(64,7), bits minhash_bits(192) GENERATED ALWAYS AS (minhash_bits(tokens, 192)) STORED,
         query minhash_query

@@ -17,6 +17,10 @@ for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do
     ask "in_$encoding" 'CREATE EXTENSION bloom_ident'
 done
 
+createdb -T template0 -E UTF8 --locale=C in_UTF8
+ask in_UTF8 'CREATE EXTENSION bloom_ident'
+token_signature=$(ask in_UTF8 "SELECT bloom_signature_of_tokens('{müller}')")
+dropdb in_UTF8
 for encoding in LATIN1 WIN1252; do
     expect "$encoding" mueller_weiss_citroeen "$(ask "in_$encoding" "SELECT ident_normalize('Müller Weiß Citroën', true)")"
     # A stored signature is the same everywhere.
@@ -24,6 +28,17 @@ for encoding in LATIN1 WIN1252; do
         "$(ask "in_$encoding" "SELECT bloom_signature('Müller')")"
     expect "$encoding column" t "$(ask "in_$encoding" "CREATE TABLE p (n text, s bloom GENERATED ALWAYS AS (bloom_signature(n)) STORED);
         INSERT INTO p VALUES (repeat('Jörg ', 1000)); SELECT bloom_contains(s, n) AND s = bloom_signature(repeat('joerg', 1000)) FROM p")"
+    # So are tokens, and their signatures.
+    expect "$encoding tokens" 'müller,straße|müller#1|t' "$(ask "in_$encoding" "SELECT array_to_string(ident_tokens('MÜLLER, Straße!'), ','),
+        (ident_multiset(ident_words('Müller')))[1], (ident_tokens('{\"Ü\": \"Ä\"}'::jsonb))[1] = 'ü_ä'")"
+    expect "$encoding signature of tokens" "$token_signature" "$(ask "in_$encoding" "SELECT bloom_signature_of_tokens('{müller}')")"
+    # So is a counting filter, of texts and of tokens.
+    expect "$encoding counting filter" "$(ask in_SQL_ASCII "SELECT counting_signature('Mueller')")" \
+        "$(ask "in_$encoding" "SELECT counting_signature('Müller')")"
+    expect "$encoding counting filter of tokens" "$(ask in_EUC_JP "SELECT counting_signature_of_tokens('{Å}', 1)")" \
+        "$(ask "in_$encoding" "SELECT counting_remove(counting_signature_of_tokens('{Å,ü}', 1), '{ü}'::text[])")"
+    # So is a sketch of tokens.
+    expect "$encoding sketch" '(32):1d7e8810' "$(ask "in_$encoding" "SELECT minhash_bits('{Müller}', 32)")"
     # A message may quote what was typed.
     expect "$encoding message" 'ERROR:  character "U+00FC" is not in the n-gram alphabet' \
         "$(ask "in_$encoding" "SELECT ident_ngram_index('ü')" | head -n 1)"
@@ -35,9 +50,11 @@ for encoding in LATIN1 EUC_JP; do
         "$(ask "in_$encoding" "SELECT left((ident_date_plausibility('$([[ $encoding == LATIN1 ]] && echo ü || echo あ)', 'DD.MM.YYYY')).detail, 39)")"
 done
 expect EUC_JP tanaka "$(ask in_EUC_JP "SELECT ident_normalize('たなか')")"
+expect 'EUC_JP sketch' '(32):841da05f' "$(ask in_EUC_JP "SELECT minhash_bits('{たなか}', 32)")"
 expect 'SQL_ASCII, ASCII text' mueller "$(ask in_SQL_ASCII "SELECT ident_normalize('Mueller')")"
 expect 'SQL_ASCII, other text' 'ERROR:  cannot normalise non-ASCII text in a database with encoding SQL_ASCII' \
     "$(CLIENT=SQL_ASCII ask in_SQL_ASCII "SELECT ident_normalize('Müller')" | head -n 1)"
+expect 'SQL_ASCII, tokens' 'a#1,b#1|1' "$(ask in_SQL_ASCII "SELECT array_to_string(ident_multiset(ident_words('A b')), ','), ident_token_sim('{a}', '{a}')")"
 
 # Keys that are named in messages, and titles of reports, which need not be known characters.
 for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do

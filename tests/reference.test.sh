@@ -48,13 +48,13 @@ missing=$(while read -r signature; do
 done <<<"$signatures")
 [[ -z $missing ]] || die "docs/reference.md does not have:
 $missing"
-# And none that is not there. bloom_guard's and the aggregate's arguments have no names.
-surplus=$(grep -oE '^\| `(bloom_|ident_|minhash)[a-z_]*\([^`]*\)`' "$reference" | sed 's/^| `//; s/`$//' |
-    grep -vE '^bloom_(guard|union)\(|^minhash_union\(minhash\)' | grep -vxF "$signatures" || true)
+# And none that is not there. bloom_guard's and the aggregates' arguments have no names.
+surplus=$(grep -oE '^\| `(bloom_|counting_|ident_|minhash)[a-z_]*\([^`]*\)`' "$reference" | sed 's/^| `//; s/`$//' |
+    grep -vE '^bloom_(guard|union)\(|^counting_merge\(counting_bloom\)|^minhash_union\(minhash\)' | grep -vxF "$signatures" || true)
 [[ -z $surplus ]] || die "docs/reference.md has what is not there:
 $surplus"
 
-unknown=$(grep -ohE '\b(bloom|ident|minhash)_[a-z_]+\(' "$ROOT/README.md" "$ROOT"/docs/*.md | sort -u | sed 's/($//' |
+unknown=$(grep -ohE '\b(bloom|counting|ident|minhash)_[a-z_]+\(' "$ROOT/README.md" "$ROOT"/docs/*.md | sort -u | sed 's/($//' |
     grep -vxF "$names" || true)
 [[ -z $unknown ]] || die "the documents call functions that are not there: $unknown"
 dropdb reference

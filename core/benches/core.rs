@@ -2,11 +2,14 @@
 
 use std::hint::black_box;
 
+use bitvec::view::BitView;
 use bloom_ident_core::bits::kernels;
-use bloom_ident_core::filter::{plan, Builder, Shape, View};
+use bloom_ident_core::counting::{counters, CountingBuilder};
+use bloom_ident_core::filter::{plan, plan_tokens, Builder, Shape, View};
 use bloom_ident_core::similarity::PackedSignatures;
 use bloom_ident_core::sketch::{self, Signer, SketchShape};
 use bloom_ident_core::text;
+use bloom_ident_core::tokens::for_each_word;
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 
 /// Twenty characters, as names come.
@@ -40,11 +43,52 @@ fn texts(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("signature", name), |b| {
             b.iter(|| {
                 let mut builder = Builder::new(shape, black_box(&mut bytes));
-                builder.add_text(black_box(text), false, || ());
+                builder.add_text(black_box(text), false, || ()).unwrap();
                 builder.finish().popcount()
             });
         });
     }
+    group.finish();
+}
+
+/// A message of twenty words: its tokens, and the signature of these.
+fn tokens(c: &mut Criterion) {
+    let mut group = c.benchmark_group("tokens");
+    let text = "Let's take over the world: free entry in two weekly draws to win a prize, just text the word now!";
+    let mut words = vec![];
+    for_each_word(
+        text,
+        || (),
+        |word| {
+            words.push(word.to_owned());
+            Ok(())
+        },
+    )
+    .unwrap();
+    words.truncate(20);
+    assert_eq!(words.len(), 20);
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("words", |b| {
+        b.iter(|| {
+            let mut n = 0;
+            let count = |word: &str| {
+                n += black_box(word).len();
+                Ok(())
+            };
+            for_each_word(black_box(text), || (), count).unwrap();
+            n
+        });
+    });
+    let shape = plan_tokens(32, 0.01).unwrap().shape;
+    let mut bytes = vec![0; Builder::size(shape)];
+    group.bench_function("signature", |b| {
+        b.iter(|| {
+            let mut builder = Builder::new(shape, black_box(&mut bytes));
+            let add = |word: &String| builder.add_token(black_box(word)).unwrap();
+            words.iter().for_each(add);
+            builder.finish().popcount()
+        });
+    });
     group.finish();
 }
 
@@ -66,7 +110,7 @@ fn pairs(c: &mut Criterion) {
     let build = |text| {
         let mut bytes = vec![0; Builder::size(shape)];
         let mut builder = Builder::new(shape, &mut bytes);
-        builder.add_text(text, false, || ());
+        builder.add_text(text, false, || ()).unwrap();
         builder.finish();
         bytes
     };
@@ -114,6 +158,112 @@ fn scans(c: &mut Criterion) {
     group.finish();
 }
 
+/// The counters of a counting filter by bitvec, to compare with those by hand.
+mod by_bitvec {
+    use bitvec::prelude::*;
+
+    pub fn increment(counters: &mut BitSlice<u8, Lsb0>, at: u32) {
+        let counter = &mut counters[4 * at as usize..][..4];
+        let value: u8 = counter.load_le();
+        if value < 15 {
+            counter.store_le(value + 1);
+        }
+    }
+
+    pub fn decrement(counters: &mut BitSlice<u8, Lsb0>, at: u32) -> bool {
+        let counter = &mut counters[4 * at as usize..][..4];
+        let value: u8 = counter.load_le();
+        if (1..15).contains(&value) {
+            counter.store_le(value - 1);
+        }
+        value > 0
+    }
+
+    pub fn merge(to: &mut BitSlice<u8, Lsb0>, from: &BitSlice<u8, Lsb0>) {
+        for (to, from) in to.chunks_exact_mut(4).zip(from.chunks_exact(4)) {
+            let sum = to.load_le::<u8>() + from.load_le::<u8>();
+            to.store_le(sum.min(15));
+        }
+    }
+
+    pub fn full(counters: &BitSlice<u8, Lsb0>) -> usize {
+        counters
+            .chunks_exact(4)
+            .filter(|counter| counter.all())
+            .count()
+    }
+
+    pub fn to_bits(counters: &BitSlice<u8, Lsb0>, bits: &mut BitSlice<u8, Lsb0>) {
+        for (at, counter) in counters.chunks_exact(4).enumerate() {
+            bits.set(at, counter.any());
+        }
+    }
+}
+
+fn counting(c: &mut Criterion) {
+    let mut group = c.benchmark_group("counting");
+    let shape = Shape::new(7, 43, 3).unwrap();
+    let mut filter = vec![0; CountingBuilder::size(shape)];
+    CountingBuilder::new(shape, &mut filter).finish();
+    group.bench_function("add and remove a text/301", |b| {
+        b.iter(|| {
+            let mut builder = CountingBuilder::in_place(black_box(&mut filter)).unwrap();
+            builder.add_text(black_box(ASCII), false, || ()).unwrap();
+            builder.remove_text(black_box(ASCII), false, || ()).unwrap();
+        });
+    });
+    // as many counters as a list of a thousand n-grams has, and the positions of twenty of these
+    const COUNTERS: u32 = 9_592;
+    let random = random_bytes(2 * 7 * 20, 5);
+    let at = |pair: &[u8]| u32::from(u16::from_le_bytes([pair[0], pair[1]])) % COUNTERS;
+    let positions: Vec<u32> = random.chunks_exact(2).map(at).collect();
+    let mut one = random_bytes(COUNTERS as usize / 2, 6);
+    let other = random_bytes(COUNTERS as usize / 2, 7);
+    let mut bits = vec![0; COUNTERS as usize / 8];
+    group.bench_function("count up and down/by hand", |b| {
+        b.iter(|| {
+            positions
+                .iter()
+                .for_each(|&at| counters::increment(black_box(&mut one), at));
+            positions
+                .iter()
+                .all(|&at| counters::decrement(black_box(&mut one), at))
+        });
+    });
+    group.bench_function("count up and down/bitvec", |b| {
+        let one = one.view_bits_mut();
+        b.iter(|| {
+            positions
+                .iter()
+                .for_each(|&at| by_bitvec::increment(black_box(&mut *one), at));
+            positions
+                .iter()
+                .all(|&at| by_bitvec::decrement(black_box(&mut *one), at))
+        });
+    });
+    group.bench_function("merge/by hand", |b| {
+        b.iter(|| counters::merge(black_box(&mut one), black_box(&other)));
+    });
+    group.bench_function("merge/bitvec", |b| {
+        let (one, other) = (one.view_bits_mut(), other.view_bits());
+        b.iter(|| by_bitvec::merge(black_box(&mut *one), black_box(other)));
+    });
+    group.bench_function("full/by hand", |b| {
+        b.iter(|| counters::full(black_box(&other)));
+    });
+    group.bench_function("full/bitvec", |b| {
+        b.iter(|| by_bitvec::full(black_box(other.view_bits())));
+    });
+    group.bench_function("to bits/by hand", |b| {
+        b.iter(|| counters::to_bits(black_box(&other), black_box(&mut bits)));
+    });
+    group.bench_function("to bits/bitvec", |b| {
+        let bits = bits.view_bits_mut();
+        b.iter(|| by_bitvec::to_bits(black_box(other.view_bits()), black_box(&mut *bits)));
+    });
+    group.finish();
+}
+
 /// A message of twenty words, signed by 128 minima.
 fn messages(c: &mut Criterion) {
     let words: Vec<String> = random_bytes(20, 4)
@@ -141,6 +291,6 @@ fn messages(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().warm_up_time(std::time::Duration::from_millis(500)).measurement_time(std::time::Duration::from_secs(2)).without_plots();
-    targets = texts, pairs, scans, messages
+    targets = texts, tokens, pairs, counting, scans, messages
 }
 criterion_main!(benches);

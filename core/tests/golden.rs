@@ -1,10 +1,14 @@
 //! Every value of golden.json, which an independent program computes: tests/data/golden.py.
 
+mod json_tokens;
+
 use std::process::Command;
 
-use bloom_ident_core::filter::{self, rates, Builder, Shape, View};
+use bloom_ident_core::filter::{self, contains_token, rates, Builder, Shape, View};
 use bloom_ident_core::similarity::{profile, Popcounts, Weights};
+use bloom_ident_core::tokens::{self, Overlap};
 use bloom_ident_core::{ngram, text};
+use json_tokens::json_tokens;
 use serde_json::Value;
 
 #[path = "golden/sketches.rs"]
@@ -42,7 +46,7 @@ fn shape(v: &Value) -> Shape {
 fn signature(shape: Shape, text: &str, by_word: bool) -> Vec<u8> {
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
-    builder.add_text(text, by_word, || ());
+    builder.add_text(text, by_word, || ()).unwrap();
     builder.finish();
     bytes
 }
@@ -57,6 +61,7 @@ fn all_sections_are_tested() {
     let all: Value = serde_json::from_str(include_str!("../../tests/data/golden.json")).unwrap();
     let this = concat!(
         include_str!("golden.rs"),
+        include_str!("golden_counting.rs"),
         include_str!("golden/sketches.rs")
     );
     for key in all.as_object().unwrap().keys() {
@@ -134,6 +139,74 @@ fn signatures() {
         let bytes = signature(shape(&v), s(&v, "s"), false);
         let positions: Vec<u32> = View::untrusted(&bytes).unwrap().positions().collect();
         assert_eq!(Value::from(positions), v["bits"], "{v}");
+    }
+}
+
+fn strings(v: &Value) -> Vec<String> {
+    let elements = v.as_array().unwrap().iter();
+    elements.map(|e| e.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn token_hashes() {
+    for v in golden("token_hash") {
+        let hash = tokens::token_hash(s(&v, "token").as_bytes());
+        assert_eq!(hash, v["hash"].as_u64().unwrap(), "{v}");
+    }
+}
+
+#[test]
+fn token_signatures() {
+    for v in golden("token_signature") {
+        let shape = Shape::new(n(&v, "k"), n(&v, "p"), 0).unwrap();
+        let plan = filter::plan_tokens(n(&v, "max_tokens"), f(&v, "fpr")).unwrap();
+        assert_eq!(plan.shape, shape, "{v}");
+        let tokens = strings(&v["tokens"]);
+        let mut bytes = vec![0; Builder::size(shape)];
+        let mut builder = Builder::new(shape, &mut bytes);
+        tokens.iter().for_each(|t| builder.add_token(t).unwrap());
+        builder.finish();
+        let view = View::untrusted(&bytes).unwrap();
+        let positions: Vec<u32> = view.positions().collect();
+        assert_eq!(Value::from(positions), v["bits"], "{v}");
+        assert!(tokens.iter().all(|t| contains_token(&view, t).unwrap()));
+    }
+}
+
+fn list(of: &[String]) -> Vec<&[u8]> {
+    of.iter().map(String::as_bytes).collect()
+}
+
+#[test]
+fn token_sims() {
+    for v in golden("token_sims") {
+        let (a, b) = (strings(&v["a"]), strings(&v["b"]));
+        let overlap = Overlap::of(&mut list(&a), &mut list(&b), || ());
+        let overlap = overlap.unwrap();
+        assert_eq!(overlap.jaccard(), f(&v, "jaccard"), "{v}");
+        assert_eq!(overlap.containment(), f(&v, "containment"), "{v}");
+    }
+}
+
+#[test]
+fn tokens_of_texts_and_json() {
+    for v in golden("tokens") {
+        let mut found = vec![];
+        let keep = |token: &str| {
+            found.push(token.to_owned());
+            Ok(())
+        };
+        tokens::for_each_token(s(&v, "s"), || (), keep).unwrap();
+        assert_eq!(found, strings(&v["tokens"]), "{v}");
+    }
+    for v in golden("json_tokens") {
+        let mut found = json_tokens(&v["json"], true);
+        found.sort();
+        assert_eq!(found, strings(&v["tokens"]), "{v}");
+    }
+    for v in golden("singular") {
+        let (stem, ending) = tokens::singular(s(&v, "key"));
+        assert_eq!(format!("{stem}{ending}"), s(&v, "singular"));
     }
 }
 
@@ -219,7 +292,11 @@ fn profiles() {
 #[test]
 fn plan() {
     for v in golden("plan") {
-        let plan = filter::plan(n(&v, "max_chars"), n(&v, "q"), f(&v, "fpr")).unwrap();
+        let plan = match n(&v, "q") {
+            0 => filter::plan_tokens(n(&v, "max_chars"), f(&v, "fpr")),
+            ngram => filter::plan(n(&v, "max_chars"), ngram, f(&v, "fpr")),
+        };
+        let plan = plan.unwrap();
         assert_eq!(plan.shape, shape(&v));
         assert_eq!(i64::from(plan.n), n(&v, "n"));
         assert_eq!(i64::from(plan.shape.m()), n(&v, "m"));
@@ -301,4 +378,10 @@ fn bytes_of_a_signature() {
         text,
         "(7,43,3):000008051500c003020440010500208208a10020040400085282010241010108800082008404"
     );
+    let shape = Shape::new(2, 5, 0).unwrap();
+    let mut bytes = vec![0; Builder::size(shape)];
+    let mut builder = Builder::new(shape, &mut bytes);
+    builder.add_token("a").unwrap();
+    builder.finish();
+    assert_eq!(bytes, [1, 2, 5, 0, 0, 1, 1, 0, 2, 0, 0, 0, 0x10, 0x01]);
 }

@@ -1,6 +1,6 @@
 //! That the lowest bits of minima are as good as thrown coins. Tokens are numbers, so that there are enough; every run has the same.
 
-use bloom_ident_core::sketch::{self, Signer, SketchKind, SketchShape};
+use bloom_ident_core::sketch::{self, Signer, SketchKind, SketchShape, HEADER};
 use bloom_ident_core::tokens::token_hash;
 
 /// The hashes of tokens that are numbered from 0, and the sketches' bits as words: the tests that count need many.
@@ -26,17 +26,26 @@ impl Numbered {
     }
 
     fn minima(&mut self, hashes: &[u64]) -> &[u32] {
+        self.sign(hashes);
+        self.signer.minima().1
+    }
+
+    fn sign(&mut self, hashes: &[u64]) {
         self.signer.clear();
         hashes.iter().for_each(|&hash| self.signer.add_hash(hash));
-        self.signer.minima().1
     }
 
     /// Bit i is whether the lowest bits of the minima i differ.
     fn differ(&mut self, a: &[u64], b: &[u64]) -> [u64; 4] {
         let mut differ = [0; 4];
         for set in [a, b] {
-            for (i, minimum) in self.minima(set).iter().enumerate() {
-                differ[i / 64] ^= u64::from(minimum & 1) << (i % 64);
+            self.sign(set);
+            let mut bytes = [0; HEADER + 32];
+            let end = HEADER + usize::from(self.signer.shape().n()).div_ceil(8);
+            sketch::write_bits(&mut self.signer, &mut bytes[..end]);
+            let words = bytes[HEADER..].as_chunks().0;
+            for i in 0..4 {
+                differ[i] ^= u64::from_le_bytes(words[i]);
             }
         }
         differ

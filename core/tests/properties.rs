@@ -76,7 +76,7 @@ proptest! {
     fn by_word_is_each_word_by_itself(words in prop::collection::vec("[a-zäöü'’0-9]{1,8}", 0..5), shape in shapes()) {
         let mut together = vec![0; Builder::size(shape)];
         let mut builder = Builder::new(shape, &mut together);
-        builder.add_text(&words.join(", "), true, || ());
+        builder.add_text(&words.join(", "), true, || ()).unwrap();
         builder.finish();
         let apart = words.iter().fold(build(shape, ""), |union, w| or(&union, &build(shape, w)));
         prop_assert_eq!(together, apart);
@@ -117,11 +117,11 @@ proptest! {
     fn what_was_added_is_contained(a in texts(), b in texts(), by_word: bool, shape in shapes()) {
         let mut bytes = build(shape, &a);
         let mut builder = Builder::in_place(&mut bytes).unwrap();
-        builder.add_text(&b, by_word, || ());
+        builder.add_text(&b, by_word, || ()).unwrap();
         let view = builder.finish();
-        prop_assert!(contains_text(&view, &a, false, || ()));
-        prop_assert!(contains_text(&view, &b, by_word, || ()));
-        prop_assert!(contains_text(&view, "", by_word, || ()));
+        prop_assert!(contains_text(&view, &a, false, || ()).unwrap());
+        prop_assert!(contains_text(&view, &b, by_word, || ()).unwrap());
+        prop_assert!(contains_text(&view, "", by_word, || ()).unwrap());
     }
 
     #[test]
@@ -279,7 +279,8 @@ fn the_largest_and_smallest_shapes() {
             "the quick brown fox jumps over the lazy dog 0123456789",
             false,
             || ()
-        ));
+        )
+        .unwrap());
     }
 }
 

@@ -19,7 +19,7 @@ fn signature(k: i64, p: i64, text: &str) -> Vec<u8> {
     let shape = Shape::new(k, p, 3).unwrap();
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
-    builder.add_text(text, false, || ());
+    builder.add_text(text, false, || ()).unwrap();
     builder.finish();
     bytes
 }
@@ -34,7 +34,18 @@ fn signatures() -> Vec<Vec<u8>> {
         (64, 5, "y"),
     ]
     .map(of)
-    .to_vec()
+    .into_iter()
+    .chain([signature_of_token()])
+    .collect()
+}
+
+fn signature_of_token() -> Vec<u8> {
+    let shape = Shape::new(7, 43, 0).unwrap();
+    let mut bytes = vec![0; Builder::size(shape)];
+    let mut builder = Builder::new(shape, &mut bytes);
+    builder.add_token("erika").unwrap();
+    builder.finish();
+    bytes
 }
 
 /// The bytes, and the same with the popcount and the padding that they ought to have: most changes are found out by these.
@@ -62,7 +73,10 @@ fn signature_bytes() {
                 assert_eq!(view.common(&view).ok(), Some(view.popcount()));
                 let mut copy = bytes.clone();
                 let mut builder = Builder::in_place(&mut copy).expect("a signature");
-                builder.add_text("erika", false, || ());
+                match view.shape().family() {
+                    Shape::OF_TOKENS => builder.add_token("erika").unwrap(),
+                    _ => builder.add_text("erika", false, || ()).unwrap(),
+                }
                 let larger = builder.finish();
                 assert!(Popcounts::of(&larger, &view).is_ok_and(|c| c.contains()));
                 format!(
@@ -161,6 +175,7 @@ fn packed_modifier() {
         packed(1, 5, 2),
         packed(7, 43, 3),
         packed(64, 8191, 8),
+        packed(7, 43, 0),
     ];
     let seeds = numbers.map(|n| n.to_le_bytes().to_vec());
     fuzz("packed_modifier", true, &seeds, |bytes| {
@@ -173,7 +188,7 @@ fn packed_modifier() {
         let shown = typmod::show(number);
         let shape = typmod::unpack(number);
         let is = Shape::new(7, 43, 3).unwrap();
-        let enforced = typmod::enforce(number, is);
+        let enforced = typmod::enforce(&typmod::BLOOM, number, is);
         if let Err(error) = &shape {
             assert_eq!(error.kind(), ErrorKind::InvalidParameter);
             assert_eq!(shown, format!("({number})"));
@@ -184,7 +199,8 @@ fn packed_modifier() {
             return Ok("none".into());
         };
         assert_eq!(typmod::pack(shape), number);
-        assert_eq!(shown, shape.to_string());
+        let (k, p, ngram) = (shape.k(), shape.p(), shape.ngram());
+        assert_eq!(shown, format!("({k},{p},{ngram})"));
         assert_eq!(enforced.is_ok(), shape == is);
         Ok("shape".into())
     });

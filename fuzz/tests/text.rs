@@ -174,6 +174,8 @@ fn signature_text() {
             " (2,5,3) : 1F03 ",
             "(7,43,3):",
             "(2,5,3,rules=1):1f03",
+            "(2,5,0):1001",
+            "(2,5,0,hash=1):1001",
         ]),
         |bytes| {
             let mut read = vec![];
@@ -228,28 +230,33 @@ fn type_modifier() {
         "65,43,3",
         "7,44,3",
         "7,43,9",
+        "7,43,0",
     ];
     fuzz("type_modifier", true, &seeds(&declared), |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let written: Vec<&str> = text.split(',').collect();
-        let parsed = typmod::parse(&written);
+        let parsed = typmod::parse(&typmod::BLOOM, &written);
         if let Err(error) = &parsed {
             assert_eq!(error.kind(), ErrorKind::InvalidParameter);
         }
         let shape = message(parsed)?;
         let (k, p, ngram) = (shape.k(), shape.p(), shape.ngram());
-        assert!((1..=64).contains(&k) && (5..=8191).contains(&p) && (2..=8).contains(&ngram));
+        assert!(
+            (1..=64).contains(&k)
+                && (5..=8191).contains(&p)
+                && (ngram == 0 || (2..=8).contains(&ngram))
+        );
         assert!((2..p).take_while(|d| d * d <= p).all(|d| p % d > 0));
         let packed = typmod::pack(shape);
         assert_eq!(typmod::unpack(packed), Ok(Some(shape)));
         let shown = typmod::show(packed);
         let inner = shown.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
         let again: Vec<&str> = inner.expect("parentheses").split(',').collect();
-        assert_eq!(typmod::parse(&again), Ok(shape));
-        assert_eq!(typmod::enforce(packed, shape), Ok(()));
+        assert_eq!(typmod::parse(&typmod::BLOOM, &again), Ok(shape));
+        assert_eq!(typmod::enforce(&typmod::BLOOM, packed, shape), Ok(()));
         let other = Shape::new(i64::from(k) % 64 + 1, p.into(), ngram.into()).unwrap();
-        let refused = typmod::enforce(packed, other).expect_err("another shape");
+        let refused = typmod::enforce(&typmod::BLOOM, packed, other).expect_err("another shape");
         assert_eq!(refused.kind(), ErrorKind::DataException);
-        Ok(format!("one segment: {}", k == 1))
+        Ok(format!("one segment: {}, tokens: {}", k == 1, ngram == 0))
     });
 }

@@ -2,6 +2,7 @@
 
 use bloom_ident_core::filter::contains_text;
 
+use crate::pg::error::OrRaise;
 use crate::pg::values::text::Text;
 use crate::pg::{check_for_interrupts, entry};
 use crate::types::{Bloom, NewBloom};
@@ -14,12 +15,12 @@ fn bloom_contains(signature: Bloom<'_>, text: Text<'_>, by_word: bool) -> bool {
         by_word,
         check_for_interrupts,
     )
+    .or_raise()
 }
 
 #[entry]
 fn bloom_add(signature: Bloom<'_>, text: Text<'_>, by_word: bool) -> NewBloom {
     NewBloom::changed(&signature.view(), |builder| {
-        builder.add_text(text.as_str(), by_word, check_for_interrupts);
-        Ok(())
+        builder.add_text(text.as_str(), by_word, check_for_interrupts)
     })
 }

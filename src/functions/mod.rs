@@ -1,6 +1,7 @@
 //! SQL functions, one file a family.
 
 mod compare;
+mod counting;
 mod date;
 mod estimate;
 mod measure;
@@ -14,3 +15,4 @@ mod profile;
 mod signature;
 mod superimpose;
 mod threshold;
+mod tokens;

@@ -11,10 +11,14 @@ use crate::pg::function::record::record;
 use crate::pg::values::text::Text;
 use crate::pg::values::varlena::NewValue;
 
-/// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`
+/// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`; with n-gram length 0 for tokens, of which there are `max_chars` then.
 #[entry]
 fn bloom_plan(max_chars: i32, ngram: i32, fpr: f64, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    let plan = filter::plan(max_chars.into(), ngram.into(), fpr).or_raise();
+    let plan = match ngram {
+        0 => filter::plan_tokens(max_chars.into(), fpr),
+        _ => filter::plan(max_chars.into(), ngram.into(), fpr),
+    };
+    let plan = plan.or_raise();
     record(
         fcinfo,
         [

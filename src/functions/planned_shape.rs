@@ -1,25 +1,46 @@
 //! The shape that a text length and an error rate are planned to have.
 
 use std::cell::Cell;
+use std::thread::LocalKey;
 
-use bloom_ident_core::filter::{self, Shape};
+use bloom_ident_core::filter::{self, FilterPlan, Shape};
+use bloom_ident_core::Result;
 
 use crate::pg::error::OrRaise;
+
+/// The last that was asked for, of texts and of tokens: their arguments and the shape.
+type Last = Cell<Option<((i32, i32, u64), Shape)>>;
 
 /// The planned shape for texts of `max_chars` characters, in n-grams of `ngram` of them, at the error rate `fpr`. A
 /// statement asks for the same one row after row, so the last is kept.
 ///
 /// Errors: an argument is out of its range.
 pub fn planned_shape(max_chars: i32, ngram: i32, fpr: f64) -> Shape {
-    type Last = Option<((i32, i32, u64), Shape)>;
-    thread_local!(static LAST: Cell<Last> = const { Cell::new(None) });
-    let key = (max_chars, ngram, fpr.to_bits());
-    match LAST.get() {
+    thread_local!(static LAST: Last = const { Cell::new(None) });
+    let plan = || filter::plan(max_chars.into(), ngram.into(), fpr);
+    kept(&LAST, (max_chars, ngram, fpr.to_bits()), plan)
+}
+
+/// The planned shape for sets of `max_tokens` tokens at the error rate `fpr`, which is kept in the same way.
+///
+/// Errors: an argument is out of its range.
+pub fn planned_shape_of_tokens(max_tokens: i32, fpr: f64) -> Shape {
+    thread_local!(static LAST: Last = const { Cell::new(None) });
+    let plan = || filter::plan_tokens(max_tokens.into(), fpr);
+    kept(&LAST, (max_tokens, 0, fpr.to_bits()), plan)
+}
+
+fn kept(
+    last: &'static LocalKey<Last>,
+    key: (i32, i32, u64),
+    plan: impl FnOnce() -> Result<FilterPlan>,
+) -> Shape {
+    match last.get() {
         Some((last, shape)) if last == key => shape,
         _ => {
-            let plan = filter::plan(max_chars.into(), ngram.into(), fpr).or_raise();
-            LAST.set(Some((key, plan.shape)));
-            plan.shape
+            let shape = plan().or_raise().shape;
+            last.set(Some((key, shape)));
+            shape
         }
     }
 }

@@ -18,8 +18,7 @@ fn bloom_signature(
     by_word: bool,
 ) -> NewBloom {
     NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
-        builder.add_text(text.as_str(), by_word, check_for_interrupts);
-        Ok(())
+        builder.add_text(text.as_str(), by_word, check_for_interrupts)
     })
 }
 
@@ -34,7 +33,7 @@ unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
         for field in fields.iter().flatten() {
             // SAFETY: an element of a text[], alive with the array.
             let text = unsafe { Text::from_raw(field) };
-            builder.add_text(text.as_str(), false, check_for_interrupts);
+            builder.add_text(text.as_str(), false, check_for_interrupts)?;
         }
         Ok(())
     })

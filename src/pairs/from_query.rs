@@ -145,10 +145,10 @@ impl Stream {
             }
             if let Some(profiles) = &mut profiles {
                 let signatures: Vec<Option<Bloom<'_>>> = (0..n)
-                    // SAFETY: as above; those of profiles are of type bloom.
                     .map(|k| {
-                        row.datum(k + 1)
-                            .map(|datum| unsafe { Bloom::from_raw(datum) })
+                        let datum = row.datum(k + 1)?;
+                        // SAFETY: as above; those of profiles are of type bloom.
+                        Some(unsafe { Bloom::from_raw(datum) })
                     })
                     .collect();
                 profiles.push(&signatures);

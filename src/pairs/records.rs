@@ -115,7 +115,7 @@ impl Records {
         let alone = signatures.len() == 1;
         for signature in &signatures {
             let of_type = signature.type_oid;
-            if !is_signature(of_type) && !(alone && is_bits(of_type)) {
+            if !(is_signature(of_type) || alone && is_bits(of_type)) {
                 raise_as(
                     PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
                     &Error::new(

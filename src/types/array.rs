@@ -11,7 +11,7 @@ use crate::pg::error::OrRaise;
 use crate::pg::values::varlena::{NewValue, Varlena};
 
 /// The server's limit of an ordinary allocation (MaxAllocSize in memutils.h).
-const MAX_ALLOC: usize = 0x3fff_ffff;
+pub(super) const MAX_ALLOC: usize = 0x3fff_ffff;
 
 /// The elements of an array whose element type is variable-length and aligned to four bytes, or
 /// `cstring`. Array elements are stored plain.
@@ -53,7 +53,7 @@ unsafe fn data_offset(array: *const pg_sys::ArrayType) -> usize {
     }
 }
 
-fn maxalign(n: usize) -> usize {
+pub(super) fn maxalign(n: usize) -> usize {
     n.next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize)
 }
 

@@ -7,7 +7,7 @@ use bitvec::view::BitView;
 use bloom_ident_core::filter::{typmod, Shape};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, JsonB};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::bloom::{Bloom, NewBloom};
 use crate::pg::entry;
@@ -82,8 +82,8 @@ struct BloomJson {
     q: i64,
     #[serde(default = "one")]
     rules: i64,
-    #[serde(default)]
-    hash: i64,
+    #[serde(default, deserialize_with = "given")]
+    hash: Option<i64>,
     #[serde(default)]
     key: i64,
     bits: Vec<u32>,
@@ -92,6 +92,11 @@ struct BloomJson {
 /// Rule set of a JSON form that names none: the first, for ever.
 fn one() -> i64 {
     1
+}
+
+/// A number, where one is given at all.
+fn given<'de, D: Deserializer<'de>>(of: D) -> std::result::Result<Option<i64>, D::Error> {
+    i64::deserialize(of).map(Some)
 }
 
 #[entry]
@@ -103,7 +108,7 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
         p: shape.p().into(),
         q: shape.ngram().into(),
         rules: shape.rules().into(),
-        hash: shape.family().into(),
+        hash: Some(shape.family().into()),
         key: shape.key().into(),
         bits: view.positions().collect(),
     };
@@ -147,8 +152,11 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
             return Err(bad(&"not an object"));
         }
         let json: BloomJson = serde_json::from_slice(text).map_err(|e| bad(&e))?;
-        let shape =
-            Shape::new(json.k, json.p, json.q)?.with_variant(json.rules, json.hash, json.key)?;
+        let shape = Shape::new(json.k, json.p, json.q)?.with_variant(
+            json.rules,
+            json.hash.unwrap_or(Shape::family_of(json.q)),
+            json.key,
+        )?;
         NewBloom::try_new(shape, |builder| {
             json.bits
                 .iter()

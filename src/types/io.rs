@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::typmod::enforce;
+use bloom_ident_core::filter::typmod::{enforce, BLOOM};
 use bloom_ident_core::filter::{parse_text, write_text, View};
 use bloom_ident_core::{Error, Result};
 use pgrx::{pg_sys, Internal};
@@ -14,7 +14,7 @@ use crate::pg::error::{save_or_raise, OrRaise};
 fn parse(text: &str, typmod: i32) -> Result<NewBloom> {
     let mut bytes = Vec::new();
     parse_text(text, &mut bytes)?;
-    enforce(typmod, View::untrusted(&bytes)?.shape())?;
+    enforce(&BLOOM, typmod, View::untrusted(&bytes)?.shape())?;
     NewBloom::from_untrusted(&bytes)
 }
 
@@ -65,7 +65,7 @@ pub fn message_bytes<'a>(mut message: Internal) -> &'a [u8] {
 fn bloom_recv(message: Internal, _element: pg_sys::Oid, typmod: i32) -> NewBloom {
     let bytes = message_bytes(message);
     let view = View::untrusted(bytes).or_raise();
-    enforce(typmod, view.shape()).or_raise();
+    enforce(&BLOOM, typmod, view.shape()).or_raise();
     NewBloom::from_untrusted(bytes).or_raise()
 }
 

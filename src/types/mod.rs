@@ -1,14 +1,20 @@
-//! The types `bloom`, `bloom_query` and those of sketches as SQL values: input and output, casts, modifiers, and views for the core.
+//! The types `bloom`, `bloom_query`, `counting_bloom` and those of sketches as SQL values: input and output, casts, modifiers, and views for the core.
 
 mod array;
 mod bloom;
 mod cast;
+mod counting;
 mod io;
 mod query;
 mod sketch;
+mod text_array;
+mod tokens;
 mod typmod;
 
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
+pub use counting::{Counting, NewCounting};
 pub use query::{BloomQuery, NewQuery};
 pub use sketch::{AnySketch, Minhash, MinhashBits, MinhashQuery, NewMinhash, NewMinhashBits};
+pub use text_array::TextArray;
+pub use tokens::Tokens;

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::filter::typmod;
+use bloom_ident_core::filter::typmod::{self, BLOOM};
 use pgrx::pg_sys;
 
 use super::array::Elements;
@@ -17,7 +17,7 @@ fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     let array = unsafe { (*fcinfo).args.as_slice(1)[0].value };
     // SAFETY: the array is that argument.
     let written = unsafe { Elements::of(array) }.or_raise().c_strings();
-    typmod::pack(typmod::parse(&written).or_raise())
+    typmod::pack(typmod::parse(&BLOOM, &written).or_raise())
 }
 
 #[entry]
@@ -28,6 +28,6 @@ fn bloom_typmod_out(typmod: i32) -> CString {
 /// The length coercion: the value itself, or an error.
 #[entry]
 fn bloom_apply_typmod(value: Bloom<'_>, typmod: i32, _explicit: bool) -> NewBloom {
-    typmod::enforce(typmod, value.view().shape()).or_raise();
+    typmod::enforce(&BLOOM, typmod, value.view().shape()).or_raise();
     value.into_result()
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Computes tests/data/golden.json: inputs, and what any correct implementation makes of them.
 
-It shares nothing with the Rust code: sets of bit numbers instead of words of bits, the formulas written out, and only the standard
-library. Normalised strings cannot be computed as simply; they are written down from the rules for them.
+It shares nothing with the Rust code: sets of bit numbers instead of words of bits, the formulas written out, the hash of a token in
+xxh3.py from its specification, and only the standard library. Normalised strings cannot be computed as simply; they are written down from the rules for them.
 
     python3 tests/data/golden.py            writes golden.json
     python3 tests/data/golden.py --check    fails unless golden.json is what this program gives
@@ -17,7 +17,7 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-from xxh3 import xxh3  # noqa: E402
+from xxh3 import xxh3  # noqa: E402 (it lies beside this file)
 
 FILE = pathlib.Path(__file__).with_name("golden.json")
 
@@ -44,11 +44,12 @@ def number(word):
 
 def bits(text, ngram, k, p):
     """The bit numbers of a signature: k segments of p bits each; an n-gram sets one bit in every segment."""
-    found = set()
-    for word in ngrams(text, ngram):
-        start, step = number(word) % p, number(word) % (p - 2) + 1
-        found |= {segment * p + (start + segment * step) % p for segment in range(k)}
-    return found
+    return set().union(*(word_bits(word, k, p) for word in ngrams(text, ngram)))
+
+
+def word_bits(word, k, p):
+    start, step = number(word) % p, number(word) % (p - 2) + 1
+    return {segment * p + (start + segment * step) % p for segment in range(k)}
 
 
 def jaccard(a, b):
@@ -65,16 +66,51 @@ def false_positives(k, m, n):
     return (1 - math.exp(-k * n / m)) ** k
 
 
+def split_mix(state, nth):
+    """Number nth, from 0 on, that the generator SplitMix64 gives from a state on."""
+    z = (state + (nth + 1) * 0x9E3779B97F4A7C15) % 2 ** 64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2 ** 64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2 ** 64
+    return z ^ z >> 31
+
+
+def token_bits(tokens, k, p):
+    """The bit numbers of a signature of tokens; a token sets one bit in every segment, each wherever it falls."""
+    return {
+        segment * p + split_mix(xxh3(token.encode()), segment) * p // 2 ** 64 for token in tokens for segment in range(k)
+    }
+
+
 def plan(max_chars, ngram, fpr):
-    """The shape for texts of up to max_chars symbols and a rate of false positives."""
-    n = max_chars + ngram - 1
+    """The shape for texts of up to max_chars symbols and a rate of false positives; for as many tokens, if there is no n-gram."""
+    n = max_chars + ngram - 1 if ngram else max_chars
     wanted = math.ceil(-n * math.log(fpr) / math.log(2) ** 2)
     k = hashes(wanted / n)
     p = next(p for p in range(max(wanted // k, 5), 1, -1) if all(p % d for d in range(2, math.isqrt(p) + 1)))
     return {
         "max_chars": max_chars, "q": ngram, "fpr": fpr, "n": n, "k": k, "p": p, "m": k * p,
-        "actual_fpr": false_positives(k, k * p, n), "pattern_floor": n / (p * (p - 2)),
+        "actual_fpr": false_positives(k, k * p, n), "pattern_floor": n / (p * (p - 2)) if ngram else n / p ** k,
     }
+
+
+def counters(texts, ngram, k, p):
+    """The counters of a counting filter: how many distinct n-grams of each text, or tokens of each set, set a bit; 15 at most."""
+    counted = [0] * (k * p)
+    for text in texts:
+        for word in set(ngrams(text, ngram) if ngram else text):
+            for bit in word_bits(word, k, p) if ngram else token_bits([word], k, p):
+                counted[bit] += 1
+    return [min(counter, 15) for counter in counted]
+
+
+def token_signature(tokens, max_tokens, fpr):
+    k, p = (plan(max_tokens, 0, fpr)[name] for name in "kp")
+    return {"tokens": tokens, "max_tokens": max_tokens, "fpr": fpr, "k": k, "p": p, "bits": sorted(token_bits(tokens, k, p))}
+
+
+def token_sims(a, b):
+    x, y = set(a), set(b)
+    return {"a": a, "b": b, "jaccard": jaccard(x, y), "containment": len(x & y) / len(x) if x else 0.0}
 
 
 def measures(a, b):
@@ -124,14 +160,6 @@ def luhn(text):
     return {"s": text, "valid": sum(doubled) % 10 == 0}
 
 
-def split_mix(output):
-    """An output of the generator SplitMix64 seeded by 0, counted from 0."""
-    x = (output + 1) * 0x9E3779B97F4A7C15 % 2 ** 64
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2 ** 64
-    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2 ** 64
-    return x ^ x >> 31
-
-
 def scramble(x):
     """32 bits into others, none of which stands for one bit alone."""
     x = (x ^ x >> 16) * 0x7FEB352D % 2 ** 32
@@ -144,7 +172,7 @@ def minima(tokens, n, family):
     hashes = [divmod(xxh3(token.encode()), 2 ** 32) for token in tokens]
     least = []
     for lane in range(n):
-        high, low = divmod(split_mix(1024 * family + lane), 2 ** 32)
+        high, low = divmod(split_mix(0, 1024 * family + lane), 2 ** 32)
         values = [scramble(scramble(hash_low ^ low) ^ hash_high ^ high) for hash_high, hash_low in hashes]
         least.append(min(values, default=2 ** 32 - 1))
     return least
@@ -192,11 +220,31 @@ NORMALISED = {
     "27. Mai 1964": "27mai1964", "  ": "", "": "", "_a_": "a",
 }
 
+SENTENCES = {
+    "The world is for you to get over with!": "the world is for you to get over with",
+    "Let's take over the world!": "lets take over the world",
+    "Call +49 40 422838, -3.50 or (1,200.5%)": "call +49 40 422838 -3.50 or 1200.5",
+    "e-mail: Erika_Mustermann@example.com ...": "email erikamustermannexamplecom",
+    " \t\n": "", "": "", "-": "",
+}
+SETS = [[], [""], ["a"], ["the", "world"], ["browser_mozilla", "plugin_flash", "zipcode_20121"], [f"token{n}" for n in range(100)]]
+JSON = [
+    ({"browser": "Mozilla Firefox", "plugins": "Flash,Silverlight", "zipcode": 20121},
+     "browser_mozilla browser_firefox plugin_flash plugin_silverlight zipcode_20121"),
+    ({"browser": "Google Chrome", "plugins": "Flash,Java", "likes": [123, 124]},
+     "browser_google browser_chrome plugin_flash plugin_java like_123 like_124"),
+    ({"plugins": [{"name": "Flash", "versions": [1, 2.50]}, {"name": None}], "categories": True},
+     "plugin_name_flash plugin_version_1 plugin_version_2.5 category_true"),
+    ("Mozilla, Firefox", "mozilla firefox"), ([1, [-2.5, "x y"]], "1 -2.5 x y"), ({}, ""), (None, ""), (False, "false"),
+]
+SINGULAR = {
+    "status": "status", "address": "address", "categories": "category", "boxes": "box", "addresses": "address", "searches": "search",
+    "hashes": "hash", "plugins": "plugin", "likes": "like", "analysis": "analysis", "browser": "browser",
+}
+
 
 WORDS_A = ["the", "world", "is", "for", "you", "to", "get", "over", "with"]
 WORDS_B = ["lets", "take", "over", "the", "world"]
-# Every way in which the hash reads its input: 0, 1 to 3, 4 to 8, 9 to 16, 17 to 128, 129 to 240 bytes, and more.
-LENGTHS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 32, 33, 64, 65, 96, 97, 128, 129, 143, 144, 240, 241, 256, 257, 1024, 1025, 1088, 3000]
 
 
 def golden():
@@ -217,6 +265,17 @@ def golden():
         "signature": [
             {"s": s, **shape, "bits": sorted(bits(s, *shape.values()))} for shape, s in itertools.product(shapes, NAMES)
         ],
+        "counting": [
+            {"texts": texts, **shape, "counters": counters(texts, *shape.values())}
+            for shape, texts in itertools.product(
+                [shapes[0], {"q": 2, "k": 2, "p": 5}],
+                [["a"], ["erika", "erica", "erika"], ["annaanna"] * 2 + ["", "li"], NAMES, ["mustermann"] * 16 + ["muellerluedenscheidt"]])
+        ],
+        "counting_tokens": [
+            {"sets": sets, "q": 0, "k": k, "p": p, "counters": counters(sets, 0, k, p)}
+            for (k, p), sets in itertools.product(
+                [(7, 43), (2, 5)], [[["a"]], SETS, [["a", "a", "b"], ["a"]], [["a", "b"]] * 20, [["Müller"], ["世界", ""]] * 3])
+        ],
         "jaccard": [
             {"a": a, "b": b, **shape, "words": jaccard(set(ngrams(a, shape["q"])), set(ngrams(b, shape["q"]))),
              "bits": jaccard(bits(a, *shape.values()), bits(b, *shape.values()))}
@@ -231,8 +290,26 @@ def golden():
         ],
         "plan": [
             plan(*given) for given in [(30, 3, 0.01), (30, 2, 0.01), (60, 3, 0.01), (8, 2, 0.01), (30, 3, 0.001), (30, 3, 0.1),
-                                       (120, 3, 0.05), (1, 2, 0.9), (1, 2, 0.01)]
+                                       (120, 3, 0.05), (1, 2, 0.9), (1, 2, 0.01), (32, 0, 0.01), (100, 0, 0.05), (1, 0, 0.5)]
         ],
+        "token_hash": [
+            {"token": token, "hash": xxh3(token.encode())}
+            for token in ["", "a", "lets", "Müller", "世界", "browser_mozilla", "\U0001f600"] + [
+                ("abcdefghij" * 210)[:n]
+                for n in [2, 3, 4, 8, 9, 16, 17, 32, 33, 64, 65, 96, 97, 128, 129, 144, 240, 241, 1024, 1025, 2100]
+            ]
+        ],
+        "token_signature": [
+            token_signature(tokens, *given) for given, tokens in itertools.product([(32, 0.01), (100, 0.05), (1, 0.5)], SETS)
+        ],
+        "token_sims": [
+            token_sims(a, b) for a, b in [
+                (a.split(), b.split()) for a, b in itertools.product(list(SENTENCES.values())[:3] + [""], repeat=2)
+            ] + [(["a", "a", "b"], ["b"])]
+        ],
+        "tokens": [{"s": s, "tokens": tokens.split()} for s, tokens in SENTENCES.items()],
+        "json_tokens": [{"json": json, "tokens": sorted(tokens.split())} for json, tokens in JSON],
+        "singular": [{"key": key, "singular": singular} for key, singular in SINGULAR.items()],
         "fpr": [
             {"k": k, "m": m, "n": n, "fpr": false_positives(k, m, n)}
             for k, m, n in [(8, 10, 1), (7, 301, 32), (7, 10, 1), (1, 2, 1), (10, 15, 1)]
@@ -242,10 +319,6 @@ def golden():
         "distinct_words": [{"m": m, "k": k, "n": math.comb(m, k)} for m, k in [(49, 6), (10, 3), (25, 12)]],
         "collision": [collision(*given) for given in [(48, 30, 3), (36, 30, 3), (43, 32, 7), (101, 32, 7)]],
         "corrected": [{"delta": d, "factor": (1 + 2 * d - d * d) / (1 + d * d)} for d in (0, 0.01, 0.05, 0.1)],
-        "token_hash": [
-            {"s": s, "hash": f"{xxh3(s.encode()):016x}"}
-            for s in ["let's", "Müller", "browser_mozilla", "\U0001f600"] + [("token " * 500)[:length] for length in LENGTHS]
-        ],
         "sketch": [
             sketch(tokens, n, family)
             for tokens, n, family in [

@@ -1,4 +1,4 @@
--- Signatures in a format that a newer version has stored: whoever reads one says so (0A000, with a hint), and does not call it damaged.
+-- Signatures and counting filters in a format that a newer version has stored: whoever reads one says so (0A000, with a hint), and does not call it damaged.
 CREATE SCHEMA format_version;
 SET search_path = format_version, public;
 SET client_min_messages = error;
@@ -6,12 +6,14 @@ SET client_min_messages = error;
 -- Values as a newer version would store them. No input path of this one takes such bytes; byteacat looks at none.
 CREATE FUNCTION as_bloom(bytea, bytea) RETURNS bloom LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
 CREATE FUNCTION as_query(bytea, bytea) RETURNS bloom_query LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
-CREATE TABLE newer (id int PRIMARY KEY, sig bloom, query bloom_query);
-INSERT INTO newer SELECT i, as_bloom('\x02', '\x02050003010000070000001f03'), as_query('\x02', '\x02050003010000070000001f03000000000000e03f') FROM generate_series(1, 2) AS i;
+CREATE FUNCTION as_counting(bytea, bytea) RETURNS counting_bloom LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE TABLE newer (id int PRIMARY KEY, sig bloom, query bloom_query, filter counting_bloom);
+INSERT INTO newer SELECT i, as_bloom('\x02', '\x02050003010000070000001f03'), as_query('\x02', '\x02050003010000070000001f03000000000000e03f'), as_counting('\x02', '\x020500030100000102000003') FROM generate_series(1, 2) AS i;
 
 -- The error in full.
 SELECT sig FROM newer;
 SELECT query FROM newer;
+SELECT filter FROM newer;
 
 -- What a statement fails with.
 CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -26,17 +28,17 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
     RETURN concat(state, ' ', message, CASE WHEN hint <> '' THEN ', with a hint' END);
 END $$;
--- Every function of the extension that takes a signature or a query: all say the same.
+-- Every function of the extension that takes a signature, a query or a counting filter: all say the same.
 SELECT said, count(*) > 40 AS many, string_agg(call, E'\n' ORDER BY call) FILTER (WHERE said !~ '^0A000') AS calls
-FROM (SELECT call, regexp_replace(refused(call), 'bloom(_query)?', '…') AS said
+FROM (SELECT call, regexp_replace(refused(call), '(counting_)?bloom(_query)?', '…') AS said
     FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid, LATERAL (
         SELECT format('SELECT %s(%s) FROM newer', proname, string_agg(CASE t::regtype::text
-            WHEN 'bloom' THEN 'sig' WHEN 'bloom_query' THEN 'query' WHEN 'bloom[]' THEN 'ARRAY[sig]'
+            WHEN 'bloom' THEN 'sig' WHEN 'bloom_query' THEN 'query' WHEN 'counting_bloom' THEN 'filter' WHEN 'bloom[]' THEN 'ARRAY[sig]'
             WHEN 'double precision' THEN '0.5' WHEN 'double precision[]' THEN '''{0.5}''::float8[]'
-            WHEN 'text' THEN '''a''' WHEN 'boolean' THEN 'true' WHEN 'regclass' THEN '''newer''' WHEN 'name' THEN '''sig'''
+            WHEN 'text' THEN '''a''' WHEN 'text[]' THEN '''{a}''::text[]' WHEN 'boolean' THEN 'true' WHEN 'regclass' THEN '''newer''' WHEN 'name' THEN '''sig'''
             ELSE format('0::%s', t::regtype) END, ', ' ORDER BY n)) AS call FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS a (t, n)) AS c
     WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloom_ident') AND d.classid = 'pg_proc'::regclass
-        AND proargtypes::oid[] && '{bloom,bloom[],bloom_query}'::regtype[]::oid[] AND NOT 'internal'::regtype = ANY (proargtypes::oid[])) AS f
+        AND proargtypes::oid[] && '{bloom,bloom[],bloom_query,counting_bloom}'::regtype[]::oid[] AND NOT 'internal'::regtype = ANY (proargtypes::oid[])) AS f
 GROUP BY 1;
 -- Sketches, too.
 CREATE FUNCTION as_minhash(bytea, bytea) RETURNS minhash LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';

@@ -26,10 +26,10 @@ DROP VIEW members;
 -- Everything is IMMUTABLE, PARALLEL SAFE and STRICT, except for what a setting governs, and jobs.
 SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict
 FROM pg_proc
-WHERE (proname ~ '^(bloom|ident|minhash)_' OR proname = 'minhash' OR proname ~ '_to_bloom$')
+WHERE (proname ~ '^(bloom|counting|ident|minhash)_' OR proname = 'minhash' OR proname ~ '_to_(counting_)?bloom$')
   AND prokind = 'f' AND (provolatile, proparallel, proisstrict) <> ('i', 's', true)
 ORDER BY 1;
-SELECT proname, proparallel FROM pg_proc WHERE proname IN ('bloom_union', 'minhash_union') AND prokind = 'a';
+SELECT proname, proparallel FROM pg_proc WHERE proname IN ('bloom_union', 'counting_merge', 'minhash_union') AND prokind = 'a' ORDER BY 1;
 
 -- Relocatable.
 CREATE SCHEMA elsewhere;

@@ -212,6 +212,15 @@ SELECT id, bits <-> minhash_bits(ARRAY['50', '25', '12', '6'], 64) AS differ FRO
 SELECT id, bits <-> minhash_bits(ARRAY['50', '25', '12', '6'], 64) AS differ FROM minhash_test ORDER BY 2 DESC, 1 LIMIT 2;
 
 EXPLAIN (COSTS OFF) SELECT id FROM minhash_test WHERE bits % minhash_query('(64):00ff00ff00ff00ff', 0.5);
+-- The functions are found wherever the extension is, and others of their names are left alone.
+CREATE SCHEMA minhash_elsewhere;
+ALTER EXTENSION bloom_ident SET SCHEMA minhash_elsewhere;
+CREATE FUNCTION minhash_sim(text, text) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS 'SELECT 0.5';
+CREATE FUNCTION minhash_sim_above(minhash_elsewhere.minhash_bits, minhash_elsewhere.minhash_bits, float8) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE ''not ours''; END';
+EXPLAIN (COSTS OFF) SELECT id FROM minhash_test WHERE minhash_elsewhere.minhash_sim(bits, '(64):00ff00ff00ff00ff') > 0.5 AND minhash_sim(id::text, 'x') > 0.4;
+DROP FUNCTION minhash_sim, minhash_sim_above;
+ALTER EXTENSION bloom_ident SET SCHEMA public;
+DROP SCHEMA minhash_elsewhere;
 DROP TABLE minhash_test;
 -- planning: 192 bits, of which an index of five million rows makes eight chunks of 24
 SELECT n, round(threshold::numeric, 3) AS threshold, round(margin::numeric, 3) AS margin, round(expected_recall::numeric, 4) AS recall, bytes, chunks, probes, scans FROM minhash_plan(5000000, 0.8);

@@ -5,9 +5,9 @@
 //! | 0 | 1 | format version, 1 |
 //! | 1 | 1 | k, segments |
 //! | 2 | 2 | p, bits of a segment, little-endian |
-//! | 4 | 1 | ngram, symbols of an n-gram |
-//! | 5 | 1 | rule set of the normaliser |
-//! | 6 | 1 | hash family |
+//! | 4 | 1 | ngram, symbols of an n-gram; 0 for tokens |
+//! | 5 | 1 | rule set of the normaliser, or of tokens |
+//! | 6 | 1 | hash family: 0 for n-grams, 1 for tokens |
 //! | 7 | 1 | key id |
 //! | 8 | 4 | popcount, the number of set bits, little-endian |
 //! | 12 | ⌈k·p/8⌉ | the bits, bit i in byte i/8 at 2^(i mod 8); those past k·p are 0 |
@@ -21,6 +21,7 @@ use bitvec::prelude::{BitSlice, Lsb0};
 use bitvec::view::BitView;
 
 use super::shape::Shape;
+use super::text_form::TextForm;
 use crate::bits::{intersect_bits, popcount};
 use crate::{Error, ErrorKind, Result};
 
@@ -195,67 +196,22 @@ pub fn write_text(view: &View<'_>, out: &mut String) {
 ///
 /// Errors: malformed text; out of memory.
 pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
-    let bad = |detail: String| {
-        Error::new(
-            ErrorKind::InvalidText,
-            format!(
-                "invalid input syntax for type bloom: \"{}\"",
-                shortened(text)
-            ),
-        )
-        .detail(detail)
+    let form = TextForm {
+        of: "bloom",
+        example: "A signature is written as its shape and its bits in hexadecimal, for example (2,5,3):1f03.",
+        hint: "Use bloom_signature() to make a signature of a text.",
     };
-    let form = "A signature is written as its shape and its bits in hexadecimal, for example (2,5,3):1f03.";
-    let (head, hex) = text
-        .trim()
-        .strip_prefix('(')
-        .and_then(|t| t.split_once("):"))
-        .ok_or_else(|| {
-            bad(form.into()).hint("Use bloom_signature() to make a signature of a text.")
-        })?;
-    let number = |digits: &str| -> Result<i64> {
-        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        match digits.parse() {
-            Ok(n) if plain => Ok(n),
-            _ => Err(bad(format!("\"{}\" is no number.", shortened(digits)))),
-        }
-    };
-    let parts: Vec<&str> = head.splitn(7, ',').map(str::trim).collect();
-    let [k, p, ngram, ref rest @ ..] = parts[..] else {
-        return Err(bad(form.into()));
-    };
-    let shape = Shape::new(number(k)?, number(p)?, number(ngram)?)?;
-    let mut variant = [("rules=", 1), ("hash=", 0), ("key=", 0)];
-    let mut rest = rest.iter().peekable();
-    for (name, value) in &mut variant {
-        if let Some(digits) = rest.peek().and_then(|part| part.strip_prefix(*name)) {
-            *value = number(digits)?;
-            rest.next();
-        }
-    }
-    if rest.next().is_some() {
-        return Err(bad(form.into()));
-    }
-    let shape = shape.with_variant(variant[0].1, variant[1].1, variant[2].1)?;
+    let (shape, hex) = form.read_shape(text)?;
+    let bad = |detail: String| form.malformed(text, detail);
     let wanted = shape.bytes();
-    if hex.len() != 2 * wanted {
-        return Err(bad(format!(
-            "Shape {shape} takes {} hexadecimal digits, not {}.",
-            2 * wanted,
-            hex.chars().count()
-        )));
-    }
+    form.check_digits(text, shape, hex, 2 * wanted)?;
     out.clear();
     out.try_reserve(HEADER + wanted)
         .map_err(|_| Error::out_of_memory(HEADER + wanted))?;
     write_header(out, shape, 0);
-    let mut digits = hex.chars().map(|c| {
-        c.to_digit(16)
-            .map(|d| d as u8)
-            .ok_or_else(|| bad(format!("\"{c}\" is no hexadecimal digit.")))
-    });
+    let mut digits = hex.chars().map(|c| form.digit(text, c));
     while let Some(high) = digits.next() {
-        let low = digits.next().ok_or_else(|| bad(form.into()))?;
+        let low = digits.next().ok_or_else(|| bad(form.example.into()))?;
         out.push(high? << 4 | low?);
     }
     let popcount = popcount(&out[HEADER..]);
@@ -288,12 +244,4 @@ pub(super) fn header(shape: Shape, popcount: u32) -> [u8; HEADER] {
         c2,
         c3,
     ]
-}
-
-fn shortened(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -1,10 +1,11 @@
-//! Setting bits: from text, from positions, by union and intersection.
+//! Setting bits: from text, from tokens, from positions, by union and intersection.
 
 use bitvec::prelude::{BitSlice, Lsb0};
 use bitvec::view::BitView;
 
 use super::layout::{header, View, HEADER};
 use super::shape::Shape;
+use super::token_bits::token_positions;
 use crate::bits::popcount;
 use crate::ngram::{for_each_ngram, for_each_normal_ngram};
 use crate::{Error, ErrorKind, Result};
@@ -37,14 +38,14 @@ impl Modulus {
 
 /// A shape with what hashing needs worked out.
 #[derive(Clone, Copy)]
-struct Hasher {
+pub(crate) struct Hasher {
     shape: Shape,
     p: Modulus,
     p_minus_2: Modulus,
 }
 
 impl Hasher {
-    fn new(shape: Shape) -> Self {
+    pub fn new(shape: Shape) -> Self {
         Hasher {
             shape,
             p: Modulus::new(u32::from(shape.p())),
@@ -52,9 +53,13 @@ impl Hasher {
         }
     }
 
-    /// Calls `each` with the k bit positions of an n-gram, until it says stop.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Calls `each` with the k bit positions of an n-gram, until it says stop. Gives whether it never did.
     #[inline]
-    fn positions(&self, index: u64, mut each: impl FnMut(u32) -> bool) -> bool {
+    pub fn positions(&self, index: u64, mut each: impl FnMut(u32) -> bool) -> bool {
         let p = self.p.divisor;
         let mut position = self.p.of(index);
         let step = self.p_minus_2.of(index) + 1;
@@ -113,7 +118,12 @@ impl<'b> Builder<'b> {
         })
     }
 
-    fn bits(&mut self) -> &mut [u8] {
+    /// What the signature is of.
+    pub fn shape(&self) -> Shape {
+        self.hasher.shape
+    }
+
+    pub(crate) fn bits(&mut self) -> &mut [u8] {
         &mut self.bytes[HEADER..]
     }
 
@@ -123,8 +133,11 @@ impl<'b> Builder<'b> {
     }
 
     /// Sets the bits of every n-gram of `text`; `tick` is called now and then.
-    pub fn add_text(&mut self, text: &str, by_word: bool, tick: impl FnMut()) {
+    ///
+    /// Errors: the signature is one of tokens.
+    pub fn add_text(&mut self, text: &str, by_word: bool, tick: impl FnMut()) -> Result<()> {
         let hasher = self.hasher;
+        hasher.shape.check_of_ngrams()?;
         let bits = self.bits();
         for_each_ngram(
             text,
@@ -139,6 +152,21 @@ impl<'b> Builder<'b> {
             },
             tick,
         );
+        Ok(())
+    }
+
+    /// Sets the bits of a token, which is hashed as it is, in UTF-8.
+    ///
+    /// Errors: the signature is one of n-grams.
+    pub fn add_token(&mut self, token: &str) -> Result<()> {
+        let shape = self.hasher.shape;
+        shape.check_of_tokens()?;
+        let bits = self.bits();
+        token_positions(shape, token, |at| {
+            bits[at as usize / 8] |= 1 << (at % 8);
+            true
+        });
+        Ok(())
     }
 
     /// Sets the bits of every n-gram of a text in its normal form; n-grams reach over the `_` between words.
@@ -202,8 +230,16 @@ impl<'b> Builder<'b> {
 }
 
 /// Whether every n-gram of `text` may be in the filter: all its bits are set. Empty text is.
-pub fn contains_text(view: &View<'_>, text: &str, by_word: bool, tick: impl FnMut()) -> bool {
+///
+/// Errors: the signature is one of tokens.
+pub fn contains_text(
+    view: &View<'_>,
+    text: &str,
+    by_word: bool,
+    tick: impl FnMut(),
+) -> Result<bool> {
     let hasher = Hasher::new(view.shape());
+    hasher.shape.check_of_ngrams()?;
     let bits = view.bits();
     let mut all = true;
     for_each_ngram(
@@ -216,7 +252,7 @@ pub fn contains_text(view: &View<'_>, text: &str, by_word: bool, tick: impl FnMu
         },
         tick,
     );
-    all
+    Ok(all)
 }
 
 #[cfg(test)]

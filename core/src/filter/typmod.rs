@@ -1,4 +1,5 @@
-//! The type modifier `bloom(k,p,q)`: a column of one shape.
+//! The type modifier `bloom(k,p,q)`, or that of another type with shapes: a column of one shape. With q = 0 it is one of tokens, and
+//! that says the hash family.
 //!
 //! Packed as (k−1) in 6 bits, p in 13, q in 4; negative is none.
 
@@ -21,25 +22,22 @@ pub fn unpack(typmod: i32) -> Result<Option<Shape>> {
     Shape::new((typmod >> 17) + 1, typmod >> 4 & 0x1fff, typmod & 15).map(Some)
 }
 
-/// The shape that a declaration asks for, by what stands between its parentheses.
+/// The shape that a declaration asks for, of a type, by what stands between the parentheses behind its name.
 ///
 /// Errors: not three of them; no number; no shape.
-pub fn parse(written: &[impl AsRef<str>]) -> Result<Shape> {
+pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
+    let of = of.name;
     let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
     let [k, p, ngram] = written else {
         return Err(bad(format!(
-            "type bloom takes 3 modifiers, not {}",
+            "type {of} takes 3 modifiers, not {}",
             written.len()
         ))
-        .hint("Write bloom(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them."));
+        .hint(format!("Write {of}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; n-gram length 0 is for tokens.")));
     };
     let number = |written: &str| {
         let number = written.trim().parse();
-        number.map_err(|_| {
-            bad(format!(
-                "invalid type modifier \"{written}\" for type bloom"
-            ))
-        })
+        number.map_err(|_| bad(format!("invalid type modifier \"{written}\" for type {of}")))
     };
     Shape::new(
         number(k.as_ref())?,
@@ -52,22 +50,49 @@ pub fn parse(written: &[impl AsRef<str>]) -> Result<Shape> {
 /// looking at its table.
 pub fn show(typmod: i32) -> String {
     match unpack(typmod) {
-        Ok(shape) => shape.map_or(String::new(), |s| s.to_string()),
+        Ok(shape) => shape.map_or(String::new(), declared),
         Err(_) => format!("({typmod})"),
     }
 }
 
-/// Compares a signature's shape with the one that a modifier asks for.
+fn declared(shape: Shape) -> String {
+    format!("({},{},{})", shape.k(), shape.p(), shape.ngram())
+}
+
+/// What a type with shapes calls its values, for messages.
+pub struct ShapedType {
+    /// Name of the type.
+    pub name: &'static str,
+    /// What one of its values is called.
+    pub value: &'static str,
+    /// The function that makes values of texts.
+    pub of_text: &'static str,
+    /// The function that makes values of tokens.
+    pub of_tokens: &'static str,
+}
+
+/// Signatures.
+pub const BLOOM: ShapedType = ShapedType {
+    name: "bloom",
+    value: "signature",
+    of_text: "bloom_signature()",
+    of_tokens: "bloom_signature_of_tokens()",
+};
+
+/// Compares a value's shape with the one that a modifier asks for.
 ///
 /// Errors: another one; a modifier that no shape has.
-pub fn enforce(typmod: i32, is: Shape) -> Result<()> {
+pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
     match unpack(typmod)? {
         Some(wanted) if wanted != is => Err(Error::new(
             ErrorKind::DataException,
-            format!("signature has shape {is}, not {wanted}"),
+            format!("{} has shape {is}, not {wanted}", of.value),
         )
-        .detail(format!("The column or cast is declared as bloom{wanted}."))
-        .hint("Give bloom_signature() other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.")),
+        .detail(format!("The column or cast is declared as {}{}.", of.name, declared(wanted)))
+        .hint(match wanted.family() {
+            Shape::OF_TOKENS => format!("Give {} other arguments; bloom_plan(max_tokens, 0, fpr) shows the shape that they give.", of.of_tokens),
+            _ => format!("Give {} other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.", of.of_text),
+        })),
         _ => Ok(()),
     }
 }

@@ -213,7 +213,7 @@ mod tests {
     fn signature(shape: Shape, text: &str) -> Vec<u8> {
         let mut bytes = vec![0; Builder::size(shape)];
         let mut builder = Builder::new(shape, &mut bytes);
-        builder.add_text(text, false, || ());
+        builder.add_text(text, false, || ()).unwrap();
         builder.finish();
         bytes
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::dispatch::best;
-use super::kernel::{Minima, SketchKernel};
+use super::kernel::{Minima, SketchKernel, BLOCK};
 use super::lanes::{Lanes, LANES};
 use super::shape::SketchShape;
 use crate::tokens::token_hash;
@@ -71,7 +71,8 @@ impl Signer {
     pub fn clear(&mut self) {
         self.empty = true;
         self.pending = 0;
-        self.minima[..].fill(u32::MAX);
+        let lanes = self.shape.lanes().next_multiple_of(BLOCK);
+        self.minima[..lanes].fill(u32::MAX);
     }
 
     /// What the sketch will be compared by.

@@ -19,15 +19,17 @@ pub(super) fn kernels() -> impl Iterator<Item = SketchKernel> {
     [avx2, avx512].into_iter().flatten()
 }
 
-/// The kernel for registers of some width: `$scramble` and `$lower` are its functions, made of these instructions.
+/// The kernel for registers of some width: `$scramble` and `$lower` are its functions, made of these instructions. The loops are loops, and
+/// no iterators: what an iterator calls would be compiled without these instructions.
 macro_rules! kernel {
     ($features:literal, $scramble:ident, $lower:ident, $register:ty, $set:ident, $xor:ident, $mul:ident, $shift:ident, $min:ident, $load:ident, $store:ident) => {
         #[target_feature(enable = $features)]
         #[inline]
         fn $scramble(mut x: $register) -> $register {
-            let multiply = |x, i: usize| $mul(x, $set(MULTIPLIERS[i] as i32));
-            x = multiply($xor(x, $shift::<{ SHIFTS[0] as _ }>(x)), 0);
-            x = multiply($xor(x, $shift::<{ SHIFTS[1] as _ }>(x)), 1);
+            x = $xor(x, $shift::<{ SHIFTS[0] as _ }>(x));
+            x = $mul(x, $set(MULTIPLIERS[0] as i32));
+            x = $xor(x, $shift::<{ SHIFTS[1] as _ }>(x));
+            x = $mul(x, $set(MULTIPLIERS[1] as i32));
             $xor(x, $shift::<{ SHIFTS[2] as _ }>(x))
         }
 
@@ -35,17 +37,20 @@ macro_rules! kernel {
         fn $lower(minima: &mut Minima, lanes: &Lanes, blocks: usize, hashes: &[u64]) {
             const WIDTH: usize = size_of::<$register>() / size_of::<u32>();
             const REGISTERS: usize = BLOCK / WIDTH;
-            for at in (0..blocks).map(|block| block * BLOCK..(block + 1) * BLOCK) {
-                let read = |from: &[u32], i: usize| {
-                    let part = &from[i * WIDTH..(i + 1) * WIDTH];
-                    // SAFETY: the part is as long as the register; the load needs no alignment.
-                    unsafe { $load(part.as_ptr().cast()) }
-                };
-                let (low, high) = (&lanes.low[at.clone()], &lanes.high[at.clone()]);
-                let low: [$register; REGISTERS] = std::array::from_fn(|i| read(low, i));
-                let high: [$register; REGISTERS] = std::array::from_fn(|i| read(high, i));
+            for block in 0..blocks {
+                let at = block * BLOCK..(block + 1) * BLOCK;
+                let (low_at, high_at) = (&lanes.low[at.clone()], &lanes.high[at.clone()]);
                 let minima = &mut minima[at];
-                let mut least: [$register; REGISTERS] = std::array::from_fn(|i| read(minima, i));
+                let mut low = [$set(0); REGISTERS];
+                let (mut high, mut least) = (low, low);
+                for i in 0..REGISTERS {
+                    // SAFETY: the three have a block of lanes, and i·WIDTH + WIDTH ≤ BLOCK; loads need no alignment.
+                    unsafe {
+                        low[i] = $load(low_at.as_ptr().add(i * WIDTH).cast());
+                        high[i] = $load(high_at.as_ptr().add(i * WIDTH).cast());
+                        least[i] = $load(minima.as_ptr().add(i * WIDTH).cast());
+                    }
+                }
                 for &hash in hashes {
                     let (hash_low, hash_high) = ($set(hash as i32), $set((hash >> 32) as i32));
                     for i in 0..REGISTERS {
@@ -54,9 +59,9 @@ macro_rules! kernel {
                         least[i] = $min(least[i], mixed);
                     }
                 }
-                for (part, least) in minima.chunks_exact_mut(WIDTH).zip(least) {
-                    // SAFETY: the part is as long as the register; the store needs no alignment.
-                    unsafe { $store(part.as_mut_ptr().cast(), least) };
+                for i in 0..REGISTERS {
+                    // SAFETY: as above; stores need no alignment.
+                    unsafe { $store(minima.as_mut_ptr().add(i * WIDTH).cast(), least[i]) };
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use unicode_general_category::{get_general_category, GeneralCategory as Gc};
 
-pub(super) fn is_letter_or_digit(c: char) -> bool {
+pub(crate) fn is_letter_or_digit(c: char) -> bool {
     matches!(
         get_general_category(c),
         Gc::UppercaseLetter

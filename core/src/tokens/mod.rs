@@ -1,5 +1,27 @@
-//! Tokens: the elements of a set that stands for a message, a fingerprint or a basket.
+//! Sets of tokens: how texts, JSON values and sequences become tokens, one hash of a token, and the exact similarity of two sets.
+//!
+//! A token is a text that is compared as it is, byte by byte. Functions that make tokens give them in order, repetitions
+//! included; a set has each once.
 
 mod hash;
+mod json;
+mod multiset;
+mod runs;
+mod similarity;
+mod singular;
+mod text;
+mod words;
+mod writing;
 
 pub use hash::token_hash;
+pub use json::JsonTokens;
+pub use multiset::for_each_numbered;
+pub use runs::{check_width, for_each_run};
+pub use similarity::Overlap;
+pub use singular::singular;
+pub use text::for_each_token;
+pub use words::{for_each_uax29_word, for_each_word};
+
+/// Version of the rules by which texts and JSON values become tokens. Stored signatures of tokens depend on every rule and on
+/// the versions of the crates behind them, so a change of either is a new version, and signatures of different versions do not compare.
+pub const RULES: u8 = 1;

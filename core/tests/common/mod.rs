@@ -9,7 +9,7 @@ pub const PRIMES: [i64; 10] = [5, 7, 11, 13, 31, 43, 61, 97, 127, 251];
 pub fn build(shape: Shape, text: &str) -> Vec<u8> {
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
-    builder.add_text(text, false, || ());
+    builder.add_text(text, false, || ()).unwrap();
     builder.finish();
     bytes
 }

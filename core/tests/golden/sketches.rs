@@ -3,18 +3,9 @@
 use bloom_ident_core::sketch::{
     self, BitsView, MinimaView, Signer, SketchKind, SketchShape, SketchView,
 };
-use bloom_ident_core::tokens::token_hash;
 use serde_json::Value;
 
 use super::{close, f, golden, n, s};
-
-#[test]
-fn token_hashes() {
-    for v in golden("token_hash") {
-        let hash = u64::from_str_radix(s(&v, "hash"), 16).unwrap();
-        assert_eq!(token_hash(s(&v, "s").as_bytes()), hash, "{}", s(&v, "s"));
-    }
-}
 
 fn tokens<'v>(v: &'v Value, key: &str) -> Vec<&'v str> {
     let tokens = v[key].as_array().unwrap();

@@ -3,46 +3,42 @@
 use bloom_ident_core::sketch::{Signer, SketchShape};
 use pgrx::pg_sys;
 
+use crate::pg::entry;
 use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::{Elements, Minhash, NewMinhash, NewMinhashBits};
+use crate::types::{Minhash, NewMinhash, NewMinhashBits, Tokens};
 
-/// What has signed the tokens of an array; NULLs are skipped.
+/// Calls `with` with what has signed the tokens of an array; NULLs are skipped. A signer is too large to be handed out.
 ///
 /// # Safety
 /// `fcinfo` is that of a call with (text[], integer, integer), none of them NULL.
-unsafe fn signed(fcinfo: pg_sys::FunctionCallInfo) -> Signer {
+unsafe fn signed<T>(fcinfo: pg_sys::FunctionCallInfo, with: impl FnOnce(&mut Signer) -> T) -> T {
     // SAFETY: the call has these arguments.
     let (tokens, n, family) = unsafe {
         let args = (*fcinfo).args.as_slice(3);
         let number = |i: usize| args[i].value.value() as i32;
-        (args[0].value, number(1), number(2))
+        (Tokens::argument(fcinfo, 0).or_raise(), number(1), number(2))
     };
     let mut signer = Signer::new(SketchShape::new(n.into(), family.into()).or_raise());
-    // SAFETY: the first argument is a text[].
-    let tokens = unsafe { Elements::of(tokens) }.or_raise();
-    for token in tokens.iter().flatten() {
-        // SAFETY: an element of a text[], alive with the array.
-        let token = unsafe { Text::from_raw(token) };
-        signer.add(token.as_str());
-        check_for_interrupts();
-    }
-    signer
+    let add = |token: &str| {
+        signer.add(token);
+        Ok(true)
+    };
+    tokens.all(add).or_raise();
+    with(&mut signer)
 }
 
 /// `(tokens text[], n integer, family integer)`
 #[entry]
 fn minhash(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhash {
     // SAFETY: declared with these arguments, and STRICT.
-    NewMinhash::of(&mut unsafe { signed(fcinfo) })
+    unsafe { signed(fcinfo, NewMinhash::of) }
 }
 
 /// The same, keeping the lowest bits alone.
 #[entry]
 fn minhash_bits(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhashBits {
     // SAFETY: declared with these arguments, and STRICT.
-    NewMinhashBits::of(&mut unsafe { signed(fcinfo) })
+    unsafe { signed(fcinfo, NewMinhashBits::of) }
 }
 
 #[entry]

@@ -109,9 +109,13 @@ pub fn to_database(text: &str) -> Vec<u8> {
 
 /// A text of the database's encoding in UTF-8: as it is, or converted by the server.
 fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+    // looked at first, since a call of the server costs more
+    if bytes.is_ascii() {
+        return Cow::Borrowed(bytes);
+    }
     // SAFETY: looks at a variable of the server.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
-    if encoding == PG_UTF8 as i32 || bytes.is_ascii() {
+    if encoding == PG_UTF8 as i32 {
         return Cow::Borrowed(bytes);
     }
     if encoding == PG_SQL_ASCII as i32 {

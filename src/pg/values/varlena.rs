@@ -92,6 +92,15 @@ pub unsafe fn is_plain(value: *const pg_sys::varlena) -> bool {
     unsafe { varatt_is_4b_u(value) || (varatt_is_1b(value) && !varatt_is_1b_e(value)) }
 }
 
+/// The payload of a value that is stored plain, as elements of arrays are.
+///
+/// # Safety
+/// `datum` is such a value, and lives as long as `'a`.
+pub unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
+    // SAFETY: that is what the caller says.
+    unsafe { varlena_to_byte_slice(datum.cast_mut_ptr()) }
+}
+
 /// A new varlena of `payload` bytes, which `fill` writes. If it fails, the memory is freed.
 ///
 /// Errors: those of `fill`.

@@ -1,0 +1,141 @@
+//! Counting filters: signatures that texts, or tokens, can be removed from again.
+
+use bloom_ident_core::counting::{holds_text, holds_token, CountingBuilder, TokenHashes};
+use bloom_ident_core::Result;
+use pgrx::pg_sys;
+
+use super::planned_shape::{planned_shape, planned_shape_of_tokens};
+use crate::pg::error::OrRaise;
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::{is_plain, NewValue};
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{Counting, NewCounting, Tokens};
+
+#[entry]
+fn counting_signature(
+    text: Text<'_>,
+    ngram: i32,
+    max_chars: i32,
+    fpr: f64,
+    by_word: bool,
+) -> NewCounting {
+    NewCounting::new(planned_shape(max_chars, ngram, fpr), |builder| {
+        builder.add_text(text.as_str(), by_word, check_for_interrupts)
+    })
+}
+
+#[entry]
+fn counting_add(filter: Counting<'_>, text: Text<'_>, by_word: bool) -> NewCounting {
+    NewCounting::changed(&filter.view(), |builder| {
+        builder.add_text(text.as_str(), by_word, check_for_interrupts)
+    })
+}
+
+#[entry]
+fn counting_remove(filter: Counting<'_>, text: Text<'_>, by_word: bool) -> NewCounting {
+    NewCounting::changed(&filter.view(), |builder| {
+        builder.remove_text(text.as_str(), by_word, check_for_interrupts)
+    })
+}
+
+#[entry]
+fn counting_contains(filter: Counting<'_>, text: Text<'_>, by_word: bool) -> bool {
+    holds_text(&filter.view(), text.as_str(), by_word, check_for_interrupts).or_raise()
+}
+
+/// The tokens in argument `i`.
+///
+/// # Safety
+/// The argument is a `text[]`, and not NULL.
+unsafe fn token_hashes(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<TokenHashes> {
+    let mut hashes = TokenHashes::new();
+    // SAFETY: such an argument.
+    let tokens = unsafe { Tokens::argument(fcinfo, i) }?;
+    tokens.all(|token| hashes.push(token).map(|()| true))?;
+    Ok(hashes)
+}
+
+/// `(tokens text[], max_tokens integer, fpr float8)`
+#[entry]
+fn counting_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewCounting {
+    // SAFETY: declared as this, and STRICT.
+    let (tokens, max_tokens, fpr) = unsafe {
+        let args = (*fcinfo).args.as_slice(3);
+        (
+            token_hashes(fcinfo, 0).or_raise(),
+            args[1].value.value() as i32,
+            f64::from_bits(args[2].value.value() as u64),
+        )
+    };
+    NewCounting::new(planned_shape_of_tokens(max_tokens, fpr), |builder| {
+        builder.add_tokens(tokens, check_for_interrupts)
+    })
+}
+
+/// `(filter counting_bloom, tokens text[])`
+#[entry]
+fn counting_add_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewCounting {
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { token_hashes(fcinfo, 1) }.or_raise();
+    NewCounting::changed(&filter.view(), |builder| {
+        builder.add_tokens(tokens, check_for_interrupts)
+    })
+}
+
+/// `(filter counting_bloom, tokens text[])`
+#[entry]
+fn counting_remove_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewCounting {
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { token_hashes(fcinfo, 1) }.or_raise();
+    NewCounting::changed(&filter.view(), |builder| {
+        builder.remove_tokens(tokens, check_for_interrupts)
+    })
+}
+
+/// `(filter counting_bloom, tokens text[])`
+#[entry]
+fn counting_contains_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    let view = filter.view();
+    view.check_of_tokens().or_raise();
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
+    tokens.all(|token| holds_token(&view, token)).or_raise()
+}
+
+#[entry]
+fn counting_full(filter: Counting<'_>) -> i32 {
+    filter.view().full() as i32
+}
+
+#[entry]
+fn counting_merge(a: Counting<'_>, b: Counting<'_>) -> NewCounting {
+    NewCounting::changed(&a.view(), |builder| builder.merge(&b.view()))
+}
+
+/// Transition and combine function of the aggregate `counting_merge(counting_bloom)`: the state is a counting filter of its own
+/// that changes in place. Called otherwise it is `counting_merge(a, b)`.
+#[entry]
+fn counting_merge_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared as (counting_bloom, counting_bloom), and STRICT.
+    let (state, value) = unsafe {
+        let args = (*fcinfo).args.as_slice(2);
+        (args[0].value, Counting::from_raw(args[1].value))
+    };
+    let plain: *mut pg_sys::varlena = state.cast_mut_ptr();
+    // SAFETY: fcinfo is that of this call; in an aggregate the state belongs to it, and may be
+    // written where it is stored plain. It never overlaps the other argument.
+    unsafe {
+        let in_aggregate = pg_sys::AggCheckCallContext(fcinfo, std::ptr::null_mut()) != 0;
+        if in_aggregate && is_plain(plain) {
+            let bytes = std::slice::from_raw_parts_mut(
+                pgrx::vardata_any(plain).cast_mut().cast::<u8>(),
+                pgrx::varsize_any_exhdr(plain),
+            );
+            if let Some(mut builder) = CountingBuilder::in_place(bytes) {
+                builder.merge(&value.view()).or_raise();
+                return NewValue(state);
+            }
+        }
+        NewValue(counting_merge(Counting::from_raw(state), value).datum())
+    }
+}

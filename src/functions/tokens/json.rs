@@ -1,0 +1,38 @@
+//! JSON values to tokens.
+
+use bloom_ident_core::tokens::JsonTokens;
+use pgrx::pg_sys;
+
+use crate::pg::values::jsonb::{read_json, JsonPart};
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::TextArray;
+
+/// `(value jsonb, singular boolean)`
+#[entry]
+fn ident_tokens_of_json(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: two arguments of these types, STRICT.
+    let (json, singular) = unsafe {
+        let args = (*fcinfo).args.as_slice(2);
+        (args[0].value, args[1].value.value() != 0)
+    };
+    TextArray::of(|array| {
+        let mut tokens = JsonTokens::new(singular, check_for_interrupts, |token: &str| {
+            array.push_text(token)
+        });
+        let part = |part: JsonPart<'_>| match part {
+            JsonPart::Begin => tokens.begin(),
+            JsonPart::End => {
+                tokens.end();
+                Ok(())
+            }
+            JsonPart::Key(key) => tokens.key(key),
+            JsonPart::Text(text) => tokens.text(text),
+            JsonPart::Number(number) => tokens.number(number),
+            JsonPart::Boolean(value) => tokens.boolean(value),
+            JsonPart::Null => Ok(()),
+        };
+        // SAFETY: the argument is a jsonb.
+        unsafe { read_json(json, part) }
+    })
+}

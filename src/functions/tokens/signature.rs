@@ -1,0 +1,52 @@
+//! Tokens to signatures, and which tokens a signature may hold.
+
+use bloom_ident_core::filter::{contains_token, Builder};
+use bloom_ident_core::Result;
+use pgrx::pg_sys;
+
+use crate::functions::planned_shape::planned_shape_of_tokens;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
+use crate::types::{Bloom, NewBloom, Tokens};
+
+fn add(tokens: &Tokens<'_>, to: &mut Builder<'_>) -> Result<()> {
+    tokens.all(|token| to.add_token(token).map(|()| true))?;
+    Ok(())
+}
+
+/// `(tokens text[], max_tokens integer, fpr float8)`
+#[entry]
+fn bloom_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    // SAFETY: declared as this, and STRICT.
+    let (tokens, max_tokens, fpr) = unsafe {
+        let args = (*fcinfo).args.as_slice(3);
+        (
+            Tokens::argument(fcinfo, 0).or_raise(),
+            args[1].value.value() as i32,
+            f64::from_bits(args[2].value.value() as u64),
+        )
+    };
+    NewBloom::new(planned_shape_of_tokens(max_tokens, fpr), |builder| {
+        add(&tokens, builder)
+    })
+}
+
+/// `(signature bloom, tokens text[])`
+#[entry]
+fn bloom_add_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    let view = signature.view();
+    view.shape().check_of_tokens().or_raise();
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
+    NewBloom::changed(&view, |builder| add(&tokens, builder))
+}
+
+/// `(signature bloom, tokens text[])`
+#[entry]
+fn bloom_contains_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    let view = signature.view();
+    view.shape().check_of_tokens().or_raise();
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
+    tokens.all(|token| contains_token(&view, token)).or_raise()
+}

@@ -1,0 +1,29 @@
+//! Texts to tokens and to words.
+
+use bloom_ident_core::tokens::{for_each_token, for_each_uax29_word, for_each_word};
+
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::TextArray;
+
+#[entry]
+fn ident_tokens_of_text(text: Text<'_>) -> NewValue {
+    TextArray::of(|tokens| {
+        for_each_token(text.as_str(), check_for_interrupts, |token| {
+            tokens.push_text(token)
+        })
+    })
+}
+
+#[entry]
+fn ident_words(text: Text<'_>, uax29: bool) -> NewValue {
+    TextArray::of(|words| {
+        let keep = |word: &str| words.push_text(word);
+        if uax29 {
+            for_each_uax29_word(text.as_str(), check_for_interrupts, keep)
+        } else {
+            for_each_word(text.as_str(), check_for_interrupts, keep)
+        }
+    })
+}
