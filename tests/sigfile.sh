@@ -10,9 +10,23 @@ LOGS=$(mktemp -d "$SCRATCH/sigfile.XXXXXX")
 
 ask() { timeout -k 5 "$PATIENCE" psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 
+# What is compared: bloom, or minhash_bits, for which the same statements are said in its words.
+SIGFILE_TYPE=${SIGFILE_TYPE:-bloom}
+
+in_words_of_type() {
+    if [[ $SIGFILE_TYPE == bloom ]]; then
+        cat
+        return
+    fi
+    sed -e "s/bloom_query(bloom_signature(''x''), 0)/minhash_query_at_least(minhash_bits(''{x}'', 96), -1)/g" \
+        -e 's/\<\(sig\|q\|RETURNS\) bloom\>/\1 minhash_bits/g' -e 's/bloom_query(/minhash_query(/g' -e 's/bloom_sim(/minhash_sim(/g' -e 's/bloom_hash(/minhash_bits_hash(/g' \
+        -e "s/bloom_signature('')/minhash_bits('{}', 96)/g; s/bloom_signature(''x'')/minhash_bits(''{x}'', 96)/g" \
+        -e "s/bloom_signature(left(md5((n % 5000)::text), 12) || ' ' || n % 7)/minhash_bits(CASE WHEN n % 31 > 0 THEN ARRAY(SELECT substr(md5((n % 5000)::text), 4 * t, 4) FROM generate_series(0, 7) AS t) || (n % 7)::text ELSE '{}' END, 96)/"
+}
+
 # Tables, indexes and functions in the current database.
 sigfile_setup() {
-    ask <<'SQL'
+    in_words_of_type <<'SQL' | ask
 CREATE EXTENSION bloom_ident;
 CREATE TABLE person (id bigserial, sig bloom) WITH (fillfactor = 70);
 CREATE INDEX person_sig ON person USING sigfile (sig) WITH (tail_limit = 64);
