@@ -1,7 +1,7 @@
 //! What is in an index.
 
-use bloom_ident_core::filter::Shape;
 use bloom_ident_core::sigfile::chunk::Frequencies;
+use bloom_ident_core::sigfile::RowShape;
 use bloom_ident_core::sigfile::{Pages, Part, SegmentEntry};
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
@@ -59,7 +59,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
             (i64::from(index.blocks()) * block_size).into_datum(),
             (i64::from(free) * block_size).into_datum(),
             (meta.shape() != 0)
-                .then(|| Shape::of_tag(meta.shape()).to_string())
+                .then(|| RowShape::of_tag(meta.shape()).to_string())
                 .into_datum(),
             widths.into_datum(),
             entropy.into_datum(),

@@ -39,7 +39,8 @@ const PAGES: u32 = 48;
 /// times longer: each row is moved less often.
 const PATIENT: u64 = 4;
 
-/// The same once more for each so many segments, while space is kept: then nothing but the tail is sealed.
+/// Twice as long for each so many segments, while space is kept: then nothing but the tail is sealed. Segments so are few until many rows
+/// have come, and small ones take more space for each row.
 const MORE: usize = 8;
 
 /// Tails have as many rows at least while space is kept, or this share of those of the index, if that is less.
@@ -235,7 +236,7 @@ fn begin(
     let limit = u64::from(lock.options.tail_limit(meta.geometry(part).stride));
     let starved = is_starved(lock, meta, part);
     let longer = match starved {
-        true => PATIENT * (1 + (meta.segments.len() / MORE) as u64),
+        true => PATIENT << (meta.segments.len() / MORE),
         false if bulk => PATIENT,
         false => 1,
     };
