@@ -76,8 +76,9 @@ impl<'a> PackedScan<'a> {
         }
     }
 
-    /// The same where many popcounts are not within `window`. Numbers of rows are collected without a branch, so that the bits of
-    /// the others are not read.
+    /// The same where many popcounts are not within `window`. Which of them are is found for many at once and without a branch, so
+    /// that the bits of the others are not read. These are held against the lowest limit of the window first, since few of them
+    /// reach it.
     #[inline(always)]
     fn rows_within(
         &self,
@@ -87,21 +88,23 @@ impl<'a> PackedScan<'a> {
         mut intersect: impl FnMut(&[u64], u32) -> u32,
         hit: &mut dyn FnMut(usize, u32),
     ) {
-        let span = window.end() - window.start();
+        let mut lowest = u32::MAX;
+        for popcount in window.clone() {
+            lowest = lowest.min(self.limit(popcount));
+        }
         let mut at = first;
         for popcounts in self.popcounts[first..].chunks(AT_ONCE) {
-            let mut near = [0u8; AT_ONCE];
-            let mut n = 0;
-            for (i, &popcount) in popcounts.iter().enumerate() {
-                near[n % AT_ONCE] = i as u8;
-                n += usize::from(popcount.wrapping_sub(*window.start()) <= span);
-            }
+            let mut near = are_within(popcounts, *window.start(), *window.end());
             let words = &self.words[at * width..(at + popcounts.len()) * width];
-            for i in near.iter().take(n).map(|&i| usize::from(i)) {
-                let least = self.limit(popcounts[i]);
-                let common = intersect(&words[i * width..][..width], least);
-                if common >= least {
-                    hit(at + i, common);
+            while near != 0 {
+                let i = near.trailing_zeros() as usize;
+                near &= near - 1;
+                let Some(row) = words.get(i * width..(i + 1) * width) else {
+                    break;
+                };
+                let common = intersect(row, lowest);
+                if common >= lowest {
+                    self.check(at + i, common, hit);
                 }
             }
             at += popcounts.len();
@@ -123,6 +126,24 @@ impl<'a> PackedScan<'a> {
             hit(i, common);
         }
     }
+}
+
+/// Which of some numbers, [`AT_ONCE`] at the most, are `least` to `greatest`: a bit each. A loop over bytes is one over vectors
+/// wherever the processor has these.
+#[inline(always)]
+fn are_within(numbers: &[u32], least: u32, greatest: u32) -> u64 {
+    let span = greatest - least;
+    let mut are = [0u8; AT_ONCE];
+    for (is, &number) in are.iter_mut().zip(numbers) {
+        *is = u8::from(number.wrapping_sub(least) <= span);
+    }
+    let mut bits = 0;
+    for (i, eight) in are.as_chunks::<8>().0.iter().enumerate() {
+        // The product has the lowest bits of the eight bytes side by side at its top.
+        let side_by_side = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits |= side_by_side << (8 * i);
+    }
+    bits
 }
 
 #[cfg(test)]

@@ -219,6 +219,41 @@ impl<'a> PostingPage<'a> {
     }
 }
 
+/// Where on a page the list of a value is, by words of it that may be anything: to be prefetched.
+pub(super) struct ListPlace {
+    buckets: usize,
+    len: usize,
+    bucket: usize,
+}
+
+impl ListPlace {
+    /// The first word of the page; by how much the value is greater than the page's least.
+    #[inline]
+    pub(super) fn new(head: u64, offset: u32) -> ListPlace {
+        ListPlace {
+            buckets: (head >> 16 & 0xffff) as usize,
+            len: (head & 0xffff) as usize,
+            bucket: (offset >> (head >> 32 & 0xf)) as usize,
+        }
+    }
+
+    /// The word that says where the value's bucket begins; whether the page has the bucket.
+    #[inline]
+    pub(super) fn entry(&self) -> Option<usize> {
+        let entry = (HEADER_QUARTERS + self.bucket) / 4;
+        (self.bucket < self.buckets).then_some(entry)
+    }
+
+    /// Words that the keys of the bucket and its rows begin in, and one some rows later. `entry` is the word that says where it begins.
+    #[inline]
+    pub(super) fn list(&self, entry: u64) -> [usize; 3] {
+        let from = (entry >> (16 * ((HEADER_QUARTERS + self.bucket) % 4)) & 0xffff) as usize;
+        let keys = HEADER + 2 * (self.buckets + 1);
+        let rows = keys + self.len + ROW * from;
+        [(keys + from) / 8, rows / 8, rows / 8 + 5]
+    }
+}
+
 #[cold]
 fn unfit(head: u64) -> Error {
     Error::damaged(format!("a page of postings begins with {head:#x}"))

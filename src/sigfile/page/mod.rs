@@ -18,7 +18,7 @@ use pgrx::pg_sys;
 
 pub use index::{SigfileIndex, SigfileTable};
 pub use lock::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
-pub use prefetch::prefetch;
+pub use prefetch::{glimpse, prefetch};
 pub use write::{write_initial, PageLog};
 
 /// Words of a page's content.

@@ -105,6 +105,11 @@ impl Pages for SegmentReader<'_> {
         page::prefetch(&self.loaded.recent[number as usize], words);
     }
 
+    #[inline]
+    fn glimpse(&self, number: u32, word: usize) -> Option<u64> {
+        page::glimpse(&self.loaded.recent[number as usize], word)
+    }
+
     fn release(&mut self) {
         self.current = None;
     }

@@ -1,9 +1,10 @@
 //! Posting lists of the values that a search asks for.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::sigfile::pages::Pages;
-use crate::sigfile::posting::PostingList;
+use crate::sigfile::posting::{ListPlace, PostingList};
 use crate::sigfile::query::Query;
 use crate::sigfile::segment::{Postings, Segment};
 use crate::{Error, Result};
@@ -13,6 +14,20 @@ const WAITING: usize = 32;
 
 /// Words of a posting page that are read first: its header and directory.
 const DIRECTORY: [usize; 2] = [8, 16];
+
+/// Has a list on its way whose page was prefetched: its keys and its rows are at places that the page tells.
+#[inline]
+fn prefetch_list(postings: &Postings, value: u32, number: u32, pages: &mut impl Pages) {
+    let least = postings.fences[(number - postings.first_page) as usize];
+    let Some(head) = pages.glimpse(number, 0) else {
+        return;
+    };
+    let place = ListPlace::new(head, value.wrapping_sub(least));
+    let entry = place.entry().and_then(|word| pages.glimpse(number, word));
+    if let Some(entry) = entry {
+        pages.prefetch(number, &place.list(entry));
+    }
+}
 
 /// Rows of a list that are kept when its length is asked for. Longer ones are read again if they are needed.
 const KEPT: usize = 256;
@@ -50,7 +65,7 @@ pub(super) struct OwnLists {
     pub narrow: bool,
     rows: Vec<u32>,
     /// Values that wait for their pages.
-    waiting: Vec<(usize, u32, Range<u32>)>,
+    waiting: VecDeque<(usize, u32, Range<u32>)>,
 }
 
 impl OwnLists {
@@ -58,6 +73,7 @@ impl OwnLists {
     pub fn clear(&mut self) {
         self.found.clear();
         self.rows.clear();
+        self.waiting.clear();
     }
 
     /// Looks up the lists of some chunks, and keeps their rows that are among `within`.
@@ -72,6 +88,19 @@ impl OwnLists {
         pages: &mut impl Pages,
     ) -> Result<()> {
         self.waiting.clear();
+        self.expect(segment, query, chunks, pages);
+        self.read(segment, self.waiting.len(), within, pages)
+    }
+
+    /// Has the lists of some chunks on their way, to be read behind those that are already.
+    pub fn expect(
+        &mut self,
+        segment: &Segment,
+        query: &Query,
+        chunks: impl Iterator<Item = usize>,
+        pages: &mut impl Pages,
+    ) {
+        let from = self.waiting.len();
         for chunk in chunks {
             let postings = &segment.postings[chunk];
             let value = postings.chunk.value(query.words());
@@ -79,9 +108,31 @@ impl OwnLists {
             if !numbers.is_empty() {
                 pages.prefetch(numbers.start, &DIRECTORY);
             }
-            self.waiting.push((chunk, value, numbers));
+            self.waiting.push_back((chunk, value, numbers));
         }
-        for (chunk, value, numbers) in self.waiting.drain(..) {
+        for (chunk, value, numbers) in self.waiting.range(from..) {
+            if !numbers.is_empty() {
+                prefetch_list(&segment.postings[*chunk], *value, numbers.start, pages);
+            }
+        }
+    }
+
+    /// The chunk of the list that is read next, if one is on its way.
+    pub fn next(&self) -> Option<usize> {
+        self.waiting.front().map(|&(chunk, ..)| chunk)
+    }
+
+    /// Reads the next `n` of the lists that are on their way.
+    ///
+    /// Errors: out of memory; a damaged page.
+    pub fn read(
+        &mut self,
+        segment: &Segment,
+        n: usize,
+        within: &Range<u32>,
+        pages: &mut impl Pages,
+    ) -> Result<()> {
+        for (chunk, value, numbers) in self.waiting.drain(..n) {
             let postings = &segment.postings[chunk];
             let from = self.rows.len();
             let mut len = 0;
@@ -158,6 +209,11 @@ impl Probe<'_> {
 
     /// Reads the lists of the values that wait.
     fn read(&mut self, pages: &mut impl Pages) -> Result<()> {
+        for (value, numbers) in self.waiting.iter() {
+            if let Some(first) = numbers.clone().next() {
+                prefetch_list(self.postings, *value, first, pages);
+            }
+        }
         for (value, numbers) in self.waiting.drain(..) {
             for number in numbers {
                 let page = self.postings.page(number, pages.page(number)?)?;

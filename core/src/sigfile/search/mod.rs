@@ -46,6 +46,9 @@ const AHEAD: usize = 8;
 /// How many times more than expected the lists of a search may cost that has looked up no more than it needs.
 const WORSE: f64 = 2.0;
 
+/// Lists that are on their way behind those that are needed: mostly, some of them are looked up.
+const MORE: usize = 2;
+
 /// The share of rows in some list that are in another one, too, or in one list more. It is a guess, which only the cost depends on.
 const REPEATED: f64 = 0.125;
 
@@ -110,17 +113,25 @@ impl Search {
         own.narrow = within.share < 1.0;
         let (wanted, within) = (chosen.steps, &chosen.probed);
         let mut chunks = steps.first();
-        own.look_up(segment, query, chunks.by_ref().take(wanted), within, pages)?;
+        let first = chunks.by_ref().take(wanted + MORE);
+        own.expect(segment, query, first, pages);
+        own.read(segment, wanted, within, pages)?;
         let (mut needed, mut share) = (1, 1.0);
         let cost = |own: &OwnLists, share: f64| {
             let rows: u32 = own.found.iter().map(|list| list.len).sum();
             f64::from(rows) * share * steps.costs().candidate
         };
-        for chunk in chunks {
+        loop {
+            if own.next().is_none() {
+                own.expect(segment, query, chunks.by_ref().take(MORE), pages);
+            }
+            let Some(chunk) = own.next() else {
+                break;
+            };
             if cost(own, share) <= steps.expected(segment, chunk, 0) {
                 break;
             }
-            own.look_up(segment, query, std::iter::once(chunk), within, pages)?;
+            own.read(segment, 1, within, pages)?;
             needed += 1;
             share *= REPEATED;
         }
