@@ -30,7 +30,6 @@ BEGIN
 END $$;
 SELECT * FROM differences(997) LIMIT 5;
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM message WHERE minhash_sim(bits, (SELECT bits FROM message WHERE id = 8 LIMIT 1)) > 0.8;
 EXPLAIN (COSTS OFF) SELECT id FROM message WHERE bits % minhash_query(minhash_bits('{a,b}', 64), 0.5);
 EXPLAIN (COSTS OFF) SELECT id FROM message WHERE minhash_sim(bits, minhash_bits('{a,b}', 64)) > 0.5;
 EXPLAIN (COSTS OFF) SELECT id FROM message WHERE 0.5 <= minhash_sim(bits, minhash_bits('{a,b}', 64));
@@ -41,7 +40,7 @@ SELECT count(*), bool_and(id % 6000 % 41 = 0 OR id IN (12000)) FROM message WHER
 SELECT count(*) FROM message WHERE bits = (SELECT bits FROM message WHERE id = 8);
 SELECT count(*) FROM message WHERE bits IS NULL;
 -- an index-only scan gives back what was stored
-SET enable_indexscan = off; SET enable_bitmapscan = off;
+SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT sum(minhash_bits_hash(bits)::numeric) FROM message WHERE bits % minhash_query(minhash_bits('{a}', 64), 0);
 SELECT sum(minhash_bits_hash(bits)::numeric) AS only FROM message WHERE bits % minhash_query(minhash_bits('{a}', 64), 0) \gset
 SELECT sum(minhash_bits_hash(bits)::numeric) AS nearest FROM (SELECT bits FROM message WHERE bits IS NOT NULL ORDER BY bits <-> minhash_bits('{a}', 64)) AS s \gset
