@@ -1,34 +1,13 @@
-//! Keys of a signature tree and what they say of all signatures below them.
-//!
-//! Such a tree is an S-tree (U. Deppisch: S-Tree: A Dynamic Balanced Signature Index for Office Retrieval, SIGIR 1986)
-//! whose inner keys have an intersection and a range of popcounts besides the union.
-//!
-//! A leaf key is a signature or a query, byte for byte. An inner key stands for a set of them:
-//!
-//! | offset | bytes | content |
-//! |---|---|---|
-//! | 0 | 1 | marker 0x81 |
-//! | 1 | 7 | the shape, as in a signature |
-//! | 8 | 4 | least number of set bits, little-endian |
-//! | 12 | 4 | greatest number of set bits |
-//! | 16 | 8 | least threshold of the queries below, 0 for signatures |
-//! | 24 | ⌈m/8⌉ | union: the bits that any has |
-//! | … | ⌈m/8⌉ | intersection: the bits that all have |
-//!
-//! Where signatures of several shapes meet, the inner key is the marker 0x82 and seven zeros, and says
-//! nothing. Nothing here refuses another shape: what is in an index may belong to rows that are deleted or
-//! were never committed, so only code that looks at the row can tell whether it is an error. New rows are refused
-//! before they come here.
+//! What a key says of the signatures below it.
 
 use crate::bits::{intersect_bits, popcount};
 use crate::filter::query::{is_threshold, THRESHOLD};
 use crate::filter::{QueryView, Shape, View, VERSION};
 use crate::similarity::Popcounts;
-use crate::{Error, ErrorKind, Result};
 
-const INNER: u8 = 0x81;
-const HEADER: usize = 24;
-const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
+pub(super) const INNER: u8 = 0x81;
+pub(super) const HEADER: usize = 24;
+pub(super) const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
 
 // shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
 const _: () = assert!(HEADER == size_of::<u64>() + 2 * size_of::<u32>() + THRESHOLD);
@@ -38,11 +17,8 @@ const _: () = assert!(HEADER > MIXED.len() && INNER != VERSION && MIXED[0] != VE
 const TO_MIXED: f32 = 1e6;
 const TO_OTHER: f32 = 2e6;
 
-/// Bytes of an inner key that leave room for four on a page.
-pub const LARGEST: usize = 2000;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
+pub(super) enum Level {
     Leaf,
     Inner,
     /// Inner, over several shapes.
@@ -53,13 +29,13 @@ enum Level {
 #[derive(Clone, Copy, Debug)]
 pub struct TreeKey<'a> {
     /// As [`View::tag`]; 0 for several.
-    tag: u64,
-    least: u32,
-    greatest: u32,
-    threshold: f64,
-    union: &'a [u8],
-    intersection: &'a [u8],
-    level: Level,
+    pub(super) tag: u64,
+    pub(super) least: u32,
+    pub(super) greatest: u32,
+    pub(super) threshold: f64,
+    pub(super) union: &'a [u8],
+    pub(super) intersection: &'a [u8],
+    pub(super) level: Level,
 }
 
 impl<'a> TreeKey<'a> {
@@ -241,94 +217,4 @@ impl<'a> TreeKey<'a> {
             popcount(self.intersection)
         )
     }
-}
-
-/// Bytes of an inner key of this shape.
-///
-/// Errors: a shape that does not fit a page.
-pub fn inner_size(shape: Shape) -> Result<usize> {
-    let size = HEADER + 2 * shape.bytes();
-    if size <= LARGEST {
-        return Ok(size);
-    }
-    Err(Error::new(
-        ErrorKind::DataException,
-        format!("signature shape {shape} is too large for a gist index"),
-    )
-    .detail(format!(
-        "It has {} bits; the index takes up to {}.",
-        shape.m(),
-        (LARGEST - HEADER) / 2 * 8
-    ))
-    .hint("Use a lower max_chars or a higher fpr."))
-}
-
-/// Bytes of the key that stands for all of `keys`, one at least.
-///
-/// Errors: a shape that does not fit a page.
-pub fn united_size<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>) -> Result<usize> {
-    let mut keys = keys.into_iter();
-    let first = keys.next().expect("at least one key");
-    if first.level == Level::Mixed || keys.any(|key| key.tag != first.tag) {
-        return Ok(MIXED.len());
-    }
-    inner_size(first.shape())
-}
-
-/// Writes the key that stands for all of `keys` to `out`, of [`united_size`] bytes.
-pub fn unite<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>, out: &mut [u8]) {
-    if out.len() == MIXED.len() {
-        out.copy_from_slice(&MIXED);
-        return;
-    }
-    let mut keys = keys.into_iter();
-    let first = keys.next().expect("at least one key");
-    let (header, bits) = out.split_at_mut(HEADER);
-    let (union, intersection) = bits.split_at_mut(bits.len() / 2);
-    union.copy_from_slice(first.union);
-    intersection.copy_from_slice(first.intersection);
-    let (mut least, mut greatest, mut threshold) = (first.least, first.greatest, first.threshold);
-    for key in keys {
-        for (to, from) in union.iter_mut().zip(key.union) {
-            *to |= from;
-        }
-        for (to, from) in intersection.iter_mut().zip(key.intersection) {
-            *to &= from;
-        }
-        least = least.min(key.least);
-        greatest = greatest.max(key.greatest);
-        threshold = threshold.min(key.threshold);
-    }
-    header[..8].copy_from_slice(&first.tag.to_le_bytes());
-    header[0] = INNER;
-    header[8..12].copy_from_slice(&least.to_le_bytes());
-    header[12..16].copy_from_slice(&greatest.to_le_bytes());
-    header[16..].copy_from_slice(&threshold.to_le_bytes());
-}
-
-/// Deals keys to two pages: true for the right one. Keys of one shape go half and half, those with more
-/// set bits to the right; of several shapes none is divided, and GiST may have to split again. Seeds by distance, as is usual
-/// for signatures, make pages whose unions have nearly all bits set and whose ranges of popcounts are as wide as the
-/// table's.
-///
-/// Errors: out of memory.
-pub fn split(keys: &[TreeKey<'_>]) -> Result<Vec<bool>> {
-    let n = keys.len();
-    let mut right = Vec::new();
-    let mut order: Vec<usize> = Vec::new();
-    right
-        .try_reserve(n)
-        .and_then(|()| order.try_reserve(n))
-        .map_err(|_| Error::out_of_memory(n * size_of::<usize>()))?;
-    order.extend(0..n);
-    order.sort_unstable_by(|&a, &b| keys[a].order(&keys[b]));
-    right.resize(n, false);
-    let middle = (1..n)
-        .filter(|&i| keys[order[i - 1]].tag != keys[order[i]].tag)
-        .min_by_key(|i| i.abs_diff(n / 2))
-        .unwrap_or(n / 2);
-    for &i in &order[middle..] {
-        right[i] = true;
-    }
-    Ok(right)
 }
