@@ -668,7 +668,7 @@ CREATE TYPE bloom_gist_key (
     ALIGNMENT = int4,
     STORAGE = external
 );
-COMMENT ON TYPE bloom_gist_key IS 'key of a GiST index over signatures';
+COMMENT ON TYPE bloom_gist_key IS 'key of a GiST index over signatures or sampled sketches';
 COMMENT ON FUNCTION bloom_gist_key_in(cstring) IS 'refuses: such keys are made by the index alone';
 COMMENT ON FUNCTION bloom_gist_key_out(bloom_gist_key) IS 'describes a key';
 
@@ -1317,6 +1317,54 @@ CREATE OPERATOR CLASS sigfile_minhash_query_ops DEFAULT FOR TYPE minhash_query U
 COMMENT ON OPERATOR CLASS sigfile_minhash_bits_ops USING sigfile IS 'estimated similarity, equality and nearest neighbours of sampled sketches';
 COMMENT ON OPERATOR CLASS sigfile_minhash_query_ops USING sigfile IS 'estimated similarity of sampled sketches by thresholds of their own, for exclusion constraints';
 COMMENT ON OPERATOR FAMILY sigfile_minhash_bits_ops USING sigfile IS 'estimated similarity, equality and nearest neighbours of sampled sketches, with and without thresholds of their own';
+
+CREATE FUNCTION minhash_gist_consistent(internal, minhash_bits, smallint, oid, internal) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_gist_consistent_wrapper';
+COMMENT ON FUNCTION minhash_gist_consistent(internal, minhash_bits, smallint, oid, internal) IS
+    'GiST support';
+CREATE FUNCTION minhash_query_gist_consistent(internal, minhash_query, smallint, oid, internal) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_query_gist_consistent_wrapper';
+COMMENT ON FUNCTION minhash_query_gist_consistent(internal, minhash_query, smallint, oid, internal) IS
+    'GiST support';
+CREATE FUNCTION minhash_gist_distance(internal, minhash_bits, smallint, oid, internal) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_gist_distance_wrapper';
+COMMENT ON FUNCTION minhash_gist_distance(internal, minhash_bits, smallint, oid, internal) IS
+    'GiST support';
+-- A function of its own, by which columns of sketches are told from columns of signatures.
+CREATE FUNCTION minhash_gist_compress(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_gist_compress_wrapper';
+COMMENT ON FUNCTION minhash_gist_compress(internal) IS
+    'GiST support';
+CREATE OPERATOR CLASS gist_minhash_bits_ops DEFAULT FOR TYPE minhash_bits USING gist AS
+    OPERATOR 2 % (minhash_bits, minhash_query),
+    OPERATOR 3 =,
+    OPERATOR 6 <-> (minhash_bits, minhash_bits) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 minhash_gist_consistent(internal, minhash_bits, smallint, oid, internal),
+    FUNCTION 2 bloom_gist_union(internal, internal),
+    FUNCTION 3 minhash_gist_compress(internal),
+    FUNCTION 5 bloom_gist_penalty(internal, internal, internal),
+    FUNCTION 6 bloom_gist_picksplit(internal, internal),
+    FUNCTION 7 bloom_gist_same(bloom_gist_key, bloom_gist_key, internal),
+    FUNCTION 8 minhash_gist_distance(internal, minhash_bits, smallint, oid, internal),
+    FUNCTION 9 bloom_gist_fetch(internal),
+    FUNCTION 11 bloom_gist_sortsupport(internal),
+    STORAGE bloom_gist_key;
+CREATE OPERATOR CLASS gist_minhash_query_ops DEFAULT FOR TYPE minhash_query USING gist AS
+    OPERATOR 1 % (minhash_query, minhash_query),
+    OPERATOR 2 % (minhash_query, minhash_bits),
+    FUNCTION 1 minhash_query_gist_consistent(internal, minhash_query, smallint, oid, internal),
+    FUNCTION 2 bloom_gist_union(internal, internal),
+    FUNCTION 3 minhash_gist_compress(internal),
+    FUNCTION 5 bloom_gist_penalty(internal, internal, internal),
+    FUNCTION 6 bloom_gist_picksplit(internal, internal),
+    FUNCTION 7 bloom_gist_same(bloom_gist_key, bloom_gist_key, internal),
+    FUNCTION 9 bloom_gist_fetch(internal),
+    FUNCTION 11 bloom_gist_sortsupport(internal),
+    STORAGE bloom_gist_key;
+COMMENT ON OPERATOR CLASS gist_minhash_bits_ops USING gist IS 'estimated similarity, equality and nearest neighbours of sampled sketches';
+COMMENT ON OPERATOR CLASS gist_minhash_query_ops USING gist IS 'estimated similarity of sampled sketches by thresholds of their own, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY gist_minhash_bits_ops USING gist IS 'estimated similarity, equality and nearest neighbours of sampled sketches';
+COMMENT ON OPERATOR FAMILY gist_minhash_query_ops USING gist IS 'estimated similarity of sampled sketches by thresholds of their own, for exclusion constraints';
 
 -- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 

@@ -38,7 +38,7 @@ mod query_ops {
 ///
 /// # Safety
 /// `fcinfo` is that of such a call.
-unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datum, u16) {
+pub(super) unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datum, u16) {
     // SAFETY: the call is one of consistent or distance, so there are five arguments; the entry's key outlives the call.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
@@ -51,17 +51,23 @@ unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datu
     }
 }
 
-/// Leaves hold the whole signature, so only rows of another shape are checked again: on a row that somebody sees the
-/// operator itself fails, and one that nobody sees does no harm.
+/// The answer about a key. Leaves hold the whole signature, so only rows of another shape are checked again: on a row that somebody
+/// sees the operator itself fails, and one that nobody sees does no harm.
 ///
 /// # Safety
 /// `fcinfo` is that of a call of consistent or distance.
-unsafe fn set_recheck(fcinfo: pg_sys::FunctionCallInfo, recheck: bool) {
+pub(super) unsafe fn answer<T>(
+    fcinfo: pg_sys::FunctionCallInfo,
+    key: &TreeKey<'_>,
+    asked: &TreeKey<'_>,
+    answer: T,
+) -> T {
     // SAFETY: the call is one of consistent or distance, whose fifth argument is the recheck flag.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
-        *args[4].value.cast_mut_ptr::<bool>() = recheck;
+        *args[4].value.cast_mut_ptr::<bool>() = key.foreign(asked);
     }
+    answer
 }
 
 fn with_threshold(signature: View<'_>, threshold: f64) -> TreeKey<'_> {
@@ -76,11 +82,8 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
-    let answer = |may: bool, asked: &TreeKey<'_>| {
-        // SAFETY: the record is that of this call of consistent.
-        unsafe { set_recheck(fcinfo, key.foreign(asked)) };
-        may
-    };
+    // SAFETY: the record is that of this call of consistent.
+    let answer = |may: bool, asked: &TreeKey<'_>| unsafe { answer(fcinfo, &key, asked, may) };
     if strategy == bloom_ops::MATCHES {
         // SAFETY: the strategy's right-hand type.
         let query = unsafe { BloomQuery::from_raw(query) };
@@ -107,11 +110,8 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
-    let answer = |asked: &TreeKey<'_>| {
-        // SAFETY: the record is that of this call of consistent.
-        unsafe { set_recheck(fcinfo, key.foreign(asked)) };
-        key.may_match(asked)
-    };
+    // SAFETY: the record is that of this call of consistent.
+    let answer = |asked: &TreeKey<'_>| unsafe { answer(fcinfo, &key, asked, key.may_match(asked)) };
     match strategy {
         query_ops::MATCH => {
             // SAFETY: the strategy's right-hand type.
@@ -127,15 +127,14 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     }
 }
 
-/// 1 less the bound: what no signature below can undercut, and exact for a leaf of the query's shape.
+/// What no signature below can undercut, and exact for a leaf of the query's shape.
 #[entry]
 fn bloom_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as distance function of an operator on two blooms.
     unsafe {
         let (stored, query, _) = arguments(fcinfo);
-        let query = Bloom::from_raw(query);
+        let (query, key) = (Bloom::from_raw(query), stored.key());
         let asked = TreeKey::of_signature(query.view());
-        set_recheck(fcinfo, stored.key().foreign(&asked));
-        1.0 - stored.key().bound(&asked)
+        answer(fcinfo, &key, &asked, key.distance(&asked))
     }
 }

@@ -1,10 +1,10 @@
-//! An index has signatures of one shape: a new row is compared with the root page.
+//! An index has signatures or sketches of one shape: a new row is compared with the root page.
 //!
 //! Two sessions that insert the first rows at once can get past this check, and so can two columns of a multi-column
 //! index that change places. So searches and splits must not fail on a key of another shape.
 
-use bloom_ident_core::filter::Shape;
 use bloom_ident_core::gist::TreeKey;
+use bloom_ident_core::sigfile::RowShape;
 use pgrx::pg_sys;
 
 use super::key::{damaged, IndexKey};
@@ -30,13 +30,13 @@ pub unsafe fn check(
         let known = (*call).fn_extra.cast::<u64>();
         if !known.is_null() {
             if *known != key.tag() {
-                refuse(index, key.shape(), Shape::of_tag(*known));
+                refuse(index, key.tag(), *known);
             }
             return;
         }
         match first_of_root(index, (*call).fn_oid, key.tag()) {
             Some(0) => return,
-            Some(tag) if tag != key.tag() => refuse(index, key.shape(), Shape::of_tag(tag)),
+            Some(tag) if tag != key.tag() => refuse(index, key.tag(), tag),
             _ => (),
         }
         let known = pg_sys::MemoryContextAlloc((*call).fn_mcxt, size_of::<u64>()).cast::<u64>();
@@ -118,11 +118,13 @@ unsafe fn attribute(
 /// # Safety
 /// `index` is open.
 #[cold]
-unsafe fn refuse(index: pg_sys::Relation, new: Shape, old: Shape) -> ! {
+unsafe fn refuse(index: pg_sys::Relation, new: u64, old: u64) -> ! {
     // SAFETY: the relation is open.
     let name = unsafe { std::ffi::CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
-    raise(&Shape::mismatch(new, old).hint(format!(
-        "Use a column type such as bloom{old} to keep other shapes out of the table. If all rows of shape {old} are deleted, run REINDEX INDEX on \"{}\", or TRUNCATE the table.",
+    let shape = RowShape::of_tag(old);
+    raise(&RowShape::mismatch(new, old).hint(format!(
+        "Use a column type such as {} to keep other shapes out of the table. If all rows of shape {shape} are deleted, run REINDEX INDEX on \"{}\", or TRUNCATE the table.",
+        shape.column_type(),
         name.to_string_lossy()
     )))
 }

@@ -1,7 +1,7 @@
 //! How the tree grows: keys that stand for several, and pages that are split.
 
 use super::key::{Level, TreeKey, HEADER, INNER, MIXED};
-use crate::filter::Shape;
+use crate::sigfile::RowShape;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes of an inner key that leave room for four on a page.
@@ -10,7 +10,7 @@ pub const LARGEST: usize = 2000;
 /// Bytes of an inner key of this shape.
 ///
 /// Errors: a shape that does not fit a page.
-pub fn inner_size(shape: Shape) -> Result<usize> {
+pub fn inner_size(shape: RowShape) -> Result<usize> {
     let size = HEADER + 2 * shape.bytes();
     if size <= LARGEST {
         return Ok(size);
@@ -21,7 +21,7 @@ pub fn inner_size(shape: Shape) -> Result<usize> {
     )
     .detail(format!(
         "It has {} bits; the index takes up to {}.",
-        shape.m(),
+        shape.bits(),
         (LARGEST - HEADER) / 2 * 8
     ))
     .hint("Use a lower max_chars or a higher fpr."))

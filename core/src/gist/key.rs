@@ -2,8 +2,10 @@
 
 use crate::bits::{intersect_bits, popcount};
 use crate::filter::query::{is_threshold, THRESHOLD};
-use crate::filter::{QueryView, Shape, View, VERSION};
-use crate::similarity::Popcounts;
+use crate::filter::{QueryView, View, VERSION};
+use crate::sigfile::RowShape;
+use crate::similarity::{Measure, Popcounts};
+use crate::sketch::{self, BitsQueryView, BitsView};
 
 pub(super) const INNER: u8 = 0x81;
 pub(super) const HEADER: usize = 24;
@@ -12,6 +14,7 @@ pub(super) const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
 // shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
 const _: () = assert!(HEADER == size_of::<u64>() + 2 * size_of::<u32>() + THRESHOLD);
 const _: () = assert!(HEADER > MIXED.len() && INNER != VERSION && MIXED[0] != VERSION);
+const _: () = assert!(VERSION == sketch::VERSION);
 
 /// Penalties above all that bits can give: for a page of several shapes, and for one of another.
 const TO_MIXED: f32 = 1e6;
@@ -28,7 +31,7 @@ pub(super) enum Level {
 /// A leaf or an inner key.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeKey<'a> {
-    /// As [`View::tag`]; 0 for several.
+    /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for several.
     pub(super) tag: u64,
     pub(super) least: u32,
     pub(super) greatest: u32,
@@ -60,6 +63,50 @@ impl<'a> TreeKey<'a> {
         }
     }
 
+    /// The key of a row's sampled bits, checked.
+    pub fn of_bits(view: BitsView<'a>) -> TreeKey<'a> {
+        let (sketch, shape) = (view.sketch(), view.sketch().shape());
+        let ones = match sketch.is_empty() {
+            true => u32::from(shape.n()) + 1,
+            false => popcount(sketch.payload()),
+        };
+        TreeKey {
+            tag: RowShape::tag_of_bits(shape),
+            least: ones,
+            greatest: ones,
+            threshold: sketch::query::LEAST,
+            union: sketch.payload(),
+            intersection: sketch.payload(),
+            level: Level::Leaf,
+        }
+    }
+
+    /// The key of a row's query of sampled bits, checked.
+    pub fn of_bits_query(query: BitsQueryView<'a>) -> TreeKey<'a> {
+        TreeKey {
+            threshold: query.threshold,
+            ..TreeKey::of_bits(query.sketch)
+        }
+    }
+
+    /// A leaf key as it is stored. Byte 1 is k of a signature, 1 at least, and 1 or 0 of a sketch, whose lengths no signature of one segment has.
+    fn leaf(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
+        if *bytes.get(1)? > 0 {
+            let filter = View::stored(bytes)
+                .map(TreeKey::of_signature)
+                .or_else(|| QueryView::stored(bytes).map(TreeKey::of_query));
+            if filter.is_some() {
+                return filter;
+            }
+        }
+        if BitsQueryView::stored(bytes).is_some() {
+            let query = BitsQueryView::untrusted(bytes).ok();
+            return query.map(TreeKey::of_bits_query);
+        }
+        BitsView::stored(bytes)?;
+        BitsView::untrusted(bytes).ok().map(TreeKey::of_bits)
+    }
+
     /// A key as it is stored; `None` when the bytes are none.
     pub fn stored(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
         if bytes == MIXED {
@@ -74,10 +121,7 @@ impl<'a> TreeKey<'a> {
             });
         }
         if bytes.first() != Some(&INNER) {
-            return View::stored(bytes)
-                .map(TreeKey::of_signature)
-                .or_else(|| QueryView::stored(bytes).map(TreeKey::of_query))
-                .filter(TreeKey::is_possible);
+            return TreeKey::leaf(bytes).filter(TreeKey::is_possible);
         }
         let (header, bits) = bytes.split_at_checked(HEADER)?;
         let four = |at: usize| header[at..at + 4].try_into().ok().map(u32::from_le_bytes);
@@ -98,17 +142,31 @@ impl<'a> TreeKey<'a> {
 
     /// The numbers are such as a shape allows.
     fn is_possible(&self) -> bool {
-        is_threshold(self.threshold)
-            && self.least <= self.greatest
-            && self.greatest <= self.shape().m()
+        let (threshold, most) = match self.shape() {
+            RowShape::Filter(shape) => (is_threshold(self.threshold), shape.m()),
+            RowShape::Bits(shape) => {
+                let threshold = sketch::query::is_threshold(self.threshold);
+                (threshold, u32::from(shape.n()) + 1)
+            }
+        };
+        threshold && self.least <= self.greatest && self.greatest <= most
     }
 
     /// The shape of the signatures below; that of no signature for a key over several shapes.
-    pub fn shape(&self) -> Shape {
-        Shape::of_tag(self.tag)
+    pub fn shape(&self) -> RowShape {
+        RowShape::of_tag(self.tag)
     }
 
-    /// As [`View::tag`]; 0 for a key over several shapes.
+    fn measure(&self) -> Measure {
+        self.shape().measure()
+    }
+
+    /// Sampled bits of an empty set are below, or are this.
+    fn has_empty(&self) -> bool {
+        matches!(self.measure(), Measure::Agreement { bits } if self.greatest > bits)
+    }
+
+    /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for a key over several shapes.
     pub fn tag(&self) -> u64 {
         self.tag
     }
@@ -118,15 +176,16 @@ impl<'a> TreeKey<'a> {
         self.level == Level::Leaf && self.tag != query.tag
     }
 
-    /// The greatest similarity to `query`, a leaf, that a signature below can have.
+    /// The greatest similarity to `query`, a leaf, that a signature below can have, by the [`Measure`] of their shape.
     ///
     /// Let U be the union, N the intersection, l the least number of set bits and g the greatest.
     /// A signature x below has at most c = min(|U∧Q|, g) bits in common with Q. Outside Q it has
     /// at least |N∖Q| bits, since it contains N, and with i ≤ c common ones at least l−i. Its
     /// similarity i/(|Q|+|x∖Q|) is thus at most i/(|Q|+max(|N∖Q|, l−i)), which grows with i: the
     /// numerator does, and the denominator does not. At i = c that is the bound, and because
-    /// division rounds monotonically it holds for the float8 quotients, too. For a leaf it is the
-    /// similarity itself. It is 1 where shapes differ.
+    /// division rounds monotonically it holds for the float8 quotients, too. Likewise x differs from Q in
+    /// |Q|−i+|x∖Q| bits, which is at least |Q|−i+max(|N∖Q|, l−i) and falls with i. An empty set below has similarity 0.
+    /// For a leaf the bound is the similarity itself. It is 1 where shapes differ.
     pub fn bound(&self, query: &TreeKey<'_>) -> f64 {
         if self.tag != query.tag {
             return 1.0;
@@ -135,17 +194,28 @@ impl<'a> TreeKey<'a> {
         let common = intersect_bits(self.union, query.union).min(self.greatest);
         if self.level == Level::Leaf {
             let (a, b) = (self.least, q);
-            return Popcounts { a, b, common }.jaccard();
+            return self.measure().of(Popcounts { a, b, common });
         }
         let inside = intersect_bits(self.intersection, query.union);
         let outside = (popcount(self.intersection) - inside).max(self.least.saturating_sub(common));
         let (a, b) = (outside + common, q);
-        Popcounts { a, b, common }.jaccard()
+        self.measure().of(Popcounts { a, b, common })
+    }
+
+    /// The least distance to `query` that a signature below can have: what none undercuts, and exact for a leaf. It is 0 where
+    /// shapes differ.
+    pub fn distance(&self, query: &TreeKey<'_>) -> f64 {
+        self.measure().distance(self.bound(query))
     }
 
     /// Whether a signature below may reach `query`'s threshold, and its own, or is of another shape.
+    ///
+    /// The estimate of an empty set is 0, which is more than some others have, while its similarity is the least.
     pub fn may_match(&self, query: &TreeKey<'_>) -> bool {
-        self.tag != query.tag || self.bound(query) >= query.threshold.max(self.threshold)
+        let threshold = query.threshold.max(self.threshold);
+        self.tag != query.tag
+            || self.measure().told(self.bound(query)) >= threshold
+            || self.has_empty() && threshold <= 0.0
     }
 
     /// Whether a signature below may have every bit of `query`: the union must. Or is of another shape.
@@ -170,7 +240,10 @@ impl<'a> TreeKey<'a> {
         if self.tag != query.tag {
             return self.level == Level::Mixed;
         }
-        self.may_contain(query) && self.may_be_within(query)
+        let inside = intersect_bits(self.intersection, query.union);
+        intersect_bits(self.union, query.union) == popcount(query.union)
+            && inside == popcount(self.intersection)
+            && (self.least..=self.greatest).contains(&query.least)
     }
 
     /// What taking `new` in costs: bits that the union gains and the intersection loses, and how
@@ -205,14 +278,18 @@ impl<'a> TreeKey<'a> {
         if self.level == Level::Mixed {
             return "several shapes".to_owned();
         }
-        if self.level == Level::Leaf {
-            return format!("{} with {} bits", self.shape(), self.least);
+        let shape = self.shape();
+        if self.level == Level::Leaf && self.has_empty() {
+            return format!("{shape} of an empty set");
         }
+        if self.level == Level::Leaf {
+            return format!("{shape} with {} bits", self.least);
+        }
+        let empty = if self.has_empty() { ", empty sets" } else { "" };
         format!(
-            "{} with {} to {} bits, union of {}, intersection of {}",
-            self.shape(),
+            "{shape} with {} to {} bits, union of {}, intersection of {}{empty}",
             self.least,
-            self.greatest,
+            self.greatest.min(shape.bits()),
             popcount(self.union),
             popcount(self.intersection)
         )

@@ -11,12 +11,17 @@ use crate::filter::query::{NEVER, THRESHOLD};
 use crate::range::unit;
 use crate::{Error, ErrorKind, Result};
 
-/// The least estimate that there is.
-const LEAST: f64 = -1.0;
+/// The least estimate that there is: every row reaches it.
+pub const LEAST: f64 = -1.0;
 
-/// Errors: a threshold that no query can have. One in −1…0 or [`NEVER`] comes from a comparison, since such queries are dumped and restored.
+/// Whether a query can have this threshold. One in −1…0 or [`NEVER`] comes from a comparison, since such queries are dumped and restored.
+pub fn is_threshold(threshold: f64) -> bool {
+    (LEAST..=1.0).contains(&threshold) || threshold == NEVER
+}
+
+/// Errors: a threshold that no query can have.
 fn check_threshold(threshold: f64) -> Result<()> {
-    if (LEAST..=1.0).contains(&threshold) || threshold == NEVER {
+    if is_threshold(threshold) {
         return Ok(());
     }
     unit("threshold", threshold)

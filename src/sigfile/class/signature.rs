@@ -1,9 +1,9 @@
 //! The signatures of an index: values of type `bloom` or `minhash_bits`, and what is searched for, a query with a threshold of either.
 
 use bloom_ident_core::bits::to_words;
-use bloom_ident_core::filter::{Shape, View};
+use bloom_ident_core::filter::View;
 use bloom_ident_core::sigfile::{Geometry, Meta, Query, RowShape};
-use bloom_ident_core::sketch::{BitsView, SketchKind, SketchShape};
+use bloom_ident_core::sketch::BitsView;
 use bloom_ident_core::Error;
 use pgrx::pg_sys;
 
@@ -153,10 +153,5 @@ impl RowSignature {
 
 /// The error of signatures of two shapes in one index.
 pub fn mismatch(new: u64, old: u64) -> Error {
-    match (RowShape::of_tag(new), RowShape::of_tag(old)) {
-        (RowShape::Bits(new), RowShape::Bits(old)) => {
-            SketchShape::mismatch(SketchKind::Bits, new, old)
-        }
-        _ => Shape::mismatch(Shape::of_tag(new), Shape::of_tag(old)),
-    }
+    RowShape::mismatch(new, old)
 }

@@ -93,10 +93,7 @@ impl IndexRow {
 /// Errors: a signature of another shape.
 pub fn check_shape(index: SigfileIndex<'_>, expected: u64, row: &IndexRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
-        let column = match RowShape::of_tag(expected) {
-            RowShape::Filter(shape) => format!("bloom{shape}"),
-            RowShape::Bits(shape) => format!("minhash_bits{shape}"),
-        };
+        let column = RowShape::of_tag(expected).column_type();
         raise(&mismatch(row.shape, expected).hint(format!(
             "Use a column type such as {column} to keep other shapes out of the table. If index \"{}\" has deleted rows only, run VACUUM.",
             index.name()

@@ -6,7 +6,8 @@ use std::fmt;
 
 use crate::filter::{Shape, VERSION};
 use crate::similarity::Measure;
-use crate::sketch::{self, SketchShape};
+use crate::sketch::{self, SketchKind, SketchShape};
+use crate::Error;
 
 /// The shape of the rows' signatures, whatever their type is.
 ///
@@ -27,8 +28,9 @@ impl RowShape {
             return RowShape::Filter(Shape::of_tag(tag));
         };
         let (n, family) = (u16::from_le_bytes(n), u16::from_le_bytes([a, b]));
-        match SketchShape::new(n.into(), family.into()) {
-            Ok(shape) if version == sketch::VERSION && k == 0 => RowShape::Bits(shape),
+        let sampled = version == sketch::VERSION && k == 0;
+        match sampled.then(|| SketchShape::new(n.into(), family.into())) {
+            Some(Ok(shape)) => RowShape::Bits(shape),
             _ => RowShape::Filter(Shape::of_tag(tag)),
         }
     }
@@ -47,11 +49,35 @@ impl RowShape {
         }
     }
 
+    /// Bytes that hold them.
+    pub fn bytes(self) -> usize {
+        self.bits().div_ceil(8) as usize
+    }
+
     /// How rows are compared.
     pub fn measure(self) -> Measure {
         match self {
             RowShape::Filter(_) => Measure::Jaccard,
             RowShape::Bits(_) => Measure::Agreement { bits: self.bits() },
+        }
+    }
+
+    /// The type of a column that takes rows of this shape only.
+    pub fn column_type(self) -> String {
+        match self {
+            RowShape::Filter(shape) => format!("bloom{shape}"),
+            RowShape::Bits(shape) => format!("minhash_bits{shape}"),
+        }
+    }
+
+    /// The error of rows that cannot be compared.
+    #[cold]
+    pub fn mismatch(new: u64, old: u64) -> Error {
+        match (RowShape::of_tag(new), RowShape::of_tag(old)) {
+            (RowShape::Bits(new), RowShape::Bits(old)) => {
+                SketchShape::mismatch(SketchKind::Bits, new, old)
+            }
+            _ => Shape::mismatch(Shape::of_tag(new), Shape::of_tag(old)),
         }
     }
 
