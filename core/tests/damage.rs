@@ -359,7 +359,17 @@ fn every_bit_of_gist_keys() {
     unite(keys, &mut inner);
     let mut query = leaves[0].clone();
     query.extend(0.8f64.to_le_bytes());
-    for sound in [leaves[1].clone(), inner, query] {
+    // sampled bits: (13) with bits, and those of an empty set, a query, and what stands for both
+    let bits = vec![1, 0, 13, 0, 0, 0, 0x5a, 0x11];
+    let empty = vec![1, 1, 13, 0, 0, 0, 0, 0];
+    let both = [&bits, &empty].map(|b| TreeKey::stored(b).unwrap());
+    let mut inner_bits = vec![0; united_size(both).unwrap()];
+    unite(both, &mut inner_bits);
+    let bits_query = [&bits[..], &(-0.5f64).to_le_bytes()].concat();
+    // united with two of either kind
+    let mixed = [[keys[0], both[0], keys[2]], [both[0], keys[1], both[1]]];
+    let sampled = [bits.clone(), empty.clone(), inner_bits, bits_query];
+    for sound in [leaves[1].clone(), inner, query].into_iter().chain(sampled) {
         for bit in 0..8 * sound.len() {
             let mut bytes = sound.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -370,10 +380,13 @@ fn every_bit_of_gist_keys() {
                     let Some(key) = TreeKey::stored(&bytes) else {
                         return Ok(());
                     };
-                    match use_key(key, &keys) {
-                        Err(e) if e.kind() == ErrorKind::DataException => Ok(()),
-                        used => used,
+                    for keys in &mixed {
+                        match use_key(key, keys) {
+                            Err(e) if e.kind() == ErrorKind::DataException => (),
+                            used => used?,
+                        }
                     }
+                    Ok(())
                 },
             );
         }

@@ -114,14 +114,23 @@ fn query_bytes() {
 
 #[test]
 fn gist_keys() {
-    let leaves = signatures();
+    let mut leaves = signatures();
+    // sampled bits, and those of an empty set
+    leaves.push(vec![1, 0, 13, 0, 0, 0, 0x5a, 0x11]);
+    leaves.push(vec![1, 1, 13, 0, 0, 0, 0, 0]);
     let keys: Vec<TreeKey<'_>> = leaves.iter().map(|b| TreeKey::stored(b).unwrap()).collect();
     let mut inner = vec![0; united_size(keys[..2].iter().copied()).unwrap()];
     unite(keys[..2].iter().copied(), &mut inner);
     let mut mixed = vec![0; united_size(keys.iter().copied()).unwrap()];
     unite(keys.iter().copied(), &mut mixed);
-    let query = [&leaves[0][..], &0.8f64.to_le_bytes()].concat();
-    let seeds = [leaves.clone(), vec![inner, mixed, query]].concat();
+    let mut sampled = vec![0; united_size(keys[5..].iter().copied()).unwrap()];
+    unite(keys[5..].iter().copied(), &mut sampled);
+    let query = |leaf: usize| [&leaves[leaf][..], &0.8f64.to_le_bytes()].concat();
+    let seeds = [
+        leaves.clone(),
+        vec![inner, mixed, sampled, query(0), query(5)],
+    ]
+    .concat();
     fuzz("gist_keys", true, &seeds, |bytes| {
         let key = TreeKey::stored(bytes).ok_or("no key")?;
         message(use_key(key, &keys))?;
