@@ -82,8 +82,10 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
-    // SAFETY: the record is that of this call of consistent.
-    let answer = |may: bool, asked: &TreeKey<'_>| unsafe { answer(fcinfo, &key, asked, may) };
+    let answer = |may: bool, asked: &TreeKey<'_>| {
+        // SAFETY: the record is that of this call of consistent.
+        unsafe { answer(fcinfo, &key, asked, may) }
+    };
     if strategy == bloom_ops::MATCHES {
         // SAFETY: the strategy's right-hand type.
         let query = unsafe { BloomQuery::from_raw(query) };
@@ -110,8 +112,11 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
     let key = stored.key();
-    // SAFETY: the record is that of this call of consistent.
-    let answer = |asked: &TreeKey<'_>| unsafe { answer(fcinfo, &key, asked, key.may_match(asked)) };
+    let answer = |asked: &TreeKey<'_>| {
+        let may = key.may_match(asked);
+        // SAFETY: the record is that of this call of consistent.
+        unsafe { answer(fcinfo, &key, asked, may) }
+    };
     match strategy {
         query_ops::MATCH => {
             // SAFETY: the strategy's right-hand type.
