@@ -54,7 +54,7 @@ SELECT count(*), bool_and(id % 6000 % 41 = 0 OR id IN (12000)) FROM message WHER
 SELECT count(*) FROM message WHERE bits = (SELECT bits FROM message WHERE id = 8);
 SELECT count(*) FROM message WHERE bits IS NULL;
 -- an index-only scan gives back what was stored
-SET enable_indexscan = off; SET enable_bitmapscan = off;
+SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT sum(minhash_bits_hash(bits)::numeric) FROM message WHERE bits % minhash_query(minhash_bits('{a}', 64), 0);
 SELECT sum(minhash_bits_hash(bits)::numeric) AS only FROM message WHERE bits % minhash_query(minhash_bits('{a}', 64), 0) \gset
 SELECT sum(minhash_bits_hash(bits)::numeric) AS nearest FROM (SELECT bits FROM message WHERE bits IS NOT NULL ORDER BY bits <-> minhash_bits('{a}', 64)) AS s \gset
