@@ -71,7 +71,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
 fn entropy(index: SigfileIndex<'_>, loaded: &SegmentDescription) -> f64 {
     const PAGES: u32 = 256;
     let segment = &loaded.segment;
-    let mut frequencies = Frequencies::new(segment.geometry.bits);
+    let mut frequencies = Frequencies::new(segment.geometry.bits, segment.geometry.measure);
     let mut reader = SegmentReader::new(index, loaded);
     let step = segment.row_pages().div_ceil(PAGES).max(1);
     for page in (0..segment.row_pages()).step_by(step as usize) {

@@ -60,7 +60,7 @@ impl<S: PageStore> Writer<S> {
             counts: RowCounts::new(&geometry),
             last: 0,
             least_threshold: f64::INFINITY,
-            frequencies: Frequencies::new(geometry.bits),
+            frequencies: Frequencies::new(geometry.bits, geometry.measure),
         }
     }
 

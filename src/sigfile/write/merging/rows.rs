@@ -78,7 +78,7 @@ impl MergeStep<'_, '_> {
         if self.merge.part == Part::Nulls || (rows < MIN_ROWS && given.is_none()) {
             return Ok(());
         }
-        let mut frequencies = Frequencies::new(geometry.bits);
+        let mut frequencies = Frequencies::new(geometry.bits, geometry.measure);
         let written = self.row_set();
         let step = geometry.pages(rows).div_ceil(SAMPLED_PAGES).max(1);
         let mut pages = self.pages();
