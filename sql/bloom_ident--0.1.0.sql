@@ -42,7 +42,7 @@ COMMENT ON FUNCTION bloom_out(bloom) IS 'output of type bloom';
 COMMENT ON FUNCTION bloom_recv(internal, oid, integer) IS 'binary input of type bloom';
 COMMENT ON FUNCTION bloom_send(bloom) IS 'binary output of type bloom';
 COMMENT ON FUNCTION bloom_typmod_in(cstring[]) IS 'reads a type modifier of bloom';
-COMMENT ON FUNCTION bloom_typanalyze(internal) IS 'ANALYZE of type bloom: ordinary statistics and a sample of signatures';
+COMMENT ON FUNCTION bloom_typanalyze(internal) IS 'ANALYZE of types bloom and minhash_bits: ordinary statistics and a sample of values';
 COMMENT ON FUNCTION bloom_typmod_out(integer) IS 'shows a type modifier of bloom';
 
 -- Casts --------------------------------------------------------------------------------------
@@ -390,11 +390,11 @@ COMMENT ON FUNCTION bloom_covered_by(bloom, bloom) IS
 CREATE FUNCTION bloom_match_sel(internal, oid, internal, integer) RETURNS float8
     STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_match_sel_wrapper';
 COMMENT ON FUNCTION bloom_match_sel(internal, oid, internal, integer) IS
-    'restriction selectivity of % on signatures';
+    'restriction selectivity of % on signatures and sketches';
 CREATE FUNCTION bloom_match_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
     STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_match_joinsel_wrapper';
 COMMENT ON FUNCTION bloom_match_joinsel(internal, oid, internal, smallint, internal) IS
-    'join selectivity of % on signatures';
+    'join selectivity of % on signatures and sketches';
 
 -- The commutator has a name of its own, so that EXCLUDE refuses an operator that a setting governs.
 CREATE OPERATOR % (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
@@ -1081,6 +1081,7 @@ CREATE TYPE minhash_bits (
     SEND = minhash_bits_send,
     TYPMOD_IN = minhash_bits_typmod_in,
     TYPMOD_OUT = minhash_bits_typmod_out,
+    ANALYZE = bloom_typanalyze,
     INTERNALLENGTH = VARIABLE,
     ALIGNMENT = int4,
     STORAGE = extended
@@ -1273,13 +1274,13 @@ CREATE FUNCTION minhash_queries_match(minhash_query, minhash_query) RETURNS bool
 COMMENT ON FUNCTION minhash_queries_match(minhash_query, minhash_query) IS
     'whether minhash_sim reaches the larger of both thresholds';
 CREATE OPERATOR % (LEFTARG = minhash_bits, RIGHTARG = minhash_query, FUNCTION = minhash_matches,
-    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 COMMENT ON OPERATOR % (minhash_bits, minhash_query) IS 'minhash_sim reaches the threshold of the query';
 CREATE OPERATOR % (LEFTARG = minhash_query, RIGHTARG = minhash_bits, FUNCTION = minhash_query_matches,
-    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 COMMENT ON OPERATOR % (minhash_query, minhash_bits) IS 'minhash_sim reaches the threshold of the query';
 CREATE OPERATOR % (LEFTARG = minhash_query, RIGHTARG = minhash_query, FUNCTION = minhash_queries_match,
-    COMMUTATOR = %, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 COMMENT ON OPERATOR % (minhash_query, minhash_query) IS 'minhash_sim reaches the larger of both thresholds';
 
 CREATE FUNCTION minhash_sim_above_support(internal) RETURNS internal

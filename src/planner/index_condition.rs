@@ -3,7 +3,7 @@
 use bloom_ident_core::similarity::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
 
-use super::selectivity::{estimate, semi, Question, UNKNOWN};
+use super::selectivity::{estimate, semi, Question};
 use crate::objects::{beside, function, is_bits_match, is_match, Purpose};
 use crate::pg::list::{self, nodes};
 use crate::pg::node::{answer, call, cast, fold, operation, request, Node};
@@ -68,12 +68,7 @@ fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Inte
             if bloom(asked.funcid).is_none() {
                 return answer(None);
             }
-            // Of sketches ANALYZE keeps no sample.
-            asked.selectivity = if of_bits(constructor) {
-                UNKNOWN
-            } else {
-                rows(asked, lossy)
-            };
+            asked.selectivity = rows(asked, lossy);
             return answer(Some(node));
         }
         let Some(asked) = request::<pg_sys::SupportRequestIndexCondition>(
@@ -94,7 +89,7 @@ fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Inte
 }
 
 /// # Safety
-/// `asked` is the planner's request for a call of (bloom, bloom, float8).
+/// `asked` is the planner's request for a call of (bloom, bloom, float8), or of the same of minhash_bits.
 unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
     // SAFETY: the request is one of the planner, for a call with three arguments.
     unsafe {
@@ -122,14 +117,17 @@ unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
 /// so the index is not offered.
 const GIST_LOSES_BELOW: f64 = 0.7;
 
+/// The same of sampled bits, of which there is nearly no tree: over 100,000 rows of 192 bits a search reads 21 % of the pages at an estimate of .95, 92 %
+/// at .8.
+const GIST_OF_BITS_LOSES_BELOW: f64 = 0.95;
+
 /// # Safety
 /// `threshold` is an expression of type float8.
-unsafe fn loses(index: &pg_sys::IndexOptInfo, threshold: *mut Node) -> bool {
+unsafe fn loses(index: &pg_sys::IndexOptInfo, threshold: *mut Node, below: f64) -> bool {
     // SAFETY: the threshold is an expression, which begins with its tag.
     let constant = unsafe { cast::<pg_sys::Const>(threshold, pg_sys::NodeTag::T_Const) };
-    let low = constant.is_some_and(|c| {
-        !c.constisnull && f64::from_bits(c.constvalue.value() as u64) < GIST_LOSES_BELOW
-    });
+    let low = constant
+        .is_some_and(|c| !c.constisnull && f64::from_bits(c.constvalue.value() as u64) < below);
     low && index.nkeycolumns == 1 && index.relam == pg_sys::GIST_AM_OID
 }
 
@@ -156,7 +154,11 @@ unsafe fn condition(
             return None;
         }
         let bits = of_bits(constructor);
-        if !bits && loses(&*asked.index, threshold) {
+        let below = match bits {
+            true => GIST_OF_BITS_LOSES_BELOW,
+            false => GIST_LOSES_BELOW,
+        };
+        if loses(&*asked.index, threshold, below) {
             return None;
         }
         let constructor = beside(asked.funcid, constructor, bloom)?;

@@ -1,7 +1,7 @@
 //! What an index of sigfile says of a search before it is searched: how many rows there are that nearly equal the query. A sample of
 //! thousands does not tell one such row in a million from 26.
 
-use bloom_ident_core::filter::View;
+use bloom_ident_core::sigfile::RowBits;
 use pgrx::pg_sys;
 
 use crate::pg::list::nodes;
@@ -15,7 +15,7 @@ use crate::sigfile::{is_estimated_by_sigfile, rows_alike};
 pub unsafe fn alike(
     table: *mut pg_sys::RelOptInfo,
     expression: *mut Node,
-    query: &View<'_>,
+    query: &RowBits<'_>,
     threshold: f64,
 ) -> Option<f64> {
     // SAFETY: the planner has read the table's indexes from the catalogs, and locked them.

@@ -1,9 +1,9 @@
-//! Statistics of a `bloom` column: besides the ordinary ones, a sample of its signatures.
+//! Statistics of a column of type `bloom` or `minhash_bits`: besides the ordinary ones, a sample of its signatures.
 
 use crate::pg::{boundary, check_for_interrupts, entry, ffi};
 use pgrx::pg_sys;
 
-use crate::objects::is_signature;
+use crate::objects::{is_bits, is_signature};
 
 /// Kind of the statistics slot that holds the sample; the range is free for private use
 /// (pg_statistic.h).
@@ -21,7 +21,7 @@ struct Ordinary {
     extra: *mut std::ffi::c_void,
 }
 
-/// `(internal) boolean`: the analysis function of the type.
+/// `(internal) boolean`: the analysis function of both types.
 #[entry]
 fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as analysis function, so the argument is a VacAttrStats; what is allocated
@@ -31,7 +31,7 @@ fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
         if !ffi::std_typanalyze(stats) {
             return false;
         }
-        if !is_signature((*stats).attrtypid) {
+        if !is_signature((*stats).attrtypid) && !is_bits((*stats).attrtypid) {
             return true;
         }
         let ordinary: *mut Ordinary = pg_sys::palloc(size_of::<Ordinary>()).cast();

@@ -1,15 +1,17 @@
-//! How many rows a comparison with a threshold will leave: `%` and the functions that comparisons of
+//! How many rows a comparison with a threshold will leave: `%`, of signatures and of sketches, and the functions that comparisons of
 //! a similarity are rewritten to.
 
 use std::rc::Rc;
 
 use bloom_ident_core::filter::{QueryView, View};
 use bloom_ident_core::selectivity::{Nearest, ENOUGH};
+use bloom_ident_core::sigfile::RowBits;
+use bloom_ident_core::sketch::{BitsQueryView, BitsView};
 use pgrx::pg_sys;
 
 use super::own_lists;
 use super::statistics::{self, Estimate, Statistics};
-use crate::objects::{is_query, is_signature};
+use crate::objects::{is_bits, is_bits_query, is_query, is_signature};
 use crate::pg::ffi::hash_extended;
 use crate::pg::list::nodes;
 use crate::pg::node::{bare, cast, Node};
@@ -95,7 +97,7 @@ impl SampledColumn {
         self.row_count() * self.statistics.share_of_others
     }
 
-    fn share_of_common(&self, query: &View<'_>, threshold: f64) -> f64 {
+    fn share_of_common(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
         let mut share = 0.0;
         let common = self.statistics.common();
         common.reaching(query, threshold, |i| {
@@ -123,15 +125,16 @@ impl SampledColumn {
     }
 
     /// Share of the rows that are similar to `query`.
-    fn share(&self, query: &View<'_>, threshold: f64) -> f64 {
+    fn share(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
+        let threshold = query.shape().measure().asked(threshold);
         let nearest = Nearest::of(&self.statistics.others(), query, threshold);
         let others = nearest.matching(threshold, self.row_count_of_others());
         self.share_of_common(query, threshold) + others * self.statistics.share_of_others
     }
 
     /// The same of a constant: what the planner asks more than once, and what an index knows better.
-    fn share_of_constant(&self, query: &View<'_>, threshold: f64) -> f64 {
-        let asked = hash_extended(query.bytes(), 0);
+    fn share_of_constant(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
+        let asked = hash_extended(query.bits, query.tag ^ u64::from(query.popcount) << 32);
         let share = self.kept("share", asked, [threshold, 0.0], || {
             self.share(query, threshold)
         });
@@ -145,14 +148,15 @@ impl SampledColumn {
     }
 
     /// Rows that are similar to `query`, which need not be one of them.
-    fn expected(&self, query: &View<'_>, threshold: f64) -> f64 {
+    fn expected(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
+        let threshold = query.shape().measure().asked(threshold);
         let nearest = Nearest::of(&self.statistics.others(), query, threshold);
         self.row_count() * self.share_of_common(query, threshold)
             + nearest.expected(threshold, self.row_count_of_others())
     }
 
     /// The mean over a few signatures of another column.
-    fn mean(&self, other: &SampledColumn, what: impl Fn(&View<'_>) -> f64) -> f64 {
+    fn mean(&self, other: &SampledColumn, what: impl Fn(&RowBits<'_>) -> f64) -> f64 {
         let asked = other.statistics.asked();
         let n = asked.len().max(1);
         asked.map(|query| what(&query)).sum::<f64>() / n as f64
@@ -194,20 +198,11 @@ pub unsafe fn estimate(question: &Question) -> f64 {
                 let Some(column) = column(node) else {
                     return UNKNOWN;
                 };
-                // anybody can make an operator of other types with these estimators
-                let (of_query, of_signature) =
-                    (is_query(query.consttype), is_signature(query.consttype));
-                if !of_query && !of_signature {
-                    return UNKNOWN;
-                }
                 let value = Varlena::of(query.constvalue);
-                let (signature, threshold) = match QueryView::stored(value.bytes()) {
-                    Some(query) if of_query => (Some(query.signature), query.threshold),
-                    _ => (View::stored(value.bytes()), usual),
-                };
-                let Some(signature) = signature else {
+                let Some((signature, threshold)) = asked_for(query.consttype, value.bytes()) else {
                     return UNKNOWN;
                 };
+                let threshold = threshold.unwrap_or(usual);
                 column.share_of_constant(&signature, threshold)
             }
             _ => match having_match(question, usual) {
@@ -220,6 +215,24 @@ pub unsafe fn estimate(question: &Question) -> f64 {
             },
         };
         share.clamp(0.0, 1.0)
+    }
+}
+
+/// What a constant asks for, and its threshold, which values without one leave open. `None` for a type that is not ours: anybody can
+/// make an operator of other types with these estimators.
+fn asked_for(of_type: pg_sys::Oid, value: &[u8]) -> Option<(RowBits<'_>, Option<f64>)> {
+    if is_query(of_type) {
+        let query = QueryView::stored(value)?;
+        Some((query.signature.into(), Some(query.threshold)))
+    } else if is_bits_query(of_type) {
+        let query = BitsQueryView::stored(value)?;
+        Some((query.sketch.into(), Some(query.threshold)))
+    } else if is_bits(of_type) {
+        Some((BitsView::stored(value)?.into(), None))
+    } else if is_signature(of_type) {
+        Some((View::stored(value)?.into(), None))
+    } else {
+        None
     }
 }
 

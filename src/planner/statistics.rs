@@ -1,4 +1,4 @@
-//! What ANALYZE has stored of a column of signatures, taken apart once and kept for the session.
+//! What ANALYZE has stored of a column of signatures or sketches, taken apart once and kept for the session.
 //!
 //! A column's row of pg_statistic holds some hundred kilobytes, compressed: to fetch them at every estimate takes ten times as long as
 //! the rest of planning. What is kept belongs to one version of that row. The planner looks the row up for every estimate, and checks
@@ -10,16 +10,16 @@ use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
-use bloom_ident_core::filter::View;
 use bloom_ident_core::selectivity::{append, appended, pack, Packed};
+use bloom_ident_core::sigfile::RowBits;
 use pgrx::pg_sys;
 
 use super::sample::KIND;
-use crate::objects::is_signature;
+use crate::objects::{is_bits, is_signature};
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::memory::{KeptWords, SessionMemory};
-use crate::types::Bloom;
+use crate::types::{Bloom, MinhashBits};
 
 /// Bytes of statistics that a session keeps, beside those that it needs: some 170 samples of 301 bits.
 const KEPT: usize = 32 << 20;
@@ -48,8 +48,8 @@ pub struct Statistics {
     words: KeptWords,
     /// Where the parts begin, but the first.
     at: [usize; 3],
-    /// Where each signature to ask is: from which word on, and its bytes.
-    asked: Vec<(usize, usize)>,
+    /// From which word on each signature to ask is.
+    asked: Vec<usize>,
 }
 
 impl Statistics {
@@ -69,15 +69,13 @@ impl Statistics {
     }
 
     /// A few signatures of the column.
-    pub fn asked(&self) -> impl ExactSizeIterator<Item = View<'_>> {
-        self.asked
-            .iter()
-            .map(|&(at, size)| appended(&self.words[at..], size).expect("the bytes of a signature"))
+    pub fn asked(&self) -> impl ExactSizeIterator<Item = RowBits<'_>> {
+        self.asked.iter().map(|&at| appended(&self.words[at..]))
     }
 
     /// Bytes.
     fn size(&self) -> usize {
-        8 * self.words.len() + size_of::<Statistics>() + 16 * self.asked.len()
+        8 * self.words.len() + size_of::<Statistics>() + 8 * self.asked.len()
     }
 
     /// Takes a row of pg_statistic apart: the shares of the most common values are known, and the sample stands for the others, so
@@ -90,29 +88,30 @@ impl Statistics {
         unsafe {
             let sample = Slot::get(row, KIND, pg_sys::ATTSTATSSLOT_VALUES)?;
             // the kind's number may be used by others, too
-            if !is_signature(sample.0.valuetype) {
+            if !is_signature(sample.0.valuetype) && !is_bits(sample.0.valuetype) {
                 return None;
             }
             let both = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
             let common = Slot::get(row, pg_sys::STATISTIC_KIND_MCV as i32, both);
-            let values = common.as_ref().map_or(Vec::new(), Slot::signatures);
+            let values = common.as_ref().map_or(Vec::new(), Slot::values);
+            let values: Vec<RowBits<'_>> = values.iter().map(Value::bits).collect();
             let shares = common.as_ref().map_or(&[][..], |slot| slot.numbers());
-            let mut common: Vec<(View<'_>, f64)> = values
-                .iter()
+            let mut common: Vec<(RowBits<'_>, f64)> = values
+                .into_iter()
                 .zip(shares)
-                .map(|(value, &share)| (value.view(), f64::from(share)))
+                .map(|(value, &share)| (value, f64::from(share)))
                 .collect();
-            common.sort_by_key(|c| c.0.tag());
-            let known: HashSet<&[u8]> = common.iter().map(|c| c.0.bytes()).collect();
-            let sampled = sample.signatures();
-            let sampled: Vec<View<'_>> = sampled.iter().map(Bloom::view).collect();
-            let others = sampled.iter().filter(|s| !known.contains(s.bytes()));
-            let mut others: Vec<View<'_>> = others.copied().collect();
-            others.sort_by_key(View::tag);
+            common.sort_by_key(|c| c.0.tag);
+            let known: HashSet<RowBits<'_>> = common.iter().map(|c| c.0).collect();
+            let sampled = sample.values();
+            let sampled: Vec<RowBits<'_>> = sampled.iter().map(Value::bits).collect();
+            let others = sampled.iter().filter(|&s| !known.contains(s));
+            let mut others: Vec<RowBits<'_>> = others.copied().collect();
+            others.sort_by_key(|s| s.tag);
             let present = 1.0 - f64::from(form(row).stanullfrac);
             let counted: f64 = common.iter().map(|c| c.1).sum();
 
-            let values: Vec<View<'_>> = common.iter().map(|c| c.0).collect();
+            let values: Vec<RowBits<'_>> = common.iter().map(|c| c.0).collect();
             let mut words = pack(&values).or_raise();
             let mut at = [words.len(); 3];
             words.extend(common.iter().map(|c| c.1.to_bits()));
@@ -122,7 +121,7 @@ impl Statistics {
             let step = (sampled.len() / ASKED).max(1);
             let mut asked = Vec::new();
             for signature in sampled.iter().step_by(step) {
-                asked.push((words.len(), signature.bytes().len()));
+                asked.push(words.len());
                 append(signature, &mut words);
             }
             Some(Statistics {
@@ -133,6 +132,21 @@ impl Statistics {
                 at,
                 asked,
             })
+        }
+    }
+}
+
+/// A value of a sample.
+enum Value<'a> {
+    Filter(Bloom<'a>),
+    Bits(MinhashBits<'a>),
+}
+
+impl Value<'_> {
+    fn bits(&self) -> RowBits<'_> {
+        match self {
+            Value::Filter(value) => value.view().into(),
+            Value::Bits(value) => value.view().into(),
         }
     }
 }
@@ -152,12 +166,19 @@ impl Slot {
         found.then_some(slot)
     }
 
-    fn signatures(&self) -> Vec<Bloom<'_>> {
-        // SAFETY: the slot's values are those of a bloom column.
+    fn values(&self) -> Vec<Value<'_>> {
+        let of_bits = is_bits(self.0.valuetype);
+        // SAFETY: the slot's values are those of a column of either type.
         unsafe {
-            (0..self.0.nvalues as usize)
-                .map(|i| Bloom::from_raw(*self.0.values.add(i)))
-                .collect()
+            let values = (0..self.0.nvalues as usize).map(|i| *self.0.values.add(i));
+            match of_bits {
+                true => values
+                    .map(|value| Value::Bits(MinhashBits::from_raw(value)))
+                    .collect(),
+                false => values
+                    .map(|value| Value::Filter(Bloom::from_raw(value)))
+                    .collect(),
+            }
         }
     }
 

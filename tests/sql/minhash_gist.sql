@@ -21,10 +21,10 @@ BEGIN
                 PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_indexonlyscan', 'off', true);
                 EXECUTE 'SELECT count(*), md5(string_agg(id::text, '' '' ORDER BY id)) FROM message WHERE minhash_sim(bits, $1) >= $2' INTO of_table, wanted USING q, threshold;
                 PERFORM set_config('enable_seqscan', 'off', true), set_config(CASE WHEN i % 2 = 0 THEN 'enable_indexscan' ELSE 'enable_bitmapscan' END, 'on', true);
-                EXECUTE 'SELECT count(*) FILTER (WHERE $3 IS NOT DISTINCT FROM h) * n FROM (SELECT count(*) AS n, md5(string_agg(id::text, '' '' ORDER BY id)) AS h FROM message WHERE minhash_sim(bits, $1) >= $2) AS s GROUP BY n'
+                EXECUTE 'SELECT count(*) FILTER (WHERE $3 IS NOT DISTINCT FROM h) * n FROM (SELECT count(*) AS n, md5(string_agg(id::text, '' '' ORDER BY id)) AS h FROM message WHERE bits % minhash_query_at_least($1, $2)) AS s GROUP BY n'
                     INTO of_index USING q, threshold, wanted;
                 used := false;
-                FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT id FROM message WHERE minhash_sim(bits, $1) >= $2' USING q, threshold LOOP
+                FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT id FROM message WHERE bits % minhash_query_at_least($1, $2)' USING q, threshold LOOP
                     used := used OR line ~ 'message_bits';
                 END LOOP;
                 IF NOT used OR of_index <> of_table THEN RETURN NEXT; END IF;
@@ -45,8 +45,8 @@ INSERT INTO message TABLE kept;
 DROP TABLE kept;
 VACUUM ANALYZE message;
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM message WHERE minhash_sim(bits, minhash_bits('{a,b}', 64)) > 0.5;
-EXPLAIN (COSTS OFF) SELECT id FROM message WHERE 0.5 <= minhash_sim(bits, minhash_bits('{a,b}', 64));
+EXPLAIN (COSTS OFF) SELECT id FROM message WHERE minhash_sim(bits, minhash_bits('{a,b}', 64)) > 0.95;
+EXPLAIN (COSTS OFF) SELECT id FROM message WHERE 0.95 <= minhash_sim(bits, minhash_bits('{a,b}', 64));
 EXPLAIN (COSTS OFF) SELECT id FROM message WHERE bits = minhash_bits('{a,b}', 64);
 EXPLAIN (COSTS OFF) SELECT bits FROM message ORDER BY bits <-> minhash_bits('{a,b}', 64) LIMIT 3;
 -- equality: the empty set equals itself only

@@ -8,7 +8,8 @@ mod sample;
 
 pub use sample::{append, appended, pack, Packed};
 
-use crate::filter::View;
+use crate::sigfile::RowBits;
+use crate::similarity::Measure;
 
 /// Hits in the sample that are enough to be counted.
 pub const ENOUGH: usize = 8;
@@ -18,7 +19,14 @@ pub const ENOUGH: usize = 8;
 const RANKS: std::ops::RangeInclusive<usize> = 2..=100;
 
 /// How much the logarithm bends, per squared similarity.
-const BEND: f64 = 10.0;
+fn bend(measure: Measure) -> f64 {
+    match measure {
+        Measure::Jaccard => 10.0,
+        // The bits of sets without a common token agree as fair coins fall, nearly normally: by z standard deviations of √n/2 bits
+        // the logarithm falls by z²/2.
+        Measure::Agreement { bits } => 2.0 * f64::from(bits),
+    }
+}
 
 /// The least slope of the logarithm per similarity.
 const FLATTEST: f64 = -1.0;
@@ -32,17 +40,20 @@ pub struct Nearest {
     sampled: usize,
     /// Those of them that reach the threshold.
     hits: usize,
+    /// By which the logarithm bends.
+    bend: f64,
     /// Where these are fewer than [`ENOUGH`], the greatest similarities in descending order, [`RANKS`] of them if there are so many.
     similarities: Vec<f64>,
 }
 
 impl Nearest {
     /// Compares a query with a random sample.
-    pub fn of(sample: &Packed<'_>, query: &View<'_>, threshold: f64) -> Nearest {
+    pub fn of(sample: &Packed<'_>, query: &RowBits<'_>, threshold: f64) -> Nearest {
         let (hits, similarities) = sample.nearest(query, threshold, ENOUGH, *RANKS.end());
         Nearest {
             sampled: sample.len(),
             hits,
+            bend: bend(query.shape().measure()),
             similarities,
         }
     }
@@ -68,30 +79,31 @@ impl Nearest {
         if self.hits >= ENOUGH || sampled >= rows {
             return (self.hits as f64 / sampled).max(fewest);
         }
-        let share = extended(&self.similarities, sampled, threshold);
+        let share = self.extended(threshold);
         share.clamp(fewest, (ENOUGH as f64 / sampled).max(fewest))
     }
-}
 
-/// The share at the threshold, by a line through the greatest similarities of a sample, which are in descending order.
-fn extended(similarities: &[f64], sampled: f64, threshold: f64) -> f64 {
-    let ranked = similarities.iter().zip(1..);
-    let ranked = ranked.filter(|(_, rank)| RANKS.contains(rank));
-    let points: Vec<(f64, f64)> = ranked
-        .map(|(&s, rank)| (s, (rank as f64 / sampled).ln()))
-        .collect();
-    let count = points.len().max(1) as f64;
-    let mean_s = points.iter().map(|p| p.0).sum::<f64>() / count;
-    let mean_l = points.iter().map(|p| p.1).sum::<f64>() / count;
-    let variance: f64 = points.iter().map(|p| (p.0 - mean_s).powi(2)).sum();
-    let covariance: f64 = points.iter().map(|p| (p.0 - mean_s) * (p.1 - mean_l)).sum();
-    let slope = if variance > 0.0 {
-        (covariance / variance).min(FLATTEST)
-    } else {
-        FLATTEST
-    };
-    let beyond = (threshold - mean_s).max(0.0);
-    (mean_l + slope * beyond - BEND * beyond * beyond).exp()
+    /// The share at the threshold, by a line through the greatest similarities of a sample, which are in descending order.
+    fn extended(&self, threshold: f64) -> f64 {
+        let sampled = self.sampled as f64;
+        let ranked = self.similarities.iter().zip(1..);
+        let ranked = ranked.filter(|(_, rank)| RANKS.contains(rank));
+        let points: Vec<(f64, f64)> = ranked
+            .map(|(&s, rank)| (s, (rank as f64 / sampled).ln()))
+            .collect();
+        let count = points.len().max(1) as f64;
+        let mean_s = points.iter().map(|p| p.0).sum::<f64>() / count;
+        let mean_l = points.iter().map(|p| p.1).sum::<f64>() / count;
+        let variance: f64 = points.iter().map(|p| (p.0 - mean_s).powi(2)).sum();
+        let covariance: f64 = points.iter().map(|p| (p.0 - mean_s) * (p.1 - mean_l)).sum();
+        let slope = if variance > 0.0 {
+            (covariance / variance).min(FLATTEST)
+        } else {
+            FLATTEST
+        };
+        let beyond = (threshold - mean_s).max(0.0);
+        (mean_l + slope * beyond - self.bend * beyond * beyond).exp()
+    }
 }
 
 #[cfg(test)]
@@ -108,6 +120,7 @@ mod tests {
         Nearest {
             sampled: sample.len(),
             hits,
+            bend: super::bend(super::Measure::Jaccard),
             similarities,
         }
     }

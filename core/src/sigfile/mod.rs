@@ -38,4 +38,4 @@ pub use pages::Pages;
 pub use query::Query;
 pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
 pub use segment::{RowPages, Segment};
-pub use shape::RowShape;
+pub use shape::{RowBits, RowShape};

@@ -1,9 +1,6 @@
 //! The signatures of an index: values of type `bloom` or `minhash_bits`, and what is searched for, a query with a threshold of either.
 
-use bloom_ident_core::bits::to_words;
-use bloom_ident_core::filter::View;
-use bloom_ident_core::sigfile::{Geometry, Meta, Query, RowShape};
-use bloom_ident_core::sketch::BitsView;
+use bloom_ident_core::sigfile::{Geometry, Meta, Query, RowBits, RowShape};
 use bloom_ident_core::Error;
 use pgrx::pg_sys;
 
@@ -76,8 +73,10 @@ impl SignatureType {
         // SAFETY: the caller knows the type.
         unsafe {
             match self {
-                SignatureType::Filter => RowSignature::of_filter(Bloom::from_raw(value).view()),
-                SignatureType::Bits => RowSignature::of_bits(&MinhashBits::from_raw(value).view()),
+                SignatureType::Filter => RowSignature::of(&Bloom::from_raw(value).view().into()),
+                SignatureType::Bits => {
+                    RowSignature::of(&MinhashBits::from_raw(value).view().into())
+                }
             }
         }
     }
@@ -93,12 +92,12 @@ impl SignatureType {
                 SignatureType::Filter => {
                     let query = BloomQuery::from_raw(value);
                     let query = query.view();
-                    (RowSignature::of_filter(query.signature), query.threshold)
+                    (RowSignature::of(&query.signature.into()), query.threshold)
                 }
                 SignatureType::Bits => {
                     let query = MinhashQuery::from_raw(value);
                     let query = query.view();
-                    (RowSignature::of_bits(&query.sketch), query.threshold)
+                    (RowSignature::of(&query.sketch.into()), query.threshold)
                 }
             }
         }
@@ -106,38 +105,14 @@ impl SignatureType {
 }
 
 impl RowSignature {
-    /// A signature of type `bloom`.
-    pub fn of_filter(view: View<'_>) -> RowSignature {
+    /// Those of a value.
+    pub fn of(value: &RowBits<'_>) -> RowSignature {
         let mut words = Vec::new();
-        to_words(
-            view.bits(),
-            view.shape().m().div_ceil(64) as usize,
-            &mut words,
-        );
+        value.append_words(&mut words);
         RowSignature {
-            tag: view.tag(),
-            popcount: words.iter().map(|w| w.count_ones()).sum(),
+            tag: value.tag,
             words,
-        }
-    }
-
-    fn of_bits(view: &BitsView<'_>) -> RowSignature {
-        let sketch = view.sketch();
-        let (shape, mut words) = (sketch.shape(), Vec::new());
-        to_words(
-            sketch.payload(),
-            usize::from(shape.n()).div_ceil(64),
-            &mut words,
-        );
-        let bits = words.iter().map(|w| w.count_ones()).sum();
-        RowSignature {
-            tag: RowShape::tag_of_bits(shape),
-            popcount: if sketch.is_empty() {
-                u32::from(shape.n()) + 1
-            } else {
-                bits
-            },
-            words,
+            popcount: value.popcount,
         }
     }
 

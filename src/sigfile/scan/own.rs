@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::cmp::Reverse;
 
-use bloom_ident_core::filter::View;
 use bloom_ident_core::sigfile::search::own;
-use bloom_ident_core::sigfile::{Part, Query, SegmentEntry};
+use bloom_ident_core::sigfile::{Part, RowBits, SegmentEntry};
 use pgrx::pg_sys;
 
 use crate::pg::relation::OpenRelation;
@@ -36,29 +35,33 @@ thread_local! {
 }
 
 /// Rows of the segments that agree with a signature in the chunk where that says most, and have about as many bits as it takes to
-/// reach the threshold. `None` where the index cannot tell, as when a segment is damaged: a plan may do without it.
+/// reach the threshold, which is that of users. `None` where the index cannot tell, as when a segment is damaged: a plan may do without it.
 ///
 /// Errors: a damaged metapage.
 ///
 /// # Safety
 /// `index` is an index of sigfile, which this transaction has locked.
-pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f64) -> Option<f64> {
+pub unsafe fn rows_alike(
+    index: pg_sys::Oid,
+    signature: &RowBits<'_>,
+    threshold: f64,
+) -> Option<f64> {
     let open = OpenRelation::index(index, pg_sys::NoLock);
     // SAFETY: the caller knows what index it is.
     let index = unsafe { SigfileIndex::of(&open) };
     let meta = meta::read(index);
-    let signature = RowSignature::of_filter(*signature);
+    let signature = RowSignature::of(signature);
     if signature.tag != meta.shape() {
         return None;
     }
-    let words = signature.words;
+    let words = &signature.words;
     let of_signatures = meta.segments.iter().filter(|s| s.part == Part::Signatures);
     let mut segments: Vec<&SegmentEntry> = of_signatures.collect();
     let known = LAST.with_borrow(|last| {
         let last = last.as_ref()?;
         let generations = segments.iter().map(|s| s.generation);
         let same = (last.identity, last.threshold) == (meta.identity, threshold)
-            && last.words == words
+            && last.words == *words
             && generations.eq(last.generations.iter().copied());
         same.then_some(last.alike)
     });
@@ -80,7 +83,7 @@ pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f6
         if segment.postings.is_empty() {
             continue;
         }
-        let query = Query::new(&segment.geometry, &words, threshold);
+        let query = signature.query(&segment.geometry, threshold);
         let mut reader = SegmentReader::new(index, &loaded);
         let found = own::rows_alike(segment, &query, wanted, few, &mut reader);
         alike += f64::from(found.ok()?);
@@ -89,7 +92,7 @@ pub unsafe fn rows_alike(index: pg_sys::Oid, signature: &View<'_>, threshold: f6
     LAST.replace(Some(Looked {
         identity: meta.identity,
         generations,
-        words,
+        words: signature.words,
         threshold,
         alike,
     }));

@@ -1,8 +1,11 @@
 //! What an index compares, as a number that all its rows share.
 
 pub mod plan;
+mod row_bits;
 
 use std::fmt;
+
+pub use row_bits::RowBits;
 
 use crate::filter::{Shape, VERSION};
 use crate::similarity::Measure;
