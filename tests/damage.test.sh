@@ -28,11 +28,23 @@ cluster_use damage
 ask -v tables="$tables" -v bits="$bits" <<'SQL'
 CREATE EXTENSION bloom_ident;
 CREATE TABLE base AS SELECT i AS id, CASE WHEN i % 40 > 0 THEN bloom_signature(left(md5((i / 3)::text), 14) || i % 3) END AS sig FROM generate_series(1, 2600) AS i;
+-- The same of sketches, with some of sets that are empty.
+CREATE TABLE base_of_bits AS SELECT i AS id, CASE WHEN i % 40 > 0 THEN minhash_bits(CASE WHEN i % 31 > 0 THEN ARRAY(SELECT md5((i / 3)::text || t) FROM generate_series(1, 8 + i % 3) AS t) ELSE '{}' END, 192) END AS sig FROM generate_series(1, 2600) AS i;
+-- Of which type the signatures of a table are.
+CREATE FUNCTION source(n int) RETURNS text LANGUAGE sql AS $$ SELECT CASE WHEN n % 11 IN (1, 4, 6, 9) THEN 'base_of_bits' ELSE 'base' END $$;
+CREATE FUNCTION query(n int) RETURNS text LANGUAGE sql AS $$ SELECT CASE WHEN n % 11 IN (1, 4, 6, 9) THEN 'minhash_query' ELSE 'bloom_query' END $$;
+CREATE FUNCTION asked_of(n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    asked text;
+BEGIN
+    EXECUTE format('SELECT sig FROM %s WHERE id = 1 + %s %% 39', source(n), n) INTO asked;
+    RETURN asked;
+END $$;
 -- Indexes of every kind, some with a leading column: a tail, small segments and one with posting lists, rows without a signature, rows with thresholds, dead rows, lists of free blocks.
 CREATE FUNCTION make(n int, bits text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     many int := CASE WHEN n % 9 = 4 THEN 2350 ELSE 150 + n % 40 END;
-    key text := CASE WHEN n % 5 = 2 THEN '(id % 5), ' ELSE '' END || CASE WHEN n % 3 = 0 THEN '(bloom_query(sig, 0.8))' ELSE 'sig' END;
+    key text := CASE WHEN n % 5 = 2 THEN '(id % 5), ' ELSE '' END || CASE WHEN n % 3 = 0 THEN format('(%s(sig, 0.8))', query(n)) ELSE 'sig' END;
 BEGIN
     IF bits = 'all' THEN
         EXECUTE format('CREATE TABLE t%s AS SELECT * FROM base WHERE id <= 120', n);
@@ -40,13 +52,13 @@ BEGIN
         EXECUTE format('INSERT INTO t%s SELECT * FROM base WHERE id > 120 AND id < 150', n);
         RETURN;
     END IF;
-    EXECUTE format('CREATE TABLE t%s AS SELECT * FROM base WHERE id <= %s', n, many);
+    EXECUTE format('CREATE TABLE t%s AS SELECT * FROM %s WHERE id <= %s', n, source(n), many);
     EXECUTE format('CREATE INDEX i%s ON t%s USING sigfile (%s) WITH (tail_limit = 64)', n, n, key);
-    EXECUTE format('INSERT INTO t%s SELECT id + 10000, sig FROM base WHERE id %% 13 = 2 AND id <= 900', n);
+    EXECUTE format('INSERT INTO t%s SELECT id + 10000, sig FROM %s WHERE id %% 13 = 2 AND id <= 900', n, source(n));
     IF n % 2 = 0 THEN
         EXECUTE format('DELETE FROM t%s WHERE id %% 7 = 3', n);
         IF n % 9 <> 4 THEN PERFORM bloom_sigfile_merge(format('i%s', n)::regclass); END IF;
-        EXECUTE format('INSERT INTO t%s SELECT id + 20000, sig FROM base WHERE id %% 29 = 2 AND id <= 900', n);
+        EXECUTE format('INSERT INTO t%s SELECT id + 20000, sig FROM %s WHERE id %% 29 = 2 AND id <= 900', n, source(n));
     END IF;
 END $$;
 CREATE FUNCTION overwrite(index regclass, content bytea) RETURNS void LANGUAGE plpgsql AS $$
@@ -109,24 +121,24 @@ BEGIN
 END $$;
 CREATE FUNCTION attack(n int, how text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    condition text := CASE WHEN n % 3 = 0 THEN 'bloom_query(sig, 0.8) % bloom_query(%L, %s)' ELSE 'sig % bloom_query(%L, %s)' END;
-    asked bloom := (SELECT sig FROM base WHERE id = 1 + n % 39);
+    condition text := CASE WHEN n % 3 = 0 THEN replace('query(sig, 0.8) % query(%L, %s)', 'query', query(n)) ELSE format('sig %% %s(%%L, %%s)', query(n)) END;
+    asked text := asked_of(n);
     threshold float8;
 BEGIN
     PERFORM set_config('enable_bitmapscan', (n % 2 = 0)::text, false), set_config('enable_indexscan', (n % 2 = 1)::text, false);
     FOREACH threshold IN ARRAY '{0.95,0.6,0.2}'::float8[] LOOP
-        PERFORM try(n, how, format('SELECT count(id) FROM t%s WHERE ' || replace(condition, '% b', '%% b'), n, asked, threshold));
+        PERFORM try(n, how, format('SELECT count(id) FROM t%s WHERE ' || regexp_replace(condition, '% ([bm])', '%% \1'), n, asked, threshold));
     END LOOP;
-    IF n % 5 = 2 THEN PERFORM try(n, how, format('SELECT count(id) FROM t%s WHERE id %% 5 = 3 AND ' || replace(condition, '% b', '%% b'), n, asked, 0.6)); END IF;
+    IF n % 5 = 2 THEN PERFORM try(n, how, format('SELECT count(id) FROM t%s WHERE id %% 5 = 3 AND ' || regexp_replace(condition, '% ([bm])', '%% \1'), n, asked, 0.6)); END IF;
     PERFORM set_config('enable_indexscan', 'on', false), set_config('enable_bitmapscan', 'off', false);
     IF n % 3 > 0 THEN
-        PERFORM try(n, how, format('SELECT count(sig) FROM t%s WHERE sig %% bloom_query(%L, 0.5)', n, asked));
+        PERFORM try(n, how, format('SELECT count(sig) FROM t%s WHERE sig %% %s(%L, 0.5)', n, query(n), asked));
         PERFORM try(n, how, format('SELECT id FROM t%s ORDER BY sig <-> %L LIMIT %s', n, asked, CASE n % 2 WHEN 0 THEN 3 ELSE 3000 END));
     END IF;
     IF n % 4 = 0 THEN PERFORM try(n, how, format('SELECT pairs(''t%s'')', n)); END IF;
     IF n % 4 = 1 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_check(''i%s''::regclass)', n)); END IF;
     IF n % 4 = 2 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_stats(''i%s''::regclass)', n)); END IF;
-    PERFORM try(n, how, format('INSERT INTO t%s SELECT id + 5000, sig FROM base WHERE id <= 130 + %s', n, n % 60));
+    PERFORM try(n, how, format('INSERT INTO t%s SELECT id + 5000, sig FROM %s WHERE id <= 130 + %s', n, source(n), n % 60));
     IF n % 4 <> 3 THEN PERFORM try(n, how, format('SELECT bloom_sigfile_merge(''i%s''::regclass)', n)); END IF;
 END $$;
 -- A segment of a thousand rows, and a small one that inserts will merge.

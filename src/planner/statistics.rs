@@ -94,7 +94,7 @@ impl Statistics {
             let both = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
             let common = Slot::get(row, pg_sys::STATISTIC_KIND_MCV as i32, both);
             let values = common.as_ref().map_or(Vec::new(), Slot::values);
-            let values: Vec<RowBits<'_>> = values.iter().map(Value::bits).collect();
+            let values: Vec<RowBits<'_>> = values.iter().map(Sampled::bits).collect();
             let shares = common.as_ref().map_or(&[][..], |slot| slot.numbers());
             let mut common: Vec<(RowBits<'_>, f64)> = values
                 .into_iter()
@@ -104,7 +104,7 @@ impl Statistics {
             common.sort_by_key(|c| c.0.tag);
             let known: HashSet<RowBits<'_>> = common.iter().map(|c| c.0).collect();
             let sampled = sample.values();
-            let sampled: Vec<RowBits<'_>> = sampled.iter().map(Value::bits).collect();
+            let sampled: Vec<RowBits<'_>> = sampled.iter().map(Sampled::bits).collect();
             let others = sampled.iter().filter(|&s| !known.contains(s));
             let mut others: Vec<RowBits<'_>> = others.copied().collect();
             others.sort_by_key(|s| s.tag);
@@ -137,16 +137,16 @@ impl Statistics {
 }
 
 /// A value of a sample.
-enum Value<'a> {
+enum Sampled<'a> {
     Filter(Bloom<'a>),
     Bits(MinhashBits<'a>),
 }
 
-impl Value<'_> {
+impl Sampled<'_> {
     fn bits(&self) -> RowBits<'_> {
         match self {
-            Value::Filter(value) => value.view().into(),
-            Value::Bits(value) => value.view().into(),
+            Sampled::Filter(value) => value.view().into(),
+            Sampled::Bits(value) => value.view().into(),
         }
     }
 }
@@ -166,17 +166,17 @@ impl Slot {
         found.then_some(slot)
     }
 
-    fn values(&self) -> Vec<Value<'_>> {
+    fn values(&self) -> Vec<Sampled<'_>> {
         let of_bits = is_bits(self.0.valuetype);
         // SAFETY: the slot's values are those of a column of either type.
         unsafe {
             let values = (0..self.0.nvalues as usize).map(|i| *self.0.values.add(i));
             match of_bits {
                 true => values
-                    .map(|value| Value::Bits(MinhashBits::from_raw(value)))
+                    .map(|value| Sampled::Bits(MinhashBits::from_raw(value)))
                     .collect(),
                 false => values
-                    .map(|value| Value::Filter(Bloom::from_raw(value)))
+                    .map(|value| Sampled::Filter(Bloom::from_raw(value)))
                     .collect(),
             }
         }
