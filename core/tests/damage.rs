@@ -33,6 +33,10 @@ fn every_bit_of_row_pages() {
     for (bits, thresholds, n) in [(20, false, 30), (65, true, 20), (301, false, 12)] {
         every_bit_of_rows(&keyed_index(bits, thresholds, n));
     }
+    for (bits, thresholds, n, empty) in [(20, false, 30, 2), (65, true, 20, 1), (192, false, 12, 0)]
+    {
+        every_bit_of_rows(&sketch_index(bits, thresholds, n, empty));
+    }
 }
 
 fn every_bit_of_rows(index: &Index) {
@@ -51,8 +55,13 @@ fn every_bit_of_rows(index: &Index) {
 /// A segment that is searched by its lists.
 #[test]
 fn every_bit_of_posting_pages() {
-    for (bits, thresholds) in [(40, false), (65, true)] {
-        let index = index(bits, thresholds, 2100, 0);
+    // At the threshold a search reads lists.
+    for (index, threshold) in [
+        (index(40, false, 2100, 0), 0.9),
+        (index(65, true, 2100, 0), 0.9),
+        (sketch_index(40, false, 2100, 9), 0.98),
+    ] {
+        let bits = index.segment.geometry.bits;
         let (segment, mut pages) = (&index.segment, index.pages.clone());
         assert!(!segment.postings.is_empty());
         let most = demands(&index);
@@ -65,13 +74,13 @@ fn every_bit_of_posting_pages() {
                 let used = 16 + 2 * 2 + 5 * page.len();
                 let listed = page.iter().nth(page.len() / 2).unwrap().1;
                 let asked = index.rows[listed as usize].0.clone();
-                let intact = find(segment, &mut pages, &asked, 0.9).unwrap();
+                let intact = find(segment, &mut pages, &asked, threshold).unwrap();
                 for bit in 0..64 * PAGE_WORDS {
                     let name =
                         |what: &str| format!("{what}, {bits} bits, page {number}, bit {bit}");
                     flip(&mut pages, number, bit);
                     let found = survives(&name("search"), most[0], || {
-                        find(segment, &mut pages, &asked, 0.9)
+                        find(segment, &mut pages, &asked, threshold)
                     });
                     if let Some(found) = found {
                         // a row that is listed nowhere else is missed: only checks see that
@@ -108,9 +117,17 @@ fn every_bit_of_posting_pages() {
 /// Row pages of a segment that has lists: candidates are looked at one by one.
 #[test]
 fn bits_of_rows_that_lists_lead_to() {
-    let index = index(301, false, 2100, 0);
+    for index in [
+        index(301, false, 2100, 0),
+        sketch_index(192, false, 2100, 3),
+    ] {
+        bits_of_listed_rows(&index);
+    }
+}
+
+fn bits_of_listed_rows(index: &Index) {
     let (segment, mut pages) = (&index.segment, index.pages.clone());
-    let most = demands(&index);
+    let most = demands(index);
     for page in (0..segment.row_pages()).step_by(67) {
         let at = page as usize * segment.geometry.capacity + 2;
         let asked = &index.rows[at].0;

@@ -13,6 +13,7 @@ use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
 use bloom_ident_core::sigfile::search::Search;
 use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
 use bloom_ident_core::sigfile::{Geometry, Pages, Query, Segment, SignatureRow};
+use bloom_ident_core::similarity::Measure;
 use bloom_ident_core::{ErrorKind, Result};
 
 /// Notes the largest request of each thread.
@@ -99,6 +100,13 @@ pub fn index(bits: u32, thresholds: bool, n: usize, missing: usize) -> Index {
 pub fn keyed_index(bits: u32, thresholds: bool, n: usize) -> Index {
     let geometry = Geometry::keyed(PAGE_WORDS, bits, thresholds).unwrap();
     index_of(geometry, n, 0)
+}
+
+/// The same of sketches' bits, of which those that are missing are of empty sets.
+pub fn sketch_index(bits: u32, thresholds: bool, n: usize, empty: usize) -> Index {
+    let geometry = Geometry::new(PAGE_WORDS, bits, thresholds).unwrap();
+    let measure = Measure::Agreement { bits };
+    index_of(geometry.with_bits(bits, measure).unwrap(), n, empty)
 }
 
 fn index_of(geometry: Geometry, n: usize, missing: usize) -> Index {
