@@ -9,7 +9,7 @@ use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::options::GuardOptions;
 use super::review::ReviewTable;
-use super::tables::column::{is_generated, signature_column};
+use super::tables::column::{check_comparable, is_generated, signature_column, SignatureColumn};
 use super::tables::key::PrimaryKey;
 use super::tables::named::{find_table, lock_table};
 use super::tables::partition_tree::{self, PartitionTree};
@@ -26,7 +26,7 @@ pub struct PreparedGuard {
     pub number: u64,
     pub options: GuardOptions,
     /// The signature column of the table that the trigger fires for.
-    pub column: i16,
+    pub column: SignatureColumn,
     /// Whether it is a generated column. PostgreSQL computes it after BEFORE triggers have run.
     pub is_generated: bool,
     /// The columns of that table in which rows must be equal to be compared.
@@ -54,7 +54,7 @@ pub struct PreparedGuard {
 
 /// The table that a trigger fires for.
 pub struct GuardedTable {
-    column: i16,
+    column: SignatureColumn,
     is_generated: bool,
     within: WithinColumns,
     key: Option<PrimaryKey>,
@@ -68,8 +68,8 @@ impl GuardedTable {
         let column = signature_column(table, &options.column)?;
         Ok(GuardedTable {
             column,
-            is_generated: is_generated(table, column)?,
-            within: WithinColumns::of(table, &options.within, column)?,
+            is_generated: is_generated(table, column.number)?,
+            within: WithinColumns::of(table, &options.within, column.number)?,
             key: PrimaryKey::of(&OpenRelation::locked_table(table)),
         })
     }
@@ -94,7 +94,7 @@ impl PreparedGuard {
     /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
     ///
     /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
-    /// [`PartitionTree::to_search`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
+    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
     /// has no primary key (42704).
     pub fn of(
         options: GuardOptions,
@@ -110,6 +110,12 @@ impl PreparedGuard {
         partition_tree::lock(top);
         let wanted = options.searched_column.as_c_str();
         let tree = PartitionTree::to_search(searched, wanted)?;
+        if options.list.is_some() {
+            check_comparable(
+                (table, own.column),
+                (searched, signature_column(searched, wanted)?),
+            )?;
+        }
         let targets = tree
             .leaves
             .iter()

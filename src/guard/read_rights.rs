@@ -88,7 +88,7 @@ pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> b
 
 /// The same of a row of the table that the trigger fires for.
 pub fn may_read_own(guard: &PreparedGuard, table: pg_sys::Oid, user: pg_sys::Oid) -> bool {
-    let mut columns = vec![guard.column];
+    let mut columns = vec![guard.column.number];
     columns.extend(guard.key.iter().flat_map(|key| &key.columns));
     may_read_row((table, guard.top), &columns, user)
 }

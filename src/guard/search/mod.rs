@@ -8,7 +8,6 @@ pub mod search_start;
 mod wait;
 
 use bloom_ident_core::guard::similar_rows::SimilarRows;
-use bloom_ident_core::similarity::Popcounts;
 use pgrx::pg_sys;
 
 use scan::{DirtyScan, PendingTransaction, RowState};
@@ -16,10 +15,10 @@ use search_start::SearchStart;
 use wait::{wait_for, WaitOutcome};
 
 use super::prepared::PreparedGuard;
+use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
-use crate::types::Bloom;
 
 /// A row of a table, by its tid.
 #[derive(Clone, Copy)]
@@ -31,7 +30,7 @@ pub struct RowTid {
 /// What is searched for.
 #[derive(Clone, Copy)]
 pub struct SearchedRow<'a> {
-    pub signature: &'a Bloom<'a>,
+    pub signature: &'a ComparedSignature<'a>,
     /// The values that rows must have to be compared, as [`WithinColumns::values`](super::tables::within::WithinColumns::values) gives them.
     pub within: &'a [pg_sys::Datum],
 }
@@ -106,18 +105,17 @@ impl SearchPass {
         pending: PendingRows,
         start: &SearchStart,
     ) {
-        let view = wanted.signature.view();
         let threshold = guard.options.threshold;
         let mut scan = DirtyScan::begin(target, wanted, threshold, start);
         let slot = scan.slot;
         while let Some(state) = scan.advance() {
-            let similarity = Popcounts::of(&view, &scan.signature().view())
-                .or_raise()
-                .jaccard();
+            let signature = scan.signature();
+            let similarity = wanted.signature.similarity(&signature).or_raise();
             // An empty signature is similar to nothing, even at threshold 0.
-            if similarity < threshold || scan.signature().view().popcount() == 0 {
+            if similarity < threshold || signature.is_empty() {
                 continue;
             }
+            drop(signature);
             if own == Some(scan.tid()) {
                 continue;
             }

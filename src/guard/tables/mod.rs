@@ -1,4 +1,4 @@
-//! Tables as a guard sees them: those that are searched, with their partitions, signature columns, primary keys, indexes and the
+//! Tables as a guard sees them: those that are searched, with their partitions, signatures and their columns, primary keys, indexes and the
 //! columns that must be equal.
 
 pub mod column;
@@ -6,5 +6,6 @@ pub mod index;
 pub mod key;
 pub mod named;
 pub mod partition_tree;
+pub mod signature;
 pub mod target;
 pub mod within;

@@ -39,7 +39,7 @@ impl SearchTarget {
         let indexes = SearchIndex::best(&open, column, &within);
         Ok(SearchTarget {
             table,
-            column,
+            column: column.number,
             index: indexes.one,
             index_for_many: indexes.many,
             key: PrimaryKey::of(&open),

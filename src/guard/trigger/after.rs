@@ -12,8 +12,8 @@ use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
+use crate::guard::tables::signature::ComparedSignature;
 use crate::pg::message::OrMessage;
-use crate::types::Bloom;
 
 /// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`; those of
 /// writing to the review table.
@@ -22,16 +22,16 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
     // SAFETY: the call does not outlive the trigger's call, so its slots hold rows read from the trigger's table, which is open.
     // The guard's column is a signature column of that table.
     unsafe {
-        let new = attribute(slot, guard.column);
+        let new = attribute(slot, guard.column.number);
         kept::check(call, guard, new)?;
         let Some(new) = new else {
             return Ok(());
         };
-        let signature = Bloom::from_raw(new);
-        if signature.view().popcount() == 0 {
+        let signature = ComparedSignature::of(guard.column.of_type, new);
+        if signature.is_empty() {
             return Ok(());
         }
-        let is_same = |row| is_unchanged(attribute(row, guard.column), &signature);
+        let is_same = |row| is_unchanged(attribute(row, guard.column.number), &signature);
         // The check of a row that this transaction has inserted may have been left to its newest version.
         let is_checked = |old| {
             is_same(old)
@@ -77,7 +77,7 @@ unsafe fn is_within_same(
 unsafe fn check(
     call: &TriggerCall,
     guard: &PreparedGuard,
-    signature: &Bloom<'_>,
+    signature: &ComparedSignature<'_>,
     slot: *mut pg_sys::TupleTableSlot,
 ) -> OrMessage<()> {
     // SAFETY: the slot holds a row of the trigger's table, as the caller promises.

@@ -9,8 +9,8 @@ use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
+use crate::guard::tables::signature::ComparedSignature;
 use crate::pg::message::{Message, OrMessage};
-use crate::types::Bloom;
 
 /// The row that goes on, or [`NOTHING`] if it is skipped.
 pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum> {
@@ -19,9 +19,9 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
     // open. The guard's column is a signature column of that table, stored and generated if the guard says so.
     unsafe {
         let new = if guard.is_generated {
-            generated::value(call.relation(), guard.column, slot, call.function)
+            generated::value(call.relation(), guard.column.number, slot, call.function)
         } else {
-            attribute(slot, guard.column)
+            attribute(slot, guard.column.number)
         };
         if !kept::check(call, guard, new)? {
             return Ok(NOTHING);
@@ -29,7 +29,7 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
         let Some(new) = new else {
             return Ok(call.go_on());
         };
-        let signature = Bloom::from_raw(new);
+        let signature = ComparedSignature::of(guard.column.of_type, new);
         let get = |number, is_generated| match is_generated {
             true => generated::value(call.relation(), number, slot, call.function),
             false => attribute(slot, number),
@@ -51,7 +51,7 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
             table: call.table(),
             tid: (*(*call.data).tg_trigtuple).t_self.into(),
         };
-        let is_same = is_unchanged(attribute(old, guard.column), &signature)
+        let is_same = is_unchanged(attribute(old, guard.column.number), &signature)
             && guard.within.is_equal(old, &within);
         let result = if is_same {
             call.go_on()
@@ -72,7 +72,7 @@ fn skip_or_go_on(
     wanted: SearchedRow<'_>,
     own: Option<RowTid>,
 ) -> OrMessage<pg_sys::Datum> {
-    if wanted.signature.view().popcount() == 0 {
+    if wanted.signature.is_empty() {
         return Ok(call.go_on());
     }
     read_rights::check_owner(guard, || call.trigger_name())?;

@@ -7,17 +7,17 @@ use std::ffi::c_int;
 
 use bloom_ident_core::guard::options::GuardAction;
 use bloom_ident_core::guard::similar_rows::SimilarRows;
-use bloom_ident_core::similarity::Popcounts;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::call::TriggerCall;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::tables::column::attribute;
+use crate::guard::tables::signature::ComparedSignature;
 use crate::pg::catalog::{self, privileges::current_user};
 use crate::pg::error::OrRaise;
 use crate::pg::message::{sqlstate, words, Message, OrMessage};
-use crate::types::Bloom;
+use crate::sigfile::SignatureType;
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const NOT_KEPT: c_int = sqlstate(b"23P86");
@@ -39,7 +39,7 @@ struct LostRow {
 /// to the review table.
 ///
 /// # Safety
-/// `new` is NULL or a `bloom` that is readable during the call, which does not outlive the trigger's call.
+/// `new` is NULL or a signature of the guard's column that is readable during the call, which does not outlive the trigger's call.
 pub unsafe fn check(
     call: &TriggerCall,
     guard: &PreparedGuard,
@@ -49,7 +49,14 @@ pub unsafe fn check(
         return Ok(true);
     };
     // SAFETY: the slot holds a row of the trigger's table, and the guard's column is a signature column of it.
-    let Some(lost) = (unsafe { lost(attribute(old, guard.column), new, keep) }) else {
+    let Some(lost) = (unsafe {
+        lost(
+            guard.column.of_type,
+            attribute(old, guard.column.number),
+            new,
+            keep,
+        )
+    }) else {
         return Ok(true);
     };
     match guard.options.action {
@@ -72,25 +79,29 @@ pub unsafe fn check(
 }
 
 /// # Safety
-/// Each value is NULL or a readable `bloom`.
+/// Each value is NULL or a readable signature of this type.
 unsafe fn lost(
+    of_type: SignatureType,
     old: Option<pg_sys::Datum>,
     new: Option<pg_sys::Datum>,
     keep: f64,
 ) -> Option<LostRow> {
     // SAFETY: the values are signatures, as the caller promises.
-    let (old, new) = unsafe { (Bloom::from_raw(old?), new.map(|new| Bloom::from_raw(new))) };
-    if old.view().popcount() == 0 {
+    let (old, new) = unsafe {
+        let old = ComparedSignature::of(of_type, old?);
+        let new = new.map(|new| old.other(new));
+        (old, new)
+    };
+    if old.is_empty() {
         return None;
     }
-    let similarity = new.as_ref().map_or(0.0, |new| {
-        let counts = Popcounts::of(&old.view(), &new.view()).or_raise();
-        counts.jaccard()
-    });
+    let similarity = new
+        .as_ref()
+        .map_or(0.0, |new| old.similarity(new).or_raise());
     (similarity < keep).then(|| LostRow {
         similarity,
         keep,
-        is_empty: new.is_none_or(|new| new.view().popcount() == 0),
+        is_empty: new.is_none_or(|new| new.is_empty()),
     })
 }
 

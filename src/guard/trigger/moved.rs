@@ -13,9 +13,9 @@ use super::call::TriggerCall;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::search::search_start::updater;
 use crate::guard::search::RowTid;
+use crate::guard::tables::signature::ComparedSignature;
 use crate::pg::ffi;
 use crate::pg::relation::OpenRelation;
-use crate::types::Bloom;
 
 /// A row of a partition that has passed the check of an UPDATE.
 struct CheckedUpdate {
@@ -40,23 +40,32 @@ fn is_partition(call: &TriggerCall) -> bool {
 }
 
 /// Keeps in mind that an UPDATE of the row at `from` will be made, and gives it this signature.
-pub fn remember(call: &TriggerCall, guard: &PreparedGuard, from: RowTid, signature: &Bloom<'_>) {
+pub fn remember(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    from: RowTid,
+    signature: &ComparedSignature<'_>,
+) {
     if is_partition(call) {
-        let signature = signature.view().bytes().to_vec();
+        let signature = signature.bytes().to_vec();
         let update = CheckedUpdate { from, signature };
         CHECKED.with_borrow_mut(|all| all.insert((guard.top, call.trigger_name()), update));
     }
 }
 
 /// Whether the row of an INSERT is one that was remembered, and has just left its partition.
-pub fn arrives(call: &TriggerCall, guard: &PreparedGuard, signature: &Bloom<'_>) -> bool {
+pub fn arrives(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    signature: &ComparedSignature<'_>,
+) -> bool {
     if !is_partition(call) {
         return false;
     }
     let trigger = (guard.top, call.trigger_name());
     let from = CHECKED.with_borrow(|all| {
         let update = all.get(&trigger)?;
-        (update.signature == signature.view().bytes()).then_some(update.from)
+        (update.signature == signature.bytes()).then_some(update.from)
     });
     let arrives = from.is_some_and(has_left);
     if arrives {
