@@ -47,9 +47,9 @@ BEGIN
 END $$;
 
 -- row by row, with each kind of index and with none; all bits of a set may be 0, or all of them 1
-SELECT * FROM all_of('{1,8,64,192}', '{sigfile,gist,""}', '{0,0.01,0.5,0.75,1}', 200, false) WHERE different <> 0 OR n IN (1, 192) AND method = 'sigfile';
+SELECT * FROM all_of('{1,8,64,192}', '{sigfile,gist,""}', '{0,0.01,0.6,1}', 130, false) WHERE different <> 0 OR n IN (1, 192) AND method = 'sigfile';
 -- many rows of one statement, of which most are not searched for by themselves
-SELECT * FROM all_of('{8,64,192,300}', '{sigfile}', '{0,0.2,0.5,0.8,1}', 1500, true) WHERE different <> 0 OR threshold = 0.8;
+SELECT * FROM all_of('{8,192,300}', '{sigfile}', '{0,0.5,0.8,1}', 1000, true) WHERE different <> 0 OR threshold = 0.8;
 SELECT make(192);
 SELECT bloom_guard_create('message', 'bits', 0.8, 'flag', 'review', 'guard_minhash.review');
 BEGIN;

@@ -146,7 +146,7 @@ impl<'a> BatchSearch<'a> {
         if rows.len() < self.least {
             return None;
         }
-        let threshold = self.measure.asked(self.guard.options.threshold);
+        let threshold = self.measure.asked(self.guard.asked(self.measure));
         let search = ManySearch::new(
             wanted,
             (self.bits, self.measure),

@@ -17,6 +17,7 @@ use wait::{wait_for, WaitOutcome};
 use super::prepared::PreparedGuard;
 use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
+use super::tables::tokens::WantedTokens;
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
 
@@ -31,6 +32,8 @@ pub struct RowTid {
 #[derive(Clone, Copy)]
 pub struct SearchedRow<'a> {
     pub signature: &'a ComparedSignature<'a>,
+    /// If rows that may be similar are compared by their tokens.
+    pub tokens: Option<&'a WantedTokens>,
     /// The values that rows must have to be compared, as [`WithinColumns::values`](super::tables::within::WithinColumns::values) gives them.
     pub within: &'a [pg_sys::Datum],
 }
@@ -51,10 +54,10 @@ pub enum SearchOutcome {
     Deadlock,
 }
 
-/// The rows of all targets that reach the threshold, without the row at `own`. Rows that are not to be compared count for nothing: it
+/// The rows of all targets that reach the threshold, by their tokens if the guard has option `verify`, without the row at `own`. Rows that are not to be compared count for nothing: it
 /// does not wait for them, and their signatures are not looked at.
 ///
-/// Errors: a row has a signature of another shape.
+/// Errors: a row has a signature of another shape, or its tokens have several dimensions.
 pub fn search(
     guard: &PreparedGuard,
     wanted: SearchedRow<'_>,
@@ -105,20 +108,28 @@ impl SearchPass {
         pending: PendingRows,
         start: &SearchStart,
     ) {
-        let threshold = guard.options.threshold;
-        let mut scan = DirtyScan::begin(target, wanted, threshold, start);
+        let asked = guard.asked(wanted.signature.measure());
+        let mut scan = DirtyScan::begin(target, wanted, asked, start);
         let slot = scan.slot;
         while let Some(state) = scan.advance() {
             let signature = scan.signature();
             let similarity = wanted.signature.similarity(&signature).or_raise();
             // An empty signature is similar to nothing, even at threshold 0.
-            if similarity < threshold || signature.is_empty() {
+            if similarity < asked || signature.is_empty() {
                 continue;
             }
             drop(signature);
             if own == Some(scan.tid()) {
                 continue;
             }
+            let similarity = match wanted.tokens {
+                None => similarity,
+                // SAFETY: the column is one of tokens.
+                Some(tokens) => match unsafe { tokens.similarity(scan.tokens()) } {
+                    Some(exact) if exact >= guard.options.threshold => exact,
+                    _ => continue,
+                },
+            };
             if pending == PendingRows::WaitFor {
                 if state == RowState::Gone {
                     self.is_gone = true;

@@ -209,6 +209,14 @@ impl<'a> DirtyScan<'a> {
         }
     }
 
+    /// The tokens of that version of the row, `None` for NULL, or if the guard does not compare them. They are valid until the next call of
+    /// [`DirtyScan::advance`].
+    pub fn tokens(&self) -> Option<pg_sys::Datum> {
+        let column = self.target.tokens?;
+        // SAFETY: the slot holds a version of a row of the target's table, which has this column.
+        unsafe { attribute(self.slot, column.number) }
+    }
+
     /// The tid of that row.
     pub fn tid(&self) -> Tid {
         // SAFETY: the slot lives as long as the scan.

@@ -2,7 +2,7 @@
 
 use bloom_ident_core::bits::to_words;
 use bloom_ident_core::sigfile::RowShape;
-use bloom_ident_core::similarity::Popcounts;
+use bloom_ident_core::similarity::{Measure, Popcounts};
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
@@ -70,6 +70,16 @@ impl<'a> ComparedSignature<'a> {
                 a.view().similarity(&b.view())
             }
             _ => unreachable!("a guard compares signatures of one type"),
+        }
+    }
+
+    /// How an index compares them.
+    pub fn measure(&self) -> Measure {
+        match self {
+            ComparedSignature::Filter(_) => Measure::Jaccard,
+            ComparedSignature::Bits(bits) => Measure::Agreement {
+                bits: bits.view().sketch().shape().n().into(),
+            },
         }
     }
 

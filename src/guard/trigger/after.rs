@@ -6,13 +6,14 @@ use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
 use super::version::{self, NewestVersion};
-use super::{is_unchanged, kept, too_similar};
+use super::{are_same_tokens, is_unchanged, kept, too_similar};
 use crate::guard::ahead;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
 use crate::guard::tables::signature::ComparedSignature;
+use crate::guard::tables::tokens::WantedTokens;
 use crate::pg::message::OrMessage;
 
 /// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`; those of
@@ -20,10 +21,12 @@ use crate::pg::message::OrMessage;
 pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
     let slot = call.new_row();
     // SAFETY: the call does not outlive the trigger's call, so its slots hold rows read from the trigger's table, which is open.
-    // The guard's column is a signature column of that table.
+    // The guard's column is a signature column of that table, and that of tokens one of tokens.
     unsafe {
         let new = attribute(slot, guard.column.number);
-        kept::check(call, guard, new)?;
+        let tokens_of = |row| attribute(row, guard.tokens?.number);
+        let tokens = tokens_of(slot);
+        kept::check(call, guard, new, tokens)?;
         let Some(new) = new else {
             return Ok(());
         };
@@ -31,7 +34,10 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
         if signature.is_empty() {
             return Ok(());
         }
-        let is_same = |row| is_unchanged(attribute(row, guard.column.number), &signature);
+        let is_same = |row| {
+            is_unchanged(attribute(row, guard.column.number), &signature)
+                && are_same_tokens(tokens_of(row), tokens)
+        };
         // The check of a row that this transaction has inserted may have been left to its newest version.
         let is_checked = |old| {
             is_same(old)
@@ -95,12 +101,21 @@ unsafe fn check(
     if unsafe { ahead::is_clear(guard, trigger, call.relation(), own) } {
         return Ok(());
     }
+    let tokens = match guard.tokens {
+        None => None,
+        // SAFETY: the slot holds a row with this column, which is one of tokens.
+        Some(column) => match unsafe { WantedTokens::of(attribute(slot, column.number)) } {
+            None => return Ok(()),
+            some => some,
+        },
+    };
     let pending = match guard.options.action {
         GuardAction::Reject => PendingRows::WaitFor,
         _ => PendingRows::Count,
     };
     let wanted = SearchedRow {
         signature,
+        tokens: tokens.as_ref(),
         within: &within,
     };
     match search(guard, wanted, Some(own), pending) {

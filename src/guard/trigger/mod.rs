@@ -18,7 +18,7 @@ use call::TriggerCall;
 use crate::guard::tables::signature::ComparedSignature;
 use crate::pg::entry;
 use crate::pg::message::OrMessage;
-use crate::pg::values::varlena::NewValue;
+use crate::pg::values::varlena::{is_same_varlena, NewValue};
 
 /// What a trigger function returns so that an AFTER trigger goes on, or a BEFORE trigger skips the row.
 const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
@@ -40,6 +40,18 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
         before::run(&call, &guard)
     } else {
         after::run(&call, &guard).map(|()| NOTHING)
+    }
+}
+
+/// Whether an UPDATE leaves the tokens as they were; `None` is NULL, or that they are not compared.
+///
+/// # Safety
+/// Both are of type `text[]`, and readable during the call.
+unsafe fn are_same_tokens(old: Option<pg_sys::Datum>, new: Option<pg_sys::Datum>) -> bool {
+    match (old, new) {
+        // SAFETY: arrays are varlenas.
+        (Some(old), Some(new)) => unsafe { is_same_varlena(old, new) },
+        _ => old.is_none() && new.is_none(),
     }
 }
 
