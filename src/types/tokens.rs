@@ -20,7 +20,18 @@ impl<'a> Tokens<'a> {
     /// The argument is a `text[]`, and not NULL.
     pub unsafe fn argument(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<Tokens<'a>> {
         // SAFETY: the function has such an argument, which outlives the call.
-        unsafe { Elements::of((*fcinfo).args.as_slice(i + 1)[i].value) }.map(Tokens)
+        unsafe { Tokens::of((*fcinfo).args.as_slice(i + 1)[i].value) }
+    }
+
+    /// A value.
+    ///
+    /// Errors: more than one dimension.
+    ///
+    /// # Safety
+    /// `datum` is an array of `text` or `varchar`, and not NULL, and lives as long as `'a`.
+    pub unsafe fn of(datum: pg_sys::Datum) -> Result<Tokens<'a>> {
+        // SAFETY: such an array.
+        unsafe { Elements::of(datum) }.map(Tokens)
     }
 
     /// As they are stored, in the database's encoding.
