@@ -70,7 +70,7 @@ for mails in "${sizes[@]}"; do
 done
 
 made "${sizes[0]}" "${seeds[0]}"
-echo "similarity of two mails of a campaign, and clusters of ${sizes[0]} mails by centre from sketches of 512 bits; no threshold is good for shingles"
+echo "similarity of two mails of a campaign, and clusters of ${sizes[0]} mails by centre from sketches of 512 bits; shingles need low thresholds, which nobody knows beforehand"
 echo '| tokens | lowest hundredth | median | of mails of no campaign, highest hundredth | threshold | precision | recall | F1 | others found |'
 echo '|---|---|---|---|---|---|---|---|---|'
 for w in 1 2 3; do
