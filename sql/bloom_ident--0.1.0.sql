@@ -1511,3 +1511,9 @@ CREATE FUNCTION bloom_blocklist(signature bloom, list regclass, list_signature n
     STABLE PARALLEL RESTRICTED ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_blocklist_wrapper';
 COMMENT ON FUNCTION bloom_blocklist(bloom, regclass, name, float8) IS
     'rows of a list that are similar to a signature, best first: primary key as text, similarity';
+
+CREATE FUNCTION minhash_blocklist(bits minhash_bits, list regclass, list_bits name, threshold float8)
+    RETURNS TABLE (key text, similarity float8)
+    STABLE PARALLEL RESTRICTED ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_blocklist_wrapper';
+COMMENT ON FUNCTION minhash_blocklist(minhash_bits, regclass, name, float8) IS
+    'rows of a list whose sets of tokens are similar to a set, best first: primary key as text, estimate of the similarity';

@@ -1,11 +1,11 @@
 //! Laws of counting filters.
 
 use bloom_ident_core::counting::{
-    holds_text, holds_token, parse_text, write_text, CountingBuilder, CountingView, TokenHashes,
-    FULL, HEADER,
+    holds_text, holds_token, parse_text, write_text, CountingBuilder, CountingView, FULL, HEADER,
 };
 use bloom_ident_core::filter::{Builder, Shape};
 use bloom_ident_core::ngram::ngram_set;
+use bloom_ident_core::tokens::TokenHashList;
 use bloom_ident_core::ErrorKind;
 use proptest::prelude::*;
 
@@ -101,8 +101,8 @@ fn full(bytes: &[u8]) -> u32 {
     CountingView::stored(bytes).unwrap().full()
 }
 
-fn hashes(tokens: &[String]) -> TokenHashes {
-    let mut hashes = TokenHashes::new();
+fn hashes(tokens: &[String]) -> TokenHashList {
+    let mut hashes = TokenHashList::new();
     tokens.iter().for_each(|token| hashes.push(token).unwrap());
     hashes
 }

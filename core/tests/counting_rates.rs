@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use bloom_ident_core::counting::{holds_token, CountingBuilder, CountingView, TokenHashes};
+use bloom_ident_core::counting::{holds_token, CountingBuilder, CountingView};
 use bloom_ident_core::filter::{plan, plan_tokens, Shape};
 use bloom_ident_core::ngram::ngram_set;
 use bloom_ident_core::text::normalize;
-use bloom_ident_core::tokens::token_hash;
+use bloom_ident_core::tokens::{token_hash, TokenHashList};
 
 const LISTED: usize = 1000;
 
@@ -37,8 +37,8 @@ fn empty(shape: Shape) -> Vec<u8> {
     bytes
 }
 
-fn one(token: &str) -> TokenHashes {
-    let mut tokens = TokenHashes::new();
+fn one(token: &str) -> TokenHashList {
+    let mut tokens = TokenHashList::new();
     tokens.push(token).unwrap();
     tokens
 }

@@ -1,7 +1,8 @@
 //! The counters of golden.json, which an independent program computes: tests/data/golden.py.
 
-use bloom_ident_core::counting::{parse_text, write_text, CountingBuilder, TokenHashes};
+use bloom_ident_core::counting::{parse_text, write_text, CountingBuilder};
 use bloom_ident_core::filter::Shape;
+use bloom_ident_core::tokens::TokenHashList;
 use serde_json::Value;
 
 fn golden(key: &str) -> Vec<Value> {
@@ -74,7 +75,7 @@ fn sets_of_tokens() {
     for v in golden("counting_tokens") {
         compare(&v, |builder| {
             for set in v["sets"].as_array().unwrap() {
-                let mut hashes = TokenHashes::new();
+                let mut hashes = TokenHashList::new();
                 strings(set)
                     .iter()
                     .for_each(|token| hashes.push(token).unwrap());

@@ -1,9 +1,8 @@
 //! What reads counting filters: their bytes and their text form.
 
-use bloom_ident_core::counting::{
-    self, holds_text, holds_token, CountingBuilder, CountingView, TokenHashes,
-};
+use bloom_ident_core::counting::{self, holds_text, holds_token, CountingBuilder, CountingView};
 use bloom_ident_core::filter::{Builder, Shape, View};
+use bloom_ident_core::tokens::TokenHashList;
 use bloom_ident_core::Error;
 use bloom_ident_fuzz::{fuzz, message};
 
@@ -49,8 +48,8 @@ fn counting_bytes() {
     });
 }
 
-fn erika() -> TokenHashes {
-    let mut tokens = TokenHashes::new();
+fn erika() -> TokenHashList {
+    let mut tokens = TokenHashList::new();
     tokens.push("erika").unwrap();
     tokens
 }

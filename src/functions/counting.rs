@@ -1,6 +1,7 @@
 //! Counting filters: signatures that texts, or tokens, can be removed from again.
 
-use bloom_ident_core::counting::{holds_text, holds_token, CountingBuilder, TokenHashes};
+use bloom_ident_core::counting::{holds_text, holds_token, CountingBuilder};
+use bloom_ident_core::tokens::TokenHashList;
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
 
@@ -47,8 +48,8 @@ fn counting_contains(filter: Counting<'_>, text: Text<'_>, by_word: bool) -> boo
 ///
 /// # Safety
 /// The argument is a `text[]`, and not NULL.
-unsafe fn token_hashes(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<TokenHashes> {
-    let mut hashes = TokenHashes::new();
+unsafe fn token_hashes(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<TokenHashList> {
+    let mut hashes = TokenHashList::new();
     // SAFETY: such an argument.
     let tokens = unsafe { Tokens::argument(fcinfo, i) }?;
     tokens.all(|token| hashes.push(token).map(|()| true))?;

@@ -1,4 +1,4 @@
-//! `bloom_blocklist`: the rows of a list that are similar to a signature, as a query of the caller's.
+//! `bloom_blocklist` and `minhash_blocklist`: the rows of a list that are similar to a signature, as a query of the caller's.
 
 use std::ffi::{CStr, CString};
 
@@ -6,8 +6,9 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::ErrorKind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::tables::column::signature_column;
+use super::tables::column::signature_column_of;
 use super::tables::key::PrimaryKey;
+use super::tables::signature::ComparedSignature;
 use crate::objects::{self, Purpose};
 use crate::pg::catalog;
 use crate::pg::cursor::Cursor;
@@ -19,7 +20,7 @@ use crate::pg::message::{words, Message, OrMessage};
 use crate::pg::relation::OpenRelation;
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::NewValue;
-use crate::types::{Bloom, NewQuery};
+use crate::sigfile::SignatureType;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
@@ -34,13 +35,21 @@ const BATCH: i64 = 1000;
 #[entry]
 fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
-    unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise());
+    unsafe { run(fcinfo, SignatureType::Filter) }.unwrap_or_else(|message| message.raise());
+    NewValue(pg_sys::Datum::null())
+}
+
+/// The same with `signature minhash_bits`.
+#[entry]
+fn minhash_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
+    unsafe { run(fcinfo, SignatureType::Bits) }.unwrap_or_else(|message| message.raise());
     NewValue(pg_sys::Datum::null())
 }
 
 /// # Safety
-/// `fcinfo` is that of a running call of [`bloom_blocklist`].
-unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<()> {
+/// `fcinfo` is that of a running call of [`bloom_blocklist`], or [`minhash_blocklist`], whose signatures are of this type.
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> OrMessage<()> {
     // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let list = arguments.oid(1);
@@ -51,25 +60,51 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<()> {
         unsafe { ResultRows::new(fcinfo) };
         return Ok(());
     };
-    // SAFETY: the argument is declared as a signature, and lives as long as the call.
-    let signature = unsafe { Bloom::from_raw(signature) };
+    // SAFETY: the argument is declared as a signature of this type, and lives as long as the call.
+    let compared = unsafe { ComparedSignature::of(of_type, signature) };
     unit("threshold", threshold)
         .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
         .or_raise();
     // SAFETY: the record of a running call has its function.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
-    let query = ListQuery::of(function, list, &column)?;
+    let query = ListQuery::of(function, list, &column, of_type)?;
     // SAFETY: the function returns a set of rows with OUT columns.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let parameters = [
-        (query.signature, pg_sys::Datum::from(signature.pointer())),
-        (
-            query.query,
-            NewQuery::new(&signature.view(), threshold).datum(),
-        ),
+        (query.signature, pg_sys::Datum::from(compared.pointer())),
+        (query.query, compared.query(threshold)),
     ];
     Cursor::open(query.sql, &parameters, BATCH).each(|row| rows.copy(row));
     Ok(())
+}
+
+/// The functions for signatures of a type.
+struct Names {
+    /// The function of this file.
+    own: &'static CStr,
+    similarity: &'static CStr,
+    constructor: &'static CStr,
+    /// What the last two are for.
+    purposes: [Purpose; 2],
+}
+
+impl Names {
+    fn of(of_type: SignatureType) -> Names {
+        match of_type {
+            SignatureType::Filter => Names {
+                own: c"bloom_blocklist",
+                similarity: c"bloom_sim",
+                constructor: c"bloom_query",
+                purposes: [Purpose::Sim, Purpose::Query],
+            },
+            SignatureType::Bits => Names {
+                own: c"minhash_blocklist",
+                similarity: c"minhash_sim",
+                constructor: c"minhash_query",
+                purposes: [Purpose::BitsSim, Purpose::BitsQuery],
+            },
+        }
+    }
 }
 
 /// A query of a block list. Its first parameter is the signature, the second one is the signature with the threshold.
@@ -83,11 +118,18 @@ struct ListQuery {
 
 impl ListQuery {
     /// `function` is the one that is running.
-    fn of(function: pg_sys::Oid, list: pg_sys::Oid, column: &CStr) -> OrMessage<ListQuery> {
+    fn of(
+        function: pg_sys::Oid,
+        list: pg_sys::Oid,
+        column: &CStr,
+        of_type: SignatureType,
+    ) -> OrMessage<ListQuery> {
         catalog::check_exists(list)?;
-        let number = signature_column(list, column)?;
-        let (own, signature, query) = objects_beside(function, catalog::column_type(list, number))?;
-        let key = primary_key(list)?;
+        let number = signature_column_of(list, column, of_type)?.number;
+        let of_column = catalog::column_type(list, number);
+        let names = Names::of(of_type);
+        let (own, signature, query) = objects_beside(function, of_column, &names)?;
+        let key = primary_key(list, &names)?;
         let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
         let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
         let key = match &key.columns[..] {
@@ -108,7 +150,7 @@ impl ListQuery {
         let sql = Sql::new("SELECT l.key, l.similarity FROM (SELECT (")
             .sql(&key)
             .text(")::pg_catalog.text AS key, ")
-            .name_in(&own, c"bloom_sim")
+            .name_in(&own, names.similarity)
             .text("(")
             .sql(&column)
             .text(", $1)::pg_catalog.float8 AS similarity FROM ")
@@ -127,7 +169,7 @@ impl ListQuery {
 }
 
 /// Errors: the list is no table, or has no primary key (42704).
-fn primary_key(list: pg_sys::Oid) -> OrMessage<PrimaryKey> {
+fn primary_key(list: pg_sys::Oid, names: &Names) -> OrMessage<PrimaryKey> {
     let is_table = matches!(
         catalog::kind(list),
         pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE
@@ -138,9 +180,11 @@ fn primary_key(list: pg_sys::Oid) -> OrMessage<PrimaryKey> {
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
             words!("relation \"", catalog::name(list), "\" has no primary key"),
         )
-        .detail(words!("bloom_blocklist names rows by their primary keys."))
+        .detail(words!(names.own, " names rows by their primary keys."))
         .hint(words!(
-            "Add a primary key, or query the list by its column with % and bloom_sim."
+            "Add a primary key, or query the list by its column with % and ",
+            names.similarity,
+            "."
         ))
     })
 }
@@ -152,13 +196,15 @@ fn primary_key(list: pg_sys::Oid) -> OrMessage<PrimaryKey> {
 fn objects_beside(
     function: pg_sys::Oid,
     of_column: pg_sys::Oid,
+    names: &Names,
 ) -> OrMessage<(CString, pg_sys::Oid, pg_sys::Oid)> {
     let own = catalog::schema_of_function(function);
     // SAFETY: a look-up in the catalogs by OID.
     let bloom = unsafe { pg_sys::getBaseType(of_column) };
     let query = || {
-        objects::beside(function, Purpose::Sim, bloom)?;
-        let constructor = objects::beside(function, Purpose::Query, bloom)?;
+        let [similarity, constructor] = names.purposes;
+        objects::beside(function, similarity, bloom)?;
+        let constructor = objects::beside(function, constructor, bloom)?;
         let query = objects::function(constructor)?.result;
         objects::match_beside(function, bloom, query).then_some(query)
     };
@@ -167,11 +213,14 @@ fn objects_beside(
         None => Err(Message::of(
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
             words!(
-                "bloom_sim, bloom_query or operator % of bloom_ident is not in schema ",
+                names.similarity,
+                ", ",
+                names.constructor,
+                " or operator % of bloom_ident is not in schema ",
                 catalog::quoted_column(&own)
             ),
         )
-        .detail(words!("bloom_blocklist looks for them where it is itself."))
+        .detail(words!(names.own, " looks for them where it is itself."))
         .hint(words!(
             "Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."
         ))),

@@ -35,6 +35,10 @@ pub struct GuardOptions {
     /// The columns in which rows must be equal to be compared, none if all rows are compared. They are columns of the guarded table and of the
     /// one that is searched.
     pub within: Vec<CString>,
+    /// The column of tokens, of the guarded table and of the one that is searched, if rows that may be similar are compared by these.
+    pub verify: Option<CString>,
+    /// By how much less than the threshold is searched for then; `None`: as much as is needed.
+    pub margin: Option<f64>,
 }
 
 impl GuardOptions {
@@ -51,6 +55,8 @@ impl GuardOptions {
             message: given.message.map(CStr::to_owned),
             keep: given.keep,
             within: given.within.map_or(Ok(Vec::new()), parse_columns)?,
+            verify: given.verify.map(CStr::to_owned),
+            margin: given.margin,
         })
     }
 }

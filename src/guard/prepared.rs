@@ -5,15 +5,18 @@ use std::collections::HashSet;
 use std::ffi::CStr;
 
 use bloom_ident_core::guard::options::GuardAction;
+use bloom_ident_core::sigfile::shape::margin;
+use bloom_ident_core::similarity::Measure;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::options::GuardOptions;
 use super::review::ReviewTable;
-use super::tables::column::{is_generated, signature_column};
+use super::tables::column::{check_comparable, is_generated, signature_column, SignatureColumn};
 use super::tables::key::PrimaryKey;
 use super::tables::named::{find_table, lock_table};
 use super::tables::partition_tree::{self, PartitionTree};
 use super::tables::target::SearchTarget;
+use super::tables::tokens::TokensColumn;
 use super::tables::within::WithinColumns;
 use crate::pg::catalog;
 use crate::pg::message::{words, Message, OrMessage};
@@ -26,11 +29,15 @@ pub struct PreparedGuard {
     pub number: u64,
     pub options: GuardOptions,
     /// The signature column of the table that the trigger fires for.
-    pub column: i16,
+    pub column: SignatureColumn,
     /// Whether it is a generated column. PostgreSQL computes it after BEFORE triggers have run.
     pub is_generated: bool,
     /// The columns of that table in which rows must be equal to be compared.
     pub within: WithinColumns,
+    /// The column of tokens of that table, if these are compared.
+    pub tokens: Option<TokensColumn>,
+    /// By what measure was searched last with option `verify`, and for what similarity.
+    asked: Cell<Option<(Measure, f64)>>,
     /// The topmost partitioned table that has the trigger, or the table itself.
     pub top: pg_sys::Oid,
     /// The owner of that table.
@@ -54,22 +61,27 @@ pub struct PreparedGuard {
 
 /// The table that a trigger fires for.
 pub struct GuardedTable {
-    column: i16,
+    column: SignatureColumn,
     is_generated: bool,
     within: WithinColumns,
+    tokens: Option<TokensColumn>,
     key: Option<PrimaryKey>,
 }
 
 impl GuardedTable {
     /// The table is locked.
     ///
-    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of [`WithinColumns::of`].
+    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of [`WithinColumns::of`] and [`TokensColumn::of`].
     pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<GuardedTable> {
         let column = signature_column(table, &options.column)?;
+        let tokens = options.verify.as_deref();
         Ok(GuardedTable {
             column,
-            is_generated: is_generated(table, column)?,
-            within: WithinColumns::of(table, &options.within, column)?,
+            is_generated: is_generated(table, column.number)?,
+            within: WithinColumns::of(table, &options.within, column.number)?,
+            tokens: tokens
+                .map(|name| TokensColumn::of(table, name))
+                .transpose()?,
             key: PrimaryKey::of(&OpenRelation::locked_table(table)),
         })
     }
@@ -94,7 +106,7 @@ impl PreparedGuard {
     /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
     ///
     /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
-    /// [`PartitionTree::to_search`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
+    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
     /// has no primary key (42704).
     pub fn of(
         options: GuardOptions,
@@ -110,12 +122,18 @@ impl PreparedGuard {
         partition_tree::lock(top);
         let wanted = options.searched_column.as_c_str();
         let tree = PartitionTree::to_search(searched, wanted)?;
+        if options.list.is_some() {
+            check_comparable(
+                (table, own.column),
+                (searched, signature_column(searched, wanted)?),
+            )?;
+        }
         let targets = tree
             .leaves
             .iter()
             .map(|&leaf| {
                 let within = own.within.in_table(leaf, &options.within)?;
-                SearchTarget::new(leaf, wanted, within)
+                SearchTarget::new(leaf, wanted, within, options.verify.as_deref())
             })
             .collect::<OrMessage<Vec<_>>>()?;
         let review = match &options.review {
@@ -144,6 +162,8 @@ impl PreparedGuard {
             column: own.column,
             is_generated: own.is_generated,
             within: own.within,
+            tokens: own.tokens,
+            asked: Cell::new(None),
             top,
             owner: OpenRelation::locked_table(top).form().relowner,
             searched,
@@ -162,13 +182,29 @@ impl PreparedGuard {
         self.options.list.is_some()
     }
 
+    /// From which similarity on rows are looked at. Without option `verify` that is the threshold.
+    pub fn asked(&self, measure: Measure) -> f64 {
+        let threshold = self.options.threshold;
+        if self.tokens.is_none() {
+            return threshold;
+        }
+        match self.asked.get() {
+            Some((by, asked)) if by == measure => asked,
+            _ => {
+                let asked = margin::searched(measure, threshold, self.options.margin);
+                self.asked.set(Some((measure, asked)));
+                asked
+            }
+        }
+    }
+
     /// The target that is this table.
     pub fn target(&self, table: pg_sys::Oid) -> Option<&SearchTarget> {
         self.targets.iter().find(|target| target.table == table)
     }
 }
 
-/// The columns of `searched` that a guard tells of: the signature, those that must be equal, and with a review table the keys.
+/// The columns of `searched` that a guard tells of: the signature, the tokens, those that must be equal, and with a review table the keys.
 fn columns_told(
     searched: pg_sys::Oid,
     signature: &CStr,
@@ -182,7 +218,8 @@ fn columns_told(
             .iter()
             .flat_map(|key| key.columns.iter().copied());
         let keys = keys.filter(|_| with_keys);
-        for column in target.within.numbers().chain(keys) {
+        let tokens = target.tokens.map(|tokens| tokens.number);
+        for column in target.within.numbers().chain(tokens).chain(keys) {
             let name = catalog::column_name(target.table, column);
             columns.extend(catalog::column(searched, &name));
         }

@@ -35,7 +35,13 @@ pub fn check_owner(guard: &PreparedGuard, trigger: impl FnOnce() -> CString) -> 
             trigger(),
             "\" reads it for the owner of table \"",
             catalog::name(guard.top),
-            "\", who may not read its signatures, or not those of all rows."
+            "\", who may not read its signatures",
+            if guard.tokens.is_some() {
+                " and tokens"
+            } else {
+                ""
+            },
+            ", or not those of all rows."
         ))
         .hint(words!(
             "Grant that owner SELECT on the block list, without row-level security."
@@ -82,13 +88,15 @@ pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> b
     };
     let mut columns = vec![target.column];
     columns.extend(target.within.numbers());
+    columns.extend(target.tokens.map(|tokens| tokens.number));
     columns.extend(target.key.iter().flat_map(|key| &key.columns));
     may_read_row((table, guard.searched), &columns, user)
 }
 
 /// The same of a row of the table that the trigger fires for.
 pub fn may_read_own(guard: &PreparedGuard, table: pg_sys::Oid, user: pg_sys::Oid) -> bool {
-    let mut columns = vec![guard.column];
+    let mut columns = vec![guard.column.number];
+    columns.extend(guard.tokens.map(|tokens| tokens.number));
     columns.extend(guard.key.iter().flat_map(|key| &key.columns));
     may_read_row((table, guard.top), &columns, user)
 }

@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 
 use super::cache::{kept, BESIDE};
-use super::functions::{function, is_match};
+use super::functions::{function, is_bits_match, is_match};
 use super::purpose::{Purpose, FUNCTIONS};
 
 /// The function of ours that is in the same schema as `near`, for signatures of a type.
@@ -46,10 +46,10 @@ pub fn beside(near: pg_sys::Oid, purpose: Purpose, bloom: pg_sys::Oid) -> Option
     })
 }
 
-/// Whether there is `bloom % bloom_query` in the same schema as `near`, and ours.
+/// Whether there is `bloom % bloom_query`, or `minhash_bits % minhash_query`, in the same schema as `near`, and ours.
 pub fn match_beside(near: pg_sys::Oid, bloom: pg_sys::Oid, query: pg_sys::Oid) -> bool {
     // SAFETY: the key of the cache OPERNAMENSP is name, left and right type and namespace.
-    is_match(unsafe {
+    let found = unsafe {
         pg_sys::GetSysCacheOid(
             pg_sys::SysCacheIdentifier::OPERNAMENSP as i32,
             pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber,
@@ -58,5 +58,6 @@ pub fn match_beside(near: pg_sys::Oid, bloom: pg_sys::Oid, query: pg_sys::Oid) -
             pg_sys::Datum::from(query),
             pg_sys::Datum::from(pg_sys::get_func_namespace(near)),
         )
-    })
+    };
+    is_match(found) || is_bits_match(found)
 }

@@ -15,6 +15,8 @@ pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
 pub use counting::{Counting, NewCounting};
 pub use query::{BloomQuery, NewQuery};
-pub use sketch::{AnySketch, Minhash, MinhashBits, MinhashQuery, NewMinhash, NewMinhashBits};
+pub use sketch::{
+    AnySketch, Minhash, MinhashBits, MinhashQuery, NewMinhash, NewMinhashBits, NewMinhashQuery,
+};
 pub use text_array::TextArray;
 pub use tokens::Tokens;

@@ -20,7 +20,18 @@ impl<'a> Tokens<'a> {
     /// The argument is a `text[]`, and not NULL.
     pub unsafe fn argument(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<Tokens<'a>> {
         // SAFETY: the function has such an argument, which outlives the call.
-        unsafe { Elements::of((*fcinfo).args.as_slice(i + 1)[i].value) }.map(Tokens)
+        unsafe { Tokens::from_raw((*fcinfo).args.as_slice(i + 1)[i].value) }
+    }
+
+    /// A value.
+    ///
+    /// Errors: more than one dimension.
+    ///
+    /// # Safety
+    /// `value` is a `text[]`, not NULL, and lives as long as `'a`.
+    pub unsafe fn from_raw(value: pg_sys::Datum) -> Result<Tokens<'a>> {
+        // SAFETY: the elements of a text[] are of variable length, and aligned to four bytes.
+        unsafe { Elements::of(value) }.map(Tokens)
     }
 
     /// As they are stored, in the database's encoding.

@@ -25,11 +25,12 @@ INSERT INTO job VALUES
     ('bloom_quality', '{"''pairs''::regclass","''truth''::regclass"}'),
     ('bloom_threshold_sweep', '{"''pairs''::regclass","''truth''::regclass",0.1::float8}'),
     ('bloom_report', '{"''a''::regclass",''id''::name,''sig''::name,0.3::float8,NULL::name[],NULL::regclass,''centre''::text,NULL::text,''text''::text}'),
-    ('bloom_blocklist', '{"(SELECT sig FROM a WHERE id = 1)","''list''::regclass",''sig''::name,0.3::float8}');
-CREATE TABLE list (id int PRIMARY KEY, sig bloom);
-INSERT INTO list SELECT id, sig FROM a;
+    ('bloom_blocklist', '{"(SELECT sig FROM a WHERE id = 1)","''list''::regclass",''sig''::name,0.3::float8}'),
+    ('minhash_blocklist', '{"(SELECT bits FROM list WHERE id = 1)","''list''::regclass",''bits''::name,0.3::float8}');
+CREATE TABLE list (id int PRIMARY KEY, sig bloom, bits minhash_bits(64));
+INSERT INTO list SELECT id, sig, minhash_bits(ident_words(name), 64) FROM a;
 SELECT call, i, raised(format('SELECT * FROM %s(%s)', call, (
-    SELECT string_agg(CASE WHEN k = i THEN 'NULL::' || regexp_replace(a, '.*::|.*FROM a WHERE.*', '') || CASE WHEN a LIKE '(%' THEN 'bloom' ELSE '' END ELSE a END, ', ' ORDER BY k)
+    SELECT string_agg(CASE WHEN k = i THEN 'NULL::' || regexp_replace(a, '.*::|.* FROM .*', '') || CASE WHEN a LIKE '(%' THEN (CASE call WHEN 'bloom_blocklist' THEN 'bloom' ELSE 'minhash_bits' END) ELSE '' END ELSE a END, ', ' ORDER BY k)
     FROM unnest(arguments) WITH ORDINALITY AS u(a, k))))
 FROM job, generate_series(0, cardinality(arguments)) AS i ORDER BY call, arguments, i;
 -- a row of an outer query may well have no signature

@@ -3,10 +3,10 @@
 use super::counters;
 use super::layout::{check_of_ngrams, check_of_tokens, header, mismatch, CountingView, HEADER};
 use super::positions::Positions;
-use super::token_hashes::TokenHashes;
 use crate::filter::Shape;
 use crate::ngram::ngram_set;
 use crate::tick::Ticker;
+use crate::tokens::TokenHashList;
 use crate::{Error, ErrorKind, Result};
 
 /// A counter that holds less than would be taken from it.
@@ -100,7 +100,7 @@ impl<'b> CountingBuilder<'b> {
     /// Adds 1 to each counter of each distinct token; `tick` is called now and then.
     ///
     /// Errors: the filter is one of n-grams.
-    pub fn add_tokens(&mut self, tokens: TokenHashes, mut tick: impl FnMut()) -> Result<()> {
+    pub fn add_tokens(&mut self, tokens: TokenHashList, mut tick: impl FnMut()) -> Result<()> {
         check_of_tokens(self.positions.shape())?;
         self.add_all(&tokens.distinct(&mut tick), tick);
         Ok(())
@@ -109,7 +109,7 @@ impl<'b> CountingBuilder<'b> {
     /// Takes away what [`CountingBuilder::add_tokens`] has added for each token; full counters stay as they are.
     ///
     /// Errors: a counter holds less than the tokens would take from it, and then nothing is changed; the filter is one of n-grams.
-    pub fn remove_tokens(&mut self, tokens: TokenHashes, mut tick: impl FnMut()) -> Result<()> {
+    pub fn remove_tokens(&mut self, tokens: TokenHashList, mut tick: impl FnMut()) -> Result<()> {
         check_of_tokens(self.positions.shape())?;
         let tokens = tokens.distinct(&mut tick);
         self.remove_all(&tokens, tick).map_err(|short| {

@@ -9,12 +9,10 @@ pub mod counters;
 mod holds;
 mod layout;
 mod positions;
-mod token_hashes;
 
 pub use builder::CountingBuilder;
 pub use holds::{holds_text, holds_token};
 pub use layout::{parse_text, write_text, CountingView, HEADER, TYPE, VERSION};
-pub use token_hashes::TokenHashes;
 
 /// The most that a counter holds.
 pub const FULL: u8 = 15;

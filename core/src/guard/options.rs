@@ -90,6 +90,10 @@ pub struct GuardArguments<'a> {
     pub keep: Option<f64>,
     /// Names of columns with commas between: only rows that are equal there are compared.
     pub within: Option<&'a CStr>,
+    /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are compared by these.
+    pub verify: Option<&'a CStr>,
+    /// By how much less than the threshold is searched for then, in [0,1]; `None`: as much as is needed.
+    pub margin: Option<f64>,
 }
 
 impl<'a> GuardArguments<'a> {
@@ -113,12 +117,15 @@ impl<'a> GuardArguments<'a> {
             message: None,
             keep: None,
             within: None,
+            verify: None,
+            margin: None,
         };
-        let mut keep = None;
+        let (mut keep, mut margin) = (None, None);
         for pair in options.chunks(2) {
             let name = pair[0].as_ref().to_bytes();
             let value = match name {
                 b"keep" => &mut keep,
+                b"margin" => &mut margin,
                 _ => parsed.value(name)?,
             };
             let Some(given) = pair.get(1) else {
@@ -139,6 +146,7 @@ impl<'a> GuardArguments<'a> {
         parsed.keep = keep
             .map(|text| parse_similarity(b"similarity to keep", text))
             .transpose()?;
+        parsed.margin = margin.map(parse_margin).transpose()?;
         parsed.check()?;
         Ok(parsed)
     }
@@ -153,9 +161,10 @@ impl<'a> GuardArguments<'a> {
             b"blocklist_column" => Ok(&mut self.list_column),
             b"message" => Ok(&mut self.message),
             b"within" => Ok(&mut self.within),
+            b"verify" => Ok(&mut self.verify),
             _ => Err(
                 invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"]).hint(
-                    "Options are review, blocklist, blocklist_column, message, keep and within.",
+                    "Options are review, blocklist, blocklist_column, message, keep, within, verify and margin.",
                 ),
             ),
         }
@@ -193,6 +202,10 @@ impl<'a> GuardArguments<'a> {
                 b"option \"blocklist_column\" needs option \"blocklist\"",
             ]));
         }
+        if self.margin.is_some() && self.verify.is_none() {
+            return Err(invalid(&[b"option \"margin\" needs option \"verify\""])
+                .hint("Name the column of tokens by option verify, or leave the option out."));
+        }
         Ok(())
     }
 
@@ -204,17 +217,25 @@ impl<'a> GuardArguments<'a> {
 
 /// `what` is what the number is, for the message.
 fn parse_similarity(what: &[u8], text: &CStr) -> Result<f64, ArgumentError> {
+    parse_number(what, text).map_err(|e| e.hint("Write a similarity, such as 0.85."))
+}
+
+fn parse_margin(text: &CStr) -> Result<f64, ArgumentError> {
+    let hint = "Write a difference of similarities, such as 0.1.";
+    parse_number(b"margin", text).map_err(|e| e.hint(hint))
+}
+
+fn parse_number(what: &[u8], text: &CStr) -> Result<f64, ArgumentError> {
     let number = text.to_str().ok().and_then(|s| s.trim().parse().ok());
-    match number {
-        Some(t) if (0.0..=1.0).contains(&t) => Ok(t),
-        _ => Err(invalid(&[
+    let is_within = |number: &f64| (0.0..=1.0).contains(number);
+    number.filter(is_within).ok_or_else(|| {
+        invalid(&[
             what,
             b" \"",
             text.to_bytes(),
             b"\" of bloom_guard is not a number between 0 and 1",
         ])
-        .hint("Write a similarity, such as 0.85.")),
-    }
+    })
 }
 
 fn parse_action(text: &CStr) -> Result<GuardAction, ArgumentError> {

@@ -4,6 +4,7 @@
 //! included; a set has each once.
 
 mod hash;
+mod hashes;
 mod json;
 mod multiset;
 mod runs;
@@ -14,6 +15,7 @@ mod words;
 mod writing;
 
 pub use hash::token_hash;
+pub use hashes::{TokenHashList, TokenHashes};
 pub use json::JsonTokens;
 pub use multiset::for_each_numbered;
 pub use runs::{check_width, for_each_run};

@@ -79,6 +79,34 @@ impl Overlap {
         Ok(overlap)
     }
 
+    /// Of two sets by the hashes of their tokens, each once and ascending; `turn` is called now and then.
+    pub fn of_hashes(a: &[u64], b: &[u64], mut turn: impl FnMut()) -> Overlap {
+        /// Steps between two turns.
+        const STEPS: usize = 1 << 16;
+        let (mut i, mut j, mut common) = (0, 0, 0);
+        let mut steps = 0;
+        while i < a.len() && j < b.len() {
+            let (x, y) = (a[i], b[j]);
+            common += u64::from(x == y);
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+            steps += 1;
+            if steps % STEPS == 0 {
+                turn();
+            }
+        }
+        Overlap {
+            a: a.len() as u64,
+            b: b.len() as u64,
+            common,
+        }
+    }
+
+    /// What [`Overlap::jaccard`] is at most for sets of so many tokens, whatever they have in common.
+    pub fn bound(&self) -> f64 {
+        share(self.a.min(self.b), self.a.max(self.b))
+    }
+
     /// Common tokens by all tokens; 0 when there is none at all.
     pub fn jaccard(&self) -> f64 {
         share(self.common, self.a + self.b - self.common)

@@ -1,6 +1,5 @@
 //! Searching for many rows at once.
 
-use bloom_ident_core::bits::to_words;
 use bloom_ident_core::sigfile::many::{ManySearch, WantedRows, MOST_ROWS};
 use bloom_ident_core::sigfile::{Meta, Pages, Part, RowPage};
 use bloom_ident_core::similarity::Measure;
@@ -36,6 +35,7 @@ pub struct BatchSearch<'a> {
     /// Words and bits of a signature.
     stride: usize,
     bits: u32,
+    measure: Measure,
     /// How many rows to search for, at least and at most.
     least: usize,
     most: usize,
@@ -97,6 +97,7 @@ impl<'a> BatchSearch<'a> {
             shape,
             stride: geometry.stride,
             bits: geometry.bits,
+            measure: geometry.measure,
             least,
             most,
             memory,
@@ -132,11 +133,9 @@ impl<'a> BatchSearch<'a> {
                 own.tid,
                 self.most,
                 &mut |tid, signature, hash| {
-                    let view = signature.view();
-                    if view.tag() == self.shape {
-                        words.clear();
-                        to_words(view.bits(), self.stride, &mut words);
-                        wanted.push(&words, view.popcount());
+                    let (shape, popcount) = signature.to_words(self.stride, &mut words);
+                    if shape == self.shape {
+                        wanted.push(&words, popcount);
                         rows.push(RowAhead::new(tid));
                         hashes.push(hash);
                     }
@@ -147,10 +146,10 @@ impl<'a> BatchSearch<'a> {
         if rows.len() < self.least {
             return None;
         }
-        let threshold = self.guard.options.threshold;
+        let threshold = self.measure.asked(self.guard.asked(self.measure));
         let search = ManySearch::new(
             wanted,
-            (self.bits, Measure::Jaccard),
+            (self.bits, self.measure),
             threshold,
             self.page,
             self.memory,

@@ -2,12 +2,12 @@
 
 use pgrx::pg_sys;
 
-use crate::guard::tables::column::attribute;
+use crate::guard::tables::column::{attribute, SignatureColumn};
+use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::within::WithinColumns;
 use crate::pg::memory::Scratch;
 use crate::pg::tid::Tid;
 use crate::pg::{check_for_interrupts, ffi};
-use crate::types::Bloom;
 
 /// Blocks without a row of this transaction, after which none is expected to follow.
 const BLOCKS_APART: u32 = 16;
@@ -20,10 +20,10 @@ const BLOCKS_APART: u32 = 16;
 /// `table` is an open heap table with this column of signatures, and with the columns of `within`.
 pub unsafe fn each_row(
     table: pg_sys::Relation,
-    (column, within): (i16, &WithinColumns),
+    (column, within): (SignatureColumn, &WithinColumns),
     from: Tid,
     most: usize,
-    each: &mut dyn FnMut(Tid, &Bloom<'_>, u64) -> bool,
+    each: &mut dyn FnMut(Tid, &ComparedSignature<'_>, u64) -> bool,
 ) {
     let last = from.block().saturating_add(4 * most as u32);
     let (mut min, mut max) = (from.pointer(), from.pointer());
@@ -61,9 +61,9 @@ pub unsafe fn each_row(
             }
             near = tid.block();
             let goes_on = scratch.with(|| {
-                attribute(slot, column).is_none_or(|value| {
-                    let signature = Bloom::from_raw(value);
-                    signature.view().popcount() == 0
+                attribute(slot, column.number).is_none_or(|value| {
+                    let signature = ComparedSignature::of(column.of_type, value);
+                    signature.is_empty()
                         || within
                             .hash(slot)
                             .is_none_or(|hash| each(tid, &signature, hash))

@@ -8,7 +8,6 @@ pub mod search_start;
 mod wait;
 
 use bloom_ident_core::guard::similar_rows::SimilarRows;
-use bloom_ident_core::similarity::Popcounts;
 use pgrx::pg_sys;
 
 use scan::{DirtyScan, PendingTransaction, RowState};
@@ -16,10 +15,11 @@ use search_start::SearchStart;
 use wait::{wait_for, WaitOutcome};
 
 use super::prepared::PreparedGuard;
+use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
+use super::tables::tokens::WantedTokens;
 use crate::pg::error::OrRaise;
 use crate::pg::tid::Tid;
-use crate::types::Bloom;
 
 /// A row of a table, by its tid.
 #[derive(Clone, Copy)]
@@ -31,7 +31,9 @@ pub struct RowTid {
 /// What is searched for.
 #[derive(Clone, Copy)]
 pub struct SearchedRow<'a> {
-    pub signature: &'a Bloom<'a>,
+    pub signature: &'a ComparedSignature<'a>,
+    /// If rows that may be similar are compared by their tokens.
+    pub tokens: Option<&'a WantedTokens>,
     /// The values that rows must have to be compared, as [`WithinColumns::values`](super::tables::within::WithinColumns::values) gives them.
     pub within: &'a [pg_sys::Datum],
 }
@@ -52,10 +54,10 @@ pub enum SearchOutcome {
     Deadlock,
 }
 
-/// The rows of all targets that reach the threshold, without the row at `own`. Rows that are not to be compared count for nothing: it
+/// The rows of all targets that reach the threshold, by their tokens if the guard has option `verify`, without the row at `own`. Rows that are not to be compared count for nothing: it
 /// does not wait for them, and their signatures are not looked at.
 ///
-/// Errors: a row has a signature of another shape.
+/// Errors: a row has a signature of another shape, or its tokens have several dimensions.
 pub fn search(
     guard: &PreparedGuard,
     wanted: SearchedRow<'_>,
@@ -106,21 +108,28 @@ impl SearchPass {
         pending: PendingRows,
         start: &SearchStart,
     ) {
-        let view = wanted.signature.view();
-        let threshold = guard.options.threshold;
-        let mut scan = DirtyScan::begin(target, wanted, threshold, start);
+        let asked = guard.asked(wanted.signature.measure());
+        let mut scan = DirtyScan::begin(target, wanted, asked, start);
         let slot = scan.slot;
         while let Some(state) = scan.advance() {
-            let similarity = Popcounts::of(&view, &scan.signature().view())
-                .or_raise()
-                .jaccard();
+            let signature = scan.signature();
+            let similarity = wanted.signature.similarity(&signature).or_raise();
             // An empty signature is similar to nothing, even at threshold 0.
-            if similarity < threshold || scan.signature().view().popcount() == 0 {
+            if similarity < asked || signature.is_empty() {
                 continue;
             }
+            drop(signature);
             if own == Some(scan.tid()) {
                 continue;
             }
+            let similarity = match wanted.tokens {
+                None => similarity,
+                // SAFETY: the column is one of tokens.
+                Some(tokens) => match unsafe { tokens.similarity(scan.tokens()) } {
+                    Some(exact) if exact >= guard.options.threshold => exact,
+                    _ => continue,
+                },
+            };
             if pending == PendingRows::WaitFor {
                 if state == RowState::Gone {
                     self.is_gone = true;

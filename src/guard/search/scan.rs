@@ -6,12 +6,12 @@ use super::search_start::SearchStart;
 use super::SearchedRow;
 use crate::guard::tables::column::attribute;
 use crate::guard::tables::index::{EqualKey, SearchIndex};
+use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::target::SearchTarget;
 use crate::pg::memory::Scratch;
 use crate::pg::relation::OpenRelation;
 use crate::pg::tid::Tid;
 use crate::pg::{check_for_interrupts, ffi};
-use crate::types::{Bloom, NewQuery};
 
 /// A transaction that must end before it is known whether a row is there.
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ impl<'a> DirtyScan<'a> {
                     ScanSource::Table { scan }
                 }
                 Some(index) => {
-                    let query = NewQuery::new(&row.signature.view(), threshold);
+                    let query = row.signature.query(threshold);
                     index_source(&table, index, query, row.within, snapshot)
                 }
             };
@@ -201,12 +201,20 @@ impl<'a> DirtyScan<'a> {
     }
 
     /// The signature of the row that [`DirtyScan::advance`] went to.
-    pub fn signature(&self) -> Bloom<'_> {
-        // SAFETY: `advance` stops only at rows with a signature, and the slot holds the row until the next call of it.
+    pub fn signature(&self) -> ComparedSignature<'_> {
+        // SAFETY: `advance` stops only at rows with a signature, of the type of all signatures of the guard, and the slot holds the row until the next call of it.
         unsafe {
             let value = attribute(self.slot, self.target.column);
-            Bloom::from_raw(value.expect("not NULL"))
+            self.row.signature.other(value.expect("not NULL"))
         }
+    }
+
+    /// The tokens of that version of the row, `None` for NULL, or if the guard does not compare them. They are valid until the next call of
+    /// [`DirtyScan::advance`].
+    pub fn tokens(&self) -> Option<pg_sys::Datum> {
+        let column = self.target.tokens?;
+        // SAFETY: the slot holds a version of a row of the target's table, which has this column.
+        unsafe { attribute(self.slot, column.number) }
     }
 
     /// The tid of that row.
@@ -234,12 +242,12 @@ impl<'a> DirtyScan<'a> {
 /// A scan of an index for the rows that a query finds. Those of other values than `within` may be left out.
 ///
 /// # Safety
-/// The table outlives the scan, and so does the snapshot, which is a dirty one. The index is one of the table's, and
+/// The table outlives the scan, and so does the snapshot, which is a dirty one. The query is of the signatures' type. The index is one of the table's, and
 /// `within` are values of the columns in which rows must be equal.
 unsafe fn index_source(
     table: &OpenRelation,
     index: &SearchIndex,
-    query: NewQuery,
+    query: pg_sys::Datum,
     within: &[pg_sys::Datum],
     snapshot: pg_sys::Snapshot,
 ) -> ScanSource {
@@ -257,13 +265,7 @@ unsafe fn index_source(
             key
         };
         let none = pg_sys::InvalidOid;
-        let signature = key(
-            index.column,
-            index.strategy,
-            none,
-            index.function,
-            query.datum(),
-        );
+        let signature = key(index.column, index.strategy, none, index.function, query);
         let equal = |k: &EqualKey| {
             let value = within[k.place];
             key(k.column, k.strategy, k.collation, k.function, value)

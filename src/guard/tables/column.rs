@@ -4,22 +4,96 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::objects::is_signature;
+use crate::objects::{is_bits, is_signature};
 use crate::pg::catalog;
 use crate::pg::message::{words, Message, OrMessage};
+use crate::sigfile::SignatureType;
 
-/// The number of a column of type `bloom`.
+/// A column of signatures.
+#[derive(Clone, Copy)]
+pub struct SignatureColumn {
+    pub number: i16,
+    pub of_type: SignatureType,
+}
+
+/// The column of type `bloom` or `minhash_bits` that has this name.
 ///
 /// Errors: there is no such column (42703), or it is of another type (42804).
-pub fn signature_column(relation: pg_sys::Oid, column: &CStr) -> OrMessage<i16> {
+pub fn signature_column(relation: pg_sys::Oid, column: &CStr) -> OrMessage<SignatureColumn> {
+    either(relation, column, c"bloom or minhash_bits", |_| true)
+}
+
+/// The column of signatures of one type that has this name.
+///
+/// Errors: as for [`signature_column`].
+pub fn signature_column_of(
+    relation: pg_sys::Oid,
+    column: &CStr,
+    of_type: SignatureType,
+) -> OrMessage<SignatureColumn> {
+    let wanted = match of_type {
+        SignatureType::Filter => c"bloom",
+        SignatureType::Bits => c"minhash_bits",
+    };
+    either(relation, column, wanted, |found| found == of_type)
+}
+
+/// Errors: there is no such column (42703), or it is of another type than `is_wanted` asks for and `wanted` says (42804).
+fn either(
+    relation: pg_sys::Oid,
+    column: &CStr,
+    wanted: &CStr,
+    is_wanted: impl FnOnce(SignatureType) -> bool,
+) -> OrMessage<SignatureColumn> {
     let Some(number) = catalog::column(relation, column) else {
         return Err(undefined_column(relation, column));
     };
-    let of_type = catalog::column_type(relation, number);
-    if !is_signature(of_type) {
-        return Err(wrong_type("relation", relation, column, of_type, c"bloom"));
+    let found = catalog::column_type(relation, number);
+    let of_type = match (is_signature(found), is_bits(found)) {
+        (true, _) => Some(SignatureType::Filter),
+        (_, true) => Some(SignatureType::Bits),
+        _ => None,
+    };
+    match of_type {
+        Some(of_type) if is_wanted(of_type) => Ok(SignatureColumn { number, of_type }),
+        _ => Err(wrong_type("relation", relation, column, found, wanted)),
     }
-    Ok(number)
+}
+
+/// Whether signatures of two columns can be compared, as far as their types say. The sizes of filters are compared when there are rows.
+///
+/// Errors: they are of two types, or sampled bits of two numbers or hash families (42804).
+pub fn check_comparable(
+    (table, column): (pg_sys::Oid, SignatureColumn),
+    (other, of_other): (pg_sys::Oid, SignatureColumn),
+) -> OrMessage<()> {
+    let [(ours, modifier), (theirs, of_theirs)] =
+        [(table, column), (other, of_other)].map(|(t, c)| catalog::base_type(t, c.number));
+    let is_bits = column.of_type == SignatureType::Bits;
+    let are_of_one_size = modifier == of_theirs || modifier < 0 || of_theirs < 0;
+    if column.of_type == of_other.of_type && (are_of_one_size || !is_bits) {
+        return Ok(());
+    }
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+        words!(
+            "column \"",
+            catalog::column_name(other, of_other.number),
+            "\" of relation \"",
+            catalog::name(other),
+            "\" is of type ",
+            catalog::modified_type(theirs, of_theirs),
+            ", and column \"",
+            catalog::column_name(table, column.number),
+            "\" of relation \"",
+            catalog::name(table),
+            "\" of type ",
+            catalog::modified_type(ours, modifier)
+        ),
+    )
+    .detail(words!(
+        "bloom_guard compares signatures of one type, and sampled bits of one number and hash family."
+    )))
 }
 
 /// 42703.

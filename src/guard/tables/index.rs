@@ -2,18 +2,19 @@
 
 use pgrx::pg_sys;
 
+use super::column::SignatureColumn;
 use super::within::WithinColumns;
-use crate::objects;
+use crate::objects::{is_bits_match, is_match};
 use crate::pg::relation::OpenRelation;
 use crate::pg::{ffi, list, node};
-use crate::sigfile;
+use crate::sigfile::{self, SignatureType};
 
 /// An index that can be searched for similar signatures, and how.
 pub struct SearchIndex {
     pub oid: pg_sys::Oid,
     /// The number of the column in the index.
     pub column: i16,
-    /// The strategy number of `bloom % bloom_query` in the index's operator family.
+    /// The strategy number of `bloom % bloom_query`, or `minhash_bits % minhash_query`, in the index's operator family.
     pub strategy: u16,
     /// The function of that operator.
     pub function: pg_sys::Oid,
@@ -47,7 +48,11 @@ pub struct EqualKey {
 impl SearchIndex {
     /// The best indexes on a column of signatures. For a row: sigfile before others, then that with the most columns that must be equal, then
     /// one column before several. The table is locked.
-    pub fn best(table: &OpenRelation, column: i16, within: &WithinColumns) -> SearchIndexes {
+    pub fn best(
+        table: &OpenRelation,
+        column: SignatureColumn,
+        within: &WithinColumns,
+    ) -> SearchIndexes {
         let usable = table.indexes().into_iter().filter_map(|oid| {
             let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
             let usable = SearchIndex::of(&index, column, within)?;
@@ -65,11 +70,22 @@ impl SearchIndex {
         SearchIndexes { one, many }
     }
 
-    /// `None` unless the index has every row with a signature, and finds it by `bloom % bloom_query`.
+    /// `None` unless the index has every row with a signature, and finds it by the operator `%` of its type.
     ///
     /// That an index is too new for old snapshots (indcheckxmin) does not matter: a dirty snapshot sees only the newest version of
     /// a row.
-    fn of(index: &OpenRelation, column: i16, within: &WithinColumns) -> Option<SearchIndex> {
+    fn of(
+        index: &OpenRelation,
+        SignatureColumn {
+            number: column,
+            of_type,
+        }: SignatureColumn,
+        within: &WithinColumns,
+    ) -> Option<SearchIndex> {
+        let is_match = match of_type {
+            SignatureType::Filter => is_match,
+            SignatureType::Bits => is_bits_match,
+        };
         // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator
         // families as key columns.
         unsafe {
@@ -87,7 +103,7 @@ impl SearchIndex {
                 }
                 let family = *index.rd_opfamily.add(i);
                 let mut operators = sigfile::operators(family).into_iter();
-                if let Some(operator) = operators.find(|o| objects::is_match(o.amopopr)) {
+                if let Some(operator) = operators.find(|o| is_match(o.amopopr)) {
                     return Some(SearchIndex {
                         oid: form.indexrelid,
                         column: i as i16 + 1,

@@ -76,7 +76,7 @@ impl PartitionTree {
         self.leaves
             .iter()
             .try_for_each(|&leaf| check_access_method(leaf))?;
-        let column = signature_column(top, column)?;
+        let column = signature_column(top, column)?.number;
         let is_partitioned = catalog::kind(top) == pg_sys::RELKIND_PARTITIONED_TABLE;
         let leaves = self.leaves.iter().copied();
         // SAFETY: `top` is a table with this column, and locked. The guard runs in a statement, so a snapshot is active.

@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 use super::column::signature_column;
 use super::index::SearchIndex;
 use super::key::PrimaryKey;
+use super::tokens::TokensColumn;
 use super::within::WithinColumns;
 use crate::pg::message::OrMessage;
 use crate::pg::relation::OpenRelation;
@@ -18,6 +19,8 @@ pub struct SearchTarget {
     pub column: i16,
     /// The columns in which rows must be equal to be compared.
     pub within: WithinColumns,
+    /// The column of tokens, if these are compared.
+    pub tokens: Option<TokensColumn>,
     /// `None`: the whole table is read.
     pub index: Option<SearchIndex>,
     /// A sigfile index that can be searched for many rows at once.
@@ -28,22 +31,26 @@ pub struct SearchTarget {
 impl SearchTarget {
     /// `table` is locked, and has rows of its own.
     ///
-    /// Errors: as for [`signature_column`].
+    /// Errors: as for [`signature_column`] and [`TokensColumn::of`].
     pub fn new(
         table: pg_sys::Oid,
         column: &CStr,
         within: WithinColumns,
+        verify: Option<&CStr>,
     ) -> OrMessage<SearchTarget> {
         let column = signature_column(table, column)?;
         let open = OpenRelation::locked_table(table);
         let indexes = SearchIndex::best(&open, column, &within);
         Ok(SearchTarget {
             table,
-            column,
+            column: column.number,
             index: indexes.one,
             index_for_many: indexes.many,
             key: PrimaryKey::of(&open),
             within,
+            tokens: verify
+                .map(|name| TokensColumn::of(table, name))
+                .transpose()?,
         })
     }
 }

@@ -6,32 +6,38 @@ use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
 use super::version::{self, NewestVersion};
-use super::{is_unchanged, kept, too_similar};
+use super::{are_same_tokens, is_unchanged, kept, too_similar};
 use crate::guard::ahead;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
+use crate::guard::tables::signature::ComparedSignature;
+use crate::guard::tables::tokens::WantedTokens;
 use crate::pg::message::OrMessage;
-use crate::types::Bloom;
 
 /// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`; those of
 /// writing to the review table.
 pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
     let slot = call.new_row();
     // SAFETY: the call does not outlive the trigger's call, so its slots hold rows read from the trigger's table, which is open.
-    // The guard's column is a signature column of that table.
+    // The guard's column is a signature column of that table, and that of tokens one of tokens.
     unsafe {
-        let new = attribute(slot, guard.column);
-        kept::check(call, guard, new)?;
+        let new = attribute(slot, guard.column.number);
+        let tokens_of = |row| attribute(row, guard.tokens?.number);
+        let tokens = tokens_of(slot);
+        kept::check(call, guard, new, tokens)?;
         let Some(new) = new else {
             return Ok(());
         };
-        let signature = Bloom::from_raw(new);
-        if signature.view().popcount() == 0 {
+        let signature = ComparedSignature::of(guard.column.of_type, new);
+        if signature.is_empty() {
             return Ok(());
         }
-        let is_same = |row| is_unchanged(attribute(row, guard.column), &signature);
+        let is_same = |row| {
+            is_unchanged(attribute(row, guard.column.number), &signature)
+                && are_same_tokens(tokens_of(row), tokens)
+        };
         // The check of a row that this transaction has inserted may have been left to its newest version.
         let is_checked = |old| {
             is_same(old)
@@ -77,7 +83,7 @@ unsafe fn is_within_same(
 unsafe fn check(
     call: &TriggerCall,
     guard: &PreparedGuard,
-    signature: &Bloom<'_>,
+    signature: &ComparedSignature<'_>,
     slot: *mut pg_sys::TupleTableSlot,
 ) -> OrMessage<()> {
     // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
@@ -95,12 +101,21 @@ unsafe fn check(
     if unsafe { ahead::is_clear(guard, trigger, call.relation(), own) } {
         return Ok(());
     }
+    let tokens = match guard.tokens {
+        None => None,
+        // SAFETY: the slot holds a row with this column, which is one of tokens.
+        Some(column) => match unsafe { WantedTokens::of(attribute(slot, column.number)) } {
+            None => return Ok(()),
+            some => some,
+        },
+    };
     let pending = match guard.options.action {
         GuardAction::Reject => PendingRows::WaitFor,
         _ => PendingRows::Count,
     };
     let wanted = SearchedRow {
         signature,
+        tokens: tokens.as_ref(),
         within: &within,
     };
     match search(guard, wanted, Some(own), pending) {

@@ -1,23 +1,24 @@
 //! Option `keep`: a row that is changed must stay similar to what it was, or another record has been written over it.
 //!
 //! Each UPDATE is judged by itself, by its old and its new version, whatever happens to the row afterwards. A row without a
-//! signature, or with an empty one, is nobody's yet and may become anybody's; one that loses its signature keeps nothing.
+//! signature, or with an empty one, is nobody's yet and may become anybody's; one that loses its signature keeps nothing. With option `verify` tokens
+//! are compared, as those of other rows are.
 
 use std::ffi::c_int;
 
 use bloom_ident_core::guard::options::GuardAction;
 use bloom_ident_core::guard::similar_rows::SimilarRows;
-use bloom_ident_core::similarity::Popcounts;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::call::TriggerCall;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::tables::column::attribute;
+use crate::guard::tables::signature::ComparedSignature;
+use crate::guard::tables::tokens::WantedTokens;
 use crate::pg::catalog::{self, privileges::current_user};
 use crate::pg::error::OrRaise;
 use crate::pg::message::{sqlstate, words, Message, OrMessage};
-use crate::types::Bloom;
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const NOT_KEPT: c_int = sqlstate(b"23P86");
@@ -28,28 +29,35 @@ struct LostRow {
     similarity: f64,
     /// The least that it had to be.
     keep: f64,
-    /// Whether it has no signature any more, or an empty one.
-    is_empty: bool,
+    /// What it has no more, if it has no signature, or an empty one, or no tokens where these are compared.
+    without: Option<&'static str>,
 }
 
 /// Looks at a row that is changed, and does with one that has become another what the action says. Returns whether the row may
-/// go on. `new` is its new signature, `None` for NULL.
+/// go on. `new` is its new signature, `None` for NULL; `tokens` are its new tokens, `None` for NULL, or if the guard does not compare them.
 ///
 /// Errors: it has become another (23P86), and the action is `reject`; the signatures are of different shapes; those of writing
 /// to the review table.
 ///
 /// # Safety
-/// `new` is NULL or a `bloom` that is readable during the call, which does not outlive the trigger's call.
+/// `new` is NULL or a signature of the guard's column, `tokens` is NULL or a `text[]`; they are readable during the call, which does not outlive the trigger's call.
 pub unsafe fn check(
     call: &TriggerCall,
     guard: &PreparedGuard,
     new: Option<pg_sys::Datum>,
+    tokens: Option<pg_sys::Datum>,
 ) -> OrMessage<bool> {
     let (Some(keep), Some(old)) = (guard.options.keep, call.old_row()) else {
         return Ok(true);
     };
-    // SAFETY: the slot holds a row of the trigger's table, and the guard's column is a signature column of it.
-    let Some(lost) = (unsafe { lost(attribute(old, guard.column), new, keep) }) else {
+    // SAFETY: the slot holds a row of the trigger's table, and the guard's columns are one of signatures and one of tokens.
+    let lost = unsafe {
+        match guard.tokens {
+            Some(column) => lost_tokens(attribute(old, column.number), tokens, keep),
+            None => lost(guard, attribute(old, guard.column.number), new, keep),
+        }
+    };
+    let Some(lost) = lost else {
         return Ok(true);
     };
     match guard.options.action {
@@ -71,27 +79,56 @@ pub unsafe fn check(
     }
 }
 
+/// What was lost by signatures.
+///
 /// # Safety
-/// Each value is NULL or a readable `bloom`.
+/// Each value is NULL or a readable signature of the guard's type.
 unsafe fn lost(
+    guard: &PreparedGuard,
     old: Option<pg_sys::Datum>,
     new: Option<pg_sys::Datum>,
     keep: f64,
 ) -> Option<LostRow> {
     // SAFETY: the values are signatures, as the caller promises.
-    let (old, new) = unsafe { (Bloom::from_raw(old?), new.map(|new| Bloom::from_raw(new))) };
-    if old.view().popcount() == 0 {
+    let (old, new) = unsafe {
+        let old = ComparedSignature::of(guard.column.of_type, old?);
+        let new = new.map(|new| old.other(new));
+        (old, new)
+    };
+    if old.is_empty() {
         return None;
     }
-    let similarity = new.as_ref().map_or(0.0, |new| {
-        let counts = Popcounts::of(&old.view(), &new.view()).or_raise();
-        counts.jaccard()
-    });
-    (similarity < keep).then(|| LostRow {
-        similarity,
-        keep,
-        is_empty: new.is_none_or(|new| new.view().popcount() == 0),
-    })
+    let similarity = new
+        .as_ref()
+        .map_or(0.0, |new| old.similarity(new).or_raise());
+    let is_empty = new.is_none_or(|new| new.is_empty());
+    LostRow::of(similarity, keep, is_empty.then_some("signature"))
+}
+
+/// The same by tokens.
+///
+/// # Safety
+/// Each value is NULL or a readable `text[]`.
+unsafe fn lost_tokens(
+    old: Option<pg_sys::Datum>,
+    new: Option<pg_sys::Datum>,
+    keep: f64,
+) -> Option<LostRow> {
+    // SAFETY: the values are of type text[], as the caller promises.
+    let similarity = unsafe { WantedTokens::of(old)?.similarity(new) };
+    let without = similarity.is_none().then_some("tokens");
+    LostRow::of(similarity.unwrap_or(0.0), keep, without)
+}
+
+impl LostRow {
+    fn of(similarity: f64, keep: f64, without: Option<&'static str>) -> Option<LostRow> {
+        // An estimate may be below 0, and nothing is less similar than that.
+        (similarity.max(0.0) < keep).then_some(LostRow {
+            similarity,
+            keep,
+            without,
+        })
+    }
 }
 
 /// Enters the row as similar to itself: no other pair of the table has the same key twice.
@@ -139,9 +176,9 @@ unsafe fn message(
         }
         _ => words!("the row"),
     };
-    let (detail, hint) = if lost.is_empty {
+    let (detail, hint) = if let Some(without) = lost.without {
         (
-            words!("The new version of ", row, " has no signature."),
+            words!("The new version of ", row, " has no ", without, "."),
             words!(
                 "Delete the row, or disable trigger \"",
                 trigger,

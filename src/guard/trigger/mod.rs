@@ -15,10 +15,10 @@ use pgrx::pg_sys;
 
 use call::TriggerCall;
 
+use crate::guard::tables::signature::ComparedSignature;
 use crate::pg::entry;
 use crate::pg::message::OrMessage;
-use crate::pg::values::varlena::NewValue;
-use crate::types::Bloom;
+use crate::pg::values::varlena::{is_same_varlena, NewValue};
 
 /// What a trigger function returns so that an AFTER trigger goes on, or a BEFORE trigger skips the row.
 const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
@@ -43,11 +43,23 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
     }
 }
 
+/// Whether an UPDATE leaves the tokens as they were; `None` is NULL, or that they are not compared.
+///
+/// # Safety
+/// Both are of type `text[]`, and readable during the call.
+unsafe fn are_same_tokens(old: Option<pg_sys::Datum>, new: Option<pg_sys::Datum>) -> bool {
+    match (old, new) {
+        // SAFETY: arrays are varlenas.
+        (Some(old), Some(new)) => unsafe { is_same_varlena(old, new) },
+        _ => old.is_none() && new.is_none(),
+    }
+}
+
 /// Whether an UPDATE leaves the signature as it was; `old` is the old value, `None` for NULL.
 ///
 /// # Safety
-/// `old` is a `bloom` that is readable during the call.
-unsafe fn is_unchanged(old: Option<pg_sys::Datum>, new: &Bloom<'_>) -> bool {
-    // SAFETY: `old` is a readable `bloom`, as the caller promises.
-    old.is_some_and(|old| unsafe { Bloom::from_raw(old) }.view() == new.view())
+/// `old` is a signature of the type of `new` that is readable during the call.
+unsafe fn is_unchanged(old: Option<pg_sys::Datum>, new: &ComparedSignature<'_>) -> bool {
+    // SAFETY: `old` is a readable signature, as the caller promises.
+    old.is_some_and(|old| unsafe { new.other(old) }.bytes() == new.bytes())
 }

@@ -13,9 +13,10 @@ use super::call::TriggerCall;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::search::search_start::updater;
 use crate::guard::search::RowTid;
+use crate::guard::tables::signature::ComparedSignature;
 use crate::pg::ffi;
 use crate::pg::relation::OpenRelation;
-use crate::types::Bloom;
+use crate::pg::values::varlena::Varlena;
 
 /// A row of a partition that has passed the check of an UPDATE.
 struct CheckedUpdate {
@@ -23,6 +24,8 @@ struct CheckedUpdate {
     from: RowTid,
     /// The new signature.
     signature: Vec<u8>,
+    /// The new tokens, if they are compared, and not NULL.
+    tokens: Option<Vec<u8>>,
 }
 
 /// The partitioned table, and the name that the trigger has in all partitions.
@@ -39,24 +42,49 @@ fn is_partition(call: &TriggerCall) -> bool {
     unsafe { (*(*call.relation()).rd_rel).relispartition }
 }
 
-/// Keeps in mind that an UPDATE of the row at `from` will be made, and gives it this signature.
-pub fn remember(call: &TriggerCall, guard: &PreparedGuard, from: RowTid, signature: &Bloom<'_>) {
+/// Keeps in mind that an UPDATE of the row at `from` will be made, and gives it this signature and these tokens.
+///
+/// # Safety
+/// `tokens` is `None`, or a varlena that is readable during the call.
+pub unsafe fn remember(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    from: RowTid,
+    signature: &ComparedSignature<'_>,
+    tokens: Option<pg_sys::Datum>,
+) {
     if is_partition(call) {
-        let signature = signature.view().bytes().to_vec();
-        let update = CheckedUpdate { from, signature };
+        let update = CheckedUpdate {
+            from,
+            signature: signature.bytes().to_vec(),
+            // SAFETY: the caller says so.
+            tokens: tokens.map(|tokens| unsafe { Varlena::of(tokens) }.bytes().to_vec()),
+        };
         CHECKED.with_borrow_mut(|all| all.insert((guard.top, call.trigger_name()), update));
     }
 }
 
 /// Whether the row of an INSERT is one that was remembered, and has just left its partition.
-pub fn arrives(call: &TriggerCall, guard: &PreparedGuard, signature: &Bloom<'_>) -> bool {
+///
+/// # Safety
+/// As for [`remember`].
+pub unsafe fn arrives(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    signature: &ComparedSignature<'_>,
+    tokens: Option<pg_sys::Datum>,
+) -> bool {
     if !is_partition(call) {
         return false;
     }
+    // SAFETY: the caller says so.
+    let tokens = tokens.map(|tokens| unsafe { Varlena::of(tokens) });
+    let tokens = tokens.as_ref().map(|tokens| tokens.bytes());
     let trigger = (guard.top, call.trigger_name());
     let from = CHECKED.with_borrow(|all| {
         let update = all.get(&trigger)?;
-        (update.signature == signature.view().bytes()).then_some(update.from)
+        let is_same = update.signature == signature.bytes() && update.tokens.as_deref() == tokens;
+        is_same.then_some(update.from)
     });
     let arrives = from.is_some_and(has_left);
     if arrives {

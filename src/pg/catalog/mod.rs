@@ -94,6 +94,23 @@ pub fn column_type(relation: pg_sys::Oid, column: i16) -> pg_sys::Oid {
     unsafe { pg_sys::get_atttype(relation, column) }
 }
 
+/// The type of a column, or that of which it is a domain, with its modifier, which is negative where there is none.
+pub fn base_type(relation: pg_sys::Oid, column: i16) -> (pg_sys::Oid, i32) {
+    let (mut of_type, mut typmod, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+    // SAFETY: the column exists; variables are given for its properties.
+    unsafe {
+        pg_sys::get_atttypetypmodcoll(relation, column, &mut of_type, &mut typmod, &mut collation);
+        let base = pg_sys::getBaseTypeAndTypmod(of_type, &mut typmod);
+        (base, typmod)
+    }
+}
+
+/// The name of a type as people write it, with its modifier.
+pub fn modified_type(of_type: pg_sys::Oid, modifier: i32) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::format_type_with_typemod(of_type, modifier)) }
+}
+
 /// The name of a column.
 pub fn column_name(relation: pg_sys::Oid, column: i16) -> CString {
     // SAFETY: a catalog look-up that may miss.

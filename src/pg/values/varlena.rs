@@ -92,6 +92,22 @@ pub unsafe fn is_plain(value: *const pg_sys::varlena) -> bool {
     unsafe { varatt_is_4b_u(value) || (varatt_is_1b(value) && !varatt_is_1b_e(value)) }
 }
 
+/// Whether two values have the same bytes.
+///
+/// # Safety
+/// Both are valid varlenas.
+pub unsafe fn is_same_varlena(a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
+    // SAFETY: a varlena has as many bytes as its header says, also one that is stored elsewhere.
+    unsafe {
+        let stored = |datum: pg_sys::Datum| {
+            let at: *const u8 = datum.cast_mut_ptr();
+            std::slice::from_raw_parts(at, pgrx::varsize_any(at.cast()))
+        };
+        // An UPDATE that does not name the column leaves a value where it is.
+        stored(a) == stored(b) || Varlena::of(a).bytes() == Varlena::of(b).bytes()
+    }
+}
+
 /// The payload of a value that is stored plain, as elements of arrays are.
 ///
 /// # Safety

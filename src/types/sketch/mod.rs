@@ -5,5 +5,5 @@ mod query;
 mod typmod;
 mod values;
 
-pub use query::MinhashQuery;
+pub use query::{MinhashQuery, NewMinhashQuery};
 pub use values::{AnySketch, Minhash, MinhashBits, NewMinhash, NewMinhashBits};

@@ -71,6 +71,16 @@ impl NewMinhashQuery {
         NewMinhashQuery(query.or_raise())
     }
 
+    /// What finds the rows with an estimate of at least `least`, which is any number.
+    pub fn at_least(bits: &BitsView<'_>, least: f64) -> NewMinhashQuery {
+        NewMinhashQuery::new(bits, estimate_at_least(least))
+    }
+
+    /// The value for the server.
+    pub fn datum(self) -> pg_sys::Datum {
+        pg_sys::Datum::from(self.0)
+    }
+
     fn from_untrusted(bytes: &[u8]) -> Result<NewMinhashQuery> {
         let query = BitsQueryView::untrusted(bytes)?;
         Ok(NewMinhashQuery::new(&query.sketch, query.threshold))
@@ -81,7 +91,7 @@ impl NewMinhashQuery {
 unsafe impl BoxRet for NewMinhashQuery {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
         // SAFETY: the pointer is a whole varlena of type minhash_query.
-        unsafe { fcinfo.return_raw_datum(pg_sys::Datum::from(self.0)) }
+        unsafe { fcinfo.return_raw_datum(self.datum()) }
     }
 }
 
@@ -123,7 +133,7 @@ fn minhash_query(bits: MinhashBits<'_>, similarity: f64) -> NewMinhashQuery {
 /// The planner's: whatever `minhash_sim(…) >= c` asks.
 #[entry]
 fn minhash_query_at_least(bits: MinhashBits<'_>, least: f64) -> NewMinhashQuery {
-    NewMinhashQuery::new(&bits.view(), estimate_at_least(least))
+    NewMinhashQuery::at_least(&bits.view(), least)
 }
 
 /// The planner's: whatever `minhash_sim(…) > c` asks.

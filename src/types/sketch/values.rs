@@ -118,6 +118,13 @@ impl NewMinhash {
     }
 }
 
+impl MinhashBits<'_> {
+    /// The value with its header, as long as this lives.
+    pub fn pointer(&self) -> *mut pg_sys::varlena {
+        self.0.pointer()
+    }
+}
+
 impl NewMinhashBits {
     /// The sketch of the tokens that were added.
     pub fn of(signer: &mut Signer) -> NewMinhashBits {

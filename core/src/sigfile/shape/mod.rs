@@ -1,5 +1,6 @@
 //! What an index compares, as a number that all its rows share.
 
+pub mod margin;
 pub mod plan;
 
 use std::fmt;

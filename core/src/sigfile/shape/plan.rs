@@ -62,6 +62,18 @@ fn binomial(n: u16, p: f64) -> Vec<f64> {
     (0..=n).map(of).collect()
 }
 
+/// How many bits at least agree in pairs of exactly this similarity with probability `recall`, the most for which that is so, and with which
+/// probability they do.
+pub(super) fn least_found(n: u16, similarity: f64, recall: f64) -> (u32, f64) {
+    let near = binomial(n, (1.0 + similarity) / 2.0);
+    let (mut agree, mut found) = (u32::from(n), near[usize::from(n)]);
+    while found < recall && agree > 0 {
+        agree -= 1;
+        found += near[agree as usize];
+    }
+    (agree, found)
+}
+
 /// What to expect of sketches of `n` bits where pairs of Jaccard similarity `similarity` are to be found with probability `recall`, among so many
 /// rows of which no two have anything in common.
 ///
@@ -84,12 +96,7 @@ pub fn plan(rows: i64, similarity: f64, recall: f64, n: u16) -> Result<SketchPla
     }
     SketchShape::new(n.into(), 0)?;
     let bits = u32::from(n);
-    let near = binomial(n, (1.0 + similarity) / 2.0);
-    let (mut agree, mut found) = (bits, near[usize::from(n)]);
-    while found < recall && agree > 0 {
-        agree -= 1;
-        found += near[agree as usize];
-    }
+    let (agree, found) = least_found(n, similarity, recall);
     let far = binomial(n, 0.5);
     let threshold = agreement(agree, n);
     let searched = search(rows.min(MOST_ROWS) as u32, &far, bits, bits - agree)?;
