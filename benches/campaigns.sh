@@ -2,7 +2,7 @@
 # Spam campaigns among generated mails (tests/data/campaigns.sql) by sketches of their words: how good the clusters are and how long signing,
 # the index and the clusters take; by shingles, too; the same by datasketch and rensa, whose packages pip loads; searches by pg_trgm.
 # BENCH_CAMPAIGNS: numbers of mails, such as "85500 855000"; the first is that of the table of tokens and of the peers. BENCH_SEEDS: seeds of the
-# mails. BENCH_PEERS= leaves the peers out.
+# mails. BENCH_SHINGLES= leaves out the table of tokens, BENCH_PEERS= the peers.
 
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
@@ -69,25 +69,28 @@ for mails in "${sizes[@]}"; do
     done
 done
 
+[[ -n ${BENCH_SHINGLES-1}${BENCH_PEERS-1} ]] || exit 0
 made "${sizes[0]}" "${seeds[0]}"
-echo "similarity of two mails of a campaign, and clusters of ${sizes[0]} mails by centre from sketches of 512 bits; shingles need low thresholds, which nobody knows beforehand"
-echo '| tokens | lowest hundredth | median | of mails of no campaign, highest hundredth | threshold | precision | recall | F1 | others found |'
-echo '|---|---|---|---|---|---|---|---|---|'
-for w in 1 2 3; do
-    similarity=$(sql -F ' | ' -c "WITH within AS (
-            SELECT percentile_cont(ARRAY[0.01, 0.5]) WITHIN GROUP (ORDER BY ident_token_sim(ident_shingles(ident_words(a.body), $w), ident_shingles(ident_words(b.body), $w))) AS p
-            FROM mail AS a JOIN mail AS b ON a.campaign = b.campaign AND a.id < b.id WHERE campaign_draw(a.id * 10000000::bigint + b.id, 1) < 300.0 / ${sizes[0]}),
-        apart AS (
-            SELECT percentile_cont(0.99) WITHIN GROUP (ORDER BY ident_token_sim(ident_shingles(ident_words(a.body), $w), ident_shingles(ident_words(b.body), $w))) AS p
-            FROM mail AS a JOIN mail AS b ON b.id = a.id + 1 WHERE a.campaign IS NULL AND b.campaign IS NULL AND a.id < 50000)
-        SELECT round(within.p[1]::numeric, 2), round(within.p[2]::numeric, 2), round(apart.p::numeric, 2) FROM within, apart")
-    sign "${tokens[w - 1]}" 512 ''
-    case $w in 1) thresholds='0.7 0.6' ;; 2) thresholds='0.7 0.3 0.25' ;; 3) thresholds='0.7 0.3 0.2' ;; esac
-    for t in $thresholds; do
-        cluster "$t" centre
-        echo "| shingles of $w | $similarity | $t | $(quality) |"
+if [[ -n ${BENCH_SHINGLES-1} ]]; then
+    echo "similarity of two mails of a campaign, and clusters of ${sizes[0]} mails by centre from sketches of 512 bits; shingles need low thresholds, which nobody knows beforehand"
+    echo '| tokens | lowest hundredth | median | of mails of no campaign, highest hundredth | threshold | precision | recall | F1 | others found |'
+    echo '|---|---|---|---|---|---|---|---|---|'
+    for w in 1 2 3; do
+        similarity=$(sql -F ' | ' -c "WITH within AS (
+                SELECT percentile_cont(ARRAY[0.01, 0.5]) WITHIN GROUP (ORDER BY ident_token_sim(ident_shingles(ident_words(a.body), $w), ident_shingles(ident_words(b.body), $w))) AS p
+                FROM mail AS a JOIN mail AS b ON a.campaign = b.campaign AND a.id < b.id WHERE campaign_draw(a.id * 10000000::bigint + b.id, 1) < 300.0 / ${sizes[0]}),
+            apart AS (
+                SELECT percentile_cont(0.99) WITHIN GROUP (ORDER BY ident_token_sim(ident_shingles(ident_words(a.body), $w), ident_shingles(ident_words(b.body), $w))) AS p
+                FROM mail AS a JOIN mail AS b ON b.id = a.id + 1 WHERE a.campaign IS NULL AND b.campaign IS NULL AND a.id < 50000)
+            SELECT round(within.p[1]::numeric, 2), round(within.p[2]::numeric, 2), round(apart.p::numeric, 2) FROM within, apart")
+        sign "${tokens[w - 1]}" 512 ''
+        case $w in 1) thresholds='0.7 0.6' ;; 2) thresholds='0.7 0.3 0.25' ;; 3) thresholds='0.7 0.3 0.2' ;; esac
+        for t in $thresholds; do
+            cluster "$t" centre
+            echo "| shingles of $w | $similarity | $t | $(quality) |"
+        done
     done
-done
+fi
 
 [[ -n ${BENCH_PEERS-1} ]] || exit 0
 sql -F $'\t' -c 'SELECT id, body FROM mail' >"$SCRATCH/mails.tsv"
