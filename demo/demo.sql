@@ -1,4 +1,4 @@
--- Duplicates in two registers of persons, found by match models and by one signature, and held against the truth. Run by `make demo`;
+-- Duplicates in two registers of persons, found by match models and by one signature, and held against the truth; a spam campaign. Run by `make demo`;
 -- data_dir names the directory with febrl3.csv and people.csv, report the file that the report goes to.
 \set QUIET on
 \pset pager off
@@ -178,5 +178,38 @@ SELECT 'new', given_name, upper(surname), address_1, suburb, postcode, date_of_b
 \set ECHO none
 
 \echo
+\echo '== 9. Which of 400 messages are one campaign? Each copy has another name, number, sum or a changed word; a sketch of 30 bytes stands for its words'
+\echo
+CREATE FUNCTION one_of(salt text, list text) RETURNS text LANGUAGE sql AS
+    $$ SELECT (string_to_array(list, '|'))[1 + ('x' || left(md5(salt), 7))::bit(28)::integer % cardinality(string_to_array(list, '|'))] $$;
+\set ECHO queries
+CREATE TABLE message (id integer PRIMARY KEY, body text,
+    bits minhash_bits(192) GENERATED ALWAYS AS (minhash_bits(ident_words(body), 192)) STORED);
+\set ECHO none
+INSERT INTO message
+SELECT i, CASE
+    WHEN i % 7 = 3 THEN format('%s %s, your mobile number has %s a prize of %s pounds in our weekly draw. To claim it call %s before %s, code %s. Only 10p a minute, over 18 only', one_of('a' || i, 'Congratulations|Dear|Hello|URGENT'),
+        one_of('b' || i, 'Anna|Ben|customer|friend|Mia|Tom'), one_of('c' || i, 'won|been awarded|won'), one_of('d' || i, '500|900|1000|2000'), '0906 ' || i * 7919 % 100000, one_of('e' || i, 'Friday|Sunday|tonight'), i * 31 % 1000)
+    WHEN i % 23 = 5 THEN format('Your parcel could not be delivered today because %s pence of postage are missing. Pay %s under parcel%s example to have it sent again %s', i * 13 % 90 + 10, one_of('f' || i, 'now|today|at once'), i * 7 % 50, one_of('g' || i, 'tomorrow|on Monday|this week'))
+    WHEN i % 41 = 9 THEN format('Hi %s I have made %s this week from home with this new way to trade, only a few places are left, ask me and I send you the %s', one_of('h' || i, 'mate|dear|there'), one_of('i' || i, '300|450|800'), one_of('j' || i, 'link|details|file'))
+    ELSE format('%s %s %s, %s. %s %s %s', one_of('k' || i, 'Sorry, I am late for the|Who brings the|Thanks for the|Did you see that|Shall we meet after the|I forgot my|Where is our|What about your|No time for a|Mum wants another|He has lost his|They sold the'),
+        one_of('l' || i, 'old|red|little|new|broken|big|cold|last|good|second|heavy|funny'), one_of('m' || i, 'book|train|dinner|match|keys|report|cake|garden|film|station|bike|letter|meeting|dog|jacket|concert'),
+        one_of('n' || i, 'see you at six|call me then|there is no hurry|let me know|Paul will wait|love from Eva|as we said|is that fine|it rains here|ask at work|maybe tomorrow|good night|have fun|how are things'),
+        one_of('p' || i, 'By the way, Ben has sold my|You were right about his|Eva and I found this|Could you mend their|Nobody likes our|Please send me one more|Tom never paid for that|I would like to see her|We should buy some'),
+        one_of('q' || i, 'blue|cheap|wooden|lovely|dirty|yellow|strange|French|wet|huge|empty|next'), one_of('r' || i, 'chair|phone|picture|ticket|coat|house|song|lamp|mirror|boat|window|sandwich|piano|present|suitcase|flowers')) END
+FROM generate_series(1, 400) AS i;
+\echo 'Some of them:'
+SELECT id, left(body, 110) AS body FROM message WHERE id BETWEEN 3 AND 10 ORDER BY id;
+\set ECHO queries
+CREATE INDEX message_bits ON message USING sigfile (bits);
+CREATE TABLE campaign AS SELECT * FROM bloom_clusters('message', 'id', 'bits', 0.6, 'components');
+SELECT cluster AS campaign, size AS messages, left(body, 110) || ' …' AS "the one most like the others" FROM campaign JOIN message ON id = key::integer WHERE keep AND size > 5 ORDER BY size DESC;
+\echo 'A new message comes. Is it one of these?'
+SELECT cluster AS campaign, round(minhash_sim(bits, q)::numeric, 2) AS similarity, left(body, 80) || ' …' AS body
+FROM minhash_bits(ident_words('Dear Kim, your mobile has won a prize of 700 pounds in our weekly draw! To claim call 0906 4711 before Monday, code 12'), 192) AS q, message JOIN campaign ON key::integer = id
+WHERE minhash_sim(bits, q) > 0.4 ORDER BY similarity DESC, id LIMIT 3;
+\set ECHO none
+
+\echo
 \echo 'To look around yourself: make demo KEEP=1 leaves this database up and says how to connect.'
-\echo 'Then \\d people, \\df bloom_*, \\dx+ bloom_ident and the tables result, people_model, people_pair and people_cluster are there.'
+\echo 'Then \\d people, \\df bloom_*, \\dx+ bloom_ident and the tables result, people_model, people_pair, people_cluster and campaign are there.'
