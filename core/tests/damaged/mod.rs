@@ -1,5 +1,6 @@
 //! Segments in memory, what is done with them, and how much memory that takes.
 
+mod key_bits;
 pub mod metapage;
 pub mod tree_keys;
 
