@@ -1369,10 +1369,10 @@ COMMENT ON OPERATOR FAMILY gist_minhash_query_ops USING gist IS 'estimated simil
 -- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8, within name[] DEFAULT NULL,
-        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[]) IS
-    'all pairs of records whose signatures have a similarity of at least threshold, and that are equal in the columns within, by their keys, each pair once';
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name, float8) IS
+    'all pairs of records whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
         OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
@@ -1387,10 +1387,10 @@ COMMENT ON FUNCTION bloom_pairs_estimate(regclass, name, float8) IS
     'about how many pairs bloom_duplicates would find at a threshold, and how many seconds it would take';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
-        threshold float8, within name[] DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        threshold float8, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
-COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8, name[]) IS
-    'all pairs of a record of one table and a record of another whose signatures have a similarity of at least threshold, and that are equal in the columns within, by their keys';
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8, name[], name, float8) IS
+    'all pairs of a record of one table and a record of another whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
         weights float8[], threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
@@ -1399,10 +1399,10 @@ COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[]
     'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least threshold, by their keys';
 
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
-        OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_wrapper';
-COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text) IS
-    'clusters of records with similar signatures: number, key, size, similarity with the record to keep, and which that is; methods components, centre, average';
+COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text, name, float8) IS
+    'clusters of records with similar signatures, or similar tokens in column verify: number, key, size, similarity with the record to keep, and which that is; methods components, centre, average';
 
 CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEFAULT 'centre',
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
@@ -1425,9 +1425,10 @@ COMMENT ON FUNCTION bloom_threshold_sweep(regclass, regclass, float8) IS
     'how many of the pairs every threshold would have found, and how many of them are true';
 
 CREATE FUNCTION bloom_report(rel regclass, key name, signature name, threshold float8, columns name[] DEFAULT NULL,
-        truth regclass DEFAULT NULL, method text DEFAULT 'centre', title text DEFAULT NULL, format text DEFAULT 'html') RETURNS text
+        truth regclass DEFAULT NULL, method text DEFAULT 'centre', title text DEFAULT NULL, format text DEFAULT 'html',
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL) RETURNS text
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_wrapper';
-COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass, text, text, text) IS
+COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass, text, text, text, name, float8) IS
     'the duplicates of a table on one page: similarities, clusters, pairs at the threshold, quality where the truth is known; formats html and text';
 
 -- Match models

@@ -10,6 +10,7 @@ use crate::clusters::source::Source;
 use crate::pairs::each_pair;
 use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;
+use crate::pairs::verify::given;
 use crate::pg::budget::{push, reserve};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
@@ -223,7 +224,7 @@ fn check_unique(
     );
 }
 
-/// `(rel regclass, key name, signature name, threshold float8, method text)`
+/// `(rel regclass, key name, signature name, threshold float8, method text, verify name, margin float8)`
 #[entry]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -231,6 +232,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (threshold, method) = (arguments.threshold(3), arguments.text(4));
     let method = Method::of_name(&method);
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
+    let records = records.verified(given(arguments, 5, threshold).as_ref());
     // SAFETY: the SQL function is declared to return a set of rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let mut found = PairList::new(method.overhead(0));

@@ -6,21 +6,23 @@ use crate::pairs::find::pairs;
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::within;
+use crate::pairs::{verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
 
-/// `(rel regclass, key name, signature name, threshold float8, within name[])`
+/// `(rel regclass, key name, signature name, threshold float8, within name[], verify name, margin float8)`
 #[entry]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
-    let records = records.within(within::given(arguments, 4));
     let threshold = arguments.threshold(3);
+    let verification = verify::given(arguments, 5, threshold);
+    let records = records.within(within::given(arguments, 4));
+    let records = records.verified(verification.as_ref());
     // SAFETY: the SQL function is declared to return a set of pairs.
     let output = unsafe { PairOutput::rows(fcinfo, JOB) };
     pairs(output, Relations::one(&records), threshold);

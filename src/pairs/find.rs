@@ -6,7 +6,7 @@ use pgrx::PgSqlErrorCode;
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::{from_index, from_query, unique, within};
+use crate::pairs::{from_index, from_query, unique, verify, within};
 use crate::pg::error::{raise, raise_as};
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
@@ -23,11 +23,22 @@ pub fn each_pair<'a>(
     pairs(output, Relations::one(records), threshold);
 }
 
-/// Finds all pairs of one or two relations, each with one signature, whose similarity reaches the threshold.
+/// Finds all pairs of one or two relations, each with one signature, whose similarity reaches the threshold: that of the signatures, or that of
+/// their tokens where the relations have a column of them.
+///
+/// Errors: as [`similar`], and what reading the tokens fails with.
+pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
+    match relations.left.verified {
+        None => similar(output, relations, threshold),
+        Some(_) => verify::pairs(&mut output, relations, threshold),
+    }
+}
+
+/// Finds all pairs whose signatures reach the threshold, or are worth a comparison of their tokens.
 ///
 /// Errors: the caller may not read the records; keys that are not unique, or null; signatures of different shapes; more
 /// partitions than can be joined; damaged indexes; columns of two types; what a query of the records fails with; out of memory.
-pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
+pub fn similar(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
     let Relations { left: a, right: b } = relations;
     if let Some(b) = b.filter(|b| b.signature_type() != a.signature_type()) {
         raise_as(

@@ -1,5 +1,6 @@
 //! Pairs of the rows that sigfile indexes hold.
 
+use bloom_ident_core::sigfile::RowShape;
 use pgrx::pg_sys;
 
 use crate::pairs::join::bands::Bands;
@@ -11,7 +12,6 @@ use crate::pairs::output::PairOutput;
 use crate::pairs::records::Relations;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::check_distinct;
-use crate::pg::budget::Budget;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::raise;
 use crate::sigfile::mismatch;
@@ -26,7 +26,10 @@ pub fn pairs(
     relations: Relations<'_>,
     threshold: f64,
 ) {
-    check_shapes(tables);
+    let threshold = match check_shapes(tables) {
+        Some(tag) => relations.searched(RowShape::of_tag(tag).measure(), threshold),
+        None => threshold,
+    };
     // SAFETY: the server runs a function with an active snapshot.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
     for table in tables {
@@ -44,7 +47,7 @@ pub fn pairs(
         tables,
         left,
         threshold,
-        memory: Budget::of_setting().bytes(),
+        memory: found.output.memory(),
     };
     parallel::run(&job, &mut found);
 }
@@ -122,7 +125,7 @@ fn join_loose(
     threshold: f64,
     found: &mut IndexedPairs<'_, '_>,
 ) {
-    let memory = Budget::of_setting().bytes();
+    let memory = found.output.memory();
     let of_side = |from: usize, to: usize| {
         let numbered = tables[from..to].iter().zip(from..);
         let numbered = numbered.map(|(table, i)| (TableNumber::of_index(i), table));
@@ -155,15 +158,17 @@ fn join_loose(
     });
 }
 
-/// Errors: indexes of different shapes. An index without rows has none.
-fn check_shapes(tables: &[IndexedTable]) {
+/// The tag of the shape that all indexes have. An index without rows has none.
+///
+/// Errors: indexes of different shapes.
+fn check_shapes(tables: &[IndexedTable]) -> Option<u64> {
     let mut shapes = tables
         .iter()
         .map(|t| t.meta.shape())
         .filter(|&shape| shape != 0);
-    if let Some(first) = shapes.next() {
-        if let Some(other) = shapes.find(|&shape| shape != first) {
-            raise(&mismatch(first, other));
-        }
+    let first = shapes.next()?;
+    if let Some(other) = shapes.find(|&shape| shape != first) {
+        raise(&mismatch(first, other));
     }
+    Some(first)
 }

@@ -12,7 +12,6 @@ use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::profiles::Profiles;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::unique::{self, check_distinct, repeated, Successive};
-use crate::pg::budget::Budget;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, OrRaise};
@@ -206,7 +205,7 @@ impl StreamKeys {
 ///
 /// Errors: as [`Stream::read`]; two shapes; a key that is null, or that two records have.
 pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {
-    let memory = Budget::of_setting().bytes();
+    let memory = output.memory();
     let share = match relations.right {
         Some(_) => memory / 4,
         None => memory / 2,
@@ -227,6 +226,11 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         },
         relations,
     };
+    let tag = x.tag().or(y.as_ref().and_then(Attribute::tag));
+    let Some(shape) = tag.map(RowShape::of_tag) else {
+        return;
+    };
+    let threshold = relations.searched(shape.measure(), threshold);
     join(x, y, threshold, memory / 2, &mut found);
 }
 

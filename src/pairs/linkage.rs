@@ -6,19 +6,21 @@ use crate::pairs::find::pairs;
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::within;
+use crate::pairs::{verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_linkage";
 
-/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[])`
+/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[], verify name, margin float8)`
 #[entry]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let within = within::given(arguments, 7);
+    let threshold = arguments.threshold(6);
+    let verification = verify::given(arguments, 8, threshold);
     let side = |i: usize| {
         Records::new(
             arguments.oid(i),
@@ -26,9 +28,9 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             vec![arguments.name(i + 2)],
         )
         .within(within.clone())
+        .verified(verification.as_ref())
     };
     let (a, b) = (side(0), side(3));
-    let threshold = arguments.threshold(6);
     // SAFETY: the SQL function is declared to return a set of pairs.
     let output = unsafe { PairOutput::rows(fcinfo, JOB) };
     pairs(output, Relations::two(&a, &b), threshold);

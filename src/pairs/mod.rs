@@ -13,6 +13,7 @@ mod profiles;
 pub mod records;
 mod table;
 pub mod unique;
+pub mod verify;
 mod within;
 
 pub use find::each_pair;

@@ -3,6 +3,8 @@
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
+use crate::pairs::verify::CandidatePairs;
+use crate::pg::budget::Budget;
 use crate::pg::error::raise;
 use crate::pg::function::rows::{text_bytes, ResultRows};
 use crate::pg::memory::Scratch;
@@ -18,6 +20,8 @@ pub type KeyTexts = [Option<pg_sys::Datum>; 2];
 enum Destination<'a> {
     Rows(ResultRows),
     Taker(Scratch, &'a mut Taker<'a>),
+    /// The second record of a pair is of this side.
+    Candidates(Scratch, &'a mut CandidatePairs, usize),
 }
 
 /// Takes the pairs that a search finds, and tells the user how far it is.
@@ -25,6 +29,9 @@ pub struct PairOutput<'a> {
     destination: Destination<'a>,
     progress: Progress,
     found: u64,
+    job: &'static str,
+    /// Bytes that the search may take.
+    memory: usize,
 }
 
 impl<'a> PairOutput<'a> {
@@ -44,12 +51,38 @@ impl<'a> PairOutput<'a> {
         PairOutput::new(Destination::Taker(scratch, take), job)
     }
 
+    /// Pairs are candidates, of which the second record is of side `side`, 0 or 1. The search for them takes `memory` bytes. `job` is the name of the running function.
+    pub fn candidates(
+        job: &'static str,
+        to: &'a mut CandidatePairs,
+        side: usize,
+        memory: usize,
+    ) -> PairOutput<'a> {
+        let scratch = Scratch::new(c"pair of records");
+        PairOutput {
+            memory,
+            ..PairOutput::new(Destination::Candidates(scratch, to, side), job)
+        }
+    }
+
     fn new(destination: Destination<'a>, job: &'static str) -> PairOutput<'a> {
         PairOutput {
             destination,
             progress: Progress::new(job),
             found: 0,
+            job,
+            memory: Budget::of_setting().bytes(),
         }
+    }
+
+    /// The name of the running function.
+    pub fn job(&self) -> &'static str {
+        self.job
+    }
+
+    /// Bytes that a search may take.
+    pub fn memory(&self) -> usize {
+        self.memory
     }
 
     /// Adds the pair whose keys `keys` gives. It gives none if one of the records is not there. It allocates them in the current
@@ -69,23 +102,41 @@ impl<'a> PairOutput<'a> {
                 take(unsafe { [text_bytes(a), text_bytes(b)] }, similarity);
                 true
             }),
+            Destination::Candidates(scratch, candidates, side) => {
+                let ids = scratch.with(|| {
+                    let [a, b] = keys()?;
+                    // SAFETY: as above.
+                    let keys = unsafe { [text_bytes(a), text_bytes(b)] };
+                    Some(candidates.identify(keys, *side))
+                });
+                // Their files are not to go with the scratch memory.
+                ids.into_iter().for_each(|ids| candidates.push(ids));
+                ids.is_some()
+            }
         };
         self.found += u64::from(made);
     }
 
+    fn found_what(&self) -> &'static str {
+        match self.destination {
+            Destination::Candidates(..) => "candidates",
+            Destination::Rows(_) | Destination::Taker(..) => "pairs",
+        }
+    }
+
     /// Tells the user from time to time that `done` of `all` comparisons are done.
     pub fn report(&mut self, done: u64, all: u64) {
-        let found = self.found;
+        let (found, what) = (self.found, self.found_what());
         self.progress.report(|| {
             let percent = 100.0 * done as f64 / all.max(1) as f64;
-            format!("{percent:.0} % of the comparisons done, {found} pairs found")
+            format!("{percent:.0} % of the comparisons done, {found} {what} found")
         });
     }
 
     /// The same where it is only known how many records have been compared.
     pub fn report_records(&mut self, done: u64) {
-        let found = self.found;
-        let describe = || format!("{done} records compared, {found} pairs found");
+        let (found, what) = (self.found, self.found_what());
+        let describe = || format!("{done} records compared, {found} {what} found");
         self.progress.report(describe);
     }
 }

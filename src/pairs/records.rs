@@ -2,11 +2,14 @@
 
 use std::ffi::{CStr, CString};
 
+use bloom_ident_core::sigfile::shape::margin::searched;
+use bloom_ident_core::similarity::Measure;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::objects::{is_bits, is_signature};
 use crate::pairs::table::{IndexedTable, LOCK};
+use crate::pairs::verify::{self, Verification, Verified};
 use crate::pairs::within;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::{may_select, may_use_schema};
@@ -103,6 +106,8 @@ pub struct Records {
     pub signatures: Vec<RecordColumn>,
     /// The columns in which records must be equal to be a pair; none if all records are compared.
     pub within: Vec<RecordColumn>,
+    /// What decides about pairs, if it is not their signatures.
+    pub verified: Option<Verified>,
 }
 
 impl Records {
@@ -136,6 +141,7 @@ impl Records {
             key,
             signatures,
             within: Vec::new(),
+            verified: None,
         }
     }
 
@@ -152,6 +158,23 @@ impl Records {
         for name in names.into_iter().flatten() {
             let column = within::column(&self, name, &relation);
             self.within.push(column);
+        }
+        self
+    }
+
+    /// The same records, whose tokens decide which of them are pairs, if that is asked for.
+    ///
+    /// Errors: as [`verify::column`]; the caller may not read the columns.
+    pub fn verified(mut self, verification: Option<&Verification>) -> Records {
+        if let Some(verification) = verification {
+            let relation = text(&catalog::name(self.oid));
+            let column = verification.column.clone();
+            self.verified = Some(Verified {
+                tokens: verify::column(self.oid, column, &relation),
+                margin: verification.margin,
+            });
+            // A query of the tokens would tell after the search.
+            self.check_privileges();
         }
         self
     }
@@ -209,7 +232,8 @@ impl Records {
                 (kind, pg_sys::get_namespace_name(schema))
             } else {
                 let columns = self.signatures.iter().chain([&self.key]);
-                let columns = columns.chain(&self.within);
+                let tokens = self.verified.iter().map(|verified| &verified.tokens);
+                let columns = columns.chain(&self.within).chain(tokens);
                 let number = |column: &RecordColumn| catalog::column(self.oid, &column.name);
                 // A column that is not there must not make the others enough.
                 let numbers: Option<Vec<i16>> = columns.map(number).collect();
@@ -243,6 +267,14 @@ impl<'a> Relations<'a> {
         Relations {
             left,
             right: Some(right),
+        }
+    }
+
+    /// The similarity of signatures from which on pairs are looked for: less than the threshold, and maybe below 0, where tokens are compared afterwards.
+    pub fn searched(self, measure: Measure, threshold: f64) -> f64 {
+        match &self.left.verified {
+            None => threshold,
+            Some(verified) => searched(measure, threshold, verified.margin),
         }
     }
 }

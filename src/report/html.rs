@@ -87,6 +87,8 @@ struct Page<'a> {
     relation: String,
     key: String,
     signature: String,
+    /// The column of the tokens that are compared, if it is not the signatures.
+    tokens: Option<String>,
     database: String,
     threshold: String,
     floor: String,
@@ -301,6 +303,7 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
         relation: name_of(&origin.relation),
         key: name_of(&origin.key),
         signature: name_of(&origin.signature),
+        tokens: origin.tokens.as_deref().map(name_of),
         database: name_of(&origin.database),
         threshold: facts.threshold.to_string(),
         floor: format!("{:.2}", facts.floor),

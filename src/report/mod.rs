@@ -19,6 +19,7 @@ use pgrx::pg_sys;
 
 use crate::clusters::{Method, Source};
 use crate::pairs::records::Records;
+use crate::pairs::verify::given;
 use crate::pg::catalog::quoted;
 use crate::pg::entry;
 use crate::pg::error::raise;
@@ -86,6 +87,10 @@ pub struct Origin {
     pub method: String,
     /// The columns that were asked for.
     pub columns: Option<Vec<String>>,
+    /// The column of the tokens that are compared, if it is not the signatures.
+    pub tokens: Option<String>,
+    /// The margin that was asked for.
+    pub margin: Option<f64>,
     /// The relation of the truth with its schema, as SQL writes it.
     pub truth: Option<String>,
     pub database: String,
@@ -112,6 +117,7 @@ impl Origin {
         if let Some(format) = format {
             sql.push_str(&format!(",\n    format => {}", literal(format)));
         }
+        sql.push_str(&self.verification(",\n    "));
         sql.push_str(");");
         sql
     }
@@ -120,8 +126,9 @@ impl Origin {
     pub fn tables(&self, threshold: f64) -> String {
         let subject = self.subject(threshold);
         let mut sql = format!(
-            "CREATE TABLE duplicate_pair AS\n    SELECT * FROM bloom_duplicates({subject});\n\
+            "CREATE TABLE duplicate_pair AS\n    SELECT * FROM bloom_duplicates({subject}{});\n\
              CREATE TABLE duplicate_cluster AS\n    SELECT * FROM bloom_clusters('duplicate_pair', {threshold}, {});",
+            self.verification(", "),
             literal(&self.method)
         );
         if let Some(truth) = &self.truth {
@@ -132,6 +139,18 @@ impl Origin {
             ));
         }
         sql
+    }
+
+    /// The arguments `verify` and `margin`, with `before` before each.
+    fn verification(&self, before: &str) -> String {
+        let tokens = self.tokens.iter().map(|name| ("verify", literal(name)));
+        let margin = self
+            .margin
+            .iter()
+            .map(|margin| ("margin", margin.to_string()));
+        let both = tokens.chain(margin);
+        both.map(|(name, value)| format!("{before}{name} => {value}"))
+            .collect()
     }
 
     fn subject(&self, threshold: f64) -> String {
@@ -185,7 +204,7 @@ fn made() -> (String, String, String) {
     }
 }
 
-/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text)`
+/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text, verify name, margin float8)`
 #[entry]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -193,14 +212,16 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let threshold = arguments.threshold(3);
     let (method_name, format) = (arguments.text(6), Format::of_name(&arguments.text(8)));
     let method = Method::of_name(&method_name);
-    let given = arguments.datum(4).map(|_| arguments.names(4));
+    let columns = arguments.datum(4).map(|_| arguments.names(4));
     let truth = arguments.datum(5).map(|_| {
         (
             arguments.oid(5),
             Source::of_pairs_or_labels(arguments.oid(5)),
         )
     });
+    let verification = given(arguments, 9, threshold);
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
+    let records = records.verified(verification.as_ref());
     let name = |name: &CStr| readable(name.to_bytes());
     let relation = name(&quoted(records.oid));
     // SAFETY: the argument is a text, and lives as long as the call.
@@ -217,15 +238,17 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         key: name(&records.key.name),
         signature: name(&records.signatures[0].name),
         method: method_name,
-        columns: given
+        columns: columns
             .as_ref()
-            .map(|given| given.iter().map(|column| name(column)).collect()),
+            .map(|columns| columns.iter().map(|column| name(column)).collect()),
+        tokens: verification.as_ref().map(|v| name(&v.column)),
+        margin: verification.as_ref().and_then(|v| v.margin),
         truth: truth.as_ref().map(|(oid, _)| name(&quoted(*oid))),
         database,
         date,
         server,
     };
-    let columns = facts::columns(&records, given);
+    let columns = facts::columns(&records, columns);
     let truth = truth.as_ref().map(|(_, source)| source);
     let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
     let report = match format {

@@ -175,6 +175,12 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
         table.rows.push(vec![name.to_owned(), number]);
     }
     table.write(&mut out);
+    if let Some(tokens) = &origin.tokens {
+        let tokens = tidy(tokens, UNFIT);
+        out.push_str(&format!(
+            "\nThe similarity is that of the tokens in {tokens}.\n"
+        ));
+    }
 
     heading(&mut out, "Similarities");
     let most = facts.histogram.most();

@@ -56,7 +56,7 @@ impl WantedTokens {
     /// `value` is a `text[]` that is readable during the call.
     pub unsafe fn of(value: Option<pg_sys::Datum>) -> Option<WantedTokens> {
         // SAFETY: the value is a text[], as the caller promises.
-        let tokens = unsafe { Tokens::from_raw(value?) }.or_raise();
+        let tokens = unsafe { Tokens::of(value?) }.or_raise();
         let set = TokenHashes::of(tokens.bytes(), check_for_interrupts).or_raise();
         (!set.is_empty()).then(|| WantedTokens {
             set,
@@ -72,7 +72,7 @@ impl WantedTokens {
     /// As for [`WantedTokens::of`].
     pub unsafe fn similarity(&self, other: Option<pg_sys::Datum>) -> Option<f64> {
         // SAFETY: the value is a text[], as the caller promises.
-        let tokens = unsafe { Tokens::from_raw(other?) }.or_raise();
+        let tokens = unsafe { Tokens::of(other?) }.or_raise();
         let mut list = self.other.borrow_mut();
         list.clear();
         for token in tokens.bytes() {

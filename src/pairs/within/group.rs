@@ -11,7 +11,7 @@ use crate::pairs::keys::is_behind;
 use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::records::Relations;
 use crate::pairs::unique::check_distinct;
-use crate::pg::budget::{push, reserve, Budget};
+use crate::pg::budget::{push, reserve};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
@@ -115,6 +115,7 @@ pub struct RecordGroup<'a, 'o> {
     relations: Relations<'a>,
     /// Whether the records come in the order of their keys.
     ordered: bool,
+    /// That of the caller.
     threshold: f64,
     /// Bytes, for the rows and for joining them.
     memory: usize,
@@ -128,6 +129,8 @@ pub struct RecordGroup<'a, 'o> {
 struct OfRows {
     tag: u64,
     geometry: Geometry,
+    /// The similarity from which on pairs are looked for.
+    threshold: f64,
     join: FewJoin,
     /// How many rows are few.
     few: usize,
@@ -147,11 +150,11 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             many: None,
         };
         RecordGroup {
+            memory: output.memory(),
             output,
             relations,
             ordered,
             threshold,
-            memory: Budget::of_setting().bytes(),
             of_rows: None,
             sides: [side(), side()],
             done: 0,
@@ -167,6 +170,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             of_rows,
             sides,
             threshold,
+            relations,
             ..
         } = self;
         let of_rows = of_rows.get_or_insert_with(|| {
@@ -175,10 +179,12 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             for side in sides.iter_mut() {
                 side.few = FewRows::new(&geometry);
             }
+            let threshold = relations.searched(geometry.measure, *threshold);
             OfRows {
                 tag: signature.tag,
                 geometry,
-                join: FewJoin::new(&geometry, geometry.measure.asked(*threshold)),
+                threshold,
+                join: FewJoin::new(&geometry, geometry.measure.asked(threshold)),
                 few: few.clamp(2, FEW),
             }
         });
@@ -254,7 +260,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         };
         if !is_many {
             let mut tick = check_for_interrupts;
-            let (measure, threshold) = (of_rows.geometry.measure, self.threshold);
+            let (measure, threshold) = (of_rows.geometry.measure, of_rows.threshold);
             let mut hit = |a, b, similarity| {
                 let similarity = measure.told(similarity);
                 if similarity >= threshold {
@@ -270,7 +276,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             .or_raise();
             return;
         }
-        let geometry = of_rows.geometry;
+        let (geometry, threshold) = (of_rows.geometry, of_rows.threshold);
         let sorted = |rows: Option<ExternalSort>| {
             rows.map(|rows| Sorted::new(geometry, rows.finish().or_raise()))
         };
@@ -281,7 +287,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             tables: TableNumber::LOOSE,
             linkage,
             segments: &[],
-            threshold: self.threshold,
+            threshold,
             memory: self.memory / 2,
         };
         bands.join(&mut found);

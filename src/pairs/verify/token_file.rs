@@ -1,0 +1,262 @@
+//! The tokens of records, by their hashes, in a temporary file in the order of the records' identities.
+
+use bloom_ident_core::tokens::TokenHashList;
+
+use super::candidates::{CandidatePairs, RecordId};
+use crate::pairs::records::{Records, Relations};
+use crate::pg::budget::reserve;
+use crate::pg::check_for_interrupts;
+use crate::pg::cursor::Cursor;
+use crate::pg::error::OrRaise;
+use crate::pg::file::{RecordSort, TemporaryFile};
+use crate::pg::sql::Sql;
+use crate::types::Tokens;
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+/// Entries of the index read at a time.
+const BLOCK: usize = 256;
+
+/// Two records have this identity.
+const REPEATED: u64 = 1 << 32;
+
+/// Where a record is in the file.
+#[derive(Clone, Copy)]
+pub struct RecordPlace {
+    pub id: RecordId,
+    /// Its key is that of another record, too.
+    pub repeated: bool,
+    /// In bytes.
+    at: u64,
+    /// Its length in words.
+    pub words: usize,
+}
+
+impl RecordPlace {
+    fn of([high, low, at, words]: [u64; 4]) -> RecordPlace {
+        RecordPlace {
+            id: RecordId {
+                high,
+                low: low as u32,
+            },
+            repeated: low & REPEATED != 0,
+            at,
+            words: words as usize,
+        }
+    }
+}
+
+/// A record as it is stored: the length of its key in bytes, the key, and the hashes of its tokens.
+#[derive(Clone, Copy)]
+pub struct StoredRecord<'a>(&'a [u64]);
+
+impl<'a> StoredRecord<'a> {
+    pub fn of(words: &'a [u64]) -> StoredRecord<'a> {
+        StoredRecord(words)
+    }
+
+    /// As text in the database's encoding.
+    pub fn key(self) -> &'a [u8] {
+        let key = &self.0[1..];
+        // SAFETY: numbers have no bytes that are not initialised, and bytes need no alignment.
+        let bytes = unsafe { std::slice::from_raw_parts(key.as_ptr().cast(), size_of_val(key)) };
+        &bytes[..self.0[0] as usize]
+    }
+
+    /// Each once, ascending.
+    pub fn hashes(self) -> &'a [u64] {
+        &self.0[1 + key_words(self.0[0] as usize)..]
+    }
+}
+
+/// Words that a key of so many bytes takes.
+fn key_words(bytes: usize) -> usize {
+    bytes.div_ceil(size_of::<u64>())
+}
+
+/// Records as the query gives them.
+struct Unordered {
+    file: TemporaryFile,
+    /// Entries as in the index.
+    entries: RecordSort<4>,
+    /// The record that is being written.
+    words: Vec<u64>,
+    hashes: TokenHashList,
+}
+
+impl Unordered {
+    /// Adds a record. NULLs among its tokens are skipped, and one that comes twice counts once.
+    ///
+    /// Errors: out of memory.
+    fn push(&mut self, id: RecordId, key: &[u8], tokens: Option<&Tokens<'_>>) {
+        self.hashes.clear();
+        for token in tokens.into_iter().flat_map(Tokens::bytes) {
+            check_for_interrupts();
+            self.hashes.push(token).or_raise();
+        }
+        let hashes = self.hashes.sort_distinct(check_for_interrupts);
+        let all = 1 + key_words(key.len()) + hashes.len();
+        self.words.clear();
+        reserve(&mut self.words, 1 + key_words(key.len()));
+        self.words.push(key.len() as u64);
+        self.words.extend(key.chunks(size_of::<u64>()).map(|some| {
+            let mut word = [0; size_of::<u64>()];
+            word[..some.len()].copy_from_slice(some);
+            u64::from_ne_bytes(word)
+        }));
+        let entry = [id.high, id.low.into(), self.file.len(), all as u64];
+        self.entries.push(entry);
+        self.file.append_words(&self.words);
+        self.file.append_words(hashes);
+    }
+}
+
+/// The tokens of all records that may be in a candidate.
+pub struct TokenFile {
+    file: TemporaryFile,
+    /// Four numbers a record: identity, place, length.
+    index: TemporaryFile,
+}
+
+impl TokenFile {
+    /// Reads them by a query of the caller's, with the snapshot of the running function. It takes `memory` bytes, and those of a record.
+    ///
+    /// Errors: what the query fails with; an array of more than one dimension; out of memory.
+    pub fn read(relations: Relations<'_>, candidates: &CandidatePairs, memory: usize) -> TokenFile {
+        let mut read = Unordered {
+            file: TemporaryFile::new(),
+            entries: RecordSort::new(memory),
+            words: Vec::new(),
+            hashes: TokenHashList::new(),
+        };
+        let sides = [Some(relations.left), relations.right];
+        for (side, records) in sides.into_iter().flatten().enumerate() {
+            let cursor = Cursor::open(query(records), &[], BATCH);
+            let mut output = cursor.output(0);
+            cursor.each(|row| {
+                let Some(key) = row.datum(0) else { return };
+                output.show(key, |key| {
+                    let Some(id) = candidates.wanted(side, key) else {
+                        return;
+                    };
+                    // SAFETY: the query selects an array of texts, which lives as long as the row.
+                    let tokens = row
+                        .datum(1)
+                        .map(|tokens| unsafe { Tokens::of(tokens) }.or_raise());
+                    read.push(id, key, tokens.as_ref());
+                });
+            });
+        }
+        TokenFile::ordered(read)
+    }
+
+    /// Puts the records into the order of their identities.
+    fn ordered(read: Unordered) -> TokenFile {
+        let Unordered {
+            file: mut from,
+            entries,
+            mut words,
+            ..
+        } = read;
+        let mut file = TemporaryFile::new();
+        let mut index = TemporaryFile::new();
+        let mut last: Option<[u64; 4]> = None;
+        for [high, low, at, len] in entries.finish() {
+            check_for_interrupts();
+            if let Some(same) = last.as_mut().filter(|last| last[..2] == [high, low]) {
+                same[1] |= REPEATED;
+                continue;
+            }
+            // of one that is repeated, the rest are left out
+            if last.is_some_and(|last| last[..2] == [high, low | REPEATED]) {
+                continue;
+            }
+            last.into_iter().for_each(|last| index.append_words(&last));
+            last = Some([high, low, file.len(), len]);
+            read_words(&mut from, at, len as usize, &mut words);
+            file.append_words(&words);
+        }
+        last.into_iter().for_each(|last| index.append_words(&last));
+        TokenFile { file, index }
+    }
+
+    /// Reads a record to the end of `to`.
+    ///
+    /// Errors: out of memory.
+    pub fn append(&mut self, entry: &RecordPlace, to: &mut Vec<u64>) {
+        let at = to.len();
+        if to.capacity() - at < entry.words {
+            reserve(to, entry.words.max(at / 2));
+        }
+        to.resize(at + entry.words, 0);
+        self.file.seek(entry.at);
+        self.file.read_words(&mut to[at..]);
+    }
+
+    /// Begins to read the index.
+    pub fn entries(&self) -> Entries {
+        Entries {
+            next: 0,
+            block: Vec::new(),
+            at: 0,
+        }
+    }
+}
+
+fn read_words(from: &mut TemporaryFile, at: u64, len: usize, to: &mut Vec<u64>) {
+    to.clear();
+    reserve(to, len);
+    to.resize(len, 0);
+    from.seek(at);
+    from.read_words(to);
+}
+
+/// Reads the index in its order, which is that of the identities.
+pub struct Entries {
+    /// The first byte that has not been read.
+    next: u64,
+    block: Vec<[u64; 4]>,
+    at: usize,
+}
+
+impl Entries {
+    /// The entry of a record, if it is there. Records are asked for in the order of their identities; one may be asked for again.
+    pub fn find(&mut self, file: &mut TokenFile, id: RecordId) -> Option<RecordPlace> {
+        loop {
+            if self.at == self.block.len() {
+                self.read(&mut file.index);
+            }
+            let entry = RecordPlace::of(*self.block.get(self.at)?);
+            if entry.id >= id {
+                return (entry.id == id).then_some(entry);
+            }
+            self.at += 1;
+        }
+    }
+
+    fn read(&mut self, index: &mut TemporaryFile) {
+        let entry = size_of::<[u64; 4]>() as u64;
+        let some = ((index.len() - self.next) / entry).min(BLOCK as u64);
+        self.block.resize(some as usize, [0; 4]);
+        self.at = 0;
+        if some > 0 {
+            index.seek(self.next);
+            index.read_words(self.block.as_flattened_mut());
+            self.next += some * entry;
+        }
+    }
+}
+
+/// Selects key and tokens of all records with a signature: others are in no pair, and may have any key.
+fn query(records: &Records) -> Sql {
+    let verified = records.verified.as_ref();
+    let tokens = &verified.expect("there are tokens to compare").tokens;
+    Sql::new("SELECT ")
+        .names([records.key.name.as_c_str(), tokens.name.as_c_str()])
+        .text(" FROM ")
+        .relation(records.oid)
+        .text(" WHERE ")
+        .name(&records.signatures[0].name)
+        .text(" IS NOT NULL")
+}
