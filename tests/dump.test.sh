@@ -26,6 +26,8 @@ state() {
     ask "$1" "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'guarded'::regclass ORDER BY tgname"
     ask "$1" "INSERT INTO guarded VALUES (4, bloom_signature('Erica Mustermann'))" 2>&1
     ask "$1" "INSERT INTO guarded VALUES (4, bloom_signature('Hans Wurst'))" 2>&1
+    ask "$1" "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'message'::regclass"
+    ask "$1" "INSERT INTO message (id, tokens) SELECT 53, array_agg('t' || i) FROM generate_series(1, 9) AS i" 2>&1
 }
 
 createdb dumped
@@ -60,6 +62,9 @@ ask dumped "
     INSERT INTO message (id, tokens, minima, query)
         SELECT i, ARRAY['word', i::text], minhash(ARRAY[i::text], 64, 7), minhash_query(minhash_bits(ARRAY['word', '1'], 192), 0.5) FROM generate_series(1, 50) AS i;
     INSERT INTO message (id, tokens, minima, query) VALUES (51, '{}', minhash('{}', 64, 7), minhash_query_above(minhash_bits('{}', 192), -0.5)), (52, NULL, NULL, NULL);
+    INSERT INTO message (id, tokens) SELECT 100, array_agg('t' || i) FROM generate_series(1, 10) AS i;
+    CREATE TRIGGER guard AFTER INSERT OR UPDATE ON message FOR EACH ROW
+        EXECUTE FUNCTION bloom_guard('bits', '0.9', 'reject', 'verify', 'tokens', 'margin', '0.15', 'message', 'seen before');
     CREATE INDEX ON message (bits);
     CREATE INDEX ON message USING hash (minima);
     CREATE INDEX ON message (id) WHERE minhash_sim(bits, minhash_bits('{word}', 192)) > 0.2;

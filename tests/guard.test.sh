@@ -123,6 +123,51 @@ else
     say 'no btree_gist here: an index of both columns is not tested'
 fi
 
+# Rows that are compared by their tokens, which an UPDATE changes in place: all of them have the same bits, and so may be similar.
+cat >"$SCRATCH/guard/tokens.sql" <<'SQL'
+\set what random(1, 4)
+\set level random(1, 3)
+\if :level = 1
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+\else
+BEGIN;
+\endif
+SELECT change('INSERT INTO person (id, tokens) VALUES (nextval(''ids''), some_tokens())');
+\if :what = 1
+SELECT change('UPDATE person SET tokens = some_tokens() WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\elif :what = 2
+SELECT change('DELETE FROM person WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\else
+SELECT change('UPDATE person SET note = note || ''x'' WHERE id = (SELECT id FROM person ORDER BY random() LIMIT 1)');
+\endif
+END;
+SQL
+sql -c "
+    -- one of 40 sets, with a token more; long ones are stored out of line
+    CREATE FUNCTION some_tokens() RETURNS text[] LANGUAGE sql AS \$\$
+        SELECT array_agg(md5((c + t)::text)) FROM (SELECT floor(random() * 40)::int * 100000 AS c) AS s, LATERAL
+            (SELECT t FROM generate_series(1, CASE c % 200000 WHEN 0 THEN 8 ELSE 80 END) AS t UNION ALL SELECT 100 + floor(random() * 100)::int) AS t \$\$"
+# run_tokens INDEX DEFINITION-OF-THE-TRIGGER DESCRIPTION
+run_tokens() {
+    local pairs log=$SCRATCH/guard/pgbench.log
+    sql -c 'DROP TABLE IF EXISTS person; TRUNCATE outcome' -c "
+        CREATE TABLE person (id int PRIMARY KEY, note text DEFAULT '', tokens text[], sig minhash_bits(64) DEFAULT minhash_bits('{a}', 64)) WITH (fillfactor = 50);
+        ALTER TABLE person ALTER tokens SET STORAGE EXTERNAL;
+        $1;
+        $2 FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject', 'verify', 'tokens')" >/dev/null 2>&1
+    PGOPTIONS='-c client_min_messages=error' pgbench -n -c 8 -j 2 -f "$SCRATCH/guard/tokens.sql" -T "$seconds" \
+        --max-tries=1000 postgres >"$log" 2>&1 || die "$1: $(tail -n 20 "$log")"
+    pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND ident_token_sim(a.tokens, b.tokens) >= 0.7')
+    [[ $pairs == 0 ]] || die "$1: $pairs pairs of similar tokens got past the guard"
+    [[ $(sql -c "SELECT count(*) > 20 AND count(*) FILTER (WHERE outcome = 'refused') > 20 FROM outcome") == t ]] ||
+        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; tail -n 20 "$log")"
+    say "by tokens, $3: $(sql -c "SELECT string_agg(n || ' ' || outcome, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM outcome GROUP BY 1) AS o")"
+}
+run_tokens 'CREATE INDEX ON person USING sigfile (sig) WITH (tail_limit = 64)' "$after" sigfile
+run_tokens 'CREATE INDEX ON person USING gist (sig)' \
+    'CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON person DEFERRABLE INITIALLY DEFERRED' 'gist, deferred'
+run_tokens 'SELECT 1' "$after" 'no index'
+
 # A row that moves in the table while others look for it, and is not checked since its signature stays the same, is found.
 # move INDEX DESCRIPTION
 move() {

@@ -21,7 +21,11 @@ fn count(words: &[u64]) -> u32 {
 }
 
 /// What a search in so much memory finds, and what a loop over all pairs does.
-fn pairs(bits: u32, sparse: u64, threshold: f64, memory: usize) -> [Vec<(usize, u64)>; 2] {
+fn pairs(
+    (bits, sparse): (u32, u64),
+    (measure, threshold): (Measure, f64),
+    memory: usize,
+) -> [Vec<(usize, u64)>; 2] {
     let mut seed = u64::from(bits) + sparse;
     let mut going: Vec<Vec<u64>> = (0..2500).map(|_| row(&mut seed, bits, sparse)).collect();
     let wanted: Vec<Vec<u64>> = (0..300)
@@ -41,7 +45,7 @@ fn pairs(bits: u32, sparse: u64, threshold: f64, memory: usize) -> [Vec<(usize, 
     wanted
         .iter()
         .for_each(|words| rows.push(words, count(words)));
-    let search = ManySearch::new(rows, (bits, Measure::Jaccard), threshold, 100, memory).unwrap();
+    let search = ManySearch::new(rows, (bits, measure), threshold, 100, memory).unwrap();
     let mut search = search.expect("worth while");
     let is_wanted: Vec<bool> = (0..wanted.len()).map(|i| search.is_wanted(i)).collect();
     let mut found = Vec::new();
@@ -65,7 +69,7 @@ fn pairs(bits: u32, sparse: u64, threshold: f64, memory: usize) -> [Vec<(usize, 
                 b: count(b),
                 common: intersect_words(a, b),
             };
-            if counts.jaccard() >= threshold {
+            if measure.of(counts) >= threshold {
                 expected.push((i, tid));
             }
         }
@@ -94,9 +98,22 @@ fn it_finds_what_a_loop_finds() {
         (301, 4, 1.0),
     ] {
         for memory in [0, 1 << 16, 1 << 22] {
-            let [found, expected] = pairs(bits, sparse, threshold, memory);
+            let by = (Measure::Jaccard, threshold);
+            let [found, expected] = pairs((bits, sparse), by, memory);
             assert!(!expected.is_empty());
             assert_eq!(found, expected, "{bits} {sparse} {threshold} {memory}");
+        }
+    }
+}
+
+#[test]
+fn it_finds_sampled_bits_as_a_loop_does() {
+    for (bits, estimate) in [(64, 0.9), (65, 0.8), (192, 0.85), (512, 0.8), (192, 1.0)] {
+        let measure = Measure::Agreement { bits };
+        for memory in [0, 1 << 22] {
+            let [found, expected] = pairs((bits, 2), (measure, measure.asked(estimate)), memory);
+            assert!(!expected.is_empty());
+            assert_eq!(found, expected, "{bits} {estimate} {memory}");
         }
     }
 }
@@ -151,16 +168,31 @@ fn no_more_rows_are_within_reach_than_can_be_similar() {
 
 #[test]
 fn steps_are_those_of_all_popcounts() {
-    for threshold in [0.5, 0.62, 2.0 / 3.0, 0.8, 0.85, 0.9, 1.0, f64::NAN] {
-        let least = LeastCommon::new(Measure::Jaccard, threshold);
-        for own in 1..60 {
+    let thresholds = [0.5, 0.62, 2.0 / 3.0, 0.8, 0.85, 0.9, 1.0, f64::NAN];
+    let measures = [
+        (Measure::Jaccard, 1),
+        (Measure::Agreement { bits: 89 }, 0),
+        (Measure::Agreement { bits: 64 }, 0),
+    ];
+    let all = measures.map(|by| thresholds.map(|threshold| (by, threshold)));
+    for ((measure, first), threshold) in all.into_iter().flatten() {
+        let least = LeastCommon::new(measure, threshold);
+        let bits = match measure {
+            Measure::Jaccard => 89,
+            Measure::Agreement { bits } => bits,
+        };
+        for own in first..60 {
             for from in 0..70 {
-                for to in from..90 {
+                for to in from..=bits {
                     let differ = |other: u32| Some(own + other - 2 * least.of(own, other)?);
                     let most = (from..=to).filter_map(differ).max();
                     let expected = most.map_or(0, |most| most + 1);
                     let steps = plan::steps(own, (from, to), least);
-                    assert_eq!(u32::from(steps), expected, "{threshold} {own} {from} {to}");
+                    assert_eq!(
+                        u32::from(steps),
+                        expected,
+                        "{measure:?} {threshold} {own} {from} {to}"
+                    );
                 }
             }
         }
