@@ -167,7 +167,16 @@ pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
     let next = team.next();
     loop {
         team.receive(sink);
-        let more = worker.turn(next, &mut |pair| sink.pair(pair));
+        // A unit can take seconds, in which workers that find many pairs would wait for room in their queues.
+        let mut since = 0;
+        let more = worker.turn(next, &mut |pair| {
+            sink.pair(pair);
+            since += 1;
+            if since == BATCH {
+                since = 0;
+                team.receive(sink);
+            }
+        });
         sink.progress(next.load(Ordering::Relaxed).min(plan.units()), plan.units());
         if !more {
             break;
