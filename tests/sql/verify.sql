@@ -5,22 +5,25 @@ INSERT INTO doc SELECT i, i % 3, CASE WHEN i % 37 <> 0 THEN CASE i % 41 WHEN 0 T
         ARRAY(SELECT CASE WHEN t = 7 AND i % 5 = 0 THEN NULL ELSE md5((CASE WHEN t <= i % 9 THEN i ELSE i / 6 END)::text || t % (15 + i % 6)) END FROM generate_series(1, 20) AS t) END END
     FROM generate_series(1, 500) AS i;
 INSERT INTO doc SELECT id + 500, tenant, tokens FROM doc WHERE id % 25 = 2;
--- Expected pairs, those that are missing, those of them that the search should have found, and those that should not be there, or come again. The similarity is to be the very same
--- float8. The text `job` calls the job.
-CREATE FUNCTION check_pairs(job text, a regclass, b regclass, sig text, t float8, lowest float8, also text DEFAULT 'true')
-    RETURNS TABLE (expected bigint, missing bigint, unexplained bigint, wrong bigint) LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE format(
-    'WITH every AS MATERIALIZED (SELECT a.id AS a, b.id AS b, ident_token_sim(a.tokens, b.tokens) AS s, %1$s(a.%2$s, b.%2$s)::float8 AS e FROM %3$s AS a, %4$s AS b
-        WHERE a.%2$s IS NOT NULL AND b.%2$s IS NOT NULL AND ident_token_sim(a.tokens, b.tokens) >= %5$s AND %7$s),
-    found AS MATERIALIZED (SELECT a::int AS a, b::int AS b, similarity AS s FROM %6$s),
-    expected AS (SELECT a, b, s FROM every)
-    SELECT (SELECT count(*) FROM every), (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) AS m),
-        (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) AS m JOIN every USING (a, b) WHERE e >= %8$s), (SELECT count(*) FROM (TABLE found EXCEPT TABLE expected) AS w)
-        + (SELECT count(*) - count(DISTINCT (a, b)) FROM found)',
-    CASE sig WHEN 'bits' THEN 'minhash_sim' ELSE 'bloom_sim' END, sig, a, b, t, job, also, lowest); END $$;
-CREATE FUNCTION check_all(rel regclass) RETURNS TABLE (sig text, t float8, margin float8, missing bigint, unexplained bigint, wrong bigint, enough boolean) LANGUAGE sql AS $$
-    SELECT sig, t, m, c.missing, c.unexplained, c.wrong, c.expected > 0 FROM unnest('{bits,sig}'::text[]) AS sig, unnest('{1,0.9,0.8,0.5,0.25,0.05}'::float8[]) AS t, unnest('{NULL,0,0.1,1}'::float8[]) AS m,
-        check_pairs(format('bloom_duplicates(%L, ''id'', %L, %s, verify => ''tokens'', margin => %L)', rel, sig, t, m), rel, rel, sig, t, coalesce(t - m, CASE sig WHEN 'sig' THEN t - 0.05
-            ELSE (SELECT threshold FROM minhash_plan(1, t, 0.99) WHERE n = 128) END), 'a.id < b.id') AS c $$;
+-- All pairs of two relations by their tokens, with the similarities of their signatures. The result is added to the job that is to be called afterwards.
+CREATE TABLE every (a int, b int, s float8, bits float8, sig float8);
+CREATE FUNCTION compare(a regclass, b regclass, pairs text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    TRUNCATE every;
+    EXECUTE format('INSERT INTO every SELECT a.id, b.id, s, minhash_sim(a.bits, b.bits), bloom_sim(a.sig, b.sig) FROM %s AS a, %s AS b, ident_token_sim(a.tokens, b.tokens) AS s WHERE s >= 0.05 AND %s', a, b, pairs);
+    RETURN ''; END $$;
+-- How many pairs there are, how many a job misses, how many of them its search should have found, and how many it gives that are none, or again. The similarity is to be the very
+-- same float8.
+CREATE FUNCTION check_job(job text, sig text, t float8, lowest float8) RETURNS TABLE (expected bigint, missing bigint, unexplained bigint, wrong bigint) LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE format(
+    'WITH expected AS MATERIALIZED (SELECT a, b, s FROM every WHERE s >= %s),
+    found AS MATERIALIZED (SELECT a::int AS a, b::int AS b, similarity AS s FROM %s)
+    SELECT (SELECT count(*) FROM expected), (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) AS m),
+        (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) AS m JOIN every USING (a, b) WHERE %I >= %s),
+        (SELECT count(*) FROM (TABLE found EXCEPT TABLE expected) AS w) + (SELECT count(*) - count(DISTINCT (a, b)) FROM found)', t, job, sig, lowest); END $$;
+CREATE FUNCTION check_all(rel regclass, VARIADIC margins float8[] DEFAULT '{NULL,0,0.1,1}') RETURNS TABLE (sig text, t float8, margin float8, missing bigint, unexplained bigint, wrong bigint, enough boolean) LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM compare(rel, rel, 'a.id < b.id');
+    RETURN QUERY SELECT s, x, m, c.missing, c.unexplained, c.wrong, c.expected > 0 FROM unnest('{bits,sig}'::text[]) AS s, unnest(CASE cardinality(margins) WHEN 4 THEN '{1,0.9,0.8,0.5,0.25,0.05}'::float8[] ELSE '{1,0.7,0.2}' END) AS x, unnest(margins) AS m,
+        check_job(format('bloom_duplicates(%L, ''id'', %L, %s, verify => ''tokens'', margin => %L)', rel, s, x, m), s, x, coalesce(x - m, CASE s WHEN 'sig' THEN x - 0.05
+            ELSE (SELECT threshold FROM minhash_plan(1, x, 0.99) WHERE n = 128) END)) AS c; END $$;
 -- by a query
 SELECT * FROM check_all('doc') ORDER BY sig, t DESC, margin NULLS FIRST;
 -- by an index, with rows in segments and loose ones, deleted ones, and new versions with other tokens
@@ -32,27 +35,27 @@ DELETE FROM doc WHERE id % 21 = 5;
 SELECT * FROM check_all('doc') WHERE missing + unexplained + wrong > 0 OR NOT enough ORDER BY sig, t DESC, margin NULLS FIRST;
 -- a view, and partitions with indexes
 CREATE VIEW few_doc AS SELECT * FROM doc WHERE id % 7 <> 0;
-SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('few_doc');
+SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('few_doc', NULL, 0.1);
 CREATE TABLE part (LIKE doc INCLUDING GENERATED) PARTITION BY LIST (tenant);
 CREATE TABLE part_0 PARTITION OF part FOR VALUES IN (0);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES IN (1, 2);
 INSERT INTO part SELECT id, tenant, tokens FROM doc;
-SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('part');
+SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('part', NULL, 0.1);
 CREATE INDEX ON part USING sigfile (bits);
 CREATE INDEX ON part USING sigfile (sig);
-SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('part');
+SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('part', NULL, 0.1);
 -- within, by groups that are compared each with each
-SELECT t, c.expected > 0 AS enough, c.unexplained, c.wrong FROM unnest('{0.9,0.5}'::float8[]) AS t, unnest('{doc,few_doc,part}'::regclass[]) AS rel,
-    check_pairs(format('bloom_duplicates(%L, ''id'', ''bits'', %s, ''{tenant}'', ''tokens'', 0.1)', rel, t), rel, rel, 'bits', t, t - 0.1, 'a.id < b.id AND a.tenant = b.tenant') AS c ORDER BY t, rel::text;
+SELECT rel, t, c.expected > 0 AS enough, c.unexplained, c.wrong FROM unnest('{doc,few_doc,part}'::regclass[]) AS rel, unnest('{0.9,0.5}'::float8[]) AS t, compare(rel, rel, format('a.id < b.id AND a.tenant = b.tenant AND s >= %s', t)) AS x,
+    check_job(format('bloom_duplicates(%L, ''id'', ''bits'', %s, ''{tenant}'', ''tokens'', 0.1)', rel, t) || x, 'bits', t, t - 0.1) AS c ORDER BY rel::text, t;
 -- linkage: two relations, of which one is a view; one with itself
 CREATE VIEW other AS SELECT * FROM doc WHERE id % 7 = 0;
-SELECT rels, c.expected > 0 AS enough, c.missing, c.unexplained, c.wrong FROM (VALUES ('doc'::regclass, 'other'::regclass), ('other', 'part'), ('doc', 'part'), ('doc', 'doc')) AS rels (a, b),
-    check_pairs(format('bloom_linkage(%L, ''id'', ''sig'', %L, ''id'', ''sig'', 0.6, verify => ''tokens'')', a, b), a, b, 'sig', 0.6, 0.55) AS c;
-SELECT c.expected > 0 AS enough, c.unexplained, c.wrong FROM
-    check_pairs('bloom_linkage(''doc'', ''id'', ''bits'', ''part'', ''id'', ''bits'', 0.6, ''{tenant}'', ''tokens'', 0.2)', 'doc', 'part', 'bits', 0.6, 0.4, 'a.tenant = b.tenant') AS c;
+SELECT a, b, c.expected > 0 AS enough, c.missing, c.unexplained, c.wrong FROM (VALUES ('doc'::regclass, 'other'::regclass), ('other', 'part'), ('doc', 'part'), ('doc', 'doc')) AS rels (a, b), compare(a, b, 'true') AS x,
+    check_job(format('bloom_linkage(%L, ''id'', ''sig'', %L, ''id'', ''sig'', 0.6, verify => ''tokens'')', a, b) || x, 'sig', 0.6, 0.55) AS c;
+SELECT compare('doc', 'part', 'a.tenant = b.tenant');
+SELECT expected > 0 AS enough, unexplained, wrong FROM check_job('bloom_linkage(''doc'', ''id'', ''bits'', ''part'', ''id'', ''bits'', 0.6, ''{tenant}'', ''tokens'', 0.2)', 'bits', 0.6, 0.4);
 -- candidates that do not fit into memory, and then records that do not
 SET maintenance_work_mem = '1MB';
-SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('doc');
+SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('doc', NULL, 1);
 CREATE VIEW padded AS SELECT id || repeat(' x', 1000) AS id, bits, sig, tokens FROM doc;
 WITH plain AS MATERIALIZED (SELECT sig, least(a, b) AS a, greatest(a, b) AS b, similarity FROM unnest('{bits,sig}'::name[]) AS sig, bloom_duplicates('doc', 'id', sig, 0.2, verify => 'tokens')),
     padded AS MATERIALIZED (SELECT sig, least(x, y) AS a, greatest(x, y) AS b, similarity FROM unnest('{bits,sig}'::name[]) AS sig, bloom_duplicates('padded', 'id', sig, 0.2, verify => 'tokens'),
@@ -150,7 +153,7 @@ SET ROLE regress_verify;
 SELECT count(*) > 0 FROM bloom_duplicates('doc', 'id', 'bits', 0.5, verify => 'tokens');
 SELECT count(*) > 0 FROM bloom_duplicates('shown', 'id', 'sig', 0.5, verify => 'tokens');
 RESET ROLE;
-DROP FUNCTION check_all, check_pairs;
-DROP TABLE doc, part, kind, keys, floats, exact CASCADE;
+DROP FUNCTION check_all, check_job, compare;
+DROP TABLE every, doc, part, kind, keys, floats, exact CASCADE;
 DROP DOMAIN words, word;
 DROP ROLE regress_verify;

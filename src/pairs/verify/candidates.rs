@@ -6,7 +6,8 @@ use std::hash::BuildHasher;
 use crate::pg::budget::reserve;
 use crate::pg::file::{RecordSort, SortedRecords};
 
-/// A record, by 96 bits of a hash of its side and its key. Of a billion records two have the same with a probability of 10⁻¹¹; then one of them is not compared.
+/// A record, by 96 bits of a hash of its side and its key. Of a billion records two have the same with a probability of 10⁻¹¹, and if they are candidates, that is taken for one
+/// key of two records, which is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecordId {
     pub high: u64,
