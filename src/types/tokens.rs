@@ -20,7 +20,7 @@ impl<'a> Tokens<'a> {
     /// The argument is a `text[]`, and not NULL.
     pub unsafe fn argument(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<Tokens<'a>> {
         // SAFETY: the function has such an argument, which outlives the call.
-        unsafe { Tokens::from_raw((*fcinfo).args.as_slice(i + 1)[i].value) }
+        unsafe { Tokens::of((*fcinfo).args.as_slice(i + 1)[i].value) }
     }
 
     /// A value.
@@ -28,10 +28,10 @@ impl<'a> Tokens<'a> {
     /// Errors: more than one dimension.
     ///
     /// # Safety
-    /// `value` is a `text[]`, not NULL, and lives as long as `'a`.
-    pub unsafe fn from_raw(value: pg_sys::Datum) -> Result<Tokens<'a>> {
-        // SAFETY: the elements of a text[] are of variable length, and aligned to four bytes.
-        unsafe { Elements::of(value) }.map(Tokens)
+    /// `datum` is an array of `text` or `varchar`, and not NULL, and lives as long as `'a`.
+    pub unsafe fn of(datum: pg_sys::Datum) -> Result<Tokens<'a>> {
+        // SAFETY: such an array.
+        unsafe { Elements::of(datum) }.map(Tokens)
     }
 
     /// As they are stored, in the database's encoding.
