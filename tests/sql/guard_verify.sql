@@ -145,7 +145,7 @@ SELECT id, tenant, tokens FROM message ORDER BY id;
 DROP TRIGGER guard ON message;
 
 -- block lists; a domain
-CREATE DOMAIN words AS text[];
+CREATE DOMAIN words AS varchar[];
 CREATE TABLE list (id int PRIMARY KEY, tokens words, bits minhash_bits(64) GENERATED ALWAYS AS (minhash_bits(tokens::text[], 64)) STORED);
 CREATE INDEX ON list USING sigfile (bits);
 INSERT INTO list VALUES (1, '{won,a,prize}'), (2, '{}'), (3, NULL);
@@ -155,7 +155,7 @@ INSERT INTO message SELECT 11, 1, t, minhash_bits(t, 64) FROM (VALUES ('{won,a,p
 DROP TRIGGER message_bits_guard ON message;
 
 -- what is wrong with the arguments
-ALTER TABLE list ADD words text, ADD numbers int[], ADD names varchar[], ADD other minhash_bits(64);
+ALTER TABLE list ADD words text, ADD numbers int[], ADD names char(9)[], ADD other minhash_bits(64);
 CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE state text; message text; detail text; hint text;
 BEGIN
@@ -191,7 +191,7 @@ SELECT bloom_guard_create('message', 'bits', 0.6, 'reject', 'verify', 'tokens');
 ALTER TABLE message RENAME tokens TO token;
 SELECT refused('INSERT INTO message VALUES (98, 1, ''{a}'', minhash_bits(''{a}'', 64))');
 ALTER TABLE message RENAME token TO tokens;
-ALTER TABLE message ALTER tokens TYPE varchar[];
+ALTER TABLE message ALTER tokens TYPE char(9)[];
 SELECT refused('INSERT INTO message VALUES (98, 1, ''{a}'', minhash_bits(''{a}'', 64))');
 ALTER TABLE message ALTER tokens TYPE text[];
 SELECT refused('INSERT INTO message VALUES (98, 1, ''{a}'', minhash_bits(''{a}'', 64))');

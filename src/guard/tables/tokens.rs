@@ -13,7 +13,7 @@ use crate::pg::error::OrRaise;
 use crate::pg::message::OrMessage;
 use crate::types::Tokens;
 
-/// A column of type `text[]`.
+/// A column of type `text[]`, or `varchar[]`, which has the same bytes.
 #[derive(Clone, Copy)]
 pub struct TokensColumn {
     pub number: i16,
@@ -29,7 +29,8 @@ impl TokensColumn {
         let Some(number) = catalog::column(table, name) else {
             return Err(undefined_column(table, name));
         };
-        if catalog::base_type(table, number).0 != pg_sys::TEXTARRAYOID {
+        let base = catalog::base_type(table, number).0;
+        if ![pg_sys::TEXTARRAYOID, pg_sys::VARCHARARRAYOID].contains(&base) {
             let is = catalog::column_type(table, number);
             return Err(wrong_type("relation", table, name, is, c"text[]"));
         }
@@ -53,9 +54,9 @@ impl WantedTokens {
     /// Errors: an array of more than one dimension; out of memory.
     ///
     /// # Safety
-    /// `value` is a `text[]` that is readable during the call.
+    /// `value` is a value of such a column that is readable during the call.
     pub unsafe fn of(value: Option<pg_sys::Datum>) -> Option<WantedTokens> {
-        // SAFETY: the value is a text[], as the caller promises.
+        // SAFETY: the value is an array of texts, as the caller promises.
         let tokens = unsafe { Tokens::of(value?) }.or_raise();
         let set = TokenHashes::of(tokens.bytes(), check_for_interrupts).or_raise();
         (!set.is_empty()).then(|| WantedTokens {
@@ -71,7 +72,7 @@ impl WantedTokens {
     /// # Safety
     /// As for [`WantedTokens::of`].
     pub unsafe fn similarity(&self, other: Option<pg_sys::Datum>) -> Option<f64> {
-        // SAFETY: the value is a text[], as the caller promises.
+        // SAFETY: the value is an array of texts, as the caller promises.
         let tokens = unsafe { Tokens::of(other?) }.or_raise();
         let mut list = self.other.borrow_mut();
         list.clear();
