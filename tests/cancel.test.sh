@@ -35,6 +35,9 @@ INSERT INTO loose SELECT * FROM indexed;
 CREATE TABLE crowded AS SELECT i AS id, s.sig FROM generate_series(1, 36000) AS i
     JOIN (SELECT n, bloom_signature(md5(n::text)) AS sig FROM generate_series(0, 51) AS n) AS s ON s.n = i % 52;
 CREATE INDEX ON crowded USING sigfile (sig);
+-- more than a million pairs, of which three records each have the same tokens
+CREATE TABLE worded AS SELECT id, sig, ARRAY(SELECT md5(id / 156 || '-' || id % 52 || '-' || t) FROM generate_series(1, 40) AS t) AS tokens FROM crowded WHERE id <= 12000;
+CREATE INDEX ON worded USING sigfile (sig);
 CREATE TABLE small AS SELECT * FROM indexed WHERE id < 1000;
 CREATE INDEX ON small USING sigfile (sig);
 -- random ones, all different
@@ -138,6 +141,8 @@ job[duplicates 0.3, workers]="$parallel|$(duplicates indexed 0.3)"
 job[duplicates 0.5, workers]="$parallel|$(duplicates indexed 0.5)"
 job[many duplicates]="$alone|$(duplicates crowded 0.9)"
 job[many duplicates, workers]="$parallel|$(duplicates crowded 0.45)"
+job[duplicates by tokens]="$alone|SELECT count(*) FROM bloom_duplicates('worded', 'id', 'sig', 0.9, verify => 'tokens')"
+job[duplicates by tokens in little memory]="SET maintenance_work_mem = '1MB'|SELECT count(*) FROM bloom_duplicates('worded', 'id', 'sig', 0.9, verify => 'tokens')"
 job[duplicates, not merged]="$alone|$(duplicates loose 0.3)"
 job[duplicates without index]="$alone|$(duplicates plain 0.3)"
 job[duplicates in little memory]="SET maintenance_work_mem = '1MB'|$(duplicates plain 0.4)"

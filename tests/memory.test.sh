@@ -64,6 +64,12 @@ for what in id:1000000 sig:300000; do
     grep -q 'Index.* using few_sig_idx' "$SCRATCH/memory.plan" || die "another plan: $(cat "$SCRATCH/memory.plan")"
 done
 
+# Two million candidates of which a thousand are pairs, and more tokens than memory holds: all signatures are equal.
+ask -c "CREATE TABLE crowd AS SELECT i AS id, bloom_signature('the same') AS sig, ARRAY(SELECT md5((CASE WHEN t <= 150 THEN i / 2 ELSE -i END) || '-' || t)
+    FROM generate_series(1, 200) AS t) AS tokens FROM generate_series(2, 2001) AS i"
+bounded 'pairs by their tokens' "SET maintenance_work_mem = '1MB';
+    CREATE TABLE verified AS SELECT * FROM bloom_duplicates('crowd', 'id', 'sig', 0.5, verify => 'tokens');" 'SELECT count(*) FROM verified WHERE similarity = 0.6' 1000 16384
+
 # A model is fitted and used in maintenance_work_mem, and what all sessions need besides.
 ask -c "CREATE TABLE record AS SELECT i AS id, left(md5('g' || i % 5000 * 7), 7) AS given_name, left(md5('s' || i % 100000 % 20011), 9) AS surname, date '1930-01-01' + i % 100000 % 25013 AS born,
     left(md5('t' || i % 100000 / 4 + i / 150000), 12) AS street, left(md5('c' || i % 100000 % 307), 8) AS city FROM generate_series(1, $rows) AS i"

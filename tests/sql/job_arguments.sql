@@ -36,6 +36,12 @@ FROM job, generate_series(0, cardinality(arguments)) AS i ORDER BY call, argumen
 -- a row of an outer query may well have no signature
 SELECT p.id, count(l.key) FROM (SELECT id, sig FROM a UNION SELECT 9, NULL) AS p LEFT JOIN bloom_blocklist(p.sig, 'list', 'sig', 0.3) AS l ON true GROUP BY p.id ORDER BY 1;
 
+-- those that have one: tokens are compared only where a column of them is named, and a margin alone says nothing
+ALTER TABLE a ADD tokens text[] GENERATED ALWAYS AS (string_to_array(name, ' ')) STORED;
+SELECT call, given, raised(format('SELECT * FROM %s', replace(call, '?', given)))
+    FROM unnest('{"bloom_duplicates(''a'', ''id'', ''sig'', 0.3, NULL, ?)","bloom_linkage(''a'', ''id'', ''sig'', ''a'', ''id'', ''sig'', 0.3, NULL, ?)","bloom_clusters(''a'', ''id'', ''sig'', 0.3, ''centre'', ?)",
+        "bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?)"}'::text[]) AS call, unnest('{"NULL, NULL","''tokens'', NULL","''tokens'', 0.1","NULL, 0.1"}'::text[]) AS given;
+
 -- a key that two records have, whether or not both are found
 CREATE FUNCTION all_jobs(rel text, key text DEFAULT 'id') RETURNS TABLE (job text, result text) LANGUAGE sql AS $$
     SELECT regexp_replace(call, '[(].*', ''), raised('SELECT * FROM ' || call) FROM unnest(ARRAY[
