@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::join::pieces::{segments, JoinPiece};
+use crate::pairs::join::pieces::{segments, worker_limit, JoinPiece};
 use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::table::IndexedTable;
@@ -183,22 +183,6 @@ pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
         }
     }
     team.finish(sink);
-}
-
-/// How many workers may help.
-fn worker_limit(tables: &[IndexedTable]) -> usize {
-    // SAFETY: these are settings and states of this process.
-    let allowed = unsafe {
-        if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
-            0
-        } else {
-            pg_sys::max_parallel_workers_per_gather
-        }
-    };
-    if tables.iter().any(IndexedTable::is_temporary) {
-        return 0;
-    }
-    allowed.max(0) as usize
 }
 
 /// The workers of a running job.
