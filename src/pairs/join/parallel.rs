@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::join::pieces::{segments, JoinPiece};
+use crate::pairs::join::pieces::{segments, worker_limit, JoinPiece};
 use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
 use crate::pairs::join::{worker_limit, JoinSink, RowPair, TableNumber};
 use crate::pairs::table::IndexedTable;

@@ -201,3 +201,19 @@ impl Pages for PieceReader<'_> {
         }
     }
 }
+
+/// How many workers may help to join the tables.
+pub fn worker_limit(tables: &[IndexedTable]) -> usize {
+    // SAFETY: these are settings and states of this process.
+    let allowed = unsafe {
+        if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
+            0
+        } else {
+            pg_sys::max_parallel_workers_per_gather
+        }
+    };
+    if tables.iter().any(IndexedTable::is_temporary) {
+        return 0;
+    }
+    allowed.max(0) as usize
+}
