@@ -10,10 +10,6 @@ pub mod sorted;
 pub mod timing;
 pub mod units;
 
-use pgrx::pg_sys;
-
-use crate::pairs::table::IndexedTable;
-
 pub use row::{RowPair, TableNumber, TableRow};
 
 /// What a join gives its results to.
@@ -23,20 +19,4 @@ pub trait JoinSink {
 
     /// Is told that `done` of `all` comparisons are done, in units that only the join knows.
     fn progress(&mut self, done: u64, all: u64);
-}
-
-/// How many workers may help.
-fn worker_limit(tables: &[IndexedTable]) -> usize {
-    // SAFETY: these are settings and states of this process.
-    let allowed = unsafe {
-        if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
-            0
-        } else {
-            pg_sys::max_parallel_workers_per_gather
-        }
-    };
-    if tables.iter().any(IndexedTable::is_temporary) {
-        return 0;
-    }
-    allowed.max(0) as usize
 }

@@ -10,7 +10,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::join::pieces::{segments, worker_limit, JoinPiece};
 use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
-use crate::pairs::join::{worker_limit, JoinSink, RowPair, TableNumber};
+use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::table::IndexedTable;
 use crate::pg::error::raise_as;
 use crate::pg::{check_for_interrupts, entry, ffi};
