@@ -66,13 +66,32 @@ impl<'a> PackedScan<'a> {
         if let Some((least, greatest)) = self.window {
             return self.rows_within(first, width, least..=greatest, intersect, hit);
         }
-        let rows = self.words[first * width..].chunks_exact(width);
-        for (i, (row, &popcount)) in rows.zip(&self.popcounts[first..]).enumerate() {
-            let least = self.limit(popcount);
-            let common = intersect(row, least);
-            if common >= least {
-                hit(first + i, common);
+        let mut at = first;
+        for popcounts in self.popcounts[first..].chunks(AT_ONCE) {
+            let end = at + popcounts.len();
+            let rows = self.words[at * width..end * width].chunks_exact(width);
+            // Rows of a segment are in the order of their popcounts, so that most have that of their neighbours, and its limit.
+            match same(popcounts) {
+                Some(popcount) => {
+                    let least = self.limit(popcount);
+                    for (i, row) in rows.enumerate() {
+                        let common = intersect(row, least);
+                        if common >= least {
+                            hit(at + i, common);
+                        }
+                    }
+                }
+                None => {
+                    for (i, (row, &popcount)) in rows.zip(popcounts).enumerate() {
+                        let least = self.limit(popcount);
+                        let common = intersect(row, least);
+                        if common >= least {
+                            hit(at + i, common);
+                        }
+                    }
+                }
             }
+            at = end;
         }
     }
 
@@ -126,6 +145,14 @@ impl<'a> PackedScan<'a> {
             hit(i, common);
         }
     }
+}
+
+/// What all of some numbers are, if they are the same.
+#[inline(always)]
+fn same(numbers: &[u32]) -> Option<u32> {
+    let (&one, rest) = numbers.split_first()?;
+    // without a branch for each, several at once
+    (rest.iter().fold(0, |differ, &other| differ | (one ^ other)) == 0).then_some(one)
 }
 
 /// Which of some numbers, [`AT_ONCE`] at the most, are `least` to `greatest`: a bit each. A loop over bytes is one over vectors
