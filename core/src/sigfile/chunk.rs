@@ -41,11 +41,13 @@ pub const MIN_ROWS: u32 = 2048;
 /// with 10 chunks 1.5 and 22, 11 1.1 and 15, 12 1.1 and 14, 13 2.3. This gives 15, 13 and 11.
 const SPARE: f64 = 1.5;
 
-/// The same for bits that are as fair coins and independent of each other, whose entropies add up to that of a row. Measured on a million rows at estimates of
+/// The same of sketches, whose bits are independent of each other, so that entropies add up. Measured on a million rows at estimates of
 /// 0.8, 0.7 and 0.65, milliseconds: 192 bits with 9 chunks 0.21, 0.70, 1.5, 10 0.16, 0.64, 1.5, 11 0.25, 0.87, 1.4; 128 bits with
-/// 6 chunks 0.13, 0.62, 1.1, 7 0.16, 0.63, 1.1; 256 with 12 0.19, 0.89, 1.9, 13 0.17, 0.72, 1.7, 14 0.22, 0.93, 1.7; 512 with 25 0.35, 1.6, 3.7,
-/// 26 0.29, 1.4, 3.5, 28 0.55, 2.1, 3.7; on a hundred thousand of 192 bits with 10 0.07, 0.19, 11 0.08, 0.19, 12 0.09, 0.21. This gives 10, 6, 13, 26 and 11. On a million messages of 10 to 40 words by Zipf's law, which agree in 0.53 of their bits by their frequent words, 192 bits
-/// with 8 chunks 0.19, 1.13, 3.8, 9 0.20, 0.97, 1.9, 10 0.24, 0.96, 1.9, 11 0.32, 1.1, 3.8. This gives 9.
+/// 6 chunks 0.13, 0.62, 1.1, 7 0.16, 0.63, 1.1; 256 with 12 0.19, 0.89, 1.9, 13 0.17, 0.72, 1.7, 14 0.22, 0.93, 1.7; 512 with 25
+/// 0.35, 1.6, 3.7, 26 0.29, 1.4, 3.5, 28 0.55, 2.1, 3.7; on a hundred thousand of 192 bits with 10 0.07, 0.19, 11 0.08, 0.19, 12
+/// 0.09, 0.21. This gives 10, 6, 13, 26 and 11. On a million messages of 10 to 40 words by Zipf's law, which agree in 0.53 of their
+/// bits by their frequent words, 192 bits with 8 chunks 0.19, 1.13, 3.8, 9 0.20, 0.97, 1.9, 10 0.24, 0.96, 1.9, 11 0.32, 1.1, 3.8.
+/// This gives 9.
 const SPARE_OF_COINS: f64 = 0.1;
 
 /// How often each bit is set in a sample of rows.
@@ -53,47 +55,7 @@ const SPARE_OF_COINS: f64 = 0.1;
 pub struct Frequencies {
     rows: u32,
     set: Vec<u32>,
-    agreement: Option<MeanAgreement>,
-}
-
-/// In how many bits rows agree that have little to do with each other.
-///
-/// Sets of tokens that have frequent ones in common agree in more than half of their bits, although each bit is as a fair coin. So two rows share the value of
-/// a chunk as often as those of fewer coins do.
-#[derive(Clone, Debug, Default)]
-struct MeanAgreement {
-    last: Vec<u64>,
-    pairs: u64,
-    agreeing: u64,
-}
-
-impl MeanAgreement {
-    /// Compares a row of so many bits with that before it. Copies of each other do not count, which may stand side by side: of unrelated rows hardly any
-    /// agree in three quarters.
-    fn add(&mut self, words: &[u64], bits: u32) {
-        if self.last.len() == words.len() {
-            let differ = self
-                .last
-                .iter()
-                .zip(words)
-                .map(|(a, b)| (a ^ b).count_ones());
-            let agree = bits - differ.sum::<u32>().min(bits);
-            if agree < bits / 4 * 3 {
-                self.pairs += 1;
-                self.agreeing += u64::from(agree);
-            }
-        }
-        words.clone_into(&mut self.last);
-    }
-
-    /// How many coins a bit stands for: 1 where rows agree in half of their bits, and less where they agree in more.
-    fn coins(&self, bits: u32) -> f64 {
-        if self.pairs == 0 {
-            return 1.0;
-        }
-        let share = self.agreeing as f64 / (self.pairs as f64 * f64::from(bits));
-        (-share.log2()).clamp(0.5, 1.0)
-    }
+    measure: Measure,
 }
 
 impl Frequencies {
@@ -102,10 +64,7 @@ impl Frequencies {
         Frequencies {
             rows: 0,
             set: vec![0; bits as usize],
-            agreement: match measure {
-                Measure::Jaccard => None,
-                Measure::Agreement { .. } => Some(MeanAgreement::default()),
-            },
+            measure,
         }
     }
 
@@ -121,9 +80,6 @@ impl Frequencies {
     /// Bits beyond those of the shape do not count.
     pub fn add(&mut self, words: &[u64]) {
         self.rows += 1;
-        if let Some(agreement) = &mut self.agreement {
-            agreement.add(words, self.set.len() as u32);
-        }
         for (i, &word) in words.iter().enumerate() {
             // by words: bitvec's iter_ones makes writing a whole segment take half as many instructions again
             let mut word = word;
@@ -136,13 +92,17 @@ impl Frequencies {
         }
     }
 
-    /// Shannon entropy of a bit, in bits.
+    /// Entropy of a bit, in bits: Shannon's of signatures. Of sketches it is the collision entropy, −log2 of how often two rows agree: sets with frequent tokens
+    /// in common agree in more than half of their bits, and so share the value of a chunk more often.
     fn entropy(&self, bit: usize) -> f64 {
         let p = f64::from(self.set[bit]) / f64::from(self.rows.max(1));
         if p <= 0.0 || p >= 1.0 {
             return 0.0;
         }
-        -p * p.log2() - (1.0 - p) * (1.0 - p).log2()
+        match self.measure {
+            Measure::Jaccard => -p * p.log2() - (1.0 - p) * (1.0 - p).log2(),
+            Measure::Agreement { .. } => -(p * p + (1.0 - p) * (1.0 - p)).log2(),
+        }
     }
 
     /// Entropy of all bits as if they were independent.
@@ -159,11 +119,11 @@ impl Frequencies {
         }
         let bits = self.set.len() as u32;
         let total = self.total_entropy();
-        let (spare, coins) = match &self.agreement {
-            None => (SPARE, 1.0),
-            Some(agreement) => (SPARE_OF_COINS, agreement.coins(bits)),
+        let spare = match self.measure {
+            Measure::Jaccard => SPARE,
+            Measure::Agreement { .. } => SPARE_OF_COINS,
         };
-        let own = (total * coins / (f64::from(rows).log2() + spare)).round() as u32;
+        let own = (total / (f64::from(rows).log2() + spare)).round() as u32;
         let least = bits.div_ceil(Chunk::MAX_WIDTH);
         let count = wanted
             .unwrap_or(own)
