@@ -126,12 +126,17 @@ impl Records {
                     &Error::new(
                         ErrorKind::InvalidParameter,
                         format!(
-                            "column \"{}\" of relation \"{name}\" is of type {}, not bloom",
+                            "column \"{}\" of relation \"{name}\" is of type {}, not {}",
                             text(&signature.name),
-                            text(&catalog::type_name(signature.type_oid))
+                            text(&catalog::type_name(of_type)),
+                            if alone { "bloom or minhash_bits" } else { "bloom" }
                         ),
                     )
-                    .hint("Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED."),
+                    .hint(if alone {
+                        "Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED, or of sketches, by minhash_bits(...)."
+                    } else {
+                        "Name columns of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED."
+                    }),
                 );
             }
         }

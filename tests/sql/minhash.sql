@@ -222,7 +222,7 @@ DROP FUNCTION minhash_sim, minhash_sim_above;
 ALTER EXTENSION bloom_ident SET SCHEMA public;
 DROP SCHEMA minhash_elsewhere;
 DROP TABLE minhash_test;
--- planning: 192 bits, of which an index of five million rows makes eight chunks of 24
+-- planning: 192 bits, of which an index of five million rows makes nine chunks
 SELECT n, round(threshold::numeric, 3) AS threshold, round(margin::numeric, 3) AS margin, round(expected_recall::numeric, 4) AS recall, bytes, chunks, probes, scans FROM minhash_plan(5000000, 0.8);
 SELECT n, threshold, expected_recall, chance < 1e-15 AS never_by_chance, scans FROM minhash_plan(100, 1, 1) WHERE n IN (64, 1024);
 SELECT * FROM minhash_plan(0, 0.8);

@@ -10,8 +10,15 @@ use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
 use crate::pg::values::varlena::NewValue;
 
-/// Bytes in front of a short value, in a row of a table.
-const SHORT: usize = 1;
+/// Bytes that a value of so many bytes takes in a row of a table, with its length: that is one byte if it is short.
+fn stored(value: usize) -> usize {
+    const SHORT_MAX: usize = 0x7f;
+    if value < SHORT_MAX {
+        value + 1
+    } else {
+        value + pg_sys::VARHDRSZ
+    }
+}
 
 /// `(rows bigint, similarity float8, recall float8)`
 #[entry]
@@ -23,7 +30,7 @@ fn minhash_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     for n in NUMBERS {
         let plan = plan(table, similarity, recall, n).or_raise();
-        let bytes = SHORT + HEADER + usize::from(n).div_ceil(8);
+        let bytes = stored(HEADER + usize::from(n).div_ceil(8));
         rows.put([
             i32::from(n).into_datum(),
             plan.threshold.into_datum(),
