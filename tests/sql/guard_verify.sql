@@ -57,7 +57,7 @@ BEGIN
     END LOOP;
 END $$;
 -- row by row, with each kind of index and with none; 0 is for signatures
-SELECT * FROM all_of('{0,64}', '{sigfile,gist,""}', '{0,0.5,1}', '{"",0.3,1}', 120, false) WHERE different <> 0 OR method = 'sigfile';
+SELECT * FROM all_of('{0,64}', '{sigfile,gist,""}', '{0.1,0.5,1}', '{"",0.3,1}', 120, false) WHERE different <> 0 OR method = 'sigfile';
 -- many rows of one statement
 SELECT * FROM all_of('{0,192}', '{sigfile}', '{0.6,0.9}', '{"",0}', 600, true);
 SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'message'::regclass;
@@ -172,6 +172,7 @@ SELECT refused(format('SELECT bloom_guard_create(''list'', ''bits'', 0.6, ''reje
     $$'verify', 'tokens', 'verify', 'tokens'$$, $$'verify'$$, $$'verify', 'nothing'$$, $$'verify', 'ctid'$$, $$'verify', 'bits'$$, $$'verify', 'words'$$, $$'verify', 'numbers'$$, $$'verify', 'names'$$,
     $$'verify', 'words', 'blocklist', 'message'$$, $$'tokens', 'verify'$$]) AS o;
 SELECT refused($$SELECT bloom_guard_create('message', 'bits', 0.6, 'reject', 'verify', 'tenant', 'blocklist', 'list')$$);
+SELECT refused($$SELECT bloom_guard_create('list', 'bits', 0, 'reject', 'verify', 'tokens')$$);
 ALTER TABLE message ADD words text[];
 SELECT refused($$SELECT bloom_guard_create('message', 'bits', 0.6, 'reject', 'verify', 'words', 'blocklist', 'list')$$);
 ALTER TABLE list DROP words;

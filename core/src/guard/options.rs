@@ -202,6 +202,12 @@ impl<'a> GuardArguments<'a> {
                 b"option \"blocklist_column\" needs option \"blocklist\"",
             ]));
         }
+        if self.verify.is_some() && self.threshold == 0.0 {
+            return Err(invalid(&[
+                b"threshold 0 of bloom_guard is out of range with option \"verify\"",
+            ])
+            .hint("Give a threshold above 0, such as 0.01, to find rows with tokens in common."));
+        }
         if self.margin.is_some() && self.verify.is_none() {
             return Err(invalid(&[b"option \"margin\" needs option \"verify\""])
                 .hint("Name the column of tokens by option verify, or leave the option out."));
