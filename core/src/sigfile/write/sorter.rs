@@ -77,6 +77,10 @@ impl PostingSorter {
 
     /// Forgets what was collected. The least postings from `from` on are wanted next.
     pub fn start(&mut self, from: u64) {
+        // Sorting may have swapped the buffers, of which collecting needs the longer one.
+        if self.spare.capacity() > self.postings.capacity() {
+            std::mem::swap(&mut self.postings, &mut self.spare);
+        }
         self.postings.clear();
         (self.pages, self.wanted, self.taken) = (0, (from, u64::MAX), 0);
     }
@@ -196,4 +200,26 @@ fn for_each_value(
         pages.tick();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PostingSorter;
+    use crate::sort::sort_stably;
+    use crate::tick::Ticker;
+
+    #[test]
+    fn collecting_has_the_longer_buffer_after_an_odd_number_of_swaps() {
+        let mut sorter = PostingSorter::new(240, 1000).unwrap();
+        let room = sorter.postings.capacity();
+        assert!(room >= 2 * sorter.most);
+        for turn in 0..3 {
+            sorter.start(0);
+            assert_eq!(sorter.postings.capacity(), room, "turn {turn}");
+            sorter.postings.extend([3, 1, 2]);
+            let ticker = &mut Ticker::new(|| ());
+            sort_stably(&mut sorter.postings, &mut sorter.spare, 0..8, ticker);
+            assert_eq!(sorter.postings(), [1, 2, 3]);
+        }
+    }
 }
