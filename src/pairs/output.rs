@@ -90,7 +90,9 @@ impl<'a> PairOutput<'a> {
     ///
     /// Errors: a key is null.
     pub fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<KeyTexts>) {
-        let keys = || Some(keys()?.map(|key| key.unwrap_or_else(|| null_key(similarity))));
+        let candidates = matches!(self.destination, Destination::Candidates(..));
+        let null = || null_key(similarity, candidates);
+        let keys = || Some(keys()?.map(|key| key.unwrap_or_else(null)));
         let made = match &mut self.destination {
             Destination::Rows(rows) => rows.make(|| {
                 let [a, b] = keys()?;
@@ -141,13 +143,16 @@ impl<'a> PairOutput<'a> {
     }
 }
 
+/// The record may have a duplicate if it is one of a candidate, whose tokens have not been compared.
 #[cold]
-fn null_key(similarity: f64) -> ! {
+fn null_key(similarity: f64, candidate: bool) -> ! {
+    let has = match candidate {
+        true => "may have a duplicate: the signatures have a similarity of",
+        false => "has a duplicate with similarity",
+    };
     raise(
         &Error::new(ErrorKind::NullNotAllowed, "key of a record is null")
-            .detail(format!(
-                "The record has a duplicate with similarity {similarity}."
-            ))
+            .detail(format!("The record {has} {similarity}."))
             .hint(
                 "Name a key column that is not null, or use a view that leaves such records out.",
             ),

@@ -617,3 +617,18 @@ CREATE INDEX left_over_sig ON left_over USING sigfile (sig);
 UPDATE pg_index SET indisready = false, indisvalid = false WHERE indexrelid = 'left_over_sig'::regclass;
 SELECT bloom_sigfile_check('left_over_sig');
 DROP TABLE left_over;
+
+-- Postings that do not fit into the memory of a build, a merge or a job at once are read in several turns.
+CREATE TABLE little (id int, sig bloom, bits minhash_bits);
+INSERT INTO little SELECT i, bloom_signature(md5((i / 2)::text)), minhash_bits(ARRAY[(i / 2)::text], 64) FROM generate_series(1, 140000) AS i;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX little_sig ON little USING sigfile (sig);
+CREATE INDEX little_bits ON little USING sigfile (bits);
+SELECT bloom_sigfile_check('little_sig'), bloom_sigfile_check('little_bits');
+SELECT count(*) FROM bloom_duplicates('little', 'id', 'sig', 1);
+SELECT count(*) FROM bloom_duplicates('little', 'id', 'bits', 1);
+INSERT INTO little SELECT i, bloom_signature(md5((i / 2)::text)), minhash_bits(ARRAY[(i / 2)::text], 64) FROM generate_series(140001, 150000) AS i;
+SELECT bloom_sigfile_merge('little_sig'), bloom_sigfile_merge('little_bits');
+SELECT bloom_sigfile_check('little_sig'), bloom_sigfile_check('little_bits');
+RESET maintenance_work_mem;
+DROP TABLE little;
