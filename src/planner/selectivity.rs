@@ -198,8 +198,12 @@ pub unsafe fn estimate(question: &Question) -> f64 {
                 let Some(column) = column(node) else {
                     return UNKNOWN;
                 };
+                // anybody can make an operator of other types with these estimators
+                let Some(kind) = ConstantKind::of(query.consttype) else {
+                    return UNKNOWN;
+                };
                 let value = Varlena::of(query.constvalue);
-                let Some((signature, threshold)) = asked_for(query.consttype, value.bytes()) else {
+                let Some((signature, threshold)) = kind.read(value.bytes()) else {
                     return UNKNOWN;
                 };
                 let threshold = threshold.unwrap_or(usual);
@@ -218,21 +222,40 @@ pub unsafe fn estimate(question: &Question) -> f64 {
     }
 }
 
-/// What a constant asks for, and its threshold, which values without one leave open. `None` for a type that is not ours: anybody can
-/// make an operator of other types with these estimators.
-fn asked_for(of_type: pg_sys::Oid, value: &[u8]) -> Option<(RowBits<'_>, Option<f64>)> {
-    if is_query(of_type) {
-        let query = QueryView::stored(value)?;
-        Some((query.signature.into(), Some(query.threshold)))
-    } else if is_bits_query(of_type) {
-        let query = BitsQueryView::stored(value)?;
-        Some((query.sketch.into(), Some(query.threshold)))
-    } else if is_bits(of_type) {
-        Some((BitsView::stored(value)?.into(), None))
-    } else if is_signature(of_type) {
-        Some((View::stored(value)?.into(), None))
-    } else {
-        None
+/// What a constant is. Its value can be read only where that is known.
+enum ConstantKind {
+    Signature,
+    Query,
+    Bits,
+    BitsQuery,
+}
+
+impl ConstantKind {
+    /// `None` for a type that is not ours.
+    fn of(of_type: pg_sys::Oid) -> Option<ConstantKind> {
+        if is_query(of_type) {
+            Some(ConstantKind::Query)
+        } else if is_signature(of_type) {
+            Some(ConstantKind::Signature)
+        } else if is_bits_query(of_type) {
+            Some(ConstantKind::BitsQuery)
+        } else if is_bits(of_type) {
+            Some(ConstantKind::Bits)
+        } else {
+            None
+        }
+    }
+
+    /// What it asks for, and its threshold, which values without one leave open.
+    fn read(self, value: &[u8]) -> Option<(RowBits<'_>, Option<f64>)> {
+        match self {
+            ConstantKind::Query => QueryView::stored(value)
+                .map(|query| (query.signature.into(), Some(query.threshold))),
+            ConstantKind::BitsQuery => BitsQueryView::stored(value)
+                .map(|query| (query.sketch.into(), Some(query.threshold))),
+            ConstantKind::Signature => Some((View::stored(value)?.into(), None)),
+            ConstantKind::Bits => Some((BitsView::stored(value)?.into(), None)),
+        }
     }
 }
 
