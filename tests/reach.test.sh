@@ -30,7 +30,7 @@ is 't' 'recall over 20 families' 'SELECT count(*) = 20 AND avg(recall) >= 0.995 
 is 't' 'candidates' 'SELECT max(candidates::float8 / pairs) <= 1.2 FROM reach'
 is '0|0' 'after the comparison of tokens' 'SELECT sum(wrong), sum(pairs - missing - remaining) FROM reach'
 
-# One series of campaigns among 6,000 mails. No mail of another sort is in a cluster.
+# One series of campaigns, 2,940 of 4,000 mails. No mail of another sort is in a cluster.
 ask -c 'CREATE TABLE mail AS SELECT id, campaign, minhash_bits(ident_words(campaign_body(5, text_number, id, 50, 100, 0.3)), 192) AS bits FROM campaign_plan(4000, 1)' \
     -c 'CREATE INDEX ON mail USING sigfile (bits)' -c "CREATE TABLE found AS SELECT * FROM bloom_clusters('mail', 'id', 'bits', 0.6, 'components')" \
     -c 'CREATE VIEW truth AS SELECT id AS key, campaign AS cluster FROM mail WHERE campaign IS NOT NULL'
