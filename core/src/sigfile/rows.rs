@@ -128,7 +128,8 @@ impl Geometry {
         self.keys_at() + keys
     }
 
-    fn tids_at(&self) -> usize {
+    /// Where the tids begin, behind all that a scan reads of each row.
+    pub(super) fn tids_at(&self) -> usize {
         self.popcounts_at() + self.capacity.div_ceil(2)
     }
 

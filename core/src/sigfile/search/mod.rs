@@ -43,6 +43,17 @@ struct SearchSpace {
 /// Candidates whose pages are on their way at once.
 const AHEAD: usize = 8;
 
+/// The first words of the cache lines of a page.
+const LINES: [usize; 128] = {
+    let mut lines = [0; 128];
+    let mut i = 0;
+    while i < lines.len() {
+        lines[i] = 8 * i;
+        i += 1;
+    }
+    lines
+};
+
 /// How many times more than expected the lists of a search may cost that has looked up no more than it needs.
 const WORSE: f64 = 2.0;
 
@@ -255,6 +266,12 @@ impl Search {
             );
         }
         self.awaited = self.awaited.max(to);
+        // Behind the page that is scanned next. A processor follows addresses that ascend no further than to the end of a page of memory.
+        let page = self.scanned.start / capacity + 1;
+        if self.done == self.candidates.len() && page * capacity < self.scanned.end {
+            let lines = geometry.tids_at().div_ceil(LINES[1]);
+            pages.prefetch(page, &LINES[..lines.min(LINES.len())]);
+        }
     }
 
     /// The next page to look at, and what for; `None` at the end.
