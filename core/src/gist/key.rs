@@ -92,19 +92,27 @@ impl<'a> TreeKey<'a> {
     /// A leaf key as it is stored. Byte 1 is k of a signature, 1 at least, and 1 or 0 of a sketch, whose lengths no signature of one segment has.
     fn leaf(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
         if *bytes.get(1)? > 0 {
-            let filter = View::stored(bytes)
-                .map(TreeKey::of_signature)
-                .or_else(|| QueryView::stored(bytes).map(TreeKey::of_query));
-            if filter.is_some() {
-                return filter;
+            if let Some(view) = View::stored(bytes) {
+                return TreeKey::of_signature(view).possible();
+            }
+            if let Some(query) = QueryView::stored(bytes) {
+                return TreeKey::of_query(query).possible();
             }
         }
+        TreeKey::leaf_of_bits(bytes)
+    }
+
+    /// The same of sampled bits.
+    fn leaf_of_bits(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
         if BitsQueryView::stored(bytes).is_some() {
             let query = BitsQueryView::untrusted(bytes).ok();
-            return query.map(TreeKey::of_bits_query);
+            return query.map(TreeKey::of_bits_query)?.possible();
         }
         BitsView::stored(bytes)?;
-        BitsView::untrusted(bytes).ok().map(TreeKey::of_bits)
+        BitsView::untrusted(bytes)
+            .ok()
+            .map(TreeKey::of_bits)?
+            .possible()
     }
 
     /// A key as it is stored; `None` when the bytes are none.
@@ -121,7 +129,7 @@ impl<'a> TreeKey<'a> {
             });
         }
         if bytes.first() != Some(&INNER) {
-            return TreeKey::leaf(bytes).filter(TreeKey::is_possible);
+            return TreeKey::leaf(bytes);
         }
         let (header, bits) = bytes.split_at_checked(HEADER)?;
         let four = |at: usize| header[at..at + 4].try_into().ok().map(u32::from_le_bytes);
@@ -137,11 +145,15 @@ impl<'a> TreeKey<'a> {
             intersection,
             level: Level::Inner,
         };
-        (bits.len() == 2 * key.shape().bytes() && key.is_possible()).then_some(key)
+        if bits.len() != 2 * key.shape().bytes() {
+            return None;
+        }
+        key.possible()
     }
 
-    /// The numbers are such as a shape allows.
-    fn is_possible(&self) -> bool {
+    /// The key, if its numbers are such as its shape allows.
+    #[inline(always)]
+    fn possible(self) -> Option<TreeKey<'a>> {
         let (threshold, most) = match self.shape() {
             RowShape::Filter(shape) => (is_threshold(self.threshold), shape.m()),
             RowShape::Bits(shape) => {
@@ -149,7 +161,7 @@ impl<'a> TreeKey<'a> {
                 (threshold, u32::from(shape.n()) + 1)
             }
         };
-        threshold && self.least <= self.greatest && self.greatest <= most
+        (threshold && self.least <= self.greatest && self.greatest <= most).then_some(self)
     }
 
     /// The shape of the signatures below; that of no signature for a key over several shapes.

@@ -27,15 +27,24 @@ pub enum RowShape {
 
 impl RowShape {
     /// The shape with this tag, which [`RowShape::check`] may find impossible; 0 stands for no rows.
+    #[inline]
     pub fn of_tag(tag: u64) -> RowShape {
-        let [version, k, n @ .., a, b, 0, 0] = tag.to_le_bytes() else {
+        let [version, k, ..] = tag.to_le_bytes();
+        match k == 0 && version == sketch::VERSION {
+            true => RowShape::of_tag_without_k(tag),
+            false => RowShape::Filter(Shape::of_tag(tag)),
+        }
+    }
+
+    /// The same where k is 0. It stands apart since a search of a signature tree asks for the shape of each key that it sees.
+    fn of_tag_without_k(tag: u64) -> RowShape {
+        let [_, _, n @ .., a, b, 0, 0] = tag.to_le_bytes() else {
             return RowShape::Filter(Shape::of_tag(tag));
         };
         let (n, family) = (u16::from_le_bytes(n), u16::from_le_bytes([a, b]));
-        let sampled = version == sketch::VERSION && k == 0;
-        match sampled.then(|| SketchShape::new(n.into(), family.into())) {
-            Some(Ok(shape)) => RowShape::Bits(shape),
-            _ => RowShape::Filter(Shape::of_tag(tag)),
+        match SketchShape::new(n.into(), family.into()) {
+            Ok(shape) => RowShape::Bits(shape),
+            Err(_) => RowShape::Filter(Shape::of_tag(tag)),
         }
     }
 
@@ -59,6 +68,7 @@ impl RowShape {
     }
 
     /// How rows are compared.
+    #[inline]
     pub fn measure(self) -> Measure {
         match self {
             RowShape::Filter(_) => Measure::Jaccard,
