@@ -79,7 +79,7 @@ echo "| sequential scan | 0.8 | $(asked 'SET enable_indexscan = off; SET enable_
 if [[ -n ${BENCH_PEERS-1} ]]; then
     if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_trgm'") == 1 ]]; then
         # It takes a second for each.
-        sql -c 'CREATE TABLE some AS SELECT * FROM asked WHERE id <= 5' -c 'ALTER TABLE asked RENAME TO all_asked' -c 'ALTER TABLE some RENAME TO asked'
+        sql -c 'CREATE TABLE few_asked AS SELECT * FROM asked WHERE id <= 5' -c 'ALTER TABLE asked RENAME TO all_asked' -c 'ALTER TABLE few_asked RENAME TO asked'
         started=${EPOCHREALTIME/./}
         sql -c 'CREATE EXTENSION pg_trgm' -c 'CREATE INDEX g ON message USING gin (body gin_trgm_ops)'
         built=$(((${EPOCHREALTIME/./} - started) / 1000))
