@@ -191,6 +191,18 @@ CREATE FUNCTION ident_ngram_sim(
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_sim_wrapper';
 COMMENT ON FUNCTION ident_ngram_sim(text, text, integer, boolean) IS
     'exact Jaccard similarity of the n-gram sets of two texts';
+CREATE FUNCTION ident_edit_sim(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_edit_sim_wrapper';
+COMMENT ON FUNCTION ident_edit_sim(text, text) IS
+    'Levenshtein similarity of two normal forms: 1 less the edits per symbol of the longer one';
+CREATE FUNCTION ident_damerau(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_damerau_wrapper';
+COMMENT ON FUNCTION ident_damerau(text, text) IS
+    'the same where two neighbours that have changed places are one edit (Damerau and Levenshtein)';
+CREATE FUNCTION ident_jaro_winkler(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_jaro_winkler_wrapper';
+COMMENT ON FUNCTION ident_jaro_winkler(text, text) IS
+    'Jaro-Winkler similarity of two normal forms';
 CREATE FUNCTION ident_date(date date) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
 COMMENT ON FUNCTION ident_date(date) IS

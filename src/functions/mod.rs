@@ -4,6 +4,7 @@ mod compare;
 mod counting;
 mod date;
 mod estimate;
+mod identity;
 mod measure;
 mod membership;
 mod minhash;
