@@ -13,6 +13,7 @@ mod normalize;
 mod plan;
 mod planned_shape;
 mod profile;
+mod rates;
 mod signature;
 mod superimpose;
 mod threshold;
