@@ -191,6 +191,18 @@ CREATE FUNCTION ident_ngram_sim(
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_sim_wrapper';
 COMMENT ON FUNCTION ident_ngram_sim(text, text, integer, boolean) IS
     'exact Jaccard similarity of the n-gram sets of two texts';
+CREATE FUNCTION ident_edit_sim(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_edit_sim_wrapper';
+COMMENT ON FUNCTION ident_edit_sim(text, text) IS
+    'Levenshtein similarity of two normal forms: 1 less the edits per symbol of the longer one';
+CREATE FUNCTION ident_damerau(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_damerau_wrapper';
+COMMENT ON FUNCTION ident_damerau(text, text) IS
+    'the same where two neighbours that have changed places are one edit (Damerau and Levenshtein)';
+CREATE FUNCTION ident_jaro_winkler(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_jaro_winkler_wrapper';
+COMMENT ON FUNCTION ident_jaro_winkler(text, text) IS
+    'Jaro-Winkler similarity of two normal forms';
 CREATE FUNCTION ident_date(date date) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
 COMMENT ON FUNCTION ident_date(date) IS
@@ -273,6 +285,33 @@ CREATE FUNCTION bloom_jain_estimate(m integer, n integer, k float8, c integer) R
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_jain_estimate_wrapper';
 COMMENT ON FUNCTION bloom_jain_estimate(integer, integer, float8, integer) IS
     'share of agreeing bits that agree by chance, of n words with c in common (Jain, Dahlin, Tewari 2005)';
+CREATE FUNCTION bloom_expected_fpr(k integer, m bigint, n bigint, OUT fpr float8, OUT exact float8)
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_expected_fpr_wrapper';
+COMMENT ON FUNCTION bloom_expected_fpr(integer, bigint, bigint) IS
+    'false-positive rate of a filter of m bits with n words of k bits each: by the usual formula, and with exact powers';
+CREATE FUNCTION bloom_optimal_k(m bigint, n bigint) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_optimal_k_wrapper';
+COMMENT ON FUNCTION bloom_optimal_k(bigint, bigint) IS
+    'number of bits a word that makes the false-positive rate of n words in m bits least: m/n times ln 2, rounded';
+CREATE FUNCTION bloom_distinct_ngrams(m bigint, k integer) RETURNS numeric
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_distinct_ngrams_wrapper';
+COMMENT ON FUNCTION bloom_distinct_ngrams(bigint, integer) IS
+    'number of words that a filter without segments can tell apart: k of m bits';
+CREATE FUNCTION bloom_segment_length(model text, n integer, k integer, delta float8) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_segment_length_wrapper';
+COMMENT ON FUNCTION bloom_segment_length(text, integer, integer, float8) IS
+    'least number of bits of a segment with which n words in k segments have a bit collision rate of delta at most';
+CREATE FUNCTION bloom_omissions(k integer, m bigint, n bigint, OUT expected float8, OUT "any" float8)
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_omissions_wrapper';
+COMMENT ON FUNCTION bloom_omissions(integer, bigint, bigint) IS
+    'states that a search of n states omits which keeps them in a filter: their expected number, and the probability of any';
+CREATE FUNCTION bloom_shapes(
+    max_chars integer DEFAULT 30, ngram integer DEFAULT 3, OUT planned_chars integer, OUT fpr float8, OUT k integer, OUT p integer, OUT m integer,
+    OUT actual_fpr float8, OUT bytes integer, OUT collision_rate float8, OUT bias float8, OUT deviation float8, OUT unrelated float8)
+    RETURNS SETOF record
+    IMMUTABLE STRICT PARALLEL SAFE ROWS 15 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_shapes_wrapper';
+COMMENT ON FUNCTION bloom_shapes(integer, integer) IS
+    'shapes to choose from for texts of max_chars symbols, and how far the similarity of bits is from that of words, measured on made texts';
 
 -- Signatures ---------------------------------------------------------------------------------
 

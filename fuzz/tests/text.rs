@@ -87,6 +87,39 @@ fn ngrams() {
     );
 }
 
+/// Similarity symbol by symbol, of two texts.
+#[test]
+fn edits() {
+    let pairs = [
+        "Martha\nMarhta",
+        "Müller\nMuller",
+        "ab ab ab\nba ba",
+        "\n",
+        "Коваль\n高石",
+    ];
+    fuzz("edits", false, &seeds(&pairs), |bytes| {
+        let (a, b) = two(bytes);
+        let mut class = String::new();
+        type Similarity = fn(&str, &str) -> bloom_ident_core::Result<f64>;
+        let all: [Similarity; 3] = [
+            |a, b| text::edit_similarity(a, b, || ()),
+            |a, b| text::damerau_similarity(a, b, || ()),
+            |a, b| text::jaro_winkler(a, b, || ()),
+        ];
+        for of in all {
+            let similarity = message(of(&a, &b))?;
+            assert!((0.0..=1.0).contains(&similarity), "{similarity}");
+            assert!((message(of(&b, &a))? - similarity).abs() < 1e-12);
+            class += match similarity {
+                0.0 => "none ",
+                1.0 => "equal ",
+                _ => "some ",
+            };
+        }
+        Ok(class)
+    });
+}
+
 #[test]
 fn dates() {
     let dates = [

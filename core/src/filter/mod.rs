@@ -11,6 +11,7 @@
 //! Splittable Pseudorandom Number Generators, OOPSLA 2014). So the positions are independent, and there are p^k patterns.
 
 mod layout;
+mod omissions;
 mod plan;
 pub mod query;
 pub mod rates;
@@ -21,6 +22,7 @@ mod token_bits;
 pub mod typmod;
 
 pub use layout::{newer_version, parse_text, write_text, View, HEADER, VERSION};
+pub use omissions::{omissions, Omissions};
 pub use plan::{plan, plan_tokens, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
 pub(crate) use set_bits::Hasher;

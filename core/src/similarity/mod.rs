@@ -1,11 +1,13 @@
 //! Comparing signatures: the measures, thresholds, exact search, and weighted profiles.
 
+mod candidates;
 mod measure;
 mod measures;
 mod packed;
 mod profile;
 mod threshold;
 
+pub use candidates::{candidates, Candidate};
 pub use measure::Measure;
 pub use measures::Popcounts;
 pub use packed::PackedSignatures;

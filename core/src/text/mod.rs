@@ -1,11 +1,13 @@
 //! Identity text: one spelling for what is meant to be the same.
 
 mod date;
+mod edit;
 mod letters;
 mod luhn;
 mod normalize;
 
 pub use date::{date_digits, parse_date, plausibility, Plausibility};
+pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
 pub(crate) use letters::is_letter_or_digit;
 pub use luhn::luhn;
 pub use normalize::{normalize, scan, Symbol, ALPHABET};

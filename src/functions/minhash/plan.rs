@@ -8,17 +8,7 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
-use crate::pg::values::varlena::NewValue;
-
-/// Bytes that a value of so many bytes takes in a row of a table, with its length: that is one byte if it is short.
-fn stored(value: usize) -> usize {
-    const SHORT_MAX: usize = 0x7f;
-    if value < SHORT_MAX {
-        value + 1
-    } else {
-        value + pg_sys::VARHDRSZ
-    }
-}
+use crate::pg::values::varlena::{stored, NewValue};
 
 /// `(rows bigint, similarity float8, recall float8)`
 #[entry]

@@ -156,3 +156,13 @@ unsafe impl pgrx::callconv::BoxRet for NewValue {
         unsafe { fcinfo.return_raw_datum(self.0) }
     }
 }
+
+/// Bytes that a value of so many bytes takes in a row of a table, with its length: that is one byte if it is short.
+pub fn stored(value: usize) -> usize {
+    const SHORT_MAX: usize = 0x7f;
+    if value < SHORT_MAX {
+        value + 1
+    } else {
+        value + pg_sys::VARHDRSZ
+    }
+}

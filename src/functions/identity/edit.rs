@@ -1,0 +1,22 @@
+//! Exact similarity of two texts, symbol by symbol.
+
+use bloom_ident_core::text;
+
+use crate::pg::error::OrRaise;
+use crate::pg::values::text::Text;
+use crate::pg::{check_for_interrupts, entry};
+
+#[entry]
+fn ident_edit_sim(a: Text<'_>, b: Text<'_>) -> f64 {
+    text::edit_similarity(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn ident_damerau(a: Text<'_>, b: Text<'_>) -> f64 {
+    text::damerau_similarity(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn ident_jaro_winkler(a: Text<'_>, b: Text<'_>) -> f64 {
+    text::jaro_winkler(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
+}

@@ -1,0 +1,3 @@
+//! Identity text in other ways than by its normal form.
+
+mod edit;
