@@ -210,13 +210,49 @@ COMMENT ON FUNCTION ident_date(date) IS
 CREATE FUNCTION ident_date(date text, format text) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_text_wrapper';
 COMMENT ON FUNCTION ident_date(text, text) IS
-    'a date in the given format (YYYY, MM, DD, Mon) as YYYYMMDD';
+    'a date in the given format (YYYY, YY, MM, DD, Mon) as YYYYMMDD';
+CREATE FUNCTION ident_date(date text, format text, VARIADIC more text[]) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_formats_wrapper';
+COMMENT ON FUNCTION ident_date(text, text, VARIADIC text[]) IS
+    'a date as YYYYMMDD, by the first of the formats that makes a date of it';
+CREATE FUNCTION ident_date_or_null(date date) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_or_null_of_date_wrapper';
+COMMENT ON FUNCTION ident_date_or_null(date) IS
+    'a date as YYYYMMDD; NULL for infinity and outside the years 1 to 9999';
+CREATE FUNCTION ident_date_or_null(date text, format text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_or_null_of_text_wrapper';
+COMMENT ON FUNCTION ident_date_or_null(text, text) IS
+    'a date in the given format as YYYYMMDD; NULL if it is none';
+CREATE FUNCTION ident_date_or_null(date text, format text, VARIADIC more text[]) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_or_null_of_formats_wrapper';
+COMMENT ON FUNCTION ident_date_or_null(text, text, VARIADIC text[]) IS
+    'a date as YYYYMMDD, by the first of the formats that makes a date of it; NULL if none does';
+CREATE FUNCTION ident_date_text(date date) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_text_of_date_wrapper';
+COMMENT ON FUNCTION ident_date_text(date) IS
+    'a date as YYYYMMDD; empty for infinity and outside the years 1 to 9999';
+CREATE FUNCTION ident_date_text(date text, format text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_text_of_text_wrapper';
+COMMENT ON FUNCTION ident_date_text(text, text) IS
+    'a date in the given format as YYYYMMDD; of what cannot be, the digits';
+CREATE FUNCTION ident_date_text(date text, format text, VARIADIC more text[]) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_text_of_formats_wrapper';
+COMMENT ON FUNCTION ident_date_text(text, text, VARIADIC text[]) IS
+    'a date as YYYYMMDD, by the first of the formats that makes a date of it; of what cannot be, the digits';
 CREATE FUNCTION ident_date_plausibility(
     date text, format text, OUT plausible boolean, OUT part text, OUT detail text,
     OUT suggestion text)
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_plausibility_wrapper';
 COMMENT ON FUNCTION ident_date_plausibility(text, text) IS
     'whether a date can be; if not, which part cannot, why, and what was probably meant';
+CREATE FUNCTION ident_time(text text, format text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_wrapper';
+COMMENT ON FUNCTION ident_time(text, text) IS
+    'a time of day in the given format (HH24, HH12, MI, SS, AM) as HHMMSS';
+CREATE FUNCTION ident_time_or_null(text text, format text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_or_null_wrapper';
+COMMENT ON FUNCTION ident_time_or_null(text, text) IS
+    'a time of day in the given format as HHMMSS; NULL if it is none';
 CREATE FUNCTION ident_luhn(number text) RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_luhn_wrapper';
 COMMENT ON FUNCTION ident_luhn(text) IS
@@ -335,6 +371,10 @@ CREATE FUNCTION bloom_signature_of_tokens(
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_tokens_wrapper';
 COMMENT ON FUNCTION bloom_signature_of_tokens(text[], integer, float8) IS
     'signature of a set of tokens, each hashed as it is; NULLs are skipped';
+CREATE FUNCTION bloom_signature_of_date(date text) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_date_wrapper';
+COMMENT ON FUNCTION bloom_signature_of_date(text) IS
+    'signature of a date of eight digits, without its century: dates with an error in them have much in common, others little';
 CREATE FUNCTION bloom_add(signature bloom, text text, by_word boolean DEFAULT false) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_add_wrapper';
 COMMENT ON FUNCTION bloom_add(bloom, text, boolean) IS

@@ -1,31 +1,114 @@
-//! Dates to `YYYYMMDD`.
+//! Dates to `YYYYMMDD`, times to `HHMMSS`, and signatures of dates.
 
-use bloom_ident_core::{text, Error, ErrorKind};
+use bloom_ident_core::filter::date_shape;
+use bloom_ident_core::text::{self, DateFormats};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::datum::{Date, IntoDatum};
 use pgrx::pg_sys;
 
-use crate::pg::entry;
 use crate::pg::error::{shown, OrRaise};
 use crate::pg::function::record::record;
 use crate::pg::values::text::Text;
 use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{NewBloom, Tokens};
+
+/// The digits of a `date` of the years 1 to 9999. Of infinity and other years there are none.
+fn digits_of(date: Date) -> Result<String> {
+    if date.is_infinity() || date.is_neg_infinity() {
+        return Err(Error::new(
+            ErrorKind::DatetimeOverflow,
+            "cannot convert infinity to an identity date",
+        ));
+    }
+    text::date_digits(date.year(), date.month().into(), date.day().into())
+}
 
 /// Of a `date`: immutable, unlike its text form.
 #[entry]
 fn ident_date_of_date(date: Date) -> String {
-    if date.is_infinity() || date.is_neg_infinity() {
-        Err(Error::new(
-            ErrorKind::DatetimeOverflow,
-            "cannot convert infinity to an identity date",
-        ))
-        .or_raise()
-    }
-    text::date_digits(date.year(), date.month().into(), date.day().into()).or_raise()
+    digits_of(date).or_raise()
+}
+
+#[entry]
+fn ident_date_or_null_of_date(date: Date) -> Option<String> {
+    digits_of(date).ok()
+}
+
+#[entry]
+fn ident_date_text_of_date(date: Date) -> String {
+    digits_of(date).unwrap_or_default()
+}
+
+/// One format, and those of a `text[]`, of which NULLs are skipped.
+///
+/// # Safety
+/// Argument 2 is a `text[]`, and not NULL.
+unsafe fn formats(first: &Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> DateFormats {
+    let all = || -> Result<DateFormats> {
+        let mut formats = DateFormats::new(first.as_str())?;
+        // SAFETY: argument 2 is such an array.
+        let more = unsafe { Tokens::argument(fcinfo, 2) }?;
+        more.all(|format| formats.push(format).map(|()| true))?;
+        Ok(formats)
+    };
+    all().or_raise()
+}
+
+/// The only format of a call.
+fn format(format: &Text<'_>) -> DateFormats {
+    DateFormats::new(format.as_str()).or_raise()
 }
 
 #[entry]
 fn ident_date_of_text(date: Text<'_>, format: Text<'_>) -> String {
     text::parse_date(date.as_str(), format.as_str()).or_raise()
+}
+
+/// `(date text, format text, VARIADIC more text[])`
+#[entry]
+fn ident_date_of_formats(
+    date: Text<'_>,
+    first: Text<'_>,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> String {
+    // SAFETY: declared as this, and STRICT.
+    let formats = unsafe { formats(&first, fcinfo) };
+    formats.date(date.as_str(), check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn ident_date_or_null_of_text(date: Text<'_>, only: Text<'_>) -> Option<String> {
+    format(&only).date_if_any(date.as_str(), check_for_interrupts)
+}
+
+/// `(date text, format text, VARIADIC more text[])`
+#[entry]
+fn ident_date_or_null_of_formats(
+    date: Text<'_>,
+    first: Text<'_>,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> Option<String> {
+    // SAFETY: declared as this, and STRICT.
+    let formats = unsafe { formats(&first, fcinfo) };
+    formats.date_if_any(date.as_str(), check_for_interrupts)
+}
+
+#[entry]
+fn ident_date_text_of_text(date: Text<'_>, only: Text<'_>) -> String {
+    format(&only).date_digits(date.as_str(), check_for_interrupts)
+}
+
+/// `(date text, format text, VARIADIC more text[])`
+#[entry]
+fn ident_date_text_of_formats(
+    date: Text<'_>,
+    first: Text<'_>,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> String {
+    // SAFETY: declared as this, and STRICT.
+    let formats = unsafe { formats(&first, fcinfo) };
+    formats.date_digits(date.as_str(), check_for_interrupts)
 }
 
 /// `(plausible boolean, part text, detail text, suggestion text)`
@@ -45,4 +128,23 @@ fn ident_date_plausibility(
             p.suggestion.into_datum(),
         ],
     )
+}
+
+#[entry]
+fn ident_time(time: Text<'_>, format: Text<'_>) -> String {
+    let format = text::TimeFormat::new(format.as_str()).or_raise();
+    format.time(time.as_str()).or_raise()
+}
+
+#[entry]
+fn ident_time_or_null(time: Text<'_>, format: Text<'_>) -> Option<String> {
+    let format = text::TimeFormat::new(format.as_str()).or_raise();
+    format.time_if_any(time.as_str())
+}
+
+#[entry]
+fn bloom_signature_of_date(date: Text<'_>) -> NewBloom {
+    NewBloom::new(date_shape(), |builder| {
+        builder.add_date(date.as_str(), check_for_interrupts)
+    })
 }

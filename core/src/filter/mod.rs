@@ -10,6 +10,7 @@
 //! z is number j of the sequence that the generator SplitMix64 gives from the state h on (G. L. Steele, D. Lea, C. H. Flood: Fast
 //! Splittable Pseudorandom Number Generators, OOPSLA 2014). So the positions are independent, and there are p^k patterns.
 
+mod date_bits;
 mod layout;
 mod omissions;
 mod plan;
@@ -21,6 +22,7 @@ mod text_form;
 mod token_bits;
 pub mod typmod;
 
+pub use date_bits::date_shape;
 pub use layout::{newer_version, parse_text, write_text, View, HEADER, VERSION};
 pub use omissions::{omissions, Omissions};
 pub use plan::{plan, plan_tokens, FilterPlan, FPR_RANGE, MAX_CHARS};

@@ -1,13 +1,18 @@
-//! Dates to `YYYYMMDD`, from text in a given format.
+//! Dates to `YYYYMMDD` and times to `HHMMSS`, from text in given formats.
 //!
-//! A format is written as for PostgreSQL's `to_date`: the fields `YYYY`, `MM`, `DD`, `Mon` or
-//! `Month` in any case, everything else is literal (letters in double quotes).
+//! A format is written as for PostgreSQL's `to_date`: fields such as `YYYY`, `MM` and `DD`, or `HH24` and `MI`, in any case; everything
+//! else is literal (letters in double quotes).
 
 mod calendar;
 mod format;
+mod months;
+mod pairs;
 mod parse;
 mod quoted;
 mod read;
+mod time;
 
 pub use calendar::date_digits;
-pub use parse::{parse_date, plausibility, Plausibility};
+pub use pairs::for_each_digit_pair;
+pub use parse::{parse_date, plausibility, DateFormats, Plausibility};
+pub use time::{parse_time, TimeFormat};

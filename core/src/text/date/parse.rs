@@ -1,9 +1,10 @@
 //! Dates that can be, and what is wrong with the others.
 
-use super::calendar::{date_digits, impossible, suggestion};
-use super::format::tokens;
+use super::calendar::{digits_as_written, impossible, is_date, suggestion};
+use super::format::{CutFormat, FormatOf};
 use super::quoted::quoted;
-use super::read::match_tokens;
+use super::read::{digit, read, WrittenNumbers};
+use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
 /// Whether a date can be, and if not, what is wrong with it.
@@ -19,42 +20,150 @@ pub struct Plausibility {
     pub suggestion: Option<String>,
 }
 
+/// Formats in order of preference.
+pub struct DateFormats(Vec<CutFormat>);
+
+/// What a text is by some formats.
+enum Found<'f> {
+    Blank,
+    Date(WrittenNumbers),
+    /// By this format, but there is no such date.
+    Impossible(WrittenNumbers),
+    /// It has no such format; this one is the first.
+    Other(&'f CutFormat),
+}
+
+impl DateFormats {
+    /// Errors: a malformed format.
+    pub fn new(first: &str) -> Result<DateFormats> {
+        CutFormat::new(FormatOf::Date, first).map(|format| DateFormats(vec![format]))
+    }
+
+    /// Adds a format behind the others.
+    ///
+    /// Errors: a malformed format; out of memory.
+    pub fn push(&mut self, format: &str) -> Result<()> {
+        self.0
+            .try_reserve(1)
+            .map_err(|_| Error::out_of_memory(self.0.len() * size_of::<CutFormat>()))?;
+        self.0.push(CutFormat::new(FormatOf::Date, format)?);
+        Ok(())
+    }
+
+    /// The first format by which `text`, without blanks around it, is a date counts, or else the first that it has.
+    fn find(&self, text: &str, mut turn: impl FnMut()) -> Found<'_> {
+        if text.is_empty() {
+            return Found::Blank;
+        }
+        let mut impossible = None;
+        for format in &self.0 {
+            turn();
+            match read(text, format) {
+                Ok(numbers) if is_date(&numbers) => return Found::Date(numbers),
+                Ok(numbers) => {
+                    impossible.get_or_insert(numbers);
+                }
+                Err(_) => {}
+            }
+        }
+        match impossible {
+            Some(numbers) => Found::Impossible(numbers),
+            None => Found::Other(&self.0[0]),
+        }
+    }
+
+    /// `YYYYMMDD` of `text` by the first format that makes a date of it; empty for text that is empty or blank. `turn` is called now
+    /// and then.
+    ///
+    /// Errors: the text has none of the formats, or is a date that cannot be.
+    pub fn date(&self, text: &str, turn: impl FnMut()) -> Result<String> {
+        let text = text.trim();
+        let numbers = match self.find(text, turn) {
+            Found::Blank => return Ok(String::new()),
+            Found::Date(numbers) => return Ok(digits_as_written(&numbers)),
+            Found::Impossible(numbers) => numbers,
+            Found::Other(format) => return Err(self.mismatch(text, format)),
+        };
+        let (part, value, detail) = impossible(&numbers).expect("no date, so a part cannot be");
+        let message = format!("{part} {value} is impossible in date \"{}\"", quoted(text));
+        let error = Error::new(ErrorKind::DatetimeOverflow, message).detail(detail);
+        Err(match suggestion(&numbers) {
+            Some(s) => error.hint(format!(
+                "Perhaps digits were transposed and {s} is meant; ident_date_plausibility() tells without an error."
+            )),
+            None => error.hint("Use ident_date_plausibility() to test dates without an error."),
+        })
+    }
+
+    /// The error that `text` has none of the formats.
+    fn mismatch(&self, text: &str, first: &CutFormat) -> Error {
+        let Err(mismatch) = read(text, first) else {
+            unreachable!("the text does not have the first format");
+        };
+        if self.0.len() == 1 {
+            return mismatch.error(text, first).hint(
+                "Give the format that it has; ident_date_plausibility() tells without an error.",
+            );
+        }
+        let message = format!(
+            "date \"{}\" matches none of {} formats",
+            quoted(text),
+            self.0.len()
+        );
+        Error::new(ErrorKind::DatetimeFormat, message)
+            .detail(format!(
+                "By the first, \"{}\": {}",
+                quoted(&first.text),
+                mismatch.detail()
+            ))
+            .hint("Add the format that it has; ident_date_or_null() and ident_date_text() read it without an error.")
+    }
+
+    /// The same, and `None` instead of an error and for blank text.
+    pub fn date_if_any(&self, text: &str, turn: impl FnMut()) -> Option<String> {
+        match self.find(text.trim(), turn) {
+            Found::Date(numbers) => Some(digits_as_written(&numbers)),
+            _ => None,
+        }
+    }
+
+    /// The same, but a date that cannot be keeps its digits as YYYYMMDD, and a text that has none of the formats its first eight
+    /// digits in their order.
+    pub fn date_digits(&self, text: &str, mut turn: impl FnMut()) -> String {
+        match self.find(text.trim(), &mut turn) {
+            Found::Blank => String::new(),
+            Found::Date(numbers) | Found::Impossible(numbers) => digits_as_written(&numbers),
+            Found::Other(_) => first_digits(text, DATE_DIGITS, turn),
+        }
+    }
+}
+
+/// Digits of a date.
+const DATE_DIGITS: usize = 8;
+
+/// The first digits of a text, of any script, as ASCII ones.
+pub(super) fn first_digits(text: &str, most: usize, turn: impl FnMut()) -> String {
+    let mut ticker = Ticker::new(turn);
+    text.chars()
+        .inspect(|_| ticker.step())
+        .filter_map(digit)
+        .filter_map(|value| char::from_digit(value, 10))
+        .take(most)
+        .collect()
+}
+
 /// `YYYYMMDD` of `text` as read by `format`; empty for text that is empty or blank.
 ///
 /// Errors: a malformed format, text that does not match it, a date that cannot be.
 pub fn parse_date(text: &str, format: &str) -> Result<String> {
-    let tokens = tokens(format)?;
-    if text.trim().is_empty() {
-        return Ok(String::new());
-    }
-    let parts = match_tokens(text, format, &tokens)?;
-    match impossible(parts) {
-        None => date_digits(parts.year, parts.month, parts.day),
-        Some((field, value, detail)) => {
-            let error = Error::new(
-                ErrorKind::DatetimeOverflow,
-                format!(
-                    "{} {value} is impossible in date \"{}\"",
-                    field.name(),
-                    quoted(text)
-                ),
-            )
-            .detail(detail);
-            Err(match suggestion(parts) {
-                Some(s) => error.hint(format!(
-                    "Perhaps digits were transposed and {s} is meant; ident_date_plausibility() tells without an error."
-                )),
-                None => error.hint("Use ident_date_plausibility() to test dates without an error."),
-            })
-        }
-    }
+    DateFormats::new(format)?.date(text, || ())
 }
 
 /// What [`parse_date`] would say of `text`, as a value. Blank text is plausible: no date is given.
 ///
 /// Errors: a malformed format only.
 pub fn plausibility(text: &str, format: &str) -> Result<Plausibility> {
-    let tokens = tokens(format)?;
+    let format = CutFormat::new(FormatOf::Date, format)?;
     let no = |part, detail, suggestion| Plausibility {
         plausible: false,
         part: Some(part),
@@ -67,19 +176,17 @@ pub fn plausibility(text: &str, format: &str) -> Result<Plausibility> {
         detail: None,
         suggestion: None,
     };
-    if text.trim().is_empty() {
+    let text = text.trim();
+    if text.is_empty() {
         return Ok(yes);
     }
-    let parts = match match_tokens(text, format, &tokens) {
-        Ok(parts) => parts,
-        Err(e) => {
-            let detail = e.detail_text().unwrap_or_else(|| e.message()).to_owned();
-            return Ok(no("format", detail, None));
-        }
+    let numbers = match read(text, &format) {
+        Ok(numbers) => numbers,
+        Err(mismatch) => return Ok(no("format", mismatch.detail(), None)),
     };
-    Ok(match impossible(parts) {
+    Ok(match impossible(&numbers) {
         None => yes,
-        Some((field, _, detail)) => no(field.name(), detail, suggestion(parts)),
+        Some((part, _, detail)) => no(part, detail, suggestion(&numbers)),
     })
 }
 
@@ -171,7 +278,8 @@ mod tests {
             "",
             "DD.MM",
             "DD.MM.YYYY YYYY",
-            "DD.MM.YY",
+            "DD.MM.YYY",
+            "DD.MM.YY YYYY",
             "HH.MM.YYYY",
             "\"DD",
             "DD Mon MM YYYY",
