@@ -191,6 +191,10 @@ CREATE FUNCTION ident_ngram_sim(
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_sim_wrapper';
 COMMENT ON FUNCTION ident_ngram_sim(text, text, integer, boolean) IS
     'exact Jaccard similarity of the n-gram sets of two texts';
+CREATE FUNCTION ident_name_sim(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_sim_wrapper';
+COMMENT ON FUNCTION ident_name_sim(text, text) IS
+    'similarity of two names of persons or companies: half word by word in any order, half of the whole';
 CREATE FUNCTION ident_date(date date) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
 COMMENT ON FUNCTION ident_date(date) IS

@@ -7,6 +7,7 @@ mod estimate;
 mod measure;
 mod membership;
 mod minhash;
+mod names;
 mod ngram;
 mod normalize;
 mod plan;
