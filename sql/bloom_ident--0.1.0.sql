@@ -203,6 +203,10 @@ CREATE FUNCTION ident_jaro_winkler(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_jaro_winkler_wrapper';
 COMMENT ON FUNCTION ident_jaro_winkler(text, text) IS
     'Jaro-Winkler similarity of two normal forms';
+CREATE FUNCTION ident_name_sim(a text, b text) RETURNS bloom_score
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_sim_wrapper';
+COMMENT ON FUNCTION ident_name_sim(text, text) IS
+    'similarity of two names of persons or companies: half word by word in any order, half of the whole';
 CREATE FUNCTION ident_date(date date) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
 COMMENT ON FUNCTION ident_date(date) IS

@@ -4,7 +4,7 @@ use bloom_ident_core::filter::{
     parse_text, query::parse_query_text, query::write_query_text, typmod, write_text, QueryView,
     Shape, View,
 };
-use bloom_ident_core::{ngram, text, ErrorKind};
+use bloom_ident_core::{names, ngram, text, ErrorKind};
 use bloom_ident_fuzz::{fuzz, Outcome};
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
@@ -117,6 +117,30 @@ fn edits() {
             };
         }
         Ok(class)
+    });
+}
+
+/// Two names that are compared.
+#[test]
+fn names_compared() {
+    let pairs = [
+        "Erika Mustermann\nMustermann, Erika Anna",
+        "Siemens AG\nSiemensAG",
+        "aa ab\nab ac",
+        "\n",
+        "O'Brien\n高石 早苗",
+    ];
+    fuzz("names_compared", false, &seeds(&pairs), |bytes| {
+        let (a, b) = two(bytes);
+        let similarity = message(names::similarity(&a, &b, || ()))?;
+        assert!((0.0..=1.0).contains(&similarity), "{similarity}");
+        assert_eq!(message(names::similarity(&b, &a, || ()))?, similarity);
+        Ok(match similarity {
+            0.0 => "none",
+            1.0 => "equal",
+            _ => "some",
+        }
+        .to_owned())
     });
 }
 

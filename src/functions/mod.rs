@@ -8,6 +8,7 @@ mod identity;
 mod measure;
 mod membership;
 mod minhash;
+mod names;
 mod ngram;
 mod normalize;
 mod plan;

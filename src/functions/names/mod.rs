@@ -1,0 +1,3 @@
+//! Names of persons and companies.
+
+mod similarity;
