@@ -6,11 +6,11 @@ mod letters;
 mod luhn;
 mod normalize;
 
-pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
 pub use date::{
     date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, DateFormats,
     Plausibility, TimeFormat,
 };
+pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
 pub(crate) use letters::is_letter_or_digit;
 pub use luhn::luhn;
 pub use normalize::{normalize, scan, Symbol, ALPHABET};
