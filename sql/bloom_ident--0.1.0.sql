@@ -276,6 +276,10 @@ CREATE FUNCTION ident_words(text text, uax29 boolean DEFAULT false) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_words_wrapper';
 COMMENT ON FUNCTION ident_words(text, boolean) IS
     'words of a text: runs of letters and digits, or words by Unicode''s UAX 29, in lower case';
+CREATE FUNCTION ident_characters(text text) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_characters_wrapper';
+COMMENT ON FUNCTION ident_characters(text) IS
+    'Chinese, Japanese and Korean characters of a text and each two neighbours; other scripts as words in their normal form';
 CREATE FUNCTION ident_shingles(tokens text[], w integer) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_shingles_wrapper';
 COMMENT ON FUNCTION ident_shingles(text[], integer) IS

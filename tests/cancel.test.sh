@@ -182,6 +182,8 @@ job[text]="$alone|SELECT count(bloom_signature(t || i)) FROM $texts"
 job[tokens]="$alone|SELECT count(ident_token_sim(ident_shingles(ident_words(t || i), 3), ident_tokens(i || t))) FROM $texts"
 job[tokens of JSON]="$alone|SELECT count(bloom_signature_of_tokens(ident_multiset(ident_tokens(to_jsonb(array_fill(t || i, ARRAY[2])))))) FROM $texts"
 job[one long token]="$alone|SELECT count(ident_tokens(repeat('ü-x,', 20000000)) || ident_words(repeat('üx', 20000000)))"
+job[characters]="$alone|SELECT count(ident_characters(repeat('高石早苗', 5000000) || i)) FROM generate_series(1, 200) AS i"
+job[long dates]="$alone|SELECT count(ident_date_text(repeat('x', 100000000) || i, 'DD.MM.YYYY', 'YYYY-MM-DD')) FROM generate_series(1, 200) AS i"
 job[words]="$alone|SELECT count(ident_ngram_sim(t || i, i || t)) FROM $texts"
 
 # What there is to do again when it was not stopped in time.

@@ -11,6 +11,8 @@ use bloom_ident_core::{ngram, text};
 use json_tokens::json_tokens;
 use serde_json::Value;
 
+#[path = "golden/dates.rs"]
+mod dates;
 #[path = "golden/sketches.rs"]
 mod sketches;
 
@@ -62,6 +64,7 @@ fn all_sections_are_tested() {
     let this = concat!(
         include_str!("golden.rs"),
         include_str!("golden_counting.rs"),
+        include_str!("golden/dates.rs"),
         include_str!("golden/sketches.rs")
     );
     for key in all.as_object().unwrap().keys() {

@@ -3,7 +3,9 @@
 #[path = "../../core/tests/json_tokens/mod.rs"]
 mod json_tokens;
 
-use bloom_ident_core::tokens::{for_each_token, for_each_uax29_word, for_each_word, singular};
+use bloom_ident_core::tokens::{
+    for_each_character, for_each_token, for_each_uax29_word, for_each_word, singular,
+};
 use bloom_ident_core::Result;
 use bloom_ident_fuzz::{fuzz, message};
 use json_tokens::json_tokens;
@@ -60,6 +62,43 @@ fn tokens_of_texts() {
             "some {}, numbers {numbers}, marked {marked}, more words {}",
             !found.is_empty(),
             words.len() > found.len()
+        ))
+    });
+}
+
+#[test]
+fn characters() {
+    let texts = [
+        "高石 早苗",
+        "株式会社Sony 第3回",
+        "ｶﾞｰﾄﾞ か\u{309a}い ㈱ \u{1100}\u{1175}\u{11b7}철수",
+        "マイケル・ジャクソン O´Brien Müller",
+        "葛\u{e0100}\u{20000}々〆〇",
+    ];
+    fuzz("characters", false, &seeds(&texts), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let of = |text: &str| collected(|each| for_each_character(text, || (), each));
+        let found = of(&text);
+        let (mut letters, mut words) = (0, 0);
+        for token in &found {
+            assert!(!token.is_empty() && !token.contains(char::is_whitespace));
+            // a pair gives its letters again, and everything else itself
+            let again = of(token);
+            assert!(again.contains(token), "{token:?} {again:?}");
+            match (token.is_ascii(), again.len()) {
+                (true, 1) => words += 1,
+                (false, 1) => letters += 1,
+                (false, 3) => {}
+                _ => panic!("{token:?} {again:?}"),
+            }
+        }
+        // there is at most one pair for each letter but the first
+        assert!(found.len() - words < (2 * letters).max(1), "{found:?}");
+        Ok(format!(
+            "letters {}, words {}, pairs {}",
+            letters > 0,
+            words > 0,
+            found.len() > letters + words
         ))
     });
 }

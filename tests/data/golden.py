@@ -108,6 +108,19 @@ def token_signature(tokens, max_tokens, fpr):
     return {"tokens": tokens, "max_tokens": max_tokens, "fpr": fpr, "k": k, "p": p, "bits": sorted(token_bits(tokens, k, p))}
 
 
+def date_signature(date, digits):
+    """The bits of a date whose digits YYMMDD are these; parts that are not known are no digits."""
+    year, month, day = (digits[i:i + 2] for i in (0, 2, 4))
+    by_order = [year] + (sorted([month, day]) if "?" not in digits else [month, day])
+    by_digit = ["".join(sorted(part)) for part in (year, month, day)]
+    tokens = {
+        f"{i + 1}{order[i]}{j + 1}{order[j]}"
+        for order in (digits, "".join(by_order), "".join(by_digit))
+        for i, j in itertools.combinations(range(6), 2) if "?" not in order[i] + order[j]
+    }
+    return {"date": date, "bits": sorted(token_bits(sorted(tokens), 1, 307))}
+
+
 def token_sims(a, b):
     x, y = set(a), set(b)
     return {"a": a, "b": b, "jaccard": jaccard(x, y), "containment": len(x & y) / len(x) if x else 0.0}
@@ -306,6 +319,12 @@ def golden():
             token_sims(a, b) for a, b in [
                 (a.split(), b.split()) for a, b in itertools.product(list(SENTENCES.values())[:3] + [""], repeat=2)
             ] + [(["a", "a", "b"], ["b"])]
+        ],
+        "date_signature": [
+            date_signature(date, digits) for date, digits in [
+                ("19640527", "640527"), ("20000229", "000229"), ("1864-12-03", "641203"), ("19999999", "999999"), ("19648627", "648627"),
+                ("19640500", "6405??"), ("19640027", "64??27"), ("19640000", "??????"), ("1964", "??????"), ("", "??????"),
+            ]
         ],
         "tokens": [{"s": s, "tokens": tokens.split()} for s, tokens in SENTENCES.items()],
         "json_tokens": [{"json": json, "tokens": sorted(tokens.split())} for json, tokens in JSON],

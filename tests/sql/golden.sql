@@ -53,6 +53,7 @@ SELECT count(*), bool_and(abs(bloom_superimposed_fpr((e->>'m')::int, (e->>'n')::
 FROM v WHERE key = 'superimposed_fpr';
 SELECT count(*), bool_and((e || '{"q": 0}') - '{tokens,max_tokens,fpr}'::text[] = s::jsonb - '{hash,rules,key}'::text[]) AS token_signature
 FROM v, bloom_signature_of_tokens(list(e->'tokens'), (e->>'max_tokens')::int, (e->>'fpr')::float8) AS s WHERE key = 'token_signature';
+SELECT count(*), bool_and(e->'bits' = s::jsonb->'bits') AS date_signature FROM v, bloom_signature_of_date(e->>'date') AS s WHERE key = 'date_signature';
 SELECT count(*), bool_and(ident_token_sim(list(e->'a'), list(e->'b')) = (e->>'jaccard')::float8) AS jaccard,
        bool_and(ident_token_containment(list(e->'a'), list(e->'b')) = (e->>'containment')::float8) AS containment
 FROM v WHERE key = 'token_sims';

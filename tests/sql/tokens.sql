@@ -143,3 +143,11 @@ FROM (SELECT ident_words(string_agg('word' || i % 9999, ' ')) AS w FROM generate
 DROP FUNCTION found;
 DROP VIEW asked;
 DROP TABLE basket, other, unique_basket, guarded;
+
+-- Chinese, Japanese and Korean text: characters and their pairs.
+SELECT t, ident_characters(t) FROM unnest('{高石早苗, 高石　早苗, 株式会社Sony, ｶﾞｰﾄﾞ, 김철수, 第3回, マイケル・ジャクソン, Müller O''Brien, 々, "", "・", NULL}'::text[]) AS t;
+SELECT ident_characters(U&'\1100\1175\11B7'), ident_characters(U&'\845B\+0E0100'), ident_characters(U&'\+020000');
+SELECT ident_token_sim(ident_characters('高石早苗'), ident_characters(b)) AS exact,
+       round(bloom_sim(bloom_signature_of_tokens(ident_characters('高石早苗')), bloom_signature_of_tokens(ident_characters(b)))::numeric, 3) AS bits
+FROM unnest('{高石早苗, 高市早苗, 高石早紀, 田中花子}'::text[]) AS b;
+SELECT cardinality(ident_characters(repeat('高石早苗', 500000))), cardinality(ident_characters(repeat('x', 1000000))), cardinality(ident_characters(repeat('x ', 1000000)));

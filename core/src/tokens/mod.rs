@@ -3,6 +3,7 @@
 //! A token is a text that is compared as it is, byte by byte. Functions that make tokens give them in order, repetitions
 //! included; a set has each once.
 
+mod characters;
 mod hash;
 mod hashes;
 mod json;
@@ -14,6 +15,7 @@ mod text;
 mod words;
 mod writing;
 
+pub use characters::for_each_character;
 pub use hash::token_hash;
 pub use hashes::{TokenHashList, TokenHashes};
 pub use json::JsonTokens;

@@ -1,6 +1,8 @@
-//! Texts to tokens and to words.
+//! Texts to tokens, to words and to characters.
 
-use bloom_ident_core::tokens::{for_each_token, for_each_uax29_word, for_each_word};
+use bloom_ident_core::tokens::{
+    for_each_character, for_each_token, for_each_uax29_word, for_each_word,
+};
 
 use crate::pg::values::text::Text;
 use crate::pg::values::varlena::NewValue;
@@ -25,5 +27,14 @@ fn ident_words(text: Text<'_>, uax29: bool) -> NewValue {
         } else {
             for_each_word(text.as_str(), check_for_interrupts, keep)
         }
+    })
+}
+
+#[entry]
+fn ident_characters(text: Text<'_>) -> NewValue {
+    TextArray::of(|characters| {
+        for_each_character(text.as_str(), check_for_interrupts, |token| {
+            characters.push_text(token)
+        })
     })
 }

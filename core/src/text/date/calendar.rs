@@ -2,10 +2,21 @@
 
 use chrono::{Datelike, NaiveDate};
 
-use super::read::WrittenNumbers;
 use crate::{Error, ErrorKind, Result};
 
 const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
+
+/// The numbers as written; they need not be a date or a time. What the format does not have is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WrittenNumbers {
+    pub(super) year: i32,
+    pub(super) month: u32,
+    pub(super) day: u32,
+    pub(super) hour: u32,
+    pub(super) minute: u32,
+    pub(super) second: u32,
+    pub(super) afternoon: bool,
+}
 
 /// `YYYYMMDD` of a calendar date.
 ///

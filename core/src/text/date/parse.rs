@@ -1,9 +1,9 @@
 //! Dates that can be, and what is wrong with the others.
 
-use super::calendar::{digits_as_written, impossible, is_date, suggestion};
+use super::calendar::{digits_as_written, impossible, is_date, suggestion, WrittenNumbers};
 use super::format::{CutFormat, FormatOf};
 use super::quoted::quoted;
-use super::read::{digit, read, WrittenNumbers};
+use super::read::{digit, read};
 use crate::tick::Ticker;
 use crate::{Error, ErrorKind, Result};
 
@@ -24,7 +24,7 @@ pub struct Plausibility {
 pub struct DateFormats(Vec<CutFormat>);
 
 /// What a text is by some formats.
-enum Found<'f> {
+enum FoundDate<'f> {
     Blank,
     Date(WrittenNumbers),
     /// By this format, but there is no such date.
@@ -51,15 +51,15 @@ impl DateFormats {
     }
 
     /// The first format by which `text`, without blanks around it, is a date counts, or else the first that it has.
-    fn find(&self, text: &str, mut turn: impl FnMut()) -> Found<'_> {
+    fn find(&self, text: &str, mut turn: impl FnMut()) -> FoundDate<'_> {
         if text.is_empty() {
-            return Found::Blank;
+            return FoundDate::Blank;
         }
         let mut impossible = None;
         for format in &self.0 {
             turn();
             match read(text, format) {
-                Ok(numbers) if is_date(&numbers) => return Found::Date(numbers),
+                Ok(numbers) if is_date(&numbers) => return FoundDate::Date(numbers),
                 Ok(numbers) => {
                     impossible.get_or_insert(numbers);
                 }
@@ -67,8 +67,8 @@ impl DateFormats {
             }
         }
         match impossible {
-            Some(numbers) => Found::Impossible(numbers),
-            None => Found::Other(&self.0[0]),
+            Some(numbers) => FoundDate::Impossible(numbers),
+            None => FoundDate::Other(&self.0[0]),
         }
     }
 
@@ -79,10 +79,10 @@ impl DateFormats {
     pub fn date(&self, text: &str, turn: impl FnMut()) -> Result<String> {
         let text = text.trim();
         let numbers = match self.find(text, turn) {
-            Found::Blank => return Ok(String::new()),
-            Found::Date(numbers) => return Ok(digits_as_written(&numbers)),
-            Found::Impossible(numbers) => numbers,
-            Found::Other(format) => return Err(self.mismatch(text, format)),
+            FoundDate::Blank => return Ok(String::new()),
+            FoundDate::Date(numbers) => return Ok(digits_as_written(&numbers)),
+            FoundDate::Impossible(numbers) => numbers,
+            FoundDate::Other(format) => return Err(self.mismatch(text, format)),
         };
         let (part, value, detail) = impossible(&numbers).expect("no date, so a part cannot be");
         let message = format!("{part} {value} is impossible in date \"{}\"", quoted(text));
@@ -122,7 +122,7 @@ impl DateFormats {
     /// The same, and `None` instead of an error and for blank text.
     pub fn date_if_any(&self, text: &str, turn: impl FnMut()) -> Option<String> {
         match self.find(text.trim(), turn) {
-            Found::Date(numbers) => Some(digits_as_written(&numbers)),
+            FoundDate::Date(numbers) => Some(digits_as_written(&numbers)),
             _ => None,
         }
     }
@@ -131,9 +131,11 @@ impl DateFormats {
     /// digits in their order.
     pub fn date_digits(&self, text: &str, mut turn: impl FnMut()) -> String {
         match self.find(text.trim(), &mut turn) {
-            Found::Blank => String::new(),
-            Found::Date(numbers) | Found::Impossible(numbers) => digits_as_written(&numbers),
-            Found::Other(_) => first_digits(text, DATE_DIGITS, turn),
+            FoundDate::Blank => String::new(),
+            FoundDate::Date(numbers) | FoundDate::Impossible(numbers) => {
+                digits_as_written(&numbers)
+            }
+            FoundDate::Other(_) => first_digits(text, DATE_DIGITS, turn),
         }
     }
 }

@@ -2,24 +2,12 @@
 
 use unicode_general_category::{get_general_category, GeneralCategory as Gc};
 
-use super::calendar::year_of_two_digits;
+use super::calendar::{year_of_two_digits, WrittenNumbers};
 use super::format::{CutFormat, FormatField, FormatToken};
 use super::months::{month, LONGEST_NAME};
 use super::quoted::quoted;
 use crate::text::letters::{is_letter_or_digit, is_mark};
 use crate::{Error, ErrorKind};
-
-/// The numbers as written; they need not be a date or a time. What the format does not have is 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct WrittenNumbers {
-    pub(super) year: i32,
-    pub(super) month: u32,
-    pub(super) day: u32,
-    pub(super) hour: u32,
-    pub(super) minute: u32,
-    pub(super) second: u32,
-    pub(super) afternoon: bool,
-}
 
 /// What a format expects where a text has something else.
 #[derive(Clone, Copy)]

@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use super::calendar::WrittenNumbers;
 use super::format::{CutFormat, FormatOf};
 use super::quoted::quoted;
-use super::read::{read, WrittenNumbers};
+use super::read::read;
 use crate::{Error, ErrorKind, Result};
 
 /// How a text says a time.
