@@ -8,3 +8,5 @@ source "$here/bench-env.sh"
 need_packages python3
 say 'quality of match models'
 "$ROOT/tests/quality/run.sh"
+say 'quality of measures of names'
+"$ROOT/tests/quality/names.sh"

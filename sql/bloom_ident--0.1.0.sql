@@ -207,6 +207,15 @@ CREATE FUNCTION ident_name_sim(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_sim_wrapper';
 COMMENT ON FUNCTION ident_name_sim(text, text) IS
     'similarity of two names of persons or companies: half word by word in any order, half of the whole';
+CREATE FUNCTION ident_name(name text, OUT titles text, OUT given text, OUT particles text, OUT surname text, OUT suffixes text, OUT nickname text)
+    RETURNS record
+    IMMUTABLE STRICT PARALLEL SAFE COST 50 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_wrapper';
+COMMENT ON FUNCTION ident_name(text) IS
+    'the parts of a person''s name as they are written: titles, given names, particles, surname, suffixes, nickname';
+CREATE FUNCTION ident_name_forms(name text, version integer) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_forms_wrapper';
+COMMENT ON FUNCTION ident_name_forms(text, integer) IS
+    'full names that a given name may be a form of, and the name itself, in normal form, by a version of the compiled-in lists';
 CREATE FUNCTION ident_date(date date) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
 COMMENT ON FUNCTION ident_date(date) IS
@@ -1473,6 +1482,12 @@ CREATE FUNCTION bloom_pairs_estimate(rel regclass, signature name, threshold flo
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_pairs_estimate_wrapper';
 COMMENT ON FUNCTION bloom_pairs_estimate(regclass, name, float8) IS
     'about how many pairs bloom_duplicates would find at a threshold, and how many seconds it would take';
+
+CREATE FUNCTION bloom_nearest_names(rel regclass, key name, signature name, name_column name, text text, k integer DEFAULT 10,
+        by_word boolean DEFAULT true, OUT key text, OUT name text, OUT similarity float8) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE ROWS 10 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_nearest_names_wrapper';
+COMMENT ON FUNCTION bloom_nearest_names(regclass, name, name, name, text, integer, boolean) IS
+    'the k names of a relation that are nearest to a name: found by their signatures, then compared as names, nearest first';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
         threshold float8, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record

@@ -144,6 +144,43 @@ fn names_compared() {
     });
 }
 
+/// A name that is taken apart.
+#[test]
+fn name_parts() {
+    let names = [
+        "Prof. Dr. Otto Graf von und zu Lambsdorff Jr.",
+        "King, Martin Luther, Jr.",
+        "María del Carmen García López",
+        "Abd al-Rahman (Bob) ibn Khaldun",
+        "高市早苗",
+        "ジョン・スミス",
+        "Kim Jong-un",
+        "",
+    ];
+    let most = "ab ".repeat(names::MAX_PARTS + 1);
+    let names: Vec<&str> = names.into_iter().chain([&*most]).collect();
+    fuzz("name_parts", true, &seeds(&names), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let parts = message(names::name_parts(&text, || ()))?;
+        let all = [
+            &parts.titles,
+            &parts.given,
+            &parts.particles,
+            &parts.surname,
+            &parts.suffixes,
+            &parts.nickname,
+        ];
+        let mut class = String::new();
+        for part in all {
+            assert!(part.as_ref().is_none_or(|part| !part.is_empty()));
+            class += if part.is_some() { "some " } else { "none " };
+        }
+        let forms = message(names::name_forms(&text, names::FORMS_VERSION, || ()))?;
+        assert!(forms.is_sorted());
+        Ok(class)
+    });
+}
+
 #[test]
 fn dates() {
     let dates = [

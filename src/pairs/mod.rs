@@ -1,4 +1,4 @@
-//! All pairs of similar records, in one relation or between two.
+//! All pairs of similar records, in one relation or between two; and the records of a relation that are nearest to a name.
 
 mod duplicates;
 mod estimate;
@@ -8,6 +8,7 @@ mod from_query;
 mod join;
 pub mod keys;
 mod linkage;
+mod nearest_names;
 mod output;
 mod profiles;
 pub mod records;

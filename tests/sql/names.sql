@@ -5,3 +5,15 @@ FROM (VALUES
     ('Siemens AG', 'Volkswagen AG'), ('Иван Иванов', 'Ivanov Ivan'), ('O''Brien', 'OBrien'), ('高石早苗', '高市早苗'), ('a', 'b'), ('', ''), ('a', ''), (' -', '.'),
     ('😀', '😀'), (NULL, 'a'), ('a', NULL)) AS v (a, b);
 SELECT pg_typeof(ident_name_sim('a', 'a')), ident_name_sim(repeat('ab ', 1000000), repeat('ab ', 1000000)), round(ident_name_sim(repeat('ab', 1000000), repeat('ba', 1000000))::numeric, 4) AS long;
+-- Parts of a name.
+SELECT name, p.* FROM unnest(ARRAY['Prof. Dr. Erika Mustermann', 'Goethe, Johann Wolfgang von', 'Karl-Theodor Freiherr von und zu Guttenberg', 'Steffi Graf', 'Martin Luther King, Jr.',
+    'William H. Gates III', 'William "Bill" Gates', 'Jan van der Berg', 'Charles de la Tour', 'Usama bin Laden', 'Bashar al-Assad', 'Gabriel García Márquez', 'DUPONT Jean', '毛泽东', '高市早苗',
+    'ジョン・スミス', '김철수', 'Kim Jong-un', 'Dr.', '', ' ,']) WITH ORDINALITY AS n (name, i), ident_name(name) AS p ORDER BY i;
+SELECT (ident_name(NULL)).surname, (ident_name('Erika Mustermann')).*;
+SELECT ident_name(repeat('ab ', 300));
+SELECT length((ident_name(repeat('ab', 5000000))).surname);
+-- Forms of given names.
+SELECT name, ident_name_forms(name, 1) FROM unnest(ARRAY['Bill', 'William', 'Pepa', 'Josefa', 'Sascha', 'Alexander', 'Саша', 'Xqzt', '', NULL]) AS name;
+SELECT ident_name_forms('Bill', 1) && ident_name_forms('William', 1) AS forms, ident_name_forms('Pepa', 1) && ident_name_forms('Josefa', 1) AS forms, ident_name_forms('Bill', 1) && ident_name_forms('Erika', 1) AS none;
+SELECT ident_name_forms('Bill', NULL);
+SELECT ident_name_forms('Bill', 2);

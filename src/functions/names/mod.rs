@@ -1,3 +1,5 @@
 //! Names of persons and companies.
 
+mod forms;
+mod parts;
 mod similarity;

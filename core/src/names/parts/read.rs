@@ -1,0 +1,185 @@
+//! A name's words, what is in quotation marks, and what stands before and behind the name itself.
+
+use super::lists::{is_first_title, is_of_title, is_suffix, is_title};
+use super::MAX_PARTS;
+use crate::text::normalize;
+use crate::{Error, ErrorKind, Result};
+
+/// A word as it is written, and its normal form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    pub written: String,
+    pub key: String,
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.written
+    }
+}
+
+impl Word {
+    /// Whether it has letters, and all that have a case are capitals; at least two of them.
+    pub fn is_in_capitals(&self) -> bool {
+        let mut capitals = self.written.chars().filter(|c| c.is_uppercase());
+        let two = capitals.by_ref().take(2).count() == 2;
+        two && !self.written.chars().any(char::is_lowercase)
+    }
+
+    pub fn begins_small(&self) -> bool {
+        self.written.chars().next().is_some_and(char::is_lowercase)
+    }
+}
+
+/// A name as it was read.
+pub(super) struct Reading {
+    /// The words between commas.
+    pub segments: Vec<Vec<Word>>,
+    pub nickname: Vec<String>,
+}
+
+/// What closes a nickname that this opens. An apostrophe opens none, since names have some.
+fn closing(open: char) -> Option<&'static [char]> {
+    Some(match open {
+        '"' => &['"'],
+        '“' => &['”'],
+        '„' => &['“', '”'],
+        '«' => &['»'],
+        '»' => &['«'],
+        '(' => &[')'],
+        '（' => &['）'],
+        '「' => &['」'],
+        _ => return None,
+    })
+}
+
+fn is_comma(c: char) -> bool {
+    matches!(c, ',' | '，' | '、' | '،' | ';')
+}
+
+impl Reading {
+    /// Errors: too many words; out of memory.
+    pub fn of(text: &str, mut tick: impl FnMut()) -> Result<Reading> {
+        let mut reading = Reading {
+            segments: vec![Vec::new()],
+            nickname: Vec::new(),
+        };
+        let mut words = 0;
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let after = &rest[c.len_utf8()..];
+            if let Some(end) = closing(c).and_then(|close| after.find(close)) {
+                words += 1;
+                reading.nickname(after[..end].trim());
+                rest = &after[end..];
+                rest = &rest[rest.chars().next().map_or(0, char::len_utf8)..];
+            } else if is_comma(c) {
+                // Commas without words between them are one.
+                if reading.segments.last().is_some_and(|last| !last.is_empty()) {
+                    reading.segments.push(Vec::new());
+                }
+                rest = after;
+            } else if c.is_whitespace() {
+                rest = after;
+            } else {
+                let ends = |c: char| c.is_whitespace() || is_comma(c) || closing(c).is_some();
+                let end = after
+                    .find(ends)
+                    .map_or(rest.len(), |end| c.len_utf8() + end);
+                words += 1;
+                reading.word(&rest[..end], &mut tick)?;
+                rest = &rest[end..];
+            }
+            if words > MAX_PARTS {
+                return Err(Error::new(
+                    ErrorKind::LimitExceeded,
+                    format!("name of more than {MAX_PARTS} words"),
+                )
+                .detail("That is no name of a person."));
+            }
+            tick();
+        }
+        reading.segments.retain(|segment| !segment.is_empty());
+        Ok(reading)
+    }
+
+    fn nickname(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.nickname.push(text.to_owned());
+        }
+    }
+
+    fn word(&mut self, written: &str, tick: impl FnMut()) -> Result<()> {
+        let key = normalize(written, false, tick)?;
+        // A mere hyphen is no word.
+        if !key.is_empty() {
+            let word = Word {
+                written: written.to_owned(),
+                key,
+            };
+            self.segments.last_mut().expect("there is one").push(word);
+        }
+        Ok(())
+    }
+
+    /// Takes the titles in front of each segment and the suffixes behind it, but never the last word of a name.
+    pub fn take_affixes(&mut self, titles: &mut Vec<Word>, suffixes: &mut Vec<Word>) {
+        // A segment behind a comma may be all titles or suffixes: Dr.; Jr.
+        let mut i = 1;
+        while i < self.segments.len() {
+            let segment = &self.segments[i];
+            if segment
+                .iter()
+                .all(|word| is_suffix(&word.key, &word.written))
+            {
+                suffixes.append(&mut self.segments.remove(i));
+            } else if titles_of(segment) == segment.len() {
+                titles.append(&mut self.segments.remove(i));
+            } else {
+                i += 1;
+            }
+        }
+        let mut words: usize = self.segments.iter().map(Vec::len).sum();
+        for segment in &mut self.segments {
+            let most = segment.len().min(words - 1);
+            let leading = titles_of(segment).min(most);
+            titles.extend(segment.drain(..leading));
+            words -= leading;
+            if let [first, _, ..] = &segment[..] {
+                if is_first_title(&first.key) {
+                    titles.push(segment.remove(0));
+                    words -= 1;
+                }
+            }
+            let mut behind = Vec::new();
+            while words > 1 {
+                match segment.pop_if(|word| is_suffix(&word.key, &word.written)) {
+                    Some(word) => behind.push(word),
+                    None => break,
+                }
+                words -= 1;
+            }
+            suffixes.extend(behind.into_iter().rev());
+        }
+        self.segments.retain(|segment| !segment.is_empty());
+    }
+}
+
+/// How many words at the beginning are titles.
+fn titles_of(segment: &[Word]) -> usize {
+    let mut n = 0;
+    while let Some(word) = segment.get(n) {
+        // "h. c." and the like belong to the title before them if they have a full stop.
+        let belongs = n > 0 && is_of_title(&word.key) && word.written.ends_with('.');
+        let compound = word.written.contains('.')
+            && word.written.split(['.', '-']).all(|part| {
+                let key = part.to_lowercase();
+                key.is_empty() || is_title(&key) || is_of_title(&key)
+            });
+        if !(is_title(&word.key) || belongs || compound && word.key.len() > 2) {
+            break;
+        }
+        n += 1;
+    }
+    n
+}

@@ -1,0 +1,255 @@
+//! Names taken apart: the rules of docs/names.md, one by one, and laws; forms of given names.
+
+use bloom_ident_core::names::{name_forms, name_parts, NameParts, FORMS_VERSION, MAX_PARTS};
+use bloom_ident_core::text::normalize;
+use bloom_ident_core::ErrorKind;
+use proptest::prelude::*;
+
+fn parts(text: &str) -> NameParts {
+    name_parts(text, || ()).unwrap()
+}
+
+/// Given names, particles, surname, titles and suffixes with bars between.
+fn shown(text: &str) -> String {
+    let parts = parts(text);
+    let all = [
+        parts.given,
+        parts.particles,
+        parts.surname,
+        parts.titles,
+        parts.suffixes,
+    ];
+    all.map(Option::unwrap_or_default)
+        .join("|")
+        .trim_end_matches('|')
+        .to_owned()
+}
+
+#[track_caller]
+fn check(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        assert_eq!(&shown(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn western_order_and_commas() {
+    check(&[
+        ("Erika Mustermann", "Erika||Mustermann"),
+        ("Mustermann, Erika", "Erika||Mustermann"),
+        ("Mustermann,Erika  Anna", "Erika Anna||Mustermann"),
+        ("Mustermann", "||Mustermann"),
+        ("John F. Kennedy", "John F.||Kennedy"),
+        (
+            "Müller-Lüdenscheidt, Hans-Peter",
+            "Hans-Peter||Müller-Lüdenscheidt",
+        ),
+        ("DUPONT Jean", "Jean||DUPONT"),
+        ("Jean DUPONT", "Jean||DUPONT"),
+        ("JEAN DUPONT", "JEAN||DUPONT"),
+        ("O'Brien, Conan", "Conan||O'Brien"),
+        ("Иван Иванов", "Иван||Иванов"),
+        ("", ""),
+        (" , ;", ""),
+        ("-", ""),
+    ]);
+}
+
+#[test]
+fn titles_and_suffixes() {
+    check(&[
+        ("Dr. Erika Mustermann", "Erika||Mustermann|Dr."),
+        (
+            "Prof. Dr. med. Erika Mustermann",
+            "Erika||Mustermann|Prof. Dr. med.",
+        ),
+        ("Herr Dipl.-Ing. Max Muster", "Max||Muster|Herr Dipl.-Ing."),
+        ("Mustermann, Dr. Erika", "Erika||Mustermann|Dr."),
+        ("Erika Mustermann, Dr.", "Erika||Mustermann|Dr."),
+        ("Dr. House", "||House|Dr."),
+        ("Martin Luther King Jr.", "Martin Luther||King||Jr."),
+        ("Martin Luther King, Jr.", "Martin Luther||King||Jr."),
+        ("King, Martin Luther, Jr.", "Martin Luther||King||Jr."),
+        ("King Jr., Martin Luther", "Martin Luther||King||Jr."),
+        ("William Gates II", "William||Gates||II"),
+        ("William H. Gates III", "William H.||Gates||III"),
+        ("Sammy Davis Jr. PhD", "Sammy||Davis||Jr. PhD"),
+        ("Jane Doe, M.D., Ph.D.", "Jane||Doe||M.D. Ph.D."),
+        ("Sr. Juan Pérez", "Juan||Pérez|Sr."),
+        ("John Smith Sr.", "John||Smith||Sr."),
+        ("Jr.", "||Jr."),
+        ("Dr.", "||Dr."),
+    ]);
+}
+
+#[test]
+fn particles() {
+    check(&[
+        ("Johann Wolfgang von Goethe", "Johann Wolfgang|von|Goethe"),
+        ("von Goethe, Johann Wolfgang", "Johann Wolfgang|von|Goethe"),
+        ("Goethe, Johann Wolfgang von", "Johann Wolfgang|von|Goethe"),
+        ("Ludwig van Beethoven", "Ludwig|van|Beethoven"),
+        ("Jan van der Berg", "Jan|van der|Berg"),
+        ("Charles de la Tour", "Charles|de la|Tour"),
+        ("von Goethe", "|von|Goethe"),
+        ("Van Morrison", "Van||Morrison"),
+        ("Usama bin Laden", "Usama|bin|Laden"),
+        ("Bashar al-Assad", "Bashar|al-|Assad"),
+        ("Bashar Al Assad", "Bashar|Al|Assad"),
+        ("al-Assad, Bashar", "Bashar|al-|Assad"),
+        ("Abd al-Rahman ibn Khaldun", "Abd al-Rahman|ibn|Khaldun"),
+        ("Charles d'Artagnan", "Charles|d'|Artagnan"),
+        ("Beverly D'Angelo", "Beverly||D'Angelo"),
+    ]);
+}
+
+#[test]
+fn nobility() {
+    check(&[
+        ("Otto Graf Lambsdorff", "Otto||Lambsdorff|Graf"),
+        (
+            "Otto Friedrich Wilhelm Freiherr von der Wenge Graf Lambsdorff",
+            "Otto Friedrich Wilhelm|von der|Wenge Lambsdorff|Freiherr Graf",
+        ),
+        (
+            "Karl-Theodor Freiherr von und zu Guttenberg",
+            "Karl-Theodor|von und zu|Guttenberg|Freiherr",
+        ),
+        ("Lambsdorff, Otto Graf", "Otto||Lambsdorff|Graf"),
+        (
+            "Guttenberg, Karl-Theodor Freiherr von und zu",
+            "Karl-Theodor|von und zu|Guttenberg|Freiherr",
+        ),
+        ("Dr. Otto Graf Lambsdorff", "Otto||Lambsdorff|Dr. Graf"),
+        ("Steffi Graf", "Steffi||Graf"),
+        ("Graf, Steffi", "Steffi||Graf"),
+        ("Graf Zahl", "||Zahl|Graf"),
+        ("Birgit Prinz", "Birgit||Prinz"),
+    ]);
+}
+
+#[test]
+fn two_surnames() {
+    check(&[
+        ("Gabriel García Márquez", "Gabriel||García Márquez"),
+        ("Pablo Ruiz Picasso", "Pablo||Ruiz Picasso"),
+        ("José Ortega y Gasset", "José||Ortega y Gasset"),
+        (
+            "María del Carmen García López",
+            "María del Carmen||García López",
+        ),
+        ("Juan García", "Juan||García"),
+        ("García Márquez, Gabriel", "Gabriel||García Márquez"),
+        (
+            "Félix Rodríguez de la Fuente",
+            "Félix||Rodríguez de la Fuente",
+        ),
+        ("María del Carmen", "María|del|Carmen"),
+    ]);
+}
+
+#[test]
+fn surname_first() {
+    check(&[
+        ("毛泽东", "泽东||毛"),
+        ("欧阳修", "修||欧阳"),
+        ("高市早苗", "早苗||高市"),
+        ("高市 早苗", "早苗||高市"),
+        ("김철수", "철수||김"),
+        ("남궁민수", "민수||남궁"),
+        ("김 철수", "철수||김"),
+        ("さくら", "||さくら"),
+        ("ジョン・スミス", "ジョン||スミス"),
+        ("约翰·史密斯", "约翰||史密斯"),
+        ("Mao Zedong", "Zedong||Mao"),
+        ("Kim Jong-un", "Jong-un||Kim"),
+        ("Kim Jong Il", "Jong Il||Kim"),
+        ("Lee Kun-hee", "Kun-hee||Lee"),
+        ("Nguyen Van Thieu", "Van Thieu||Nguyen"),
+        ("Kim Basinger", "Kim||Basinger"),
+        ("Lee Harvey Oswald", "Lee Harvey||Oswald"),
+        ("Jackie Chan", "Jackie||Chan"),
+        ("Thanh Nguyen", "Thanh||Nguyen"),
+    ]);
+}
+
+#[test]
+fn nicknames() {
+    for text in [
+        "William \"Bill\" Gates",
+        "William (Bill) Gates",
+        "William „Bill“ Gates",
+        "Gates, William (Bill)",
+    ] {
+        assert_eq!(parts(text).nickname.as_deref(), Some("Bill"), "{text}");
+        assert_eq!(shown(text), "William||Gates", "{text}");
+    }
+    assert_eq!(parts("William (Bill Gates").nickname, None);
+    assert_eq!(parts("()").nickname, None);
+}
+
+#[test]
+fn forms() {
+    let of = |name: &str| name_forms(name, 1, || ()).unwrap();
+    for (form, name) in [
+        ("Bill", "William"),
+        ("BOB", "Robert"),
+        ("Peggy", "Margaret"),
+        ("Pepa", "Josefa"),
+        ("Sascha", "Alexander"),
+        ("Саша", "Aleksandr"),
+        ("Gosia", "Małgorzata"),
+        ("Sepp", "Josef"),
+        ("Paco", "Francisco"),
+        ("Beppe", "Giuseppe"),
+        ("Jaap", "Jacobus"),
+    ] {
+        let normal = normalize(name, false, || ()).unwrap();
+        assert!(of(form).contains(&normal), "{form}: {:?}", of(form));
+        assert!(of(name).contains(&normal), "{name}");
+        assert!(of(form).is_sorted());
+    }
+    assert!(of("Josefa").contains(&"josefa".to_owned()));
+    assert!(!of("Robert").contains(&"bob".to_owned()));
+    assert_eq!(of("Xqzt"), ["xqzt"]);
+    assert_eq!(of(" -"), [""; 0]);
+    assert_eq!(of(&"a".repeat(1_000_000)).len(), 1);
+    for version in [0, FORMS_VERSION + 1, -1, i64::MAX] {
+        let error = name_forms("Bill", version, || ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    }
+}
+
+#[test]
+fn what_is_too_long_is_refused() {
+    let name = "ab ".repeat(MAX_PARTS);
+    assert!(parts(&name).surname.is_some());
+    let error = name_parts(&"ab ".repeat(10_000_000), || ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert!(name_parts(&"()".repeat(10_000_000), || ()).is_err());
+    assert!(name_parts(&"(".repeat(1_000_000), || ()).is_err());
+    assert!(parts(&"ab".repeat(5_000_000)).surname.is_some());
+}
+
+proptest! {
+    #[test]
+    fn no_letter_is_lost(text in "[A-Za-zäé.,' -]{0,40}|(Dr|Graf|von|al-|van|Jr|II|Garcia|Maria|del|Kim|Li|Xu|abd|und|y|,|Sr| |-){0,12}|\\PC{0,30}|[高市早苗김철수ジョン・ ]{0,8}") {
+        let parts = parts(&text);
+        let letters = |text: &str| {
+            let mut letters: Vec<char> = text.chars().filter(|c| c.is_alphanumeric()).collect();
+            letters.sort_unstable();
+            letters.into_iter().collect::<String>()
+        };
+        let all = [&parts.titles, &parts.given, &parts.particles, &parts.surname, &parts.suffixes, &parts.nickname];
+        let all: Vec<&str> = all.into_iter().flatten().map(String::as_str).collect();
+        prop_assert!(all.iter().all(|part| !part.is_empty()));
+        let whole = all.join(" ");
+        // A word without a symbol in its normal form is dropped.
+        if letters(&whole) != letters(&text) {
+            prop_assert!(whole.len() < text.len());
+            prop_assert_eq!(normalize(&whole, false, || ()).unwrap().len(), normalize(&text, false, || ()).unwrap().len());
+        }
+        let only_nickname = parts.nickname.is_some() || parts.surname.is_some();
+        prop_assert!(only_nickname || all.is_empty(), "{:?}", parts);
+    }
+}

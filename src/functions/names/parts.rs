@@ -1,0 +1,30 @@
+//! A person's name to its parts.
+
+use bloom_ident_core::names::name_parts;
+use pgrx::pg_sys;
+
+use crate::pg::error::OrRaise;
+use crate::pg::function::record::record;
+use crate::pg::function::rows::text_datum;
+use crate::pg::values::text::{to_database, Text};
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+
+/// `(titles text, given text, particles text, surname text, suffixes text, nickname text)`
+#[entry]
+fn ident_name(name: Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    let parts = name_parts(name.as_str(), check_for_interrupts).or_raise();
+    let part = |part: Option<String>| part.map(|part| text_datum(&to_database(&part)));
+    record(
+        fcinfo,
+        [
+            parts.titles,
+            parts.given,
+            parts.particles,
+            parts.surname,
+            parts.suffixes,
+            parts.nickname,
+        ]
+        .map(part),
+    )
+}
