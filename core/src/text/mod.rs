@@ -6,7 +6,7 @@ mod luhn;
 mod normalize;
 
 pub use date::{
-    date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, DateFormats,
+    date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, DateFormats, DigitPair,
     Plausibility, TimeFormat,
 };
 pub(crate) use letters::is_letter_or_digit;
