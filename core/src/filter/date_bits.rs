@@ -13,7 +13,10 @@ const DATE_BITS: i64 = 307;
 
 /// The shape of signatures of dates: (1,307,0).
 pub fn date_shape() -> Shape {
-    Shape::new(1, DATE_BITS, 0).expect("307 is a prime")
+    // kept, since to test for a prime takes longer than to sign
+    static SHAPE: LazyLock<Shape> =
+        LazyLock::new(|| Shape::new(1, DATE_BITS, 0).expect("307 is a prime"));
+    *SHAPE
 }
 
 /// The bit of each token, worked out once: hashing takes longer than all the rest.
@@ -38,6 +41,7 @@ static POSITIONS: LazyLock<Vec<u16>> = LazyLock::new(|| {
 const PLACES: usize = 6;
 
 /// Where a token of two places and their digits stands in the list.
+#[inline]
 fn number([i, a, j, b]: DigitPair) -> usize {
     let [i, j] = [i, j].map(|place| usize::from(place - b'1'));
     let [a, b] = [a, b].map(|digit| usize::from(digit - b'0'));
