@@ -145,6 +145,7 @@ fn ident_time_or_null(time: Text<'_>, format: Text<'_>) -> Option<String> {
 #[entry]
 fn bloom_signature_of_date(date: Text<'_>) -> NewBloom {
     NewBloom::new(date_shape(), |builder| {
-        builder.add_date(date.as_str(), check_for_interrupts)
+        builder.add_date(date.as_str(), check_for_interrupts);
+        Ok(())
     })
 }

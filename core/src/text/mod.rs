@@ -7,7 +7,7 @@ mod luhn;
 mod normalize;
 
 pub use date::{
-    date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, DateFormats,
+    date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, DateFormats, DigitPair,
     Plausibility, TimeFormat,
 };
 pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};

@@ -13,6 +13,6 @@ mod read;
 mod time;
 
 pub use calendar::date_digits;
-pub use pairs::for_each_digit_pair;
+pub use pairs::{for_each_digit_pair, DigitPair};
 pub use parse::{parse_date, plausibility, DateFormats, Plausibility};
 pub use time::{parse_time, TimeFormat};

@@ -146,12 +146,16 @@ const DATE_DIGITS: usize = 8;
 /// The first digits of a text, of any script, as ASCII ones.
 pub(super) fn first_digits(text: &str, most: usize, turn: impl FnMut()) -> String {
     let mut ticker = Ticker::new(turn);
-    text.chars()
-        .inspect(|_| ticker.step())
-        .filter_map(digit)
-        .filter_map(|value| char::from_digit(value, 10))
-        .take(most)
-        .collect()
+    let mut digits = String::with_capacity(most);
+    for c in text.chars() {
+        ticker.step();
+        let Some(value) = digit(c) else { continue };
+        digits.extend(char::from_digit(value, 10));
+        if digits.len() == most {
+            break;
+        }
+    }
+    digits
 }
 
 /// `YYYYMMDD` of `text` as read by `format`; empty for text that is empty or blank.

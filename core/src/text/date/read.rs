@@ -61,6 +61,7 @@ impl Mismatch<'_> {
 }
 
 /// The value of a decimal digit of any script.
+#[inline]
 pub(super) fn digit(c: char) -> Option<u32> {
     if c.is_ascii() {
         return c.to_digit(10);
