@@ -8,8 +8,7 @@ mod read;
 use crate::Result;
 use read::Reading;
 
-/// Most words of a name. What is longer is no name of a person, and is refused.
-pub const MAX_PARTS: usize = 256;
+pub use read::MAX_PARTS;
 
 /// The parts of a name, each with its words as they are written and one blank between them; `None` for a part that the name does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
