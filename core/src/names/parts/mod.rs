@@ -1,4 +1,7 @@
 //! A person's name as it is written, to its parts.
+//!
+//! The rules are the project's own. The crate human_name 2.0.4 reads II as Jr. and Graf as a given name, decomposes letters, and knows no order with
+//! the surname first: it reads Mao Zedong as Mr Zedong, and each character of 毛泽东 as a name.
 
 mod east_asian;
 mod lists;
