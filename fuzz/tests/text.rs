@@ -4,7 +4,7 @@ use bloom_ident_core::filter::{
     parse_text, query::parse_query_text, query::write_query_text, typmod, write_text, QueryView,
     Shape, View,
 };
-use bloom_ident_core::{names, ngram, text, ErrorKind};
+use bloom_ident_core::{ngram, text, ErrorKind};
 use bloom_ident_fuzz::{fuzz, Outcome};
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
@@ -116,67 +116,6 @@ fn edits() {
                 _ => "some ",
             };
         }
-        Ok(class)
-    });
-}
-
-/// Two names that are compared.
-#[test]
-fn names_compared() {
-    let pairs = [
-        "Erika Mustermann\nMustermann, Erika Anna",
-        "Siemens AG\nSiemensAG",
-        "aa ab\nab ac",
-        "\n",
-        "O'Brien\n高石 早苗",
-    ];
-    fuzz("names_compared", false, &seeds(&pairs), |bytes| {
-        let (a, b) = two(bytes);
-        let similarity = message(names::similarity(&a, &b, || ()))?;
-        assert!((0.0..=1.0).contains(&similarity), "{similarity}");
-        assert_eq!(message(names::similarity(&b, &a, || ()))?, similarity);
-        Ok(match similarity {
-            0.0 => "none",
-            1.0 => "equal",
-            _ => "some",
-        }
-        .to_owned())
-    });
-}
-
-/// A name that is taken apart.
-#[test]
-fn name_parts() {
-    let names = [
-        "Prof. Dr. Otto Graf von und zu Lambsdorff Jr.",
-        "King, Martin Luther, Jr.",
-        "María del Carmen García López",
-        "Abd al-Rahman (Bob) ibn Khaldun",
-        "高市早苗",
-        "ジョン・スミス",
-        "Kim Jong-un",
-        "",
-    ];
-    let most = "ab ".repeat(names::MAX_PARTS + 1);
-    let names: Vec<&str> = names.into_iter().chain([&*most]).collect();
-    fuzz("name_parts", true, &seeds(&names), |bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        let parts = message(names::name_parts(&text, || ()))?;
-        let all = [
-            &parts.titles,
-            &parts.given,
-            &parts.particles,
-            &parts.surname,
-            &parts.suffixes,
-            &parts.nickname,
-        ];
-        let mut class = String::new();
-        for part in all {
-            assert!(part.as_ref().is_none_or(|part| !part.is_empty()));
-            class += if part.is_some() { "some " } else { "none " };
-        }
-        let forms = message(names::name_forms(&text, names::FORMS_VERSION, || ()))?;
-        assert!(forms.is_sorted());
         Ok(class)
     });
 }

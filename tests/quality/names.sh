@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tests/quality/names.sh: three tables, in Markdown, of how good measures of names are. Run by "make quality".
+# tests/quality/names.sh: four tables, in Markdown, of how good measures of names are. Run by "make quality".
 #
 # The first says of each set of pairs how well a measure orders those that are the same before those that are not: average precision, and the
 # recall at the threshold where the precision is .9. The second says precision, recall and F1 at several thresholds, of all pairs together. The third
-# says how many of the other names of an entity are among the ten nearest to one of its names.
+# says which share of the pairs that are the same, and that ident_name_sim finds at a threshold, a search by signatures finds. The fourth says how many of the other names of an entity are among the ten nearest to one of its names.
 #   QUALITY_NAMES=folder   where name_pairs.csv.gz and name_lists.csv.gz are (default tests/data/quality)
 #   QUALITY_QUERIES=300    names of each list that are searched for
 
@@ -58,7 +58,13 @@ sql -F ' | ' -c "
             count(*) FILTER (WHERE same)::numeric AS known
         FROM score, unnest('{0.4,0.5,0.6,0.7,0.8,0.9}'::numeric[]) AS at GROUP BY measure, at) AS r
     ORDER BY measure, at"
-# shellcheck disable=SC2016 # of SQL
+printf '\n| pairs with ident_name_sim from | 0.2 | 0.3 | 0.4 | 0.5 |\n|---|---|---|---|---|\n'
+sql -F ' | ' -c "
+    SELECT '| ' || at, string_agg(found::text, ' | ' ORDER BY search) || ' |'
+    FROM (SELECT at, search, round(avg((s.value >= search)::integer), 3) AS found
+        FROM score AS t JOIN score AS s ON s.n = t.n AND s.measure LIKE '3%', unnest('{0.7,0.8,0.9}'::numeric[]) AS at, unnest('{0.2,0.3,0.4,0.5}'::numeric[]) AS search
+        WHERE t.same AND t.measure LIKE '1%' AND t.value >= at GROUP BY at, search) AS f
+    GROUP BY at ORDER BY at"
 sql -v "queries=$queries" <<'SQL'
 CREATE TABLE wanted AS
     SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY list, entity) - 1 AS others, row_number() OVER (PARTITION BY list ORDER BY md5(name)) AS place

@@ -17,3 +17,8 @@ SELECT name, ident_name_forms(name, 1) FROM unnest(ARRAY['Bill', 'William', 'Pep
 SELECT ident_name_forms('Bill', 1) && ident_name_forms('William', 1) AS forms, ident_name_forms('Pepa', 1) && ident_name_forms('Josefa', 1) AS forms, ident_name_forms('Bill', 1) && ident_name_forms('Erika', 1) AS none;
 SELECT ident_name_forms('Bill', NULL);
 SELECT ident_name_forms('Bill', 2);
+-- What takes long can be canceled.
+SET statement_timeout = '50ms';
+SELECT ident_name_sim(t, t) FROM repeat('Erika Mustermann ', 4000000) AS t;
+SELECT ident_name(t) FROM repeat('Müller', 10000000) AS t;
+RESET statement_timeout;

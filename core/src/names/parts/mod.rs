@@ -1,4 +1,7 @@
 //! A person's name as it is written, to its parts.
+//!
+//! The rules are the project's own. The crate human_name 2.0.4 reads II as Jr. and Graf as a given name, decomposes letters, and knows no order with
+//! the surname first: it reads Mao Zedong as Mr Zedong, and each character of 毛泽东 as a name.
 
 mod east_asian;
 mod lists;
@@ -8,8 +11,7 @@ mod read;
 use crate::Result;
 use read::Reading;
 
-/// Most words of a name. What is longer is no name of a person, and is refused.
-pub const MAX_PARTS: usize = 256;
+pub use read::MAX_PARTS;
 
 /// The parts of a name, each with its words as they are written and one blank between them; `None` for a part that the name does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

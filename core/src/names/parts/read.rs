@@ -1,9 +1,11 @@
 //! A name's words, what is in quotation marks, and what stands before and behind the name itself.
 
 use super::lists::{is_first_title, is_of_title, is_suffix, is_title};
-use super::MAX_PARTS;
 use crate::text::normalize;
 use crate::{Error, ErrorKind, Result};
+
+/// Most words of a name. What is longer is no name of a person, and is refused.
+pub const MAX_PARTS: usize = 256;
 
 /// A word as it is written, and its normal form.
 #[derive(Clone, Debug, PartialEq, Eq)]
