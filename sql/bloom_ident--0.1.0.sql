@@ -203,6 +203,10 @@ CREATE FUNCTION ident_jaro_winkler(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_jaro_winkler_wrapper';
 COMMENT ON FUNCTION ident_jaro_winkler(text, text) IS
     'Jaro-Winkler similarity of two normal forms';
+CREATE FUNCTION ident_phonetic(text text, algorithm text) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phonetic_wrapper';
+COMMENT ON FUNCTION ident_phonetic(text, text) IS
+    'codes of how the words of a text sound, word by word: cologne, soundex, metaphone, double_metaphone, daitch_mokotoff, nysiis, caverphone or beider_morse';
 CREATE FUNCTION ident_date(date date) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
 COMMENT ON FUNCTION ident_date(date) IS

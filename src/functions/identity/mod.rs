@@ -1,3 +1,4 @@
 //! Identity text in other ways than by its normal form.
 
 mod edit;
+mod sound;

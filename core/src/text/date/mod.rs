@@ -11,3 +11,4 @@ mod read;
 
 pub use calendar::date_digits;
 pub use parse::{parse_date, plausibility, Plausibility};
+pub(super) use quoted::quoted;
