@@ -203,6 +203,10 @@ CREATE FUNCTION ident_jaro_winkler(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_jaro_winkler_wrapper';
 COMMENT ON FUNCTION ident_jaro_winkler(text, text) IS
     'Jaro-Winkler similarity of two normal forms';
+CREATE FUNCTION ident_expand(text text, language text, version integer) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_expand_wrapper';
+COMMENT ON FUNCTION ident_expand(text, text, integer) IS
+    'the words of a text in their normal form, abbreviations written out by this version of the dictionary of a language: de, en, es, fr or it';
 CREATE FUNCTION ident_phonetic(text text, algorithm text) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phonetic_wrapper';
 COMMENT ON FUNCTION ident_phonetic(text, text) IS

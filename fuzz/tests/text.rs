@@ -120,6 +120,28 @@ fn edits() {
     });
 }
 
+/// Abbreviations: a language and a text, parted by a line feed.
+#[test]
+fn abbreviations() {
+    let texts = [
+        "de\nHauptstr. 5, 10115 Berlin",
+        "en\nSt. James St., London",
+        "es\nc/Mayor Mª",
+        "fr\nbd St-Michel",
+        "it\nF.lli Rossi S.p.A.",
+        "xx\na",
+    ];
+    fuzz("abbreviations", true, &seeds(&texts), |bytes| {
+        let (language, text) = two(bytes);
+        let out = message(text::expand(&text, &language, 1, || ()))?;
+        assert!(!out.starts_with(' ') && !out.ends_with(' ') && !out.contains("  "));
+        assert!(out
+            .bytes()
+            .all(|b| b == b' ' || b.is_ascii_lowercase() || b.is_ascii_digit()));
+        Ok(if out.is_empty() { "empty" } else { "text" }.to_owned())
+    });
+}
+
 /// Codes of sound: the number of an algorithm, and a text.
 #[test]
 fn sounds() {

@@ -2,6 +2,7 @@
 
 mod date;
 mod edit;
+mod expand;
 mod letters;
 mod luhn;
 mod normalize;
@@ -9,6 +10,7 @@ mod sound;
 
 pub use date::{date_digits, parse_date, plausibility, Plausibility};
 pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
+pub use expand::expand;
 pub(crate) use letters::is_letter_or_digit;
 pub use luhn::luhn;
 pub use normalize::{normalize, scan, Symbol, ALPHABET};
