@@ -52,9 +52,13 @@ else
     die "no cargo on PATH, and no current build for PostgreSQL $PG_MAJOR. As a user with Rust: make build PG_CONFIG=$PG_CONFIG"
 fi
 
-for dir in "$destdir$("$PG_CONFIG" --pkglibdir)" "$destdir$("$PG_CONFIG" --sharedir)/extension"; do
+for dir in "$destdir$("$PG_CONFIG" --pkglibdir)" "$destdir$("$PG_CONFIG" --sharedir)/extension" "$destdir$("$PG_CONFIG" --docdir)"; do
     writable "$dir" ||
         die "$dir is not writable for $(id -un). The extension is built; now: sudo make install PG_CONFIG=$PG_CONFIG"
 done
 place_extension "$destdir"
-say "installed in $destdir$("$PG_CONFIG" --pkglibdir) and $destdir$("$PG_CONFIG" --sharedir)/extension"
+# The licences ask for their texts to go along.
+docs=$destdir$("$PG_CONFIG" --docdir)/extension/bloom_ident
+mkdir -p "$docs"
+install -m 644 "$ROOT/LICENSE" "$ROOT/THIRD-PARTY.txt" "$docs"
+say "installed in $destdir$("$PG_CONFIG" --pkglibdir) and $destdir$("$PG_CONFIG" --sharedir)/extension; the licences are in $docs"

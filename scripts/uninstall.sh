@@ -11,6 +11,7 @@ check_pg_config
 destdir=${DESTDIR:-}
 pkglibdir=$destdir$("$PG_CONFIG" --pkglibdir)
 extension=$destdir$("$PG_CONFIG" --sharedir)/extension
-rm -f "$pkglibdir/bloom_ident.so" "$extension/bloom_ident.control" "$extension"/bloom_ident--*.sql ||
-    die "$pkglibdir or $extension is not writable for $(id -un). Use: sudo make uninstall PG_CONFIG=$PG_CONFIG"
+docs=$destdir$("$PG_CONFIG" --docdir)/extension/bloom_ident
+{ rm -f "$pkglibdir/bloom_ident.so" "$extension/bloom_ident.control" "$extension"/bloom_ident--*.sql && rm -rf "$docs"; } ||
+    die "$pkglibdir, $extension or $docs is not writable for $(id -un). Use: sudo make uninstall PG_CONFIG=$PG_CONFIG"
 say "removed from $pkglibdir and $extension; databases that still have the extension need DROP EXTENSION bloom_ident"

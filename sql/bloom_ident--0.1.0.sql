@@ -216,6 +216,14 @@ CREATE FUNCTION ident_name_forms(name text, version integer) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_forms_wrapper';
 COMMENT ON FUNCTION ident_name_forms(text, integer) IS
     'full names that a given name may be a form of, and the name itself, in normal form, by a version of the compiled-in lists';
+CREATE FUNCTION ident_expand(text text, language text, version integer) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_expand_wrapper';
+COMMENT ON FUNCTION ident_expand(text, text, integer) IS
+    'the words of a text in their normal form, abbreviations written out by this version of the dictionary of a language: de, en, es, fr or it';
+CREATE FUNCTION ident_phonetic(text text, algorithm text) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phonetic_wrapper';
+COMMENT ON FUNCTION ident_phonetic(text, text) IS
+    'codes of how the words of a text sound, word by word: cologne, soundex, metaphone, double_metaphone, daitch_mokotoff, nysiis, caverphone or beider_morse';
 CREATE FUNCTION ident_date(date date) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_of_date_wrapper';
 COMMENT ON FUNCTION ident_date(date) IS

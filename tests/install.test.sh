@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 
 dest=$SCRATCH/dest
-files() { (cd "$dest" && find . -type f -name '*bloom_ident*' -printf '%f\n' | sort | tr '\n' ' '); }
+files() { (cd "$dest" && find . -type f -path '*bloom_ident*' -printf '%f\n' | sort | tr '\n' ' '); }
 makes() { make --no-print-directory -C "$ROOT" "$@" PG_CONFIG="$PG_CONFIG" DESTDIR="$dest"; }
 without_cargo() {
     local dir path=
@@ -15,7 +15,7 @@ without_cargo() {
 export -f makes
 
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
-expected="bloom_ident--$version.sql bloom_ident.control bloom_ident.so "
+expected="LICENSE THIRD-PARTY.txt bloom_ident--$version.sql bloom_ident.control bloom_ident.so "
 export ROOT PG_CONFIG dest
 without_cargo bash -c 'makes install' >/dev/null
 [[ $(files) == "$expected" ]] || die "installed without cargo: $(files)"

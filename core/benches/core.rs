@@ -51,6 +51,37 @@ fn texts(c: &mut Criterion) {
     group.finish();
 }
 
+/// The codes of five words.
+fn sounds(c: &mut Criterion) {
+    let mut group = c.benchmark_group("sound of 5 words");
+    let text = "Katherine Schwarzenegger Müller Thompson Kowalski";
+    for name in [
+        "cologne",
+        "soundex",
+        "metaphone",
+        "double_metaphone",
+        "daitch_mokotoff",
+        "nysiis",
+        "caverphone",
+        "beider_morse",
+    ] {
+        let sound = name.parse().unwrap();
+        group.throughput(Throughput::Elements(5));
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let mut n = 0;
+                let count = |code: &str| {
+                    n += code.len();
+                    Ok(())
+                };
+                text::for_each_sound(black_box(text), sound, count, || ()).unwrap();
+                n
+            });
+        });
+    }
+    group.finish();
+}
+
 /// A message of twenty words: its tokens, and the signature of these.
 fn tokens(c: &mut Criterion) {
     let mut group = c.benchmark_group("tokens");
@@ -291,6 +322,6 @@ fn messages(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().warm_up_time(std::time::Duration::from_millis(500)).measurement_time(std::time::Duration::from_secs(2)).without_plots();
-    targets = texts, tokens, pairs, counting, scans, messages
+    targets = texts, sounds, tokens, pairs, counting, scans, messages
 }
 criterion_main!(benches);

@@ -120,6 +120,72 @@ fn edits() {
     });
 }
 
+/// Abbreviations: a language and a text, parted by a line feed.
+#[test]
+fn abbreviations() {
+    let texts = [
+        "de\nHauptstr. 5, 10115 Berlin",
+        "en\nSt. James St., London",
+        "es\nc/Mayor Mª",
+        "fr\nbd St-Michel",
+        "it\nF.lli Rossi S.p.A.",
+        "xx\na",
+    ];
+    fuzz("abbreviations", true, &seeds(&texts), |bytes| {
+        let (language, text) = two(bytes);
+        let out = message(text::expand(&text, &language, 1, || ()))?;
+        assert!(!out.starts_with(' ') && !out.ends_with(' ') && !out.contains("  "));
+        assert!(out
+            .bytes()
+            .all(|b| b == b' ' || b.is_ascii_lowercase() || b.is_ascii_digit()));
+        Ok(if out.is_empty() { "empty" } else { "text" }.to_owned())
+    });
+}
+
+/// Codes of sound: the number of an algorithm, and a text.
+#[test]
+fn sounds() {
+    const ALL: [&str; 8] = [
+        "cologne",
+        "soundex",
+        "metaphone",
+        "double_metaphone",
+        "daitch_mokotoff",
+        "nysiis",
+        "caverphone",
+        "beider_morse",
+    ];
+    let texts = [
+        "0Schwarzenegger",
+        "1Tymczak O'Brien",
+        "2gnocchi",
+        "3Jose Wright",
+        "4Auerbach Peters",
+        "5MacKnight",
+        "6enough trough",
+        "7Katz",
+        "8x",
+    ];
+    fuzz("sounds", true, &seeds(&texts), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let at = text.chars().next().map_or(0, |c| c as usize ^ 0x30);
+        let name = ALL.get(at).copied().unwrap_or("none");
+        let sound = message(name.parse())?;
+        let mut words = 0;
+        let each = |code: &str| {
+            assert!(!code.is_empty() && code.is_ascii(), "{code:?}");
+            words += 1;
+            Ok(())
+        };
+        let rest = text.get(1..).unwrap_or("");
+        message(text::for_each_sound(rest, sound, each, || ()))?;
+        Ok(format!(
+            "{name} {}",
+            if words > 0 { "some" } else { "none" }
+        ))
+    });
+}
+
 #[test]
 fn dates() {
     let dates = [

@@ -2,20 +2,28 @@
 
 mod date;
 mod edit;
+mod expand;
 mod letters;
 mod luhn;
 mod normalize;
+mod sound;
 
 pub use date::{
     date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, DateFormats, DigitPair,
     Plausibility, TimeFormat,
 };
 pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
+pub use expand::expand;
 pub(crate) use letters::is_letter_or_digit;
 pub use luhn::luhn;
 pub use normalize::{normalize, scan, Symbol, ALPHABET};
+pub use sound::{for_each_sound, Sound, MOST_CODES, MOST_LETTERS};
 
 /// Version of the normalisation rules. Stored signatures depend on every rule and on the versions
 /// of the crates behind them, so any change of either takes a new number; it is part of a
 /// signature's shape.
 pub const RULES: u8 = 1;
+
+/// Version of the rules of sound: of the crate that they are from, and of what goes into it. Nothing of it is in a signature, so whoever
+/// has stored codes, or signatures of codes, computes them again when it changes.
+pub const SOUNDS: u8 = 1;

@@ -1,3 +1,5 @@
 //! Identity text in other ways than by its normal form.
 
 mod edit;
+mod expand;
+mod sound;

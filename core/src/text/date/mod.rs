@@ -16,3 +16,4 @@ pub use calendar::date_digits;
 pub use pairs::{for_each_digit_pair, DigitPair};
 pub use parse::{parse_date, plausibility, DateFormats, Plausibility};
 pub use time::{parse_time, TimeFormat};
+pub(super) use quoted::quoted;

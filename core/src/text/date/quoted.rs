@@ -1,7 +1,7 @@
 //! Quoting what somebody typed.
 
 /// Text as it may stand in a message: short, and on one line.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::text) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut short: String = text
         .chars()

@@ -1,0 +1,300 @@
+//! Abbreviations written out, by dictionaries that are compiled in: one file a language and version, which never changes once it is released, since
+//! what is stored in databases was made by it.
+//!
+//! A line is a kind, an abbreviation and the words it stands for, parted by tabs:
+//!
+//! | kind | the abbreviation stands for the words |
+//! |---|---|
+//! | `word` | as a word, in its normal form: `S.A.` and `SA` are `sa` |
+//! | `dot` | as a word with a dot behind it |
+//! | `suffix` | at the end of a word |
+//! | `dotsuffix` | at the end of a word with a dot behind it |
+//! | `raw` | as a word that is written just so, but for upper case of a to z |
+//! | `prefix` | before anything, written just so: `c/Mayor` |
+//! | `front` | as a word before a name: before another word of the same part of the text that begins with a letter and is no `stop` |
+//! | `end` | as a word elsewhere |
+//! | `stop` | (a word that is no name) |
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::date::quoted;
+use super::normalize::normalize;
+use crate::{Error, ErrorKind, Result};
+
+/// The files: language, version, content.
+const FILES: [(&str, i64, &str); 5] = [
+    ("de", 1, include_str!("de_1.tsv")),
+    ("en", 1, include_str!("en_1.tsv")),
+    ("es", 1, include_str!("es_1.tsv")),
+    ("fr", 1, include_str!("fr_1.tsv")),
+    ("it", 1, include_str!("it_1.tsv")),
+];
+
+#[derive(Default)]
+struct Dictionary {
+    /// Of each kind that is looked up by the whole word.
+    words: HashMap<(&'static str, &'static str), &'static str>,
+    /// Kind, ending or beginning, and what it stands for.
+    parts: Vec<(&'static str, &'static str, &'static str)>,
+}
+
+static DICTIONARIES: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
+    let read = |content: &'static str| {
+        let mut dictionary = Dictionary::default();
+        for line in content.lines() {
+            let mut fields = line.split('\t');
+            let mut next = || fields.next().unwrap_or("");
+            let (kind, short, long) = (next(), next(), next());
+            if matches!(kind, "suffix" | "dotsuffix" | "prefix") {
+                dictionary.parts.push((kind, short, long));
+            } else {
+                dictionary.words.insert((kind, short), long);
+            }
+        }
+        dictionary
+    };
+    FILES.iter().map(|(.., content)| read(content)).collect()
+});
+
+fn dictionary(language: &str, version: i64) -> Result<&'static Dictionary> {
+    let is = |(l, v, _): &(&str, i64, &str)| *l == language && *v == version;
+    if let Some(at) = FILES.iter().position(is) {
+        return Ok(&DICTIONARIES[at]);
+    }
+    let listed = |all: Vec<String>| all.join(", ");
+    let versions: Vec<String> = FILES
+        .iter()
+        .filter(|(l, ..)| *l == language)
+        .map(|(_, v, _)| v.to_string())
+        .collect();
+    if versions.is_empty() {
+        let mut languages: Vec<String> = FILES.iter().map(|(l, ..)| (*l).to_owned()).collect();
+        languages.dedup();
+        return Err(Error::new(
+            ErrorKind::InvalidParameter,
+            format!(
+                "there are no abbreviations of language \"{}\"",
+                quoted(language)
+            ),
+        )
+        .hint(format!("Use one of {}.", listed(languages))));
+    }
+    Err(Error::new(
+        ErrorKind::InvalidParameter,
+        format!("there is no version {version} of the abbreviations of language \"{language}\""),
+    )
+    .detail(format!("There is version {}.", listed(versions))))
+}
+
+/// A stretch of text between blanks, hyphens and commas.
+struct Piece {
+    raw: String,
+    normal: String,
+    /// A comma or the like stands behind it.
+    last: bool,
+}
+
+/// Whether a character parts words, and if so, whether it ends a part of the text, too.
+fn parts(c: char) -> Option<bool> {
+    match c {
+        ',' | ';' | '(' | ')' | '\n' => Some(true),
+        '-' | '\u{2010}'..='\u{2015}' | '\u{a0}' => Some(false),
+        c => c.is_ascii_whitespace().then_some(false),
+    }
+}
+
+/// The words of `text` in their normal form, with blanks between them, and abbreviations of the language written out. `tick` is called now and
+/// then.
+///
+/// Errors: there is no such dictionary; out of memory.
+pub fn expand(text: &str, language: &str, version: i64, mut tick: impl FnMut()) -> Result<String> {
+    let dictionary = dictionary(language, version)?;
+    let mut out = String::new();
+    let mut waiting: Option<Piece> = None;
+    let mut from = 0;
+    let ends = text
+        .char_indices()
+        .filter(|(_, c)| parts(*c).is_some())
+        .map(|(at, c)| (at, c.len_utf8(), parts(c) == Some(true)))
+        .chain([(text.len(), 0, true)]);
+    let mut write = |piece: Piece, next: Option<&Piece>| -> Result<()> {
+        let words = dictionary.written_out(&piece, next);
+        for word in [words.before, &words.normal, words.after] {
+            let joined = std::ptr::eq(word, words.after) && words.joined;
+            out.try_reserve(word.len() + 1)
+                .map_err(|_| Error::out_of_memory(out.len() + word.len() + 1))?;
+            if !out.is_empty() && !word.is_empty() && !joined {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+        Ok(())
+    };
+    for (at, len, last) in ends {
+        tick();
+        let mut raw = &text[from..at];
+        from = at + len;
+        for (_, short, long) in dictionary
+            .parts
+            .iter()
+            .filter(|(kind, ..)| *kind == "prefix")
+        {
+            let Some(rest) = raw.get(short.len()..) else {
+                continue;
+            };
+            if raw[..short.len()].eq_ignore_ascii_case(short) {
+                let prefix = Piece {
+                    raw: String::new(),
+                    normal: (*long).to_owned(),
+                    last: false,
+                };
+                if let Some(before) = waiting.replace(prefix) {
+                    write(before, waiting.as_ref())?;
+                }
+                raw = rest;
+                break;
+            }
+        }
+        let normal = normalize(raw, false, &mut tick)?;
+        if normal.is_empty() {
+            // a comma behind a blank ends the part, too
+            if let Some(piece) = waiting.as_mut().filter(|_| last) {
+                piece.last = true;
+            }
+            continue;
+        }
+        let raw = raw.get(..256).unwrap_or(raw).to_ascii_lowercase();
+        if let Some(before) = waiting.replace(Piece { raw, normal, last }) {
+            write(before, waiting.as_ref())?;
+        }
+    }
+    if let Some(piece) = waiting {
+        write(piece, None)?;
+    }
+    Ok(out)
+}
+
+/// What becomes of a piece: words before what is left of it, that, and words or an ending behind.
+struct WrittenOut<'a> {
+    before: &'a str,
+    normal: String,
+    after: &'a str,
+    joined: bool,
+}
+
+impl Dictionary {
+    fn written_out(&self, piece: &Piece, next: Option<&Piece>) -> WrittenOut<'static> {
+        let whole = |long| WrittenOut {
+            before: long,
+            normal: String::new(),
+            after: "",
+            joined: false,
+        };
+        let dot = piece.raw.ends_with('.');
+        let before_name = !piece.last
+            && next.is_some_and(|next| {
+                next.normal.as_bytes()[0].is_ascii_lowercase()
+                    && !self.words.contains_key(&("stop", next.normal.as_str()))
+            });
+        let place = if before_name { "front" } else { "end" };
+        let word = piece.normal.as_str();
+        for (kind, short, holds) in [
+            ("raw", piece.raw.trim_end_matches('.'), true),
+            ("dot", word, dot),
+            ("word", word, true),
+            (place, word, true),
+        ] {
+            if let Some(long) = self
+                .words
+                .get(&(kind, short))
+                .filter(|_| holds && !piece.raw.is_empty())
+            {
+                return whole(long);
+            }
+        }
+        for (kind, short, long) in &self.parts {
+            let holds = *kind == "suffix" || *kind == "dotsuffix" && dot;
+            if let Some(stem) = word
+                .strip_suffix(short)
+                .filter(|stem| holds && !stem.is_empty())
+            {
+                return WrittenOut {
+                    before: "",
+                    normal: stem.to_owned(),
+                    after: long,
+                    joined: true,
+                };
+            }
+        }
+        WrittenOut {
+            before: "",
+            normal: word.to_owned(),
+            after: "",
+            joined: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::token_hash;
+
+    /// What a released dictionary gives is stored in databases. Whoever wants another makes a new version.
+    #[test]
+    fn no_dictionary_changes() {
+        const HASHES: [(&str, i64, u64); 5] = [
+            ("de", 1, 0xa71e_8b06_0e66_e5df),
+            ("en", 1, 0x39f5_1c12_c189_3c96),
+            ("es", 1, 0x0ae1_8994_f801_30b3),
+            ("fr", 1, 0xeb6e_faeb_7b3e_d150),
+            ("it", 1, 0x294e_581c_1978_ed6f),
+        ];
+        let now = FILES.map(|(language, version, content)| {
+            (language, version, token_hash(content.as_bytes()))
+        });
+        assert_eq!(now, HASHES, "{now:x?}");
+    }
+
+    #[test]
+    fn dictionaries_are_well_formed() {
+        for (language, version, content) in FILES {
+            let mut seen = vec![];
+            for line in content.lines() {
+                let fields: Vec<&str> = line.split('\t').collect();
+                let normal = |text: &str| normalize(text, true, || ()).unwrap().replace('_', " ");
+                let kinds = [
+                    "word",
+                    "dot",
+                    "suffix",
+                    "dotsuffix",
+                    "raw",
+                    "prefix",
+                    "front",
+                    "end",
+                    "stop",
+                ];
+                assert!(kinds.contains(&fields[0]), "{line}");
+                assert_eq!(
+                    fields.len(),
+                    if fields[0] == "stop" { 2 } else { 3 },
+                    "{line}"
+                );
+                if !matches!(fields[0], "raw" | "prefix") {
+                    assert_eq!(normal(fields[1]), fields[1], "{line}");
+                }
+                if let Some(long) = fields.get(2) {
+                    assert_eq!(normal(long), *long, "{line}");
+                    assert_eq!(
+                        expand(long, language, version, || ()).unwrap(),
+                        *long,
+                        "{line}"
+                    );
+                }
+                assert!(!seen.contains(&(fields[0], fields[1])), "{line}");
+                seen.push((fields[0], fields[1]));
+            }
+        }
+    }
+}
