@@ -6,7 +6,7 @@ mod luhn;
 mod normalize;
 
 pub use date::{date_digits, parse_date, plausibility, Plausibility};
-pub(crate) use letters::is_letter_or_digit;
+pub(crate) use letters::{is_letter_or_digit, is_mark};
 pub use luhn::luhn;
 pub use normalize::{normalize, scan, Symbol, ALPHABET};
 
