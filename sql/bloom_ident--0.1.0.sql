@@ -279,6 +279,41 @@ CREATE FUNCTION ident_luhn(number text) RETURNS boolean
 COMMENT ON FUNCTION ident_luhn(text) IS
     'whether the digits of a card or identity number pass the Luhn test';
 
+CREATE FUNCTION ident_phone(text text, region text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phone_wrapper';
+COMMENT ON FUNCTION ident_phone(text, text) IS
+    'digits of a telephone number by E.164, with country code and without +; an error for what is no valid number';
+CREATE FUNCTION ident_phone_or_null(text text, region text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phone_or_null_wrapper';
+COMMENT ON FUNCTION ident_phone_or_null(text, text) IS
+    'digits of a telephone number by E.164, with country code and without +; NULL for what is no valid number';
+CREATE FUNCTION ident_phone_extension(text text, region text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phone_extension_wrapper';
+COMMENT ON FUNCTION ident_phone_extension(text, text) IS
+    'extension that is written behind a valid telephone number; NULL if there is none';
+CREATE FUNCTION ident_email(text text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_email_wrapper';
+COMMENT ON FUNCTION ident_email(text) IS
+    'one form of an e-mail address, the same for what reaches the same mailbox; an error for what is no address';
+CREATE FUNCTION ident_email_or_null(text text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_email_or_null_wrapper';
+COMMENT ON FUNCTION ident_email_or_null(text) IS
+    'one form of an e-mail address, the same for what reaches the same mailbox; NULL for what is no address';
+CREATE FUNCTION ident_email_parts(
+    text text, OUT local text, OUT tag text, OUT letters text, OUT digits text, OUT pattern text, OUT domain text,
+    OUT registrable text, OUT free_provider boolean)
+    IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_email_parts_wrapper';
+COMMENT ON FUNCTION ident_email_parts(text) IS
+    'parts of an e-mail address, its registrable domain, and whether that of a free provider';
+CREATE FUNCTION ident_encodings(kind text, value text) RETURNS text[]
+    IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_encodings_wrapper';
+COMMENT ON FUNCTION ident_encodings(text, text) IS
+    'encodings of an e-mail address, a name, a telephone number or a text, as tokens';
+CREATE FUNCTION bloom_fingerprint() RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_fingerprint_wrapper';
+COMMENT ON FUNCTION bloom_fingerprint() IS
+    'versions of everything on which stored values depend; equal on two servers that compute the same';
+
 -- Tokens -------------------------------------------------------------------------------------
 
 CREATE FUNCTION ident_tokens(text text) RETURNS text[]
@@ -378,10 +413,15 @@ COMMENT ON FUNCTION bloom_shapes(integer, integer) IS
 
 CREATE FUNCTION bloom_signature(
     text text, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
-    by_word boolean DEFAULT false) RETURNS bloom
+    by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_wrapper';
-COMMENT ON FUNCTION bloom_signature(text, integer, integer, float8, boolean) IS
-    'signature of a text, after normalising it';
+COMMENT ON FUNCTION bloom_signature(text, integer, integer, float8, boolean, boolean) IS
+    'signature of a text, after normalising it; with filler, n-grams reach over _ between words';
+CREATE FUNCTION bloom_signature_of_identity(
+    kind text, value text, max_tokens integer DEFAULT 256, fpr float8 DEFAULT 0.5) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_identity_wrapper';
+COMMENT ON FUNCTION bloom_signature_of_identity(text, text, integer, float8) IS
+    'signature of several encodings of an e-mail address, a name, a telephone number or a text';
 CREATE FUNCTION bloom_signature_of_fields(VARIADIC fields text[]) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_wrapper';
 COMMENT ON FUNCTION bloom_signature_of_fields(VARIADIC text[]) IS

@@ -4,8 +4,10 @@ use std::hint::black_box;
 
 use bitvec::view::BitView;
 use bloom_ident_core::bits::kernels;
+use bloom_ident_core::contact::{email, phone};
 use bloom_ident_core::counting::{counters, CountingBuilder};
 use bloom_ident_core::filter::{plan, plan_tokens, Builder, Shape, View};
+use bloom_ident_core::identity::{for_each_encoding, IdentityKind};
 use bloom_ident_core::similarity::PackedSignatures;
 use bloom_ident_core::sketch::{self, Signer, SketchShape};
 use bloom_ident_core::text;
@@ -76,6 +78,40 @@ fn sounds(c: &mut Criterion) {
                 };
                 text::for_each_sound(black_box(text), sound, count, || ()).unwrap();
                 n
+            });
+        });
+    }
+    group.finish();
+}
+
+/// One form of a telephone number and of an e-mail address, and its encodings.
+fn contacts(c: &mut Criterion) {
+    let mut group = c.benchmark_group("contact");
+    group.bench_function("phone", |b| {
+        b.iter(|| phone(black_box("040/422838-4625"), black_box("DE")).unwrap());
+    });
+    for (name, address) in [
+        ("plain", "erika.mustermann@example.org"),
+        (
+            "folded",
+            "\"Mustermann, Erika\" <Erika.Mustermann+shop@googlemail.com>",
+        ),
+        ("idn", "käthe@müller-lüdenscheidt.de"),
+    ] {
+        group.bench_function(BenchmarkId::new("email", name), |b| {
+            b.iter(|| email(black_box(address)).unwrap());
+        });
+        group.bench_function(BenchmarkId::new("email_parts", name), |b| {
+            b.iter(|| email(black_box(address)).unwrap().parts());
+        });
+        let shape = plan_tokens(256, 0.5).unwrap().shape;
+        let mut bytes = vec![0; Builder::size(shape)];
+        group.bench_function(BenchmarkId::new("identity", name), |b| {
+            b.iter(|| {
+                let mut builder = Builder::new(shape, black_box(&mut bytes));
+                let add = |token: &str| builder.add_token(token);
+                for_each_encoding(IdentityKind::Email, black_box(address), || (), add).unwrap();
+                builder.finish().popcount()
             });
         });
     }
@@ -322,6 +358,6 @@ fn messages(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().warm_up_time(std::time::Duration::from_millis(500)).measurement_time(std::time::Duration::from_secs(2)).without_plots();
-    targets = texts, sounds, tokens, pairs, counting, scans, messages
+    targets = texts, sounds, contacts, tokens, pairs, counting, scans, messages
 }
 criterion_main!(benches);

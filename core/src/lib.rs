@@ -10,11 +10,14 @@
 
 pub mod bits;
 pub mod clusters;
+pub mod contact;
 pub mod counting;
 mod error;
 pub mod filter;
+pub mod fingerprint;
 pub mod gist;
 pub mod guard;
+pub mod identity;
 pub mod model;
 pub mod names;
 pub mod ngram;

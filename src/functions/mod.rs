@@ -1,6 +1,7 @@
 //! SQL functions, one file a family.
 
 mod compare;
+mod contact;
 mod counting;
 mod date;
 mod estimate;

@@ -1,6 +1,8 @@
 //! Text to signatures.
 
 use bloom_ident_core::filter::Shape;
+use bloom_ident_core::text::normalize;
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use super::planned_shape::planned_shape;
@@ -16,8 +18,22 @@ fn bloom_signature(
     max_chars: i32,
     fpr: f64,
     by_word: bool,
+    filler: bool,
 ) -> NewBloom {
+    if by_word && filler {
+        Err(Error::new(
+            ErrorKind::InvalidParameter,
+            "by_word and filler cannot be used together",
+        )
+        .detail("With by_word no n-gram reaches from one word to the next, so that there is nothing to fill."))
+        .or_raise()
+    }
     NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
+        if filler {
+            let normal = normalize(text.as_str(), true, check_for_interrupts)?;
+            builder.add_normal(&normal);
+            return Ok(());
+        }
         builder.add_text(text.as_str(), by_word, check_for_interrupts)
     })
 }

@@ -17,7 +17,7 @@ pub(crate) fn is_letter_or_digit(c: char) -> bool {
     )
 }
 
-pub(super) fn is_mark(c: char) -> bool {
+pub(crate) fn is_mark(c: char) -> bool {
     matches!(
         get_general_category(c),
         Gc::NonspacingMark | Gc::SpacingMark | Gc::EnclosingMark

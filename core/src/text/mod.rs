@@ -14,7 +14,7 @@ pub use date::{
 };
 pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
 pub use expand::expand;
-pub(crate) use letters::is_letter_or_digit;
+pub(crate) use letters::{is_letter_or_digit, is_mark};
 pub use luhn::luhn;
 pub use normalize::{normalize, scan, Symbol, ALPHABET};
 pub use sound::{for_each_sound, Sound, MOST_CODES, MOST_LETTERS};

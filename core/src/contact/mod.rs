@@ -1,0 +1,20 @@
+//! Telephone numbers and e-mail addresses: one form for what reaches the same person.
+
+mod email;
+mod phone;
+
+pub use email::{
+    email, email_or_none, Email, EmailParts, FREE_PROVIDERS, PROVIDER_RULES, PUBLIC_SUFFIX_LIST,
+};
+pub use phone::{phone, phone_or_none, Phone, PHONE_METADATA};
+
+/// Text as it may stand in a message: short, and on one line.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let shown = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(LONGEST).map(shown).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        short.push_str("...");
+    }
+    short
+}

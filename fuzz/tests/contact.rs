@@ -1,0 +1,103 @@
+//! What reads telephone numbers, e-mail addresses and values of identities.
+
+use bloom_ident_core::contact::{email, phone, phone_or_none};
+use bloom_ident_core::identity::{for_each_encoding, IdentityKind};
+use bloom_ident_fuzz::fuzz;
+
+fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// An error's message and detail, up to the region that it names.
+fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
+    result.map_err(|error| {
+        let detail = error
+            .detail_text()
+            .unwrap_or("")
+            .split(" number of ")
+            .next();
+        format!("{error}\" {}", detail.unwrap_or(""))
+    })
+}
+
+#[test]
+fn phones() {
+    let numbers = [
+        "DE040/422838-4625",
+        "us1-800-FLOWERS",
+        "US(650) 253-0000 ext. 123",
+        "DEtel:040-4228384625;phone-context=+49",
+        "DE;phone-context=+49tel:5",
+        "IT02 1234 5678 int. 5",
+        "BR0 15 21 2345-6789",
+        "MX044 55 1234 5678",
+        "DE+49 (0)40 422838;isub=1;ext=7",
+        "DE٠٤٠٤٢٢٨٣٨٤٦٢٥",
+        "XX1",
+    ];
+    fuzz("phones", true, &seeds(&numbers), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let (region, text) = text.split_at_checked(2).unwrap_or((&text, ""));
+        let first = phone(text, region);
+        let or_none = phone_or_none(text, region);
+        assert_eq!(or_none.ok().flatten(), first.clone().ok());
+        let first = message(first)?;
+        let again = message(phone(&format!("+{}", first.digits), "DE"))?;
+        assert_eq!(again.digits, first.digits);
+        Ok(format!("extension: {}", first.extension.is_some()))
+    });
+}
+
+#[test]
+fn emails() {
+    let addresses = [
+        "\"Erika, M.\" <erika.m+x@gmail.com> (home (a\\)b))",
+        "käthe@müller.de",
+        "e@xn--mller-kva.de.",
+        "\"two words\\\"\"@example.co.uk",
+        "用户@例え。jp",
+        "base-key@yahoo.com",
+        "e@@x.de",
+        "e@[192.0.2.1]",
+        "e\u{37e}f@x.de",
+    ];
+    fuzz("emails", true, &seeds(&addresses), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let first = message(email(&text))?;
+        let again = message(email(&first.text()));
+        assert_eq!(again.map(|again| again.text()), Ok(first.text()), "{text}");
+        let parts = first.parts();
+        Ok(format!(
+            "free: {} quoted: {} registrable: {} tag: {}",
+            parts.free,
+            first.local.starts_with('"'),
+            parts.registrable.is_some(),
+            first.tag.is_some()
+        ))
+    });
+}
+
+#[test]
+fn identities() {
+    let values = [
+        "email alex_lastname32@yahoo.com",
+        "email 12@qq.com",
+        "name Erika Mustermann",
+        "phone 49404228384625",
+        "text Hauptstraße 5",
+        "iban DE",
+    ];
+    fuzz("identities", true, &seeds(&values), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let (kind, value) = text.split_once(' ').unwrap_or((&text, ""));
+        let kind = message(IdentityKind::named(kind))?;
+        let mut n = 0;
+        let count = |token: &str| {
+            assert!(token.contains(':'));
+            n += 1;
+            Ok(())
+        };
+        message(for_each_encoding(kind, value, || (), count))?;
+        Ok(format!("{kind:?} {}", n > 0))
+    });
+}

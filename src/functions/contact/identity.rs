@@ -1,0 +1,35 @@
+//! Signatures of several encodings of one value.
+
+use bloom_ident_core::identity::{for_each_encoding, IdentityKind};
+
+use crate::functions::planned_shape::planned_shape_of_tokens;
+use crate::pg::error::OrRaise;
+use crate::pg::values::text::Text;
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+use crate::types::{NewBloom, TextArray};
+
+#[entry]
+fn bloom_signature_of_identity(
+    kind: Text<'_>,
+    value: Text<'_>,
+    max_tokens: i32,
+    fpr: f64,
+) -> NewBloom {
+    let kind = IdentityKind::named(kind.as_str()).or_raise();
+    NewBloom::new(planned_shape_of_tokens(max_tokens, fpr), |builder| {
+        for_each_encoding(kind, value.as_str(), check_for_interrupts, |token| {
+            builder.add_token(token)
+        })
+    })
+}
+
+#[entry]
+fn ident_encodings(kind: Text<'_>, value: Text<'_>) -> NewValue {
+    let kind = IdentityKind::named(kind.as_str()).or_raise();
+    TextArray::of(|tokens| {
+        for_each_encoding(kind, value.as_str(), check_for_interrupts, |token| {
+            tokens.push_text(token)
+        })
+    })
+}

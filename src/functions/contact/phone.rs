@@ -1,0 +1,25 @@
+//! Telephone numbers to the digits of E.164.
+
+use bloom_ident_core::contact::{phone, phone_or_none};
+
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
+use crate::pg::values::text::Text;
+
+#[entry]
+fn ident_phone(text: Text<'_>, region: Text<'_>) -> String {
+    phone(text.as_str(), region.as_str()).or_raise().digits
+}
+
+#[entry]
+fn ident_phone_or_null(text: Text<'_>, region: Text<'_>) -> Option<String> {
+    let phone = phone_or_none(text.as_str(), region.as_str()).or_raise();
+    phone.map(|phone| phone.digits)
+}
+
+/// NULL for a number without, and for what is no number.
+#[entry]
+fn ident_phone_extension(text: Text<'_>, region: Text<'_>) -> Option<String> {
+    let phone = phone_or_none(text.as_str(), region.as_str()).or_raise();
+    phone.and_then(|phone| phone.extension)
+}
