@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes characters.tsv: Chinese, Japanese and Korean names of persons and companies, and the tokens that they have.
 
-Run with Faker 40.54.0 from PyPI (MIT License) and Python 3.11 (Unicode 14): python3 tests/data/characters.py > tests/data/characters.tsv
+Run with the Python package Faker 40.54.0 (MIT License) and Python 3.11 (Unicode 14): python3 tests/data/characters.py > tests/data/characters.tsv
 It shares nothing with the Rust code: what a character is, its name in Unicode says.
 
 Lines: text, tokens with blanks between them.

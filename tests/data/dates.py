@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes dates.tsv: names of months, and dates and times in words, as the Unicode CLDR has them.
 
-Run with Babel 2.18.0 from PyPI, whose data are under the Unicode License v3: python3 tests/data/dates.py > tests/data/dates.tsv
+Run with the Python package Babel 2.18.0, whose data are under the Unicode License v3: python3 tests/data/dates.py > tests/data/dates.tsv
 
 Lines: month, language, number, name; date, language, YYYYMMDD, text; time, language, HHMMSS, text.
 """
