@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/licences.sh [--check]: writes THIRD-PARTY.txt, the licences of the crates that are linked into the library, from their sources;
-# with --check it fails if the file is not what it would write. "make install" puts the file beside the documents of PostgreSQL.
+# scripts/licences.sh [--check]: writes THIRD-PARTY.txt, the licences of the crates that are linked into the library, from their sources, and those
+# of the data that it contains, from licenses/; with --check it fails if the file is not what it would write. "make install" puts the file beside the documents of PostgreSQL.
 
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=scripts/common.sh
@@ -29,7 +29,11 @@ texts() {
 # Where a crate comes without a text: that of its licence, with its authors.
 without_text() {
     local dir=$1 licence=$2 authors
-    [[ $licence == MIT ]] || die "no licence text in $dir, and $licence is not MIT"
+    if [[ $licence == Apache-2.0 ]]; then
+        cat "$ROOT/licenses/Apache-2.0.txt"
+        return
+    fi
+    [[ $licence == *MIT* ]] || die "no licence text in $dir, and $licence has no MIT"
     authors=$(sed -n '/^authors = \[/,/\]/p' "$dir/Cargo.toml" | grep -oE '"[^"]+"' | tr -d '"' | paste -sd, | sed 's/,/, /g')
     sed "s/^Copyright (c) .*/Copyright (c) ${authors//\//}/" <<'TEXT'
 MIT License
@@ -59,6 +63,9 @@ write() {
     echo 'Written by scripts/licences.sh from the sources of these crates:'
     echo
     while IFS='|' read -r crate licence; do echo "$crate: $licence"; done <<<"$crates"
+    printf '\nData, whatever crate or file they come with:\n\n'
+    # The rows of the table, without its two lines of heading.
+    grep '^|' "$ROOT/licenses/README.md" | tail -n +3
     while IFS='|' read -r crate licence; do
         dir=$(compgen -G "$registry/*/${crate/ /-}") || die "the sources of $crate are not in $registry: run cargo fetch"
         while read -r text; do
@@ -76,6 +83,14 @@ write() {
             of[$sum]+="$crate, "
         done <<<"$(texts "$dir" "$licence")"
     done <<<"$crates"
+    for text in "$ROOT"/licenses/*.txt; do
+        sum=$(tr -s ' \t\n' ' ' <"$text" | sha256sum | cut -c1-16)
+        if [[ -z ${of[$sum]:-} ]]; then
+            order+=("$sum")
+            cp "$text" "$scratch/$sum"
+        fi
+        of[$sum]+="data: $(basename "$text"), "
+    done
     for sum in "${order[@]}"; do
         printf '\n%s\n%s\n\n' "$(printf '=%.0s' {1..80})" "${of[$sum]%, }"
         cat "$scratch/$sum"

@@ -7,4 +7,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 "$ROOT/scripts/licences.sh" --check
 grep -q '^rphonetic 4.0.0: Apache-2.0$' "$ROOT/THIRD-PARTY.txt" || die 'rphonetic is not among the crates'
 grep -q 'TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION' "$ROOT/THIRD-PARTY.txt" || die 'no Apache-2.0 in THIRD-PARTY.txt'
+grep -q 'Mozilla Public License Version 2.0' "$ROOT/THIRD-PARTY.txt" || die 'no licence of the Public Suffix List in THIRD-PARTY.txt'
 ! grep -qE '^[^ ]+ [0-9.]+: .*GPL' "$ROOT/THIRD-PARTY.txt" || die 'a crate under the GPL'

@@ -15,5 +15,5 @@ mod time;
 pub use calendar::date_digits;
 pub use pairs::{for_each_digit_pair, DigitPair};
 pub use parse::{parse_date, plausibility, DateFormats, Plausibility};
-pub use time::{parse_time, TimeFormat};
 pub(super) use quoted::quoted;
+pub use time::{parse_time, TimeFormat};
