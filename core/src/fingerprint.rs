@@ -10,12 +10,16 @@ const CRATES: &[(&str, &str)] = &[
     ("icu_properties_data", "2.4.0"),
     ("idna", "1.1.0"),
     ("idna_adapter", "1.2.2"),
+    ("pathfinding", "4.16.0"),
     ("psl", "2.1.247"),
+    ("rapidfuzz", "0.5.0"),
     ("rlibphonenumber", "2.2.15"),
+    ("rphonetic", "4.0.0"),
     ("twox-hash", "2.1.5"),
     ("unicode-case-mapping", "1.0.0"),
     ("unicode-general-category", "1.1.0"),
     ("unicode-normalization", "0.1.26"),
+    ("unicode-script", "0.5.9"),
     ("unicode-segmentation", "1.13.3"),
 ];
 
@@ -24,6 +28,7 @@ pub fn fingerprint() -> String {
     let rules = [
         ("format", filter::VERSION.to_string()),
         ("text rules", text::RULES.to_string()),
+        ("sound rules", text::SOUNDS.to_string()),
         ("token rules", tokens::RULES.to_string()),
         ("identity encodings", identity::ENCODINGS.to_string()),
         ("telephone metadata", PHONE_METADATA.to_owned()),
