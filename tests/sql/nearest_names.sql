@@ -69,3 +69,7 @@ CREATE TABLE worded AS SELECT 1 AS id, 'a'::text AS name, bloom_signature_of_tok
 SELECT * FROM bloom_nearest_names('worded', 'id', 'sig', 'name', 'a');
 INSERT INTO bare VALUES (3, 'x', bloom_signature('x', ngram => 2));
 SELECT * FROM bloom_nearest_names('bare', 'id', 'sig', 'name', 'a');
+DROP TABLE person, indexed, bare, worded;
+DROP SCHEMA "My lists", evil CASCADE;
+DROP FUNCTION no(bloom, bloom);
+DROP DOMAIN sign;
