@@ -1,6 +1,6 @@
 //! What reads telephone numbers, e-mail addresses, postal addresses and values of identities.
 
-use bloom_ident_core::contact::{address_parts, email, phone, phone_or_none};
+use bloom_ident_core::contact::{address_parts, email, phone, phone_or_none, MAX_ADDRESS_WORDS};
 use bloom_ident_core::identity::{for_each_encoding, IdentityKind};
 use bloom_ident_fuzz::fuzz;
 
@@ -89,6 +89,8 @@ fn addresses() {
         "Mariahilfer Str. 5 a, 1060 Wien",
         "350 5th Ave New York",
     ];
+    let most = "ab ".repeat(MAX_ADDRESS_WORDS + 1);
+    let addresses: Vec<&str> = addresses.into_iter().chain([&*most]).collect();
     fuzz("addresses", true, &seeds(&addresses), |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let parts = message(address_parts(&text, || ()))?;
