@@ -305,6 +305,12 @@ CREATE FUNCTION ident_email_parts(
     IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_email_parts_wrapper';
 COMMENT ON FUNCTION ident_email_parts(text) IS
     'parts of an e-mail address, its registrable domain, and whether that of a free provider';
+CREATE FUNCTION ident_address_parts(
+    text text, OUT street text, OUT number text, OUT postcode text, OUT city text)
+    RETURNS record
+    IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_address_parts_wrapper';
+COMMENT ON FUNCTION ident_address_parts(text) IS
+    'parts of a postal address of German, English, Spanish, French or Italian habit';
 CREATE FUNCTION ident_encodings(kind text, value text) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_encodings_wrapper';
 COMMENT ON FUNCTION ident_encodings(text, text) IS

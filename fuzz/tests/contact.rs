@@ -1,6 +1,6 @@
-//! What reads telephone numbers, e-mail addresses and values of identities.
+//! What reads telephone numbers, e-mail addresses, postal addresses and values of identities.
 
-use bloom_ident_core::contact::{email, phone, phone_or_none};
+use bloom_ident_core::contact::{address_parts, email, phone, phone_or_none, MAX_ADDRESS_WORDS};
 use bloom_ident_core::identity::{for_each_encoding, IdentityKind};
 use bloom_ident_fuzz::fuzz;
 
@@ -74,6 +74,33 @@ fn emails() {
             parts.registrable.is_some(),
             first.tag.is_some()
         ))
+    });
+}
+
+#[test]
+fn addresses() {
+    let addresses = [
+        "Hauptstr.12a - D-50667 Köln (Süd), Deutschland",
+        "Flat 3, 12-14 High St, London SW1A 1AA",
+        "350 W 42nd St #4B, New York, NY 10036-1234",
+        "C/ Mayor 5, 3º B, 28013 Madrid",
+        "12 bis rue du 8 mai 1945, 75001 Paris CEDEX 01",
+        "Via 4 Novembre n. 10, 00187 Roma RM",
+        "Mariahilfer Str. 5 a, 1060 Wien",
+        "350 5th Ave New York",
+    ];
+    let most = "ab ".repeat(MAX_ADDRESS_WORDS + 1);
+    let addresses: Vec<&str> = addresses.into_iter().chain([&*most]).collect();
+    fuzz("addresses", true, &seeds(&addresses), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let parts = message(address_parts(&text, || ()))?;
+        let all = [&parts.street, &parts.number, &parts.postcode, &parts.city];
+        let mut class = String::new();
+        for part in all {
+            assert!(part.as_ref().is_none_or(|part| !part.is_empty()));
+            class += if part.is_some() { "some " } else { "none " };
+        }
+        Ok(class)
     });
 }
 

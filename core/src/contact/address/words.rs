@@ -1,0 +1,230 @@
+//! What single words of an address are: by lists for German, English, Spanish, French and Italian, and by their form.
+
+/// Kinds of streets that stand behind the name, as in English.
+const ENGLISH: &str = "street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place pl square sq terrace ter close crescent cres \
+     gardens gdns grove mews way highway hwy parkway pkwy circle cir trail trl turnpike expressway plaza alley walk row hill mall broadway";
+
+/// Kinds of streets that stand before the name, or by themselves.
+const OTHERS: &str = "straße strasse str weg gasse platz allee ufer postfach calle c avenida avda paseo plaza pza carrer camino carretera ctra ronda \
+     rue boulevard bd chemin impasse quai allée allee cours route faubourg via viale corso piazza piazzale vicolo largo strada lungomare contrada";
+
+/// Endings of German names of streets.
+const ENDINGS: [&str; 10] = [
+    "straße", "strasse", "str", "weg", "gasse", "platz", "allee", "ufer", "damm", "chaussee",
+];
+
+/// What is followed by the number or the letter of a flat, a floor, a door or a part of a building.
+const UNITS: &str = "apt apartment appartment unit suite ste room rm flat studio floor fl bldg building block # wohnung whg etage stock stiege top \
+     piso puerta pta planta escalera esc portal bloque edificio apartamento appt app apt appartement étage etage bâtiment bât bat escalier porte \
+     appartamento interno int scala palazzina piano";
+
+/// What stands behind the ordinal number of a floor.
+const FLOORS: &str = "og stock etage étage floor fl piso planta piano";
+
+/// Where a door is on a floor.
+const SIDES: &str = "izq izda izquierda dcha drcha derecha centro links rechts mitte gauche droite";
+
+/// What says that a number follows.
+const NUMBERED: &str = "nr no nº n° n num núm número numero numéro hausnummer #";
+
+/// What says that there is no number.
+const UNNUMBERED: &str = "s/n s/nº sn snc s.n.c s.n";
+
+const REPEATED: &str = "bis ter quater";
+
+const DIRECTIONS: &str = "n s e w ne nw se sw";
+
+const MONTHS: &str =
+    "januar februar märz april mai juni juli august september oktober november dezember \
+     january february march may june july october december \
+     enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre \
+     janvier février mars avril juin juillet août septembre octobre novembre décembre \
+     gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre";
+
+/// Countries, each with blanks between its words, in the languages that are read.
+const COUNTRIES: [&str; 48] = [
+    "germany",
+    "deutschland",
+    "alemania",
+    "allemagne",
+    "germania",
+    "austria",
+    "österreich",
+    "autriche",
+    "switzerland",
+    "schweiz",
+    "suisse",
+    "svizzera",
+    "suiza",
+    "united kingdom",
+    "uk",
+    "gb",
+    "great britain",
+    "england",
+    "scotland",
+    "wales",
+    "northern ireland",
+    "vereinigtes königreich",
+    "reino unido",
+    "royaume-uni",
+    "regno unito",
+    "usa",
+    "us",
+    "u.s.a",
+    "u.s",
+    "united states",
+    "united states of america",
+    "estados unidos",
+    "états-unis",
+    "stati uniti",
+    "spain",
+    "españa",
+    "espagne",
+    "spagna",
+    "spanien",
+    "france",
+    "francia",
+    "frankreich",
+    "italy",
+    "italia",
+    "italie",
+    "italien",
+    "de",
+    "es",
+];
+
+/// Counties of England, Scotland and Wales that do not end in "shire".
+const COUNTIES: [&str; 24] = [
+    "essex",
+    "kent",
+    "surrey",
+    "suffolk",
+    "norfolk",
+    "cornwall",
+    "devon",
+    "dorset",
+    "somerset",
+    "east sussex",
+    "west sussex",
+    "sussex",
+    "cumbria",
+    "merseyside",
+    "greater manchester",
+    "greater london",
+    "tyne and wear",
+    "west midlands",
+    "isle of wight",
+    "rutland",
+    "county durham",
+    "middlesex",
+    "gwynedd",
+    "fife",
+];
+
+fn holds(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|one| one == word)
+}
+
+/// Lower case, without dots and colons at its end.
+pub fn key(word: &str) -> String {
+    word.trim_end_matches(['.', ':']).to_lowercase()
+}
+
+pub fn is_english_street(word: &str) -> bool {
+    holds(ENGLISH, &key(word))
+}
+
+pub fn is_street(word: &str) -> bool {
+    let key = key(word);
+    holds(ENGLISH, &key)
+        || holds(OTHERS, &key)
+        || key.starts_with("c/")
+        || ENDINGS.iter().any(|ending| key.ends_with(ending))
+}
+
+pub fn is_unit(word: &str) -> bool {
+    holds(UNITS, &key(word))
+}
+
+pub fn is_floor(word: &str) -> bool {
+    holds(FLOORS, &key(word))
+}
+
+pub fn is_side(word: &str) -> bool {
+    holds(SIDES, &key(word)) || word.chars().count() == 1
+}
+
+pub fn says_number(word: &str) -> bool {
+    holds(NUMBERED, &key(word))
+}
+
+pub fn says_no_number(word: &str) -> bool {
+    holds(UNNUMBERED, &key(word))
+}
+
+pub fn is_repeated(word: &str) -> bool {
+    holds(REPEATED, &key(word))
+}
+
+pub fn is_direction(word: &str) -> bool {
+    holds(DIRECTIONS, &key(word))
+}
+
+pub fn is_month(word: &str) -> bool {
+    holds(MONTHS, &key(word))
+}
+
+pub fn is_country(words: &[&str]) -> bool {
+    // no country has more words than four
+    words.len() <= 4 && COUNTRIES.contains(&&*key(&words.join(" ")))
+}
+
+pub fn is_county(words: &[&str]) -> bool {
+    let Some(last) = words.last().filter(|_| words.len() <= 3) else {
+        return false;
+    };
+    let key = key(&words.join(" "));
+    COUNTIES.contains(&&*key) || last.to_lowercase().ends_with("shire")
+}
+
+/// Two capitals, as states of the US and Italian provinces are written.
+pub fn is_region(word: &str) -> bool {
+    word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase())
+}
+
+/// Digits and a sign behind them that makes an ordinal number: 3º, 2., 1er, 5th.
+pub fn is_ordinal(word: &str) -> bool {
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < word.len()
+        && matches!(
+            &*rest.to_lowercase(),
+            "º" | "ª" | "°" | "." | "e" | "er" | "ème" | "th" | "st" | "nd" | "rd" | "o" | "a"
+        )
+}
+
+pub fn has_digit(word: &str) -> bool {
+    word.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// The number of a house: 12, 12a, 12-14, 12/3, 12bis, 12½.
+pub fn is_number(word: &str) -> bool {
+    let mut groups = word.split(['-', '/', '+', '–']);
+    let first = groups.next().is_some_and(|first| {
+        let rest = first.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = first.len() - rest.len();
+        (1..=5).contains(&digits) && is_suffix(rest)
+    });
+    first
+        && word.len() <= 24
+        && groups.all(|group| {
+            let rest = group.trim_start_matches(|c: char| c.is_ascii_digit());
+            !group.is_empty() && group.len() - rest.len() <= 5 && is_suffix(rest)
+        })
+}
+
+fn is_suffix(rest: &str) -> bool {
+    rest.is_empty()
+        || rest == "½"
+        || is_repeated(rest)
+        || rest.len() == 1 && rest.as_bytes()[0].is_ascii_alphabetic()
+}
