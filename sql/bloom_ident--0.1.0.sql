@@ -220,6 +220,24 @@ CREATE FUNCTION ident_expand(text text, language text, version integer) RETURNS 
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_expand_wrapper';
 COMMENT ON FUNCTION ident_expand(text, text, integer) IS
     'the words of a text in their normal form, abbreviations written out by this version of the dictionary of a language: de, en, es, fr or it';
+CREATE FUNCTION ident_plain_words(text text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_plain_words_wrapper';
+COMMENT ON FUNCTION ident_plain_words(text) IS
+    'the words of a text in their normal form, as entries of ident_abbreviations are looked up';
+CREATE TABLE ident_abbreviations (
+    language text NOT NULL CHECK (language IN ('de', 'en', 'es', 'fr', 'it')),
+    abbreviation text NOT NULL,
+    words text NOT NULL,
+    abbreviation_words text NOT NULL GENERATED ALWAYS AS (ident_plain_words(abbreviation)) STORED,
+    written_out text NOT NULL GENERATED ALWAYS AS (ident_plain_words(words)) STORED,
+    PRIMARY KEY (language, abbreviation_words),
+    CONSTRAINT ident_abbreviations_length CHECK (length(abbreviation_words) BETWEEN 1 AND 200 AND length(written_out) BETWEEN 1 AND 200),
+    CONSTRAINT ident_abbreviations_words CHECK (cardinality(string_to_array(abbreviation_words, ' ')) <= 8)
+);
+COMMENT ON TABLE ident_abbreviations IS
+    'abbreviations of this database, which bloom_sign writes out before those that are compiled in';
+SELECT pg_catalog.pg_extension_config_dump('ident_abbreviations', '');
+GRANT SELECT ON ident_abbreviations TO PUBLIC;
 CREATE FUNCTION ident_phonetic(text text, algorithm text) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phonetic_wrapper';
 COMMENT ON FUNCTION ident_phonetic(text, text) IS
@@ -423,6 +441,12 @@ CREATE FUNCTION bloom_signature(
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_wrapper';
 COMMENT ON FUNCTION bloom_signature(text, integer, integer, float8, boolean, boolean) IS
     'signature of a text, after normalising it; with filler, n-grams reach over _ between words';
+CREATE FUNCTION bloom_sign(
+    text text, language text, version integer, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
+    by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS bloom
+    STABLE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sign_wrapper';
+COMMENT ON FUNCTION bloom_sign(text, text, integer, integer, integer, float8, boolean, boolean) IS
+    'signature of a text with its abbreviations written out, those of ident_abbreviations first; for triggers';
 CREATE FUNCTION bloom_signature_of_identity(
     kind text, value text, max_tokens integer DEFAULT 256, fpr float8 DEFAULT 0.5) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 40 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_identity_wrapper';

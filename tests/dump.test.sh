@@ -27,6 +27,7 @@ state() {
     ask "$1" "INSERT INTO guarded VALUES (4, bloom_signature('Erica Mustermann'))" 2>&1
     ask "$1" "INSERT INTO guarded VALUES (4, bloom_signature('Hans Wurst'))" 2>&1
     ask "$1" "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'message'::regclass"
+    ask "$1" "SELECT *, bloom_sign('AG Nord', 'de', 1) FROM ident_abbreviations ORDER BY 1, 2"
     ask "$1" "INSERT INTO message (id, tokens) SELECT 53, array_agg('t' || i) FROM generate_series(1, 9) AS i" 2>&1
 }
 
@@ -77,6 +78,7 @@ ask dumped "
     CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject');
     CREATE TRIGGER blocked AFTER INSERT ON guarded FOR EACH ROW
         EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject', 'blocklist', 'public.blocked', 'message', 'it''s listed');
+    INSERT INTO ident_abbreviations VALUES ('de', 'A.G.', 'Arbeitsgemeinschaft'), ('es', 'Cía.', 'compañía');
     CREATE VIEW near AS SELECT a.id AS a, b.id AS b, bloom_sim(a.sig, b.sig) FROM person a JOIN person b ON a.id < b.id AND bloom_sim(a.sig, b.sig) > 0.9"
 
 for format in plain custom; do

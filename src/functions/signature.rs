@@ -20,6 +20,18 @@ fn bloom_signature(
     by_word: bool,
     filler: bool,
 ) -> NewBloom {
+    signature(text.as_str(), ngram, max_chars, fpr, by_word, filler)
+}
+
+/// Errors: an argument is out of its range, or by_word and filler are used together.
+pub fn signature(
+    text: &str,
+    ngram: i32,
+    max_chars: i32,
+    fpr: f64,
+    by_word: bool,
+    filler: bool,
+) -> NewBloom {
     if by_word && filler {
         Err(Error::new(
             ErrorKind::InvalidParameter,
@@ -30,11 +42,11 @@ fn bloom_signature(
     }
     NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
         if filler {
-            let normal = normalize(text.as_str(), true, check_for_interrupts)?;
+            let normal = normalize(text, true, check_for_interrupts)?;
             builder.add_normal(&normal);
             return Ok(());
         }
-        builder.add_text(text.as_str(), by_word, check_for_interrupts)
+        builder.add_text(text, by_word, check_for_interrupts)
     })
 }
 

@@ -13,7 +13,7 @@ pub use date::{
     Plausibility, TimeFormat,
 };
 pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
-pub use expand::expand;
+pub use expand::{expand, expand_with, own_candidates, plain_words, MOST_OWN_WORDS};
 pub(crate) use letters::{is_letter_or_digit, is_mark};
 pub use luhn::luhn;
 pub use normalize::{normalize, scan, Symbol, ALPHABET};

@@ -2,4 +2,5 @@
 
 mod edit;
 mod expand;
+mod own;
 mod sound;

@@ -3,19 +3,18 @@
 pub mod acting_user;
 mod builtin;
 mod check;
-mod saved_plan;
 mod switched_user;
 
 use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use saved_plan::SavedPlan;
 use switched_user::SwitchedUser;
 
 use crate::pg::catalog::{self, privileges::current_user};
 use crate::pg::ffi;
 use crate::pg::function::rows::text_datum;
 use crate::pg::message::{words, Message, OrMessage};
+use crate::pg::saved_plan::SavedPlan;
 use crate::pg::sql::Sql;
 
 /// The types of the parameters of both plans: key, key of the similar row, similarity.

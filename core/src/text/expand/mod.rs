@@ -15,8 +15,12 @@
 //! | `end` | as a word elsewhere |
 //! | `stop` | (a word that is no name) |
 
-use std::collections::HashMap;
+mod own;
+
+use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
+
+pub use own::{own_candidates, MOST_OWN_WORDS};
 
 use super::date::quoted;
 use super::normalize::normalize;
@@ -95,6 +99,17 @@ struct Piece {
     last: bool,
 }
 
+impl Piece {
+    /// Words that stand for something and are not looked up again.
+    fn written_out(words: &str, last: bool) -> Piece {
+        Piece {
+            raw: String::new(),
+            normal: words.to_owned(),
+            last,
+        }
+    }
+}
+
 /// Whether a character parts words, and if so, whether it ends a part of the text, too.
 fn parts(c: char) -> Option<bool> {
     match c {
@@ -104,13 +119,15 @@ fn parts(c: char) -> Option<bool> {
     }
 }
 
-/// The words of `text` in their normal form, with blanks between them, and abbreviations of the language written out. `tick` is called now and
-/// then.
+/// Gives each piece of a text to `each`. `tick` is called now and then.
 ///
-/// Errors: there is no such dictionary; out of memory.
-pub fn expand(text: &str, language: &str, version: i64, mut tick: impl FnMut()) -> Result<String> {
-    let dictionary = dictionary(language, version)?;
-    let mut out = String::new();
+/// Errors: those of `each`; out of memory.
+fn for_each_piece(
+    dictionary: &Dictionary,
+    text: &str,
+    mut tick: impl FnMut(),
+    mut each: impl FnMut(Piece) -> Result<()>,
+) -> Result<()> {
     let mut waiting: Option<Piece> = None;
     let mut from = 0;
     let ends = text
@@ -118,19 +135,6 @@ pub fn expand(text: &str, language: &str, version: i64, mut tick: impl FnMut()) 
         .filter(|(_, c)| parts(*c).is_some())
         .map(|(at, c)| (at, c.len_utf8(), parts(c) == Some(true)))
         .chain([(text.len(), 0, true)]);
-    let mut write = |piece: Piece, next: Option<&Piece>| -> Result<()> {
-        let words = dictionary.written_out(&piece, next);
-        for word in [words.before, &words.normal, words.after] {
-            let joined = std::ptr::eq(word, words.after) && words.joined;
-            out.try_reserve(word.len() + 1)
-                .map_err(|_| Error::out_of_memory(out.len() + word.len() + 1))?;
-            if !out.is_empty() && !word.is_empty() && !joined {
-                out.push(' ');
-            }
-            out.push_str(word);
-        }
-        Ok(())
-    };
     for (at, len, last) in ends {
         tick();
         let mut raw = &text[from..at];
@@ -144,13 +148,8 @@ pub fn expand(text: &str, language: &str, version: i64, mut tick: impl FnMut()) 
                 continue;
             };
             if raw[..short.len()].eq_ignore_ascii_case(short) {
-                let prefix = Piece {
-                    raw: String::new(),
-                    normal: (*long).to_owned(),
-                    last: false,
-                };
-                if let Some(before) = waiting.replace(prefix) {
-                    write(before, waiting.as_ref())?;
+                if let Some(before) = waiting.replace(Piece::written_out(long, false)) {
+                    each(before)?;
                 }
                 raw = rest;
                 break;
@@ -166,13 +165,105 @@ pub fn expand(text: &str, language: &str, version: i64, mut tick: impl FnMut()) 
         }
         let raw = raw.get(..256).unwrap_or(raw).to_ascii_lowercase();
         if let Some(before) = waiting.replace(Piece { raw, normal, last }) {
-            write(before, waiting.as_ref())?;
+            each(before)?;
         }
     }
-    if let Some(piece) = waiting {
-        write(piece, None)?;
+    waiting.map_or(Ok(()), each)
+}
+
+/// The words of `text` in their normal form, with blanks between them, and abbreviations of the language written out. `tick` is called now and
+/// then.
+///
+/// Errors: there is no such dictionary; out of memory.
+pub fn expand(text: &str, language: &str, version: i64, tick: impl FnMut()) -> Result<String> {
+    expand_with(text, language, version, &HashMap::new(), tick)
+}
+
+/// The same, where `own` abbreviations go before those of the dictionary: words that follow each other in a part of the text, by their normal
+/// forms with blanks between them, and what they stand for, which stays as it is. Of those that begin at a word, the longest holds.
+///
+/// Errors: as [`expand`].
+pub fn expand_with(
+    text: &str,
+    language: &str,
+    version: i64,
+    own: &HashMap<String, String>,
+    tick: impl FnMut(),
+) -> Result<String> {
+    let dictionary = dictionary(language, version)?;
+    let mut written = Written {
+        dictionary,
+        out: String::new(),
+        waiting: None,
+    };
+    let mut window = VecDeque::new();
+    for_each_piece(dictionary, text, tick, |piece| {
+        if own.is_empty() {
+            return written.add(piece);
+        }
+        window.push_back(piece);
+        if window.len() < MOST_OWN_WORDS {
+            return Ok(());
+        }
+        let next = own::take_own(&mut window, own);
+        next.map_or(Ok(()), |piece| written.add(piece))
+    })?;
+    while let Some(piece) = own::take_own(&mut window, own) {
+        written.add(piece)?;
     }
-    Ok(out)
+    written.finish()
+}
+
+/// The words of a text in their normal form, with blanks between them, as abbreviations of one's own are looked up.
+///
+/// Errors: out of memory.
+pub fn plain_words(text: &str, tick: impl FnMut()) -> Result<String> {
+    static NONE: LazyLock<Dictionary> = LazyLock::new(Dictionary::default);
+    let mut written = Written {
+        dictionary: &NONE,
+        out: String::new(),
+        waiting: None,
+    };
+    for_each_piece(&NONE, text, tick, |piece| written.add(piece))?;
+    written.finish()
+}
+
+/// The text that is written piece by piece, each when the next one is known.
+struct Written {
+    dictionary: &'static Dictionary,
+    out: String,
+    waiting: Option<Piece>,
+}
+
+impl Written {
+    fn add(&mut self, piece: Piece) -> Result<()> {
+        match self.waiting.replace(piece) {
+            Some(before) => self.write(&before),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(mut self) -> Result<String> {
+        if let Some(piece) = self.waiting.take() {
+            self.write(&piece)?;
+        }
+        Ok(self.out)
+    }
+
+    fn write(&mut self, piece: &Piece) -> Result<()> {
+        let words = self.dictionary.written_out(piece, self.waiting.as_ref());
+        let out = &mut self.out;
+        for word in [words.before, &words.normal, words.after] {
+            let joined = std::ptr::eq(word, words.after) && words.joined;
+            out.try_reserve(word.len() + 1)
+                .map_err(|_| Error::out_of_memory(out.len() + word.len() + 1))?;
+            if !out.is_empty() && !word.is_empty() && !joined {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+        Ok(())
+    }
 }
 
 /// What becomes of a piece: words before what is left of it, that, and words or an ending behind.
@@ -213,7 +304,8 @@ impl Dictionary {
                 return whole(long);
             }
         }
-        for (kind, short, long) in &self.parts {
+        // what has been written out has no ending to look at
+        for (kind, short, long) in self.parts.iter().filter(|_| !piece.raw.is_empty()) {
             let holds = *kind == "suffix" || *kind == "dotsuffix" && dot;
             if let Some(stem) = word
                 .strip_suffix(short)

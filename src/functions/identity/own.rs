@@ -1,0 +1,163 @@
+//! Signatures of texts whose abbreviations are written out, those of the database first.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::rc::Rc;
+
+use bloom_ident_core::text;
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::functions::signature::signature;
+use crate::pg::error::{internal, raise_as, shown, OrRaise};
+use crate::pg::function::rows::text_datum;
+use crate::pg::saved_plan::SavedPlan;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::{readable, to_database, Text};
+use crate::pg::{catalog, check_for_interrupts, entry, ffi};
+use crate::types::{NewBloom, TextArray};
+
+/// Texts of more words read all entries of their language, which is less work than to ask for each word.
+const MOST_ASKED: usize = 64;
+
+/// The words of a text in their normal form, in which entries are looked up.
+#[entry]
+fn ident_plain_words(text: Text<'_>) -> String {
+    text::plain_words(text.as_str(), check_for_interrupts).or_raise()
+}
+
+/// `(text text, language text, version integer, ngram integer, max_chars integer, fpr float8, by_word boolean, filler boolean)`. OwnEntries are read
+/// with the caller's privileges and snapshot.
+///
+/// Errors: those of ident_expand and of bloom_signature; no table beside the function (42P01), or it must not be read (42501).
+#[entry]
+#[allow(clippy::too_many_arguments)]
+fn bloom_sign(
+    text: Text<'_>,
+    language: Text<'_>,
+    version: i32,
+    ngram: i32,
+    max_chars: i32,
+    fpr: f64,
+    by_word: bool,
+    filler: bool,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> NewBloom {
+    let (text, language, version) = (text.as_str(), language.as_str(), version.into());
+    let tick = check_for_interrupts;
+    let asked = text::own_candidates(text, language, version, MOST_ASKED, tick).or_raise();
+    // SAFETY: the record of a running call.
+    let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
+    let own = OwnEntries::beside(function).read(language, asked.as_deref());
+    let expanded = text::expand_with(text, language, version, &own, tick).or_raise();
+    signature(&expanded, ngram, max_chars, fpr, by_word, filler)
+}
+
+/// The table of entries, and plans to read it.
+struct OwnEntries {
+    table: pg_sys::Oid,
+    schema: CString,
+    /// Those of a language, for abbreviations.
+    some: SavedPlan<2>,
+    /// Those of a language.
+    all: SavedPlan<1>,
+}
+
+thread_local! {
+    /// Of the last call. A trigger asks row by row, and the plans are made once.
+    static LAST: RefCell<Option<Rc<OwnEntries>>> = const { RefCell::new(None) };
+}
+
+impl OwnEntries {
+    /// The table in the schema of `function`, whatever the search_path is.
+    ///
+    /// Errors: there is none of this extension (42P01).
+    fn beside(function: pg_sys::Oid) -> Rc<OwnEntries> {
+        let name = c"ident_abbreviations";
+        // SAFETY: look-ups in the catalogs, by a C string and OIDs.
+        let table = unsafe {
+            pg_sys::get_relname_relid(name.as_ptr(), pg_sys::get_func_namespace(function))
+        };
+        let schema = catalog::schema_of_function(function);
+        let is_it = |last: &&Rc<OwnEntries>| last.table == table && last.schema == schema;
+        if let Some(last) = LAST.with_borrow(|last| last.as_ref().filter(is_it).cloned()) {
+            return last;
+        }
+        let extension = |class, oid| {
+            // SAFETY: a look-up in the catalog.
+            unsafe { pg_sys::getExtensionOfObject(class, oid) }
+        };
+        if table == pg_sys::InvalidOid
+            || extension(pg_sys::RelationRelationId, table)
+                != extension(pg_sys::ProcedureRelationId, function)
+        {
+            let message = format!(
+                "table {} of bloom_ident does not exist",
+                readable(catalog::quoted_name(&schema, name).to_bytes())
+            );
+            raise_as(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+                &Error::new(ErrorKind::InvalidParameter, shown(&message))
+                    .detail("bloom_sign looks for its entries where it is itself.")
+                    .hint(
+                        "Move all of them to one schema by ALTER EXTENSION bloom_ident SET SCHEMA.",
+                    ),
+            );
+        }
+        let of_language = Sql::new("SELECT abbreviation_words, written_out FROM ")
+            .name_in(&schema, name)
+            .text(" WHERE language OPERATOR(pg_catalog.=) $1");
+        let some = of_language
+            .clone()
+            .text(" AND abbreviation_words OPERATOR(pg_catalog.=) ANY ($2)");
+        let entries = Rc::new(OwnEntries {
+            table,
+            schema,
+            some: SavedPlan::of(some, [pg_sys::TEXTOID, pg_sys::TEXTARRAYOID]),
+            all: SavedPlan::of(of_language, [pg_sys::TEXTOID]),
+        });
+        LAST.set(Some(entries.clone()));
+        entries
+    }
+
+    /// The entries of a language, for some abbreviations or all.
+    fn read(&self, language: &str, asked: Option<&[String]>) -> HashMap<String, String> {
+        let mut own = HashMap::new();
+        if asked.is_some_and(<[String]>::is_empty) {
+            return own;
+        }
+        let language = text_datum(&to_database(language));
+        let asked = asked.map(|asked| {
+            let fill =
+                |array: &mut TextArray| asked.iter().try_for_each(|one| array.push_text(one));
+            TextArray::of(fill).0
+        });
+        // SAFETY: the protocol of the SPI; values are of the types of the parameters, and rows have two columns of text that are not NULL. They are
+        // copied before they are freed.
+        unsafe {
+            ffi::SPI_connect();
+            let (plan, mut values) = match asked {
+                Some(asked) => (self.some.prepared(), vec![language, asked]),
+                None => (self.all.prepared(), vec![language]),
+            };
+            let code = ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), true, 0);
+            if code != pg_sys::SPI_OK_SELECT as i32 {
+                internal!("SPI_execute_plan returned {code}");
+            }
+            let table = pg_sys::SPI_tuptable;
+            for i in 0..pg_sys::SPI_processed as usize {
+                check_for_interrupts();
+                let row = *(*table).vals.add(i);
+                let [short, long] = [1, 2].map(|column| {
+                    let mut is_null = false;
+                    let datum = pg_sys::SPI_getbinval(row, (*table).tupdesc, column, &mut is_null);
+                    (!is_null).then(|| Text::from_raw(datum).as_str().to_owned())
+                });
+                own.extend(short.zip(long));
+            }
+            ffi::SPI_finish();
+        }
+        own
+    }
+}
