@@ -22,3 +22,10 @@ SET statement_timeout = '50ms';
 SELECT ident_name_sim(t, t) FROM repeat('Erika Mustermann ', 4000000) AS t;
 SELECT ident_name(t) FROM repeat('Müller', 10000000) AS t;
 RESET statement_timeout;
+-- Long words and marks that nothing closes take no time to speak of.
+SET statement_timeout = '5s';
+SELECT length((ident_name('Wang ' || repeat('a', 65000))).given) AS given, length((ident_name('Wang ' || repeat('a', 65000))).surname) AS surname;
+SELECT ident_name(repeat('(', 60000));
+SELECT ident_name(repeat('a', 10000000));
+SELECT ident_name_forms(repeat('a', 10000000), 1);
+RESET statement_timeout;

@@ -61,7 +61,8 @@ pub fn omissions(k: i64, m: i64, n: i64, tick: impl FnMut()) -> Result<Omissions
         }
     }
     expected += n - end;
-    let any = if n > end { 1.0 } else { -none.exp_m1() };
+    // not −0 where nothing can be omitted
+    let any = if n > end { 1.0 } else { 0.0 - none.exp_m1() };
     Ok(Omissions { expected, any })
 }
 

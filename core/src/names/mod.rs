@@ -10,3 +10,18 @@ pub use forms::{name_forms, FORMS_VERSION};
 pub use nearest::{candidates, WantedName, MAX_NEAREST};
 pub use parts::{name_parts, NameParts, MAX_PARTS};
 pub use similarity::{similarity, MAX_WORD, MAX_WORDS};
+
+use crate::{Error, ErrorKind, Result};
+
+/// Bytes of the longest name that is taken apart, or has forms.
+pub const MAX_NAME: usize = 1 << 16;
+
+/// Errors: a text of more than [`MAX_NAME`] bytes.
+fn check_length(name: &str) -> Result<()> {
+    if name.len() <= MAX_NAME {
+        return Ok(());
+    }
+    let message = format!("name of {} bytes is too long", name.len());
+    Err(Error::new(ErrorKind::LimitExceeded, message)
+        .detail(format!("A name has {MAX_NAME} bytes at most.")))
+}

@@ -55,6 +55,7 @@ pub fn name_forms(name: &str, version: i64, tick: impl FnMut()) -> Result<Vec<St
             "This version of bloom_ident knows version {FORMS_VERSION}."
         )));
     }
+    super::check_length(name)?;
     let normal = normalize(name, false, tick)?;
     if normal.is_empty() {
         return Ok(Vec::new());

@@ -78,6 +78,9 @@ fn of_characters(words: &[Word]) -> [Vec<Word>; 2] {
     [word(surname), word(given)]
 }
 
+/// Bytes of the longest given name of two romanised syllables, and some more.
+const LONGEST_GIVEN: usize = 16;
+
 /// Whether a romanised name begins with its surname: that is a known one, what follows are one or two words of the syllables of the same
 /// language, and none of them is a surname in turn that stands at the end.
 fn romanised(first: &Word, rest: &[Word]) -> bool {
@@ -88,7 +91,7 @@ fn romanised(first: &Word, rest: &[Word]) -> bool {
     let all = |of: fn(&str) -> bool| {
         rest.iter().all(|word| {
             let mut parts = word.written.split(['-', '‑', '\'', '’']);
-            parts.all(|part| of(&part.to_lowercase()))
+            parts.all(|part| part.len() <= LONGEST_GIVEN && of(&part.to_lowercase()))
         })
     };
     let chinese = is_short && is_chinese_surname(&first.key) && all(is_pinyin);

@@ -33,8 +33,9 @@ pub struct NameParts {
 /// Takes a name apart. The rules are those of docs/names.md; they know no country and no dictionary of given names, so what is ambiguous
 /// is decided by where a word stands and how it is written.
 ///
-/// Errors: more than [`MAX_PARTS`] words; out of memory.
+/// Errors: more than [`MAX_PARTS`] words, or [`super::MAX_NAME`] bytes; out of memory.
 pub fn name_parts(text: &str, tick: impl FnMut()) -> Result<NameParts> {
+    super::check_length(text)?;
     let mut reading = Reading::of(text, tick)?;
     let mut parts = NameParts {
         nickname: joined(&reading.nickname),

@@ -55,6 +55,15 @@ fn closing(open: char) -> Option<&'static [char]> {
     })
 }
 
+/// Characters of the longest nickname. What is opened and not closed so soon opens nothing, so that no text is searched to its end again
+/// and again.
+const LONGEST_NICKNAME: usize = 200;
+
+fn end_of_nickname(after: &str, close: &[char]) -> Option<usize> {
+    let mut near = after.char_indices().take(LONGEST_NICKNAME);
+    near.find(|(_, c)| close.contains(c)).map(|(at, _)| at)
+}
+
 fn is_comma(c: char) -> bool {
     matches!(c, ',' | '，' | '、' | '،' | ';')
 }
@@ -70,7 +79,7 @@ impl Reading {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             let after = &rest[c.len_utf8()..];
-            if let Some(end) = closing(c).and_then(|close| after.find(close)) {
+            if let Some(end) = closing(c).and_then(|close| end_of_nickname(after, close)) {
                 words += 1;
                 reading.nickname(after[..end].trim());
                 rest = &after[end..];
