@@ -77,26 +77,19 @@ fn without_units<'a>(words: &[&'a str]) -> Vec<&'a str> {
     while let Some(&word) = words.get(at) {
         let next = words.get(at + 1).copied();
         let names_one = |next: &str| has_digit(next) || next.chars().count() == 1;
-        if is_unit(word) && next.is_some_and(names_one) {
-            at += 2;
-        } else if is_ordinal(word) && next.is_some_and(is_floor) {
-            at += 2;
-        } else if is_ordinal(word)
+        let names_unit = is_unit(word) && next.is_some_and(names_one)
+            || is_ordinal(word) && next.is_some_and(is_floor);
+        let is_door = is_ordinal(word)
             && !word.ends_with('.')
             && (kept.is_empty() && words.len() <= at + 3
                 || kept.last().is_some_and(|last| is_number(last)))
-            && next.is_none_or(is_side)
-        {
-            at += if next.is_some() { 2 } else { 1 };
-        } else if word.starts_with('#')
-            && word.len() > 1
-            && !kept.is_empty()
-            && kept.iter().any(|k| is_number(k))
-        {
-            at += 1;
-        } else if says_no_number(word) {
-            at += 1;
-        } else if says_number(word) && next.is_some_and(is_number) {
+            && next.is_none_or(is_side);
+        let is_sign = word.starts_with('#') && word.len() > 1 && kept.iter().any(|k| is_number(k))
+            || says_no_number(word)
+            || says_number(word) && next.is_some_and(is_number);
+        if names_unit || is_door && next.is_some() {
+            at += 2;
+        } else if is_door || is_sign {
             at += 1;
         } else {
             let bare = ["nº", "n°", "Nº", "N°", "#"]

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::{dictionary, for_each_piece, Piece};
+use super::pieces::{dictionary, for_each_piece, Piece};
 use crate::Result;
 
 /// Most words of an abbreviation of one's own.
@@ -14,7 +14,10 @@ pub fn take_own(window: &mut VecDeque<Piece>, own: &HashMap<String, String>) -> 
     let most = within.map_or(window.len(), |at| at + 1);
     for n in (1..=most).rev() {
         if let Some(long) = own.get(&joined(window.iter().take(n))) {
-            let last = window.drain(..n).last().is_some_and(|piece| piece.last);
+            let last = window
+                .drain(..n)
+                .next_back()
+                .is_some_and(|piece| piece.last);
             return Some(Piece::written_out(long, last));
         }
     }
@@ -26,9 +29,9 @@ fn joined<'a>(pieces: impl Iterator<Item = &'a Piece>) -> String {
     words.join(" ")
 }
 
-/// What [`expand_with`] asks its own abbreviations for; `None` if the text has more than `most` words.
+/// What [`super::expand_with`] asks its own abbreviations for; `None` if the text has more than `most` words.
 ///
-/// Errors: as [`expand`].
+/// Errors: as [`super::expand`].
 pub fn own_candidates(
     text: &str,
     language: &str,
