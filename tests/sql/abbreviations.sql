@@ -12,6 +12,4 @@ CREATE TABLE address (street text, sig bloom GENERATED ALWAYS AS (bloom_signatur
 INSERT INTO address VALUES ('Hauptstr. 5'), ('Hauptstraße 5');
 SELECT count(DISTINCT sig) FROM address;
 DROP TABLE address;
-SET statement_timeout = 50;
-SELECT length(ident_expand(repeat('Hauptstr. ', 20000000), 'de', 1));
-RESET statement_timeout;
+SELECT length(ident_expand(repeat('Hauptstr. ', 100000), 'de', 1)), ident_expand(repeat('Hauptstr. ', 200000), 'de', 1);
