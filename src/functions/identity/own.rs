@@ -27,7 +27,7 @@ fn ident_plain_words(text: Text<'_>) -> String {
     text::plain_words(text.as_str(), check_for_interrupts).or_raise()
 }
 
-/// `(text text, language text, version integer, ngram integer, max_chars integer, fpr float8, by_word boolean, filler boolean)`. OwnEntries are read
+/// `(text text, language text, version integer, ngram integer, max_chars integer, fpr float8, by_word boolean, filler boolean)`. Entries are read
 /// with the caller's privileges and snapshot.
 ///
 /// Errors: those of ident_expand and of bloom_signature; no table beside the function (42P01), or it must not be read (42501).
