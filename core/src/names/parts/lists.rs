@@ -43,6 +43,9 @@ hidalgo gimenez ibanez ferrer duran santiago benitez mora vicente vargas arias c
 esteban bravo gallardo rojas espinoza espinosa chavez rivera juarez mendoza guzman salazar contreras valdez estrada sandoval ramirez figueroa \
 cardenas avila rios miranda sepulveda munos quispe mamani huaman zapata ";
 
+/// Those of them that are given names in one language or another.
+const GIVEN_TOO: &str = " martin leon vicente roman santiago lorenzo esteban pascual gil marin ";
+
 /// Surnames that stand first in romanised Chinese, if what follows is made of Chinese syllables.
 const CHINESE: &str = " wang li zhang liu chen yang zhao huang zhou wu xu sun zhu ma hu guo lin he gao liang zheng luo song xie tang han feng \
 deng cao peng zeng xiao tian dong pan yuan cai jiang yu du ye cheng wei su lu ding ren lu yao shen zhong cui tan lu fan wang liao shi jin jia \
@@ -105,6 +108,11 @@ pub(super) fn is_joined_particle(key: &str) -> bool {
 
 pub(super) fn is_spanish_surname(key: &str) -> bool {
     has(SPANISH, key)
+}
+
+/// Whether a Spanish surname is a given name, too, so that it can stand before any surname.
+pub(super) fn is_given_name_too(key: &str) -> bool {
+    has(GIVEN_TOO, key)
 }
 
 pub(super) fn is_chinese_surname(key: &str) -> bool {

@@ -1,7 +1,9 @@
 //! Which words are given names, particles and surnames.
 
 use super::east_asian;
-use super::lists::{is_joined_particle, is_noble, is_particle, is_spanish_surname};
+use super::lists::{
+    is_given_name_too, is_joined_particle, is_noble, is_particle, is_spanish_surname,
+};
 use super::read::Word;
 use crate::text::normalize;
 
@@ -54,11 +56,11 @@ fn natural(mut words: Vec<Word>, titles: &mut Vec<Word>) -> Arranged {
     [words, particles, surname]
 }
 
-/// "DUPONT Jean": the surname is written in capitals, and stands first.
+/// "DUPONT Jean": the surname is written in capitals, and stands first. Initials that are written together, as in J.K. or JD, are none.
 fn capitals_first(words: &[Word]) -> Option<[Vec<Word>; 2]> {
     let n = words
         .iter()
-        .take_while(|word| word.is_in_capitals())
+        .take_while(|word| word.is_in_capitals() && may_be_surname(word))
         .count();
     let rest = &words[n..];
     let is_mixed =
@@ -66,6 +68,13 @@ fn capitals_first(words: &[Word]) -> Option<[Vec<Word>; 2]> {
     let plain = n > 0 && !rest.is_empty() && rest.iter().all(is_mixed);
     (plain && !rest.iter().any(|word| is_particle(&word.key)))
         .then(|| [words[..n].to_vec(), rest.to_vec()])
+}
+
+/// Whether a word in capitals may be more than initials: it can be spoken.
+fn may_be_surname(word: &Word) -> bool {
+    word.key.len() >= 3
+        && !word.written.contains('.')
+        && word.key.contains(['a', 'e', 'i', 'o', 'u', 'y'])
 }
 
 /// Takes nobility that has a word behind it.
@@ -96,15 +105,22 @@ fn given_names(words: &[Word]) -> usize {
     }
     let begin = compound(words);
     let limit = n - 1;
-    // Two surnames of Spanish use: the first is a known one, or there is "y" between.
+    // Two surnames of Spanish use: the first is a known one, and so is the second if the first is a given name, too; or there is "y" between.
+    let last = &words[limit].key;
     for i in begin.max(1)..limit {
         let between = matches!(&*words[i].key, "y") && i > 1;
         if between {
             return i - 1;
         }
         let rest = i + 1 + run_of_particles(words, i + 1);
-        if is_spanish_surname(&words[i].key) && rest == limit {
-            return i;
+        let key = &words[i].key;
+        let is_known =
+            is_spanish_surname(key) && (!is_given_name_too(key) || is_spanish_surname(last));
+        if is_known && rest == limit {
+            // Particles before the first one belong to it.
+            let mut particles = begin.max(1)..i;
+            let from = particles.find(|&from| run_of_particles(words, from) >= i - from);
+            return from.unwrap_or(i);
         }
     }
     let particles = (begin.max(1)..limit).find(|&i| run_of_particles(words, i) > 0);
@@ -123,7 +139,8 @@ fn compound(words: &[Word]) -> usize {
         let run = run_of_particles(words, i + 1);
         // One word more must be left for the surname.
         let is_left = |n: usize| n < words.len();
-        if matches!(key(i), "maria" | "ma") && run > 0 && is_left(i + run + 2) {
+        let is_devotion = matches!(key(i + 1), "de" | "del");
+        if matches!(key(i), "maria" | "ma") && is_devotion && run > 0 && is_left(i + run + 2) {
             return i + run + 2;
         }
         if key(i) == "juan" && key(i + 1) == "de" && key(i + 2) == "dios" && is_left(i + 3) {
