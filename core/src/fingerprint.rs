@@ -1,7 +1,7 @@
 //! Everything on which stored values depend beside what they say of themselves.
 
 use crate::contact::{FREE_PROVIDERS, PHONE_METADATA, PROVIDER_RULES, PUBLIC_SUFFIX_LIST};
-use crate::{filter, identity, text, tokens};
+use crate::{filter, identity, names, text, tokens};
 
 /// Crates with tables or rules that influence stored values, and their versions. A test holds them against Cargo.lock.
 const CRATES: &[(&str, &str)] = &[
@@ -13,6 +13,8 @@ const CRATES: &[(&str, &str)] = &[
     ("pathfinding", "4.16.0"),
     ("psl", "2.1.247"),
     ("rapidfuzz", "0.5.0"),
+    ("regex", "1.13.1"),
+    ("regex-syntax", "0.8.11"),
     ("rlibphonenumber", "2.2.15"),
     ("rphonetic", "4.0.0"),
     ("twox-hash", "2.1.5"),
@@ -28,6 +30,7 @@ pub fn fingerprint() -> String {
     let rules = [
         ("format", filter::VERSION.to_string()),
         ("text rules", text::RULES.to_string()),
+        ("name rules", names::RULES.to_string()),
         ("sound rules", text::SOUNDS.to_string()),
         ("token rules", tokens::RULES.to_string()),
         ("identity encodings", identity::ENCODINGS.to_string()),

@@ -13,6 +13,9 @@ pub use similarity::{similarity, MAX_WORD, MAX_WORDS};
 
 use crate::{Error, ErrorKind, Result};
 
+/// Version of the rules by which names are taken apart and compared; lists of forms have versions of their own.
+pub const RULES: u8 = 1;
+
 /// Bytes of the longest name that is taken apart, or has forms.
 pub const MAX_NAME: usize = 1 << 16;
 
