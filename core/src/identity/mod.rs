@@ -69,8 +69,14 @@ pub fn for_each_encoding(
         IdentityKind::Phone => digits::of_phone(value, &mut to),
         IdentityKind::Name => {
             let normal = text::normalize(value, true, &mut turn)?;
-            // Codes of sound belong here, one token for each word and code.
-            word_encodings("n", &normal, &mut Ticker::new(turn), &mut to)
+            word_encodings("n", &normal, &mut Ticker::new(&mut turn), &mut to)?;
+            // Double Metaphone helps most of the algorithms, and counts twice: on labelled pairs of names that is better than once.
+            let sounds = |code: &str| {
+                ["ns", "ns2"]
+                    .iter()
+                    .try_for_each(|kind| to.give(kind, code))
+            };
+            text::for_each_sound(value, text::Sound::DoubleMetaphone, sounds, turn)
         }
         IdentityKind::Text => {
             let normal = text::normalize(value, true, &mut turn)?;
