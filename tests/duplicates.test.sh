@@ -95,7 +95,7 @@ fi
 # A job that is canceled, or whose session is terminated, ends at once with all that it has: workers and files.
 ask <<'SQL'
 CREATE TABLE person (id bigserial, sig bloom);
-INSERT INTO person (sig) SELECT bloom_signature(md5((i / 2)::text) || md5(i::text), max_chars => 60) FROM generate_series(1, 60000) AS i;
+INSERT INTO person (sig) SELECT bloom_signature(md5((i / 2)::text) || md5(i::text), max_chars => 60) FROM generate_series(1, 200000) AS i;
 CREATE INDEX person_sig ON person USING sigfile (sig);
 SQL
 sessions() { ask -c "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker' OR application_name = 'job'"; }
