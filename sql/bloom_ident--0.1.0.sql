@@ -1568,16 +1568,21 @@ COMMENT ON FUNCTION bloom_nearest_names(regclass, name, name, name, text, intege
     'the k names of a relation that are nearest to a name: found by their signatures, then compared as names, nearest first';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
-        threshold float8, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        threshold float8, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, one_to_one boolean DEFAULT false, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
-COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8, name[], name, float8) IS
-    'all pairs of a record of one table and a record of another whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys';
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8, name[], name, float8, boolean) IS
+    'all pairs of a record of one table and a record of another whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys; one_to_one gives each record once, in the most similar pairs';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
-        weights float8[], threshold float8, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        weights float8[], threshold float8, one_to_one boolean DEFAULT false, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
-COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8) IS
-    'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least threshold, by their keys';
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8, boolean) IS
+    'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least threshold, by their keys; one_to_one gives each record once, in the most similar pairs';
+
+CREATE FUNCTION bloom_assign(pairs regclass, method text DEFAULT 'greedy', OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_assign_wrapper';
+COMMENT ON FUNCTION bloom_assign(regclass, text) IS
+    'of the pairs of two tables, as bloom_linkage gives them, those that give each record one partner at the most; methods greedy: the most similar pair first, optimal: the greatest sum of similarities';
 
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
         verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record

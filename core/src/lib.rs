@@ -8,6 +8,7 @@
 
 #![warn(missing_docs)]
 
+pub mod assignment;
 pub mod bits;
 pub mod clusters;
 pub mod contact;

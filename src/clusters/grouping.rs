@@ -4,9 +4,9 @@ use bloom_ident_core::clusters::{average, centres, components, Choice, Clusters,
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::dictionary::{positions, KeyDictionary};
 use crate::clusters::pair_list::{Overhead, PairList};
 use crate::clusters::source::Source;
+use crate::pairs::dictionary::{positions, KeyDictionary};
 use crate::pairs::each_pair;
 use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;

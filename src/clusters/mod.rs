@@ -1,6 +1,6 @@
 //! What is done with pairs: records are grouped into clusters, and pairs or clusters are measured where the truth is known.
 
-mod dictionary;
+mod assign;
 mod grouping;
 mod pair_list;
 mod quality;
@@ -9,7 +9,6 @@ mod source;
 mod sweep;
 mod truth;
 
-pub use dictionary::KeyDictionary;
 pub use grouping::{Clustered, Method};
 pub use pair_list::PairList;
 pub use resolution::Resolution;

@@ -5,7 +5,7 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::dictionary::KeyDictionary;
+use crate::pairs::dictionary::KeyDictionary;
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, QueryRow};
 use crate::pg::error::{raise, raise_as, shown, OrRaise};

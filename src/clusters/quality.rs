@@ -3,10 +3,10 @@
 use bloom_ident_core::clusters::{b_cubed, PairCounts};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::dictionary::{positions, KeyDictionary, NONE};
 use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
 use crate::clusters::truth::tell_unknown;
+use crate::pairs::dictionary::{positions, KeyDictionary, NONE};
 use crate::pg::budget::push;
 use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;

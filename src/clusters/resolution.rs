@@ -4,9 +4,9 @@ use bloom_ident_core::clusters::labels;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::dictionary::{KeyDictionary, NONE};
 use crate::clusters::pair_list::refuse_one_key;
 use crate::clusters::source::{Form, Source};
+use crate::pairs::dictionary::{KeyDictionary, NONE};
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, raise_as, shown, OrRaise};

@@ -110,7 +110,35 @@ impl Source {
     ///
     /// Errors: it is of a type whose cast a user may have made.
     pub fn similar_rows(&self) -> Cursor {
-        let value = CString::new(self.value).unwrap_or_default();
+        let sql = self.select().sql(&self.number(self.value));
+        Cursor::open(sql.text(" FROM ").relation(self.oid), &[], BATCH)
+    }
+
+    /// The same, and what decides between pairs of one probability: the bits that a match model has found for them, where there is a column of them.
+    ///
+    /// Errors: as above.
+    pub fn ranked_rows(&self) -> Cursor {
+        let bits = match self.value == "probability" && has(self.oid, &[c"bits"]) {
+            true => self.number("bits"),
+            false => Sql::new("NULL::pg_catalog.float8"),
+        };
+        let sql = self
+            .select()
+            .sql(&self.number(self.value))
+            .text(", ")
+            .sql(&bits);
+        Cursor::open(sql.text(" FROM ").relation(self.oid), &[], BATCH)
+    }
+
+    fn select(&self) -> Sql {
+        Sql::new("SELECT a, b, ")
+    }
+
+    /// A column as a float8.
+    ///
+    /// Errors: it is of a type whose cast a user may have made.
+    fn number(&self, column: &str) -> Sql {
+        let value = CString::new(column).unwrap_or_default();
         let value = RecordColumn::of(self.oid, value, &self.name);
         if !is_of_server(value.type_oid) {
             raise_as(
@@ -118,17 +146,15 @@ impl Source {
                 &Error::new(
                     ErrorKind::InvalidParameter,
                     format!(
-                        "column \"{}\" of relation \"{}\" is not a number",
-                        self.value, self.name
+                        "column \"{column}\" of relation \"{}\" is not a number",
+                        self.name
                     ),
                 )
                 .hint("Give a view in which it is of type float8."),
             );
         }
-        let sql = Sql::new("SELECT a, b, CAST(")
-            .text(self.value)
-            .text(" AS pg_catalog.float8) FROM ")
-            .relation(self.oid);
-        Cursor::open(sql, &[], BATCH)
+        Sql::new("CAST(")
+            .text(column)
+            .text(" AS pg_catalog.float8)")
     }
 }

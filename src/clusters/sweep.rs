@@ -4,11 +4,11 @@ use bloom_ident_core::clusters::{Links, Sweep};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::clusters::dictionary::KeyDictionary;
 use crate::clusters::pair_list::{Overhead, PairList};
 use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
 use crate::clusters::truth::{tell_unknown, Truth};
+use crate::pairs::dictionary::KeyDictionary;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;

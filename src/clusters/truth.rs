@@ -2,9 +2,9 @@
 
 use bloom_ident_core::clusters::quality::pairs_within;
 
-use crate::clusters::dictionary::NONE;
 use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
+use crate::pairs::dictionary::NONE;
 use crate::pg::budget::reserve;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;

@@ -5,10 +5,9 @@
 //! - `search`: pairs that are worth a look;
 //! - `fit_records`, `fit_model`, `plan`, `team`: the fit, the searches that it finds worth while, and its workers;
 //! - `model_records`, `pair_limit`: the records that a model is used for, and how many pairs of them are compared;
-//! - `scores`, `assignment`: the pairs that it takes for matches;
+//! - `scores`: what it says of them;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
-mod assignment;
 mod candidate_report;
 mod describe;
 mod explain;

@@ -1,11 +1,10 @@
 //! `bloom_model_duplicates` and `bloom_model_linkage`: the pairs that a model takes for matches.
 
 use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::{MatchModel, Pattern, Scorer, Search, Status};
+use bloom_ident_core::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
-use super::assignment::{Assignment, FoundPair};
 use super::fit;
 use super::model_records::ModelRecords;
 use super::options::{min_probability, ModelOptions};
@@ -14,6 +13,7 @@ use super::scores::Scores;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::models::search::{equality, scan, similar};
+use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
 use crate::pg::error::{raise, OrRaise};
@@ -116,9 +116,7 @@ impl ModelSearch {
         let pairs = self.candidates(&mut records, &mut limit, memory);
         let scorer = Scorer::new(&self.model, n, records.all_pairs);
         let mut scores = Scores::new(scorer, memory / 16);
-        let mut assignment = self
-            .one_to_one
-            .then(|| Assignment::new(records.store.records, memory / 8));
+        let mut best_first = self.one_to_one.then(|| BestFirst::new(memory / 8));
         let mut output = Output {
             rows,
             progress: Progress::new(self.job),
@@ -144,15 +142,22 @@ impl ModelSearch {
                     b: compared.b,
                     score,
                 };
-                match &mut assignment {
-                    Some(assignment) => assignment.push(&found),
+                match &mut best_first {
+                    Some(best_first) => {
+                        best_first.push([found.a, found.b], [score.bits, score.probability]);
+                    }
                     None => output.put(&found, &mut records.texts),
                 }
             }
         }
         limit.check();
-        if let Some(assignment) = assignment {
-            assignment.finish(|found| output.put(found, &mut records.texts));
+        if let Some(best_first) = best_first {
+            // both sides are numbered together
+            let sides = [records.store.records as usize; 2];
+            best_first.finish(sides, |[a, b], [bits, probability]| {
+                let score = Score { bits, probability };
+                output.put(&FoundPair { a, b, score }, &mut records.texts);
+            });
         }
     }
 
@@ -244,6 +249,13 @@ impl ModelSearch {
         limit.tell_left_out(self.job);
         candidates.finish()
     }
+}
+
+/// A pair of records and what a model says of it.
+struct FoundPair {
+    a: u32,
+    b: u32,
+    score: Score,
 }
 
 struct Output {

@@ -1,19 +1,21 @@
 //! `bloom_linkage`: all pairs of similar records, one of each of two relations.
 
-use pgrx::pg_sys;
+use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::find::pairs;
+use crate::pairs::one_to_one::KeyedPairs;
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::{verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::{text_datum, ResultRows};
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_linkage";
 
-/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[], verify name, margin float8)`
+/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[], verify name, margin float8, one_to_one boolean)`
 #[entry]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -31,13 +33,12 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         .verified(verification.as_ref())
     };
     let (a, b) = (side(0), side(3));
+    let search = |output: PairOutput| pairs(output, Relations::two(&a, &b), threshold);
     // SAFETY: the SQL function is declared to return a set of pairs.
-    let output = unsafe { PairOutput::rows(fcinfo, JOB) };
-    pairs(output, Relations::two(&a, &b), threshold);
-    NewValue(pg_sys::Datum::null())
+    unsafe { give(fcinfo, arguments.boolean(10), search) }
 }
 
-/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8)`
+/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8, one_to_one boolean)`
 #[entry]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -55,6 +56,36 @@ fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         threshold: arguments.threshold(7),
     };
     // SAFETY: the SQL function is declared to return a set of pairs.
-    search.run(unsafe { PairOutput::rows(fcinfo, JOB) });
+    unsafe { give(fcinfo, arguments.boolean(8), |output| search.run(output)) }
+}
+
+/// Gives the pairs that `search` finds as rows: all of them, or those that give each record one partner at the most.
+///
+/// # Safety
+/// `fcinfo` is that of a running function that returns a set of pairs.
+unsafe fn give(
+    fcinfo: pg_sys::FunctionCallInfo,
+    one_to_one: bool,
+    search: impl FnOnce(PairOutput),
+) -> NewValue {
+    if one_to_one {
+        // SAFETY: the caller promises it.
+        let mut rows = unsafe { ResultRows::new(fcinfo) };
+        let mut found = KeyedPairs::new();
+        let mut take = |keys: [&[u8]; 2], similarity: f64| found.push(keys, [similarity, 0.0]);
+        search(PairOutput::taker(JOB, &mut take));
+        found.best_first(|[a, b], [similarity, _]| {
+            rows.make(|| {
+                Some([
+                    Some(text_datum(a)),
+                    Some(text_datum(b)),
+                    similarity.into_datum(),
+                ])
+            });
+        });
+    } else {
+        // SAFETY: the caller promises it.
+        search(unsafe { PairOutput::rows(fcinfo, JOB) });
+    }
     NewValue(pg_sys::Datum::null())
 }

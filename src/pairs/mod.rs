@@ -1,5 +1,6 @@
 //! All pairs of similar records, in one relation or between two; and the records of a relation that are nearest to a name.
 
+pub mod dictionary;
 mod duplicates;
 mod estimate;
 mod find;
@@ -9,6 +10,7 @@ mod join;
 pub mod keys;
 mod linkage;
 mod nearest_names;
+pub mod one_to_one;
 mod output;
 mod profiles;
 pub mod records;

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 /// Memory is slow when it is used for the first time, so there are turns.
 ///
 /// Errors: out of memory.
-pub(super) fn filled<T: Clone>(
+pub(crate) fn filled<T: Clone>(
     n: usize,
     value: T,
     ticker: &mut Ticker<impl FnMut()>,
@@ -22,7 +22,7 @@ pub(super) fn filled<T: Clone>(
 }
 
 /// Errors: out of memory.
-pub(super) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
+pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     vec.try_reserve_exact(more)
         .map_err(|_| Error::out_of_memory(more.saturating_mul(size_of::<T>())))
 }

@@ -11,7 +11,7 @@ pub mod components;
 mod examples;
 mod forest;
 pub mod links;
-mod memory;
+pub(crate) mod memory;
 pub mod quality;
 pub mod sweep;
 

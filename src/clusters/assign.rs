@@ -1,0 +1,114 @@
+//! `bloom_assign`: of pairs of two sides those that give each record one partner at the most.
+
+use bloom_ident_core::assignment::{optimal, Edge};
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, IntoDatum};
+
+use crate::clusters::pair_list::PairReader;
+use crate::clusters::source::Source;
+use crate::pairs::one_to_one::KeyedPairs;
+use crate::pg::budget::push;
+use crate::pg::error::{raise, OrRaise};
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+
+#[derive(Clone, Copy)]
+enum Preference {
+    /// The best pair first, then the best of what is left.
+    Greedy,
+    /// The pairs whose similarities have the greatest sum.
+    Optimal,
+}
+
+impl Preference {
+    /// Errors: no such method.
+    fn of_name(name: &str) -> Preference {
+        match name {
+            "greedy" => Preference::Greedy,
+            "optimal" => Preference::Optimal,
+            _ => raise(
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("unrecognized method of assignment \"{name}\""),
+                )
+                .detail("The methods are \"greedy\" and \"optimal\"."),
+            ),
+        }
+    }
+}
+
+/// Units of a similarity in a weight. What measures add that only decide between equal sums is less than one unit, up to 2^24 pairs.
+const UNITS: f64 = (1u64 << 44) as f64;
+
+/// Similarities first; of equal sums the greater one of bits, which are bounded by 2,048 either way and counted in 1/512.
+fn weight([similarity, bits]: [f64; 2]) -> i128 {
+    const FINE: u32 = 46;
+    let similarity = (similarity * UNITS) as i128;
+    let bits = (bits.clamp(-2047.0, 2047.0) * 512.0) as i128 + (1 << 20);
+    match similarity {
+        0 => 0,
+        _ => (similarity << FINE) + bits,
+    }
+}
+
+/// Bytes that the core takes for a pair, and for a record.
+const CORE: [usize; 2] = [88, 130];
+
+/// `(pairs regclass, method text)`
+#[entry]
+fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let preference = Preference::of_name(&arguments.text(1));
+    let source = Source::of_similar_pairs(arguments.oid(0));
+    // SAFETY: the SQL function is declared to return a set of rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    let mut pairs = KeyedPairs::new();
+    let cursor = source.ranked_rows();
+    let mut reader = PairReader::new(&cursor, &source.name);
+    cursor.each(|row| {
+        let similarity = reader.similarity(row);
+        let bits = row
+            .datum(3)
+            .map_or(0.0, |bits| f64::from_bits(bits.value() as u64));
+        if similarity > 0.0 {
+            let [a, b] = reader.keys(row, <[u8]>::to_vec);
+            pairs.push([&a, &b], [similarity, bits]);
+        }
+    });
+    let mut put = |[a, b]: [&[u8]; 2], similarity: f64| {
+        check_for_interrupts();
+        rows.make(|| {
+            Some([
+                Some(text_datum(a)),
+                Some(text_datum(b)),
+                similarity.into_datum(),
+            ])
+        });
+    };
+    match preference {
+        Preference::Greedy => pairs.best_first(|keys, [similarity, _]| put(keys, similarity)),
+        Preference::Optimal => {
+            let mut edges = Vec::new();
+            let [a_pair, a_record] = CORE;
+            let keys = pairs.ordered(a_pair, a_record, |[a, b], measures| {
+                let (weight, value) = (weight(measures), measures[0]);
+                push(
+                    &mut edges,
+                    Edge {
+                        a,
+                        b,
+                        weight,
+                        value,
+                    },
+                );
+            });
+            for kept in optimal(edges, check_for_interrupts).or_raise() {
+                put(keys.of([kept.a, kept.b]), kept.value);
+            }
+        }
+    }
+    NewValue(pg_sys::Datum::null())
+}

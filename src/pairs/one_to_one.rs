@@ -1,0 +1,183 @@
+//! Pairs of two sides of which each record is in one at the most: the best pair first, then the best of what is left.
+
+use crate::pairs::dictionary::{positions, KeyDictionary};
+use crate::pg::budget::Budget;
+use crate::pg::check_for_interrupts;
+use crate::pg::file::{RecordSort, TemporaryFile};
+
+/// Pairs by the numbers of their records, in memory or in a temporary file.
+pub struct BestFirst {
+    /// What falls as either measure rises; the pair.
+    pairs: RecordSort<3>,
+}
+
+const SIGN: u64 = 1 << 63;
+
+/// A number that is the less the greater another one is.
+fn falling(number: f64) -> u64 {
+    let bits = number.to_bits();
+    match bits & SIGN {
+        0 => !(bits | SIGN),
+        _ => bits,
+    }
+}
+
+/// The number that [`falling`] was given.
+fn of_falling(key: u64) -> f64 {
+    f64::from_bits(match key & SIGN {
+        0 => !key & !SIGN,
+        _ => key,
+    })
+}
+
+impl BestFirst {
+    /// Takes about `memory` bytes, and a bit for each record at the end.
+    pub fn new(memory: usize) -> BestFirst {
+        BestFirst {
+            pairs: RecordSort::new(memory),
+        }
+    }
+
+    /// One pair more. Of two pairs the one with the greater first measure is better, and of equal ones that with the greater second.
+    ///
+    /// Errors: out of memory.
+    pub fn push(&mut self, [a, b]: [u32; 2], [first, second]: [f64; 2]) {
+        let pair = u64::from(a) << 32 | u64::from(b);
+        self.pairs.push([falling(first), falling(second), pair]);
+    }
+
+    /// Gives the pairs that are kept to `each`, the best first, and by the numbers of their records where they are equal. `records` says how many
+    /// there are on either side.
+    pub fn finish(self, records: [usize; 2], mut each: impl FnMut([u32; 2], [f64; 2])) {
+        let mut taken = records.map(|n| vec![0u64; n.div_ceil(64)]);
+        for [first, second, pair] in self.pairs.finish() {
+            check_for_interrupts();
+            let pair = [(pair >> 32) as u32, pair as u32];
+            let at = |record: u32| (record as usize / 64, 1 << (record % 64));
+            let is_taken = |side: usize| {
+                let (word, bit) = at(pair[side]);
+                taken[side][word] & bit != 0
+            };
+            if is_taken(0) || is_taken(1) {
+                continue;
+            }
+            for side in 0..2 {
+                let (word, bit) = at(pair[side]);
+                taken[side][word] |= bit;
+            }
+            each(pair, [first, second].map(of_falling));
+        }
+    }
+}
+
+/// Pairs by the keys of their records, which are texts in the database's encoding. Equal keys on both sides are different records. The keys are in memory, the pairs in a temporary file.
+pub struct KeyedPairs {
+    keys: [KeyDictionary; 2],
+    /// The numbers of both keys, and both measures.
+    pairs: TemporaryFile,
+    budget: Budget,
+}
+
+/// Numbers in the file for each pair.
+const WORDS: usize = 3;
+
+impl KeyedPairs {
+    /// Takes `maintenance_work_mem`.
+    pub fn new() -> KeyedPairs {
+        KeyedPairs {
+            keys: [KeyDictionary::new(), KeyDictionary::new()],
+            pairs: TemporaryFile::new(),
+            budget: Budget::of_setting(),
+        }
+    }
+
+    /// One pair more, with measures as [`BestFirst::push`] takes them.
+    ///
+    /// Errors: keys that do not fit into maintenance_work_mem; out of memory.
+    pub fn push(&mut self, keys: [&[u8]; 2], measures: [f64; 2]) {
+        let [a, b] = [0, 1].map(|side| self.keys[side].number(keys[side]));
+        let pair = u64::from(a) << 32 | u64::from(b);
+        let [first, second] = measures.map(f64::to_bits);
+        self.pairs.append_words(&[pair, first, second]);
+        self.check(0, 0);
+    }
+
+    /// Errors: keys, `a_pair` bytes for each pair and `a_record` for each record are more than maintenance_work_mem.
+    fn check(&self, a_pair: usize, a_record: usize) {
+        let (pairs, records) = (self.len(), self.records());
+        let keys: usize = self.keys.iter().map(KeyDictionary::memory).sum();
+        // their order and positions
+        let needed = keys + pairs * a_pair + records * (8 + a_record);
+        self.budget
+            .check(needed, || format!("{pairs} pairs of {records} records"));
+    }
+
+    fn len(&self) -> usize {
+        self.pairs.len() as usize / size_of::<[u64; WORDS]>()
+    }
+
+    fn records(&self) -> usize {
+        self.keys.iter().map(KeyDictionary::len).sum()
+    }
+
+    /// The pairs by the places of their records in the order of the keys of their side, for which there must be room: `a_pair` bytes
+    /// for each and `a_record` for each record.
+    ///
+    /// Errors: more than maintenance_work_mem.
+    pub fn ordered(
+        mut self,
+        a_pair: usize,
+        a_record: usize,
+        mut each: impl FnMut([u32; 2], [f64; 2]),
+    ) -> OrderedKeys {
+        const AT_ONCE: usize = 256;
+        self.check(a_pair, a_record);
+        let order = [0, 1].map(|side| self.keys[side].sorted());
+        let position = [0, 1].map(|side| positions(&order[side], self.keys[side].len()));
+        let mut some = [[0; WORDS]; AT_ONCE];
+        let all = self.len();
+        for begin in (0..all).step_by(AT_ONCE) {
+            let some = &mut some[..AT_ONCE.min(all - begin)];
+            self.pairs.seek((begin * size_of::<[u64; WORDS]>()) as u64);
+            self.pairs.read_words(some.as_flattened_mut());
+            for &mut [pair, first, second] in some {
+                let pair = [pair >> 32, pair & u64::from(u32::MAX)];
+                let pair = [0, 1].map(|side| position[side][pair[side] as usize]);
+                each(pair, [first, second].map(f64::from_bits));
+            }
+        }
+        OrderedKeys {
+            keys: self.keys,
+            order,
+        }
+    }
+
+    /// Gives the pairs that are kept to `each`, the best first, and by the bytes of their keys where they are equal.
+    ///
+    /// Errors: more than maintenance_work_mem; out of memory.
+    pub fn best_first(self, mut each: impl FnMut([&[u8]; 2], [f64; 2])) {
+        let mut pairs = BestFirst::new(self.budget.bytes() / 4);
+        let keys = self.ordered(0, 0, |pair, measures| pairs.push(pair, measures));
+        pairs.finish(keys.records(), |pair, measures| {
+            each(keys.of(pair), measures)
+        });
+    }
+}
+
+/// The keys of both sides.
+pub struct OrderedKeys {
+    keys: [KeyDictionary; 2],
+    order: [Vec<u32>; 2],
+}
+
+impl OrderedKeys {
+    /// How many records either side has.
+    pub fn records(&self) -> [usize; 2] {
+        [0, 1].map(|side| self.order[side].len())
+    }
+
+    /// The keys of a pair, by their places in the order of their sides.
+    pub fn of(&self, pair: [u32; 2]) -> [&[u8]; 2] {
+        [0, 1].map(|side| self.keys[side].key(self.order[side][pair[side] as usize]))
+    }
+}
