@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use bloom_ident_core::assignment::{optimal, Edge};
+use bloom_ident_core::assignment::{optimal, WeightedPair};
 use pathfinding::kuhn_munkres::kuhn_munkres;
 use pathfinding::matrix::Matrix;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-fn edges(pairs: &[(u32, u32, i128)]) -> Vec<Edge> {
+fn edges(pairs: &[(u32, u32, i128)]) -> Vec<WeightedPair> {
     pairs
         .iter()
         .map(|&(a, b, weight)| edge(a, b, weight))
         .collect()
 }
 
-fn edge(a: u32, b: u32, weight: i128) -> Edge {
+fn edge(a: u32, b: u32, weight: i128) -> WeightedPair {
     let value = weight as f64 / 2.0;
-    Edge {
+    WeightedPair {
         a,
         b,
         weight,
@@ -26,18 +26,18 @@ fn edge(a: u32, b: u32, weight: i128) -> Edge {
     }
 }
 
-fn sum(edges: &[Edge]) -> i128 {
+fn sum(edges: &[WeightedPair]) -> i128 {
     edges.iter().map(|e| e.weight).sum()
 }
 
 /// Each record once, only pairs that were given, with the greatest of their weights, by falling weight and then by records.
-fn check(found: &[Edge], given: &[Edge]) {
+fn check(found: &[WeightedPair], given: &[WeightedPair]) {
     let mut greatest = HashMap::new();
     for e in given {
         let weight = greatest.entry((e.a, e.b)).or_insert(e.weight);
         *weight = e.weight.max(*weight);
     }
-    let distinct = |of: fn(&Edge) -> u32| {
+    let distinct = |of: fn(&WeightedPair) -> u32| {
         let mut records: Vec<u32> = found.iter().map(of).collect();
         records.sort_unstable();
         records.windows(2).all(|w| w[0] < w[1])
@@ -46,13 +46,14 @@ fn check(found: &[Edge], given: &[Edge]) {
     assert!(found
         .iter()
         .all(|e| e.weight > 0 && greatest[&(e.a, e.b)] == e.weight));
-    let key = |e: &Edge| (-e.weight, e.a, e.b);
+    let key = |e: &WeightedPair| (-e.weight, e.a, e.b);
     assert!(found.windows(2).all(|w| key(&w[0]) < key(&w[1])));
 }
 
 /// The crate's sum, over a matrix of all records.
-fn by_the_crate(given: &[Edge]) -> i128 {
-    let past = |of: fn(&Edge) -> u32| given.iter().map(|e| of(e) as usize + 1).max().unwrap_or(0);
+fn by_the_crate(given: &[WeightedPair]) -> i128 {
+    let past =
+        |of: fn(&WeightedPair) -> u32| given.iter().map(|e| of(e) as usize + 1).max().unwrap_or(0);
     let (a, b) = (past(|e| e.a), past(|e| e.b));
     if a == 0 {
         return 0;
@@ -65,7 +66,7 @@ fn by_the_crate(given: &[Edge]) -> i128 {
     kuhn_munkres(&weights).0
 }
 
-fn graphs(a: u32, b: u32, pairs: usize, weights: i128) -> impl Strategy<Value = Vec<Edge>> {
+fn graphs(a: u32, b: u32, pairs: usize, weights: i128) -> impl Strategy<Value = Vec<WeightedPair>> {
     let edge = (0..a, 0..b, -1..=weights).prop_map(|(a, b, weight)| edge(a, b, weight));
     prop::collection::vec(edge, 0..pairs)
 }
@@ -136,8 +137,9 @@ fn nothing_to_gain() {
 }
 
 /// The greatest sum of pairs of which no two are neighbours.
-fn best_of_chain(chain: &[Edge]) -> i128 {
-    let step = |(with, without): (i128, i128), e: &Edge| (without + e.weight, with.max(without));
+fn best_of_chain(chain: &[WeightedPair]) -> i128 {
+    let step =
+        |(with, without): (i128, i128), e: &WeightedPair| (without + e.weight, with.max(without));
     let (with, without) = chain.iter().fold((0, 0), step);
     with.max(without)
 }
@@ -153,9 +155,9 @@ fn a_large_part() {
         (state >> 33) % n
     };
     let n = 100_000u32;
-    let mut kinds: Vec<(&str, Vec<Edge>)> = Vec::new();
+    let mut kinds: Vec<(&str, Vec<WeightedPair>)> = Vec::new();
     // a way through all records, so that all is connected
-    let chain = |weight: &mut dyn FnMut(u32) -> i128| -> Vec<Edge> {
+    let chain = |weight: &mut dyn FnMut(u32) -> i128| -> Vec<WeightedPair> {
         (0..n)
             .map(|i| edge(i.div_ceil(2), i / 2, weight(i)))
             .collect()
@@ -187,7 +189,7 @@ fn a_large_part() {
         }
         kinds.push((name, graph));
     }
-    let complete = |weight: &dyn Fn(u32, u32) -> i128| -> Vec<Edge> {
+    let complete = |weight: &dyn Fn(u32, u32) -> i128| -> Vec<WeightedPair> {
         (0..316)
             .flat_map(|a| (0..316).map(move |b| (a, b)))
             .map(|(a, b)| edge(a, b, weight(a, b)))

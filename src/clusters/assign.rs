@@ -1,6 +1,6 @@
 //! `bloom_assign`: of pairs of two sides those that give each record one partner at the most.
 
-use bloom_ident_core::assignment::{optimal, Edge};
+use bloom_ident_core::assignment::{optimal, WeightedPair};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -70,9 +70,8 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut reader = PairReader::new(&cursor, &source.name);
     cursor.each(|row| {
         let similarity = reader.similarity(row);
-        let bits = row
-            .datum(3)
-            .map_or(0.0, |bits| f64::from_bits(bits.value() as u64));
+        let bits = row.datum(3).map(|bits| f64::from_bits(bits.value() as u64));
+        let bits = bits.filter(|bits| !bits.is_nan()).unwrap_or(0.0);
         if similarity > 0.0 {
             let [a, b] = reader.keys(row, <[u8]>::to_vec);
             pairs.push([&a, &b], [similarity, bits]);
@@ -97,7 +96,7 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 let (weight, value) = (weight(measures), measures[0]);
                 push(
                     &mut edges,
-                    Edge {
+                    WeightedPair {
                         a,
                         b,
                         weight,

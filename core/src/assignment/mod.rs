@@ -10,7 +10,7 @@ pub use optimal::optimal;
 
 /// A pair that may be kept: an edge of a graph between two sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Edge {
+pub struct WeightedPair {
     /// The record of one side.
     pub a: u32,
     /// The record of the other.

@@ -6,7 +6,7 @@ use pathfinding::kuhn_munkres::kuhn_munkres;
 use pathfinding::matrix::Matrix;
 
 use super::sparse::Search;
-use super::Edge;
+use super::WeightedPair;
 use crate::clusters::labels;
 use crate::clusters::memory::{filled, reserve};
 use crate::tick::Ticker;
@@ -23,9 +23,9 @@ const FEW: usize = 8;
 ///
 /// Takes 8 bytes a record besides the pairs, and some 150 bytes for each pair of the largest part.
 /// Gives the pairs kept, by falling weight, equal ones by their records. Errors: 2^32 records and more; out of memory.
-pub fn optimal(mut edges: Vec<Edge>, mut turn: impl FnMut()) -> Result<Vec<Edge>> {
+pub fn optimal(mut edges: Vec<WeightedPair>, mut turn: impl FnMut()) -> Result<Vec<WeightedPair>> {
     edges.retain(|e| e.weight > 0);
-    let past = |of: fn(&Edge) -> u32| edges.iter().map(|e| u64::from(of(e)) + 1).max();
+    let past = |of: fn(&WeightedPair) -> u32| edges.iter().map(|e| u64::from(of(e)) + 1).max();
     let (a, b) = (past(|e| e.a).unwrap_or(0), past(|e| e.b).unwrap_or(0));
     let Ok(records) = u32::try_from(a + b) else {
         let message = format!("{} records to assign are too many", a + b);
@@ -37,7 +37,7 @@ pub fn optimal(mut edges: Vec<Edge>, mut turn: impl FnMut()) -> Result<Vec<Edge>
     let ticker = &mut Ticker::new(turn);
     edges.sort_unstable_by(|x, y| {
         ticker.step();
-        let key = |e: &Edge| (part[e.a as usize], e.a, e.b);
+        let key = |e: &WeightedPair| (part[e.a as usize], e.a, e.b);
         key(x)
             .cmp(&key(y))
             .then(y.weight.cmp(&x.weight))
@@ -57,9 +57,9 @@ pub fn optimal(mut edges: Vec<Edge>, mut turn: impl FnMut()) -> Result<Vec<Edge>
         numbers.solve(of_part, &mut kept, ticker)?;
         rest = others;
     }
-    kept.sort_unstable_by(|x: &Edge, y| {
+    kept.sort_unstable_by(|x: &WeightedPair, y| {
         ticker.step();
-        let pair = |e: &Edge| (e.a, e.b);
+        let pair = |e: &WeightedPair| (e.a, e.b);
         y.weight.cmp(&x.weight).then(pair(x).cmp(&pair(y)))
     });
     Ok(kept)
@@ -72,8 +72,8 @@ impl Numbers {
     /// Adds the pairs of one part that are kept. `edges` are in the order of their records.
     fn solve(
         &mut self,
-        edges: &[Edge],
-        kept: &mut Vec<Edge>,
+        edges: &[WeightedPair],
+        kept: &mut Vec<WeightedPair>,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<()> {
         if let [only] = edges {
@@ -107,7 +107,11 @@ impl Numbers {
     }
 
     /// Numbers the records of `b`, in their order, and counts them.
-    fn number(&mut self, edges: &[Edge], ticker: &mut Ticker<impl FnMut()>) -> Result<usize> {
+    fn number(
+        &mut self,
+        edges: &[WeightedPair],
+        ticker: &mut Ticker<impl FnMut()>,
+    ) -> Result<usize> {
         let mut records = Vec::new();
         reserve(&mut records, edges.len())?;
         records.extend(edges.iter().map(|e| e.b));
@@ -134,7 +138,7 @@ fn scattered(n: u32) -> impl Iterator<Item = u32> {
 
 /// The same for a few records, by the crate. Gives the places of the pairs that are kept.
 fn dense(
-    edges: &[Edge],
+    edges: &[WeightedPair],
     lists: impl ExactSizeIterator<Item = Range<usize>>,
     b_records: usize,
     b_of: impl Fn(usize) -> u32,
