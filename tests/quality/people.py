@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""people.py RECORDS SEED [MISSING]: generated records of people as CSV on standard output, of which about a fifth are duplicates.
+"""people.py RECORDS SEED [MISSING | --explain]: generated records of people as CSV on standard output, of which about a fifth are duplicates.
 
 Columns: id, entity (the same for records of one person), given_name, surname, dob, street, city, postcode, phone, email.
 The same arguments give the same bytes. Names and streets are those of the FEBRL data beside this file and made ones, the frequent ones much
 more frequent than the rare ones. What makes it hard: families share surname, address and telephone; twins the date of birth as well; a father
 and his son may share the name; people move, marry, change the telephone; records are sparse, abbreviated, swapped and misspelt.
 With MISSING, from 0 to 1, the register is a sparse one: telephone and email are empty, and each other value is missing with that probability.
+With --explain, each person is there twice, and the second record has one corruption, which two more columns name: corruption, and field, by which
+such a corruption is looked for. corruptions.py has the kinds.
 """
 
 import csv
@@ -15,6 +17,8 @@ import sys
 from bisect import bisect
 from itertools import accumulate
 from pathlib import Path
+
+from corruptions import explained
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 COLUMNS = ["given_name", "surname", "dob", "street", "city", "postcode", "phone", "email"]
@@ -252,12 +256,21 @@ def sparse(rng, record, missing):
 
 def main():
     records, seed = int(sys.argv[1]), int(sys.argv[2])
+    columns = ["id", "entity", *COLUMNS]
+    if sys.argv[3:] == ["--explain"]:
+        rng = random.Random(f"{seed} explain")
+        made = explained(records, rng, World(rng, records))
+        return write([*columns, "corruption", "field"], made)
     made = people(records, seed)
     if len(sys.argv) > 3:
         rng = random.Random(f"{seed} missing")
         made = [sparse(rng, record, float(sys.argv[3])) for record in made]
+    write(columns, made)
+
+
+def write(columns, made):
     out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(["id", "entity", *COLUMNS])
+    out.writerow(columns)
     out.writerows([f"r{i + 1}", *record] for i, record in enumerate(made))
 
 
