@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::date_bits::date_shape;
 use crate::{ngram, text, tokens, Error, ErrorKind, Result};
 
 /// Segments, segment length, n-gram length, rule set, hash family and key.
@@ -216,6 +217,11 @@ impl Shape {
             ErrorKind::DataException,
             format!("different signature shapes {a} and {b}"),
         );
+        if a == date_shape() || b == date_shape() {
+            return different
+                .detail("Signatures of dates compare only with their like.")
+                .hint("Compute both by bloom_signature_of_date().");
+        }
         match (a.family, b.family) {
             (Self::OF_TOKENS, Self::OF_TOKENS) => different
                 .detail("Signatures of tokens compare only when segments, segment length and rule set are the same.")
