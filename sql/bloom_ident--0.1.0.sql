@@ -284,7 +284,7 @@ CREATE FUNCTION ident_date_plausibility(
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_plausibility_wrapper';
 COMMENT ON FUNCTION ident_date_plausibility(text, text) IS
     'whether a date can be; if not, which part cannot, why, and what was probably meant';
-CREATE FUNCTION ident_time("time" time) RETURNS text
+CREATE FUNCTION ident_time(daytime time) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_of_time_wrapper';
 COMMENT ON FUNCTION ident_time(time) IS
     'a time of day as HHMMSS, without fractions of a second';
@@ -296,7 +296,7 @@ CREATE FUNCTION ident_time(text text, format text, VARIADIC more text[]) RETURNS
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_of_formats_wrapper';
 COMMENT ON FUNCTION ident_time(text, text, VARIADIC text[]) IS
     'a time of day as HHMMSS, by the first of the formats that makes a time of it';
-CREATE FUNCTION ident_time_or_null("time" time) RETURNS text
+CREATE FUNCTION ident_time_or_null(daytime time) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_or_null_of_time_wrapper';
 COMMENT ON FUNCTION ident_time_or_null(time) IS
     'a time of day as HHMMSS, without fractions of a second; NULL for 24:00:00';

@@ -3,14 +3,11 @@
 use std::sync::LazyLock;
 
 use super::set_bits::Builder;
-use super::shape::Shape;
+use super::shape::{Shape, DATE_BITS};
 use super::token_bits::hash_positions;
 use crate::text::{for_each_digit_pair, DigitPair};
 use crate::tokens::token_hash;
 use crate::Result;
-
-/// Bits for the 45 tokens of a date at most. With fewer of them unrelated dates share too many.
-const DATE_BITS: i64 = 307;
 
 /// The shape of signatures of dates: (1,307,0).
 pub fn date_shape() -> Shape {
