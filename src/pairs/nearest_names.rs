@@ -168,7 +168,7 @@ impl NameList {
             .text(", t.")
             .name(&self.name.name)
             .text(", ")
-            .sql(&self.from_wanted())
+            .sql(&self.wanted_distance())
             .text(" FROM ")
             .relation(self.relation)
             .text(" AS t WHERE t.")
@@ -179,7 +179,7 @@ impl NameList {
     }
 
     /// The distance of a row from `$1`.
-    fn from_wanted(&self) -> Sql {
+    fn wanted_distance(&self) -> Sql {
         self.signature().text(" ").sql(&self.distance).text(" $1")
     }
 
@@ -191,7 +191,7 @@ impl NameList {
         let sql = self
             .rows()
             .text(" ORDER BY ")
-            .sql(&self.from_wanted())
+            .sql(&self.wanted_distance())
             .text(&format!(" LIMIT {}", limit + 1));
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
         let cursor = Cursor::open(sql, &[signature], BATCH);
@@ -231,7 +231,7 @@ impl NameList {
         let sql = self
             .rows()
             .text(" AND ")
-            .sql(&self.from_wanted())
+            .sql(&self.wanted_distance())
             .text(" OPERATOR(pg_catalog.=) $2");
         let distance_datum = (
             pg_sys::FLOAT8OID,
