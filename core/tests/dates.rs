@@ -170,7 +170,7 @@ proptest! {
 fn signature(date: &str) -> Vec<u8> {
     let mut bytes = vec![0; Builder::size(date_shape())];
     let mut builder = Builder::new(date_shape(), &mut bytes);
-    builder.add_date(date, || ());
+    builder.add_date(date, || ()).unwrap();
     builder.finish();
     bytes
 }

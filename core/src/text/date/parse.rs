@@ -102,7 +102,7 @@ impl DateFormats {
         };
         if self.0.len() == 1 {
             return mismatch.error(text, first).hint(
-                "Give the format that it has; ident_date_plausibility() tells without an error.",
+                "Give the format that it has, or several; ident_date_plausibility() tells without an error.",
             );
         }
         let message = format!(
