@@ -65,8 +65,7 @@ fn abbreviations_by_language_and_place() {
     }
 }
 
-/// Everyday spellings and what they say in full, written by hand after what libpostal, the Postal Service of the USA and the registers of streets
-/// and companies write: language, as it is written, in full.
+/// Everyday spellings and what they say in full, written by hand for this project: language, as it is written, in full.
 #[test]
 fn everyday_spellings() {
     let mut wrong = vec![];
