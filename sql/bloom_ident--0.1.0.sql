@@ -207,11 +207,12 @@ CREATE FUNCTION ident_name_sim(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_sim_wrapper';
 COMMENT ON FUNCTION ident_name_sim(text, text) IS
     'similarity of two names of persons or companies: half word by word in any order, half of the whole';
-CREATE FUNCTION ident_name(name text, OUT titles text, OUT given text, OUT particles text, OUT surname text, OUT suffixes text, OUT nickname text)
+CREATE FUNCTION ident_name(name text, OUT titles text, OUT given text, OUT particles text, OUT surname text, OUT suffixes text, OUT nickname text,
+    OUT born text)
     RETURNS record
     IMMUTABLE STRICT PARALLEL SAFE COST 50 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_wrapper';
 COMMENT ON FUNCTION ident_name(text) IS
-    'the parts of a person''s name as they are written: titles, given names, particles, surname, suffixes, nickname';
+    'the parts of a person''s name as they are written: titles, given names, particles, surname, suffixes, nickname, name at birth';
 CREATE FUNCTION ident_name_forms(name text, version integer) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_forms_wrapper';
 COMMENT ON FUNCTION ident_name_forms(text, integer) IS
