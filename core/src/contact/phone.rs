@@ -46,6 +46,23 @@ pub fn phone_or_none(text: &str, region: &str) -> Result<Option<Phone>> {
     Ok(read(text, region).ok())
 }
 
+/// Whether a region has numbers.
+pub fn is_phone_region(region: &str) -> bool {
+    region_of(region).is_ok()
+}
+
+/// The region of a number that is written with its country code; `None` for all others.
+pub fn phone_region(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_short = text.len() <= LONGEST && !context_comes_first(text);
+    let number = PHONE_NUMBER_UTIL
+        .parse(text, None)
+        .ok()
+        .filter(|_| is_short)?;
+    let region = PHONE_NUMBER_UTIL.get_region_for_number(&number)?;
+    Some(region.to_string())
+}
+
 fn region_of(name: &str) -> Result<Region> {
     // "001" is no region that anybody lives in.
     let two_letters = Some(name).filter(|name| name.len() == 2);
