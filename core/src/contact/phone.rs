@@ -48,6 +48,23 @@ pub fn phone_or_none(text: &str, region: &str) -> Option<Phone> {
     read(text, region_of(region).ok().flatten()).ok()
 }
 
+/// Whether a region has numbers.
+pub fn is_phone_region(region: &str) -> bool {
+    matches!(region_of(region), Ok(Some(_)))
+}
+
+/// The region of a number that is written with its country code; `None` for all others.
+pub fn phone_region(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_short = text.len() <= LONGEST && !context_comes_first(text);
+    let number = PHONE_NUMBER_UTIL
+        .parse(text, None)
+        .ok()
+        .filter(|_| is_short)?;
+    let region = PHONE_NUMBER_UTIL.get_region_for_number(&number)?;
+    Some(region.to_string())
+}
+
 /// `None` for a blank one.
 fn region_of(name: &str) -> Result<Option<Region>> {
     let name = name.trim();

@@ -127,6 +127,16 @@ impl DateFormats {
         }
     }
 
+    /// The same, but a date that cannot be keeps its digits as YYYYMMDD; `None` for a text that has none of the formats.
+    pub fn date_if_written(&self, text: &str) -> Option<String> {
+        match self.find(text.trim(), || ()) {
+            FoundDate::Date(numbers) | FoundDate::Impossible(numbers) => {
+                Some(digits_as_written(&numbers))
+            }
+            FoundDate::Blank | FoundDate::Other(_) => None,
+        }
+    }
+
     /// The same, but a date that cannot be keeps its digits as YYYYMMDD, and a text that has none of the formats its first eight
     /// digits in their order.
     pub fn date_digits(&self, text: &str, mut turn: impl FnMut()) -> String {
