@@ -19,7 +19,7 @@ help:
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
 	@echo 'make bench     [PG=15|16|18 | PG_CONFIG=path]   benchmarks'
-	@echo 'make quality   [QUALITY_MILLION=1] [PG=…]       how good the pairs of match models and measures of names are, on data with a known truth'
+	@echo 'make quality   [QUALITY_MILLION=1] [PG=…]       how good the pairs of match models, measures of names and of kinds of errors are, on data with a known truth'
 	@echo 'QUICK=1 with build, regress, isolation or script: a build that compiles in less time and runs more slowly'
 	@echo 'make clean                                      remove target/ (builds, downloads, test output)'
 

@@ -10,3 +10,5 @@ say 'quality of match models'
 "$ROOT/tests/quality/run.sh"
 say 'quality of measures of names'
 "$ROOT/tests/quality/names.sh"
+say 'kinds of corruption'
+"$ROOT/tests/quality/corruptions.sh"

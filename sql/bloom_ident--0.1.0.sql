@@ -207,11 +207,12 @@ CREATE FUNCTION ident_name_sim(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_sim_wrapper';
 COMMENT ON FUNCTION ident_name_sim(text, text) IS
     'similarity of two names of persons or companies: half word by word in any order, half of the whole';
-CREATE FUNCTION ident_name(name text, OUT titles text, OUT given text, OUT particles text, OUT surname text, OUT suffixes text, OUT nickname text)
+CREATE FUNCTION ident_name(name text, OUT titles text, OUT given text, OUT particles text, OUT surname text, OUT suffixes text, OUT nickname text,
+    OUT born text)
     RETURNS record
     IMMUTABLE STRICT PARALLEL SAFE COST 50 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_wrapper';
 COMMENT ON FUNCTION ident_name(text) IS
-    'the parts of a person''s name as they are written: titles, given names, particles, surname, suffixes, nickname';
+    'the parts of a person''s name as they are written: titles, given names, particles, surname, suffixes, nickname, name at birth';
 CREATE FUNCTION ident_name_forms(name text, version integer) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_forms_wrapper';
 COMMENT ON FUNCTION ident_name_forms(text, integer) IS
@@ -284,14 +285,30 @@ CREATE FUNCTION ident_date_plausibility(
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_date_plausibility_wrapper';
 COMMENT ON FUNCTION ident_date_plausibility(text, text) IS
     'whether a date can be; if not, which part cannot, why, and what was probably meant';
+CREATE FUNCTION ident_time(daytime time) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_of_time_wrapper';
+COMMENT ON FUNCTION ident_time(time) IS
+    'a time of day as HHMMSS, without fractions of a second';
 CREATE FUNCTION ident_time(text text, format text) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_wrapper';
 COMMENT ON FUNCTION ident_time(text, text) IS
     'a time of day in the given format (HH24, HH12, MI, SS, AM) as HHMMSS';
+CREATE FUNCTION ident_time(text text, format text, VARIADIC more text[]) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_of_formats_wrapper';
+COMMENT ON FUNCTION ident_time(text, text, VARIADIC text[]) IS
+    'a time of day as HHMMSS, by the first of the formats that makes a time of it';
+CREATE FUNCTION ident_time_or_null(daytime time) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_or_null_of_time_wrapper';
+COMMENT ON FUNCTION ident_time_or_null(time) IS
+    'a time of day as HHMMSS, without fractions of a second; NULL for 24:00:00';
 CREATE FUNCTION ident_time_or_null(text text, format text) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_or_null_wrapper';
 COMMENT ON FUNCTION ident_time_or_null(text, text) IS
     'a time of day in the given format as HHMMSS; NULL if it is none';
+CREATE FUNCTION ident_time_or_null(text text, format text, VARIADIC more text[]) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_time_or_null_of_formats_wrapper';
+COMMENT ON FUNCTION ident_time_or_null(text, text, VARIADIC text[]) IS
+    'a time of day as HHMMSS, by the first of the formats that makes a time of it; NULL if none does';
 CREATE FUNCTION ident_luhn(number text) RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_luhn_wrapper';
 COMMENT ON FUNCTION ident_luhn(text) IS

@@ -20,7 +20,6 @@ done
 createdb -T template0 -E UTF8 --locale=C in_UTF8
 ask in_UTF8 'CREATE EXTENSION bloom_ident'
 token_signature=$(ask in_UTF8 "SELECT bloom_signature_of_tokens('{müller}')")
-dropdb in_UTF8
 for encoding in LATIN1 WIN1252; do
     expect "$encoding" mueller_weiss_citroeen "$(ask "in_$encoding" "SELECT ident_normalize('Müller Weiß Citroën', true)")"
     # A stored signature is the same everywhere.
@@ -56,6 +55,43 @@ expect 'SQL_ASCII, other text' 'ERROR:  cannot normalise non-ASCII text in a dat
     "$(CLIENT=SQL_ASCII ask in_SQL_ASCII "SELECT ident_normalize('Müller')" | head -n 1)"
 expect 'SQL_ASCII, tokens' 'a#1,b#1|1' "$(ask in_SQL_ASCII "SELECT array_to_string(ident_multiset(ident_words('A b')), ','), ident_token_sim('{a}', '{a}')")"
 
+# What is known of names, addresses, dates and sound: in UTF8, and the same in each encoding that can say it.
+identity() {
+    cat <<SQL
+SELECT ident_damerau('$1', 'Mueler Georg'), ident_edit_sim('$1', 'Muler'), ident_jaro_winkler('$1', 'Muler'), ident_name_sim('$1', 'Georg Mueler');
+SELECT ident_name('Dr. $1'), ident_name_forms('$1', 1), ident_plain_words('$1 & Co.'), ident_characters('$1 x');
+SELECT l, ident_expand('$1 str. 5 GmbH', l, 1) FROM unnest('{de,en,es,fr,it}'::text[]) AS l;
+SELECT a, ident_phonetic('$1', a) FROM unnest('{cologne,soundex,metaphone,double_metaphone,daitch_mokotoff,nysiis,caverphone,beider_morse}'::text[]) AS a;
+SELECT ident_address_parts('$1 5, 20095 $1'), ident_date('1. $2 1964', 'DD. Mon YYYY'), ident_date_text('$1 1964', 'DD. Mon YYYY', 'YYYY-MM-DD');
+SELECT ident_phone('040/422838-4625', 'DE'), ident_phone_extension('040/422838 ext. 25', 'DE'), ident_phone_or_null('$1', 'DE');
+SELECT ident_email('$1 <$4@web.de>'), ident_email_or_null('$1'), ident_email_parts('$4@$3');
+SELECT k, ident_encodings(k, v), bloom_signature_of_identity(k, v)
+FROM (VALUES ('name', '$1'), ('text', '$1'), ('email', '$4@web.de'), ('phone', '494042283846')) AS v (k, v);
+SQL
+}
+# same ENCODING CLIENT ARGUMENTS...: both databases give the same.
+same() {
+    local encoding=$1 client=$2
+    shift 2
+    wanted=$(ask in_UTF8 "$(identity "$@")") || die "UTF8, identity of $1: $wanted"
+    expect "$encoding, identity of $1" "$wanted" "$(CLIENT=$client ask "in_$encoding" "$(identity "$@")")"
+}
+for encoding in LATIN1 WIN1252; do
+    same "$encoding" UTF8 'Jörg Müller-Weiß' März müller.de müller
+    same "$encoding" UTF8 'José Núñez' août nuñez.es 'jose.nunez+x'
+done
+same EUC_JP UTF8 '田中 たなか' Mai 田中.jp tanaka
+same EUC_JP UTF8 'Jörg Müller' März müller.de tanaka
+for call in "ident_name('Müller')" "ident_name_sim('Müller', 'x')" "ident_expand('Müller', 'de', 1)" "ident_phonetic('Müller', 'cologne')" "ident_characters('Müller')" \
+    "ident_encodings('name', 'Müller')" "ident_address_parts('Müllerweg 5')" "ident_email('a@müller.de')" "ident_damerau('Müller', 'x')"; do
+    expect "SQL_ASCII, $call" 'ERROR:  cannot normalise non-ASCII text in a database with encoding SQL_ASCII' "$(CLIENT=SQL_ASCII ask in_SQL_ASCII "SELECT $call" | head -n 1)"
+done
+# An international domain is told in ASCII, which each encoding has.
+for encoding in LATIN1 EUC_JP; do
+    expect "$encoding, domain" 'x@xn--mller-kva.de|x@xn--80ak6aa92e.com' "$(ask "in_$encoding" "SELECT ident_email('x@müller.de'), ident_email('x@xn--80ak6aa92e.com')")"
+done
+same SQL_ASCII SQL_ASCII 'Joerg Mueller' May mueller.de 'joerg.mueller7'
+
 # Keys that are named in messages, and titles of reports, which need not be known characters.
 for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do
     case $encoding in
@@ -86,4 +122,4 @@ for encoding in LATIN1 WIN1252 EUC_JP; do
         "$(ask "in_$encoding" "SELECT bloom_model_levels('${model/null/[\"$letter\", \"$letter\"]}')" | head -n 1)"
 done
 
-for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII; do dropdb "in_$encoding"; done
+for encoding in LATIN1 WIN1252 EUC_JP SQL_ASCII UTF8; do dropdb "in_$encoding"; done

@@ -25,12 +25,20 @@ const CRATES: &[(&str, &str)] = &[
     ("unicode-segmentation", "1.13.3"),
 ];
 
+/// The tables of the compiler's library, by which words of names and of postal addresses are large or small. Another compiler can bring others.
+fn compilers_unicode() -> String {
+    let (major, minor, update) = char::UNICODE_VERSION;
+    format!("{major}.{minor}.{update}")
+}
+
 /// One line for each, `name version`. Two servers give the same values for the same text if theirs are equal.
 pub fn fingerprint() -> String {
     let rules = [
         ("format", filter::VERSION.to_string()),
         ("text rules", text::RULES.to_string()),
         ("name rules", names::RULES.to_string()),
+        ("date rules", text::DATE_RULES.to_string()),
+        ("character rules", tokens::CHARACTER_RULES.to_string()),
         ("sound rules", text::SOUNDS.to_string()),
         ("token rules", tokens::RULES.to_string()),
         ("identity encodings", identity::ENCODINGS.to_string()),
@@ -38,6 +46,7 @@ pub fn fingerprint() -> String {
         ("e-mail provider rules", PROVIDER_RULES.to_owned()),
         ("free e-mail providers", FREE_PROVIDERS.to_owned()),
         ("public suffix list", PUBLIC_SUFFIX_LIST.to_owned()),
+        ("compiler's Unicode", compilers_unicode()),
     ];
     let rules = rules
         .iter()

@@ -19,7 +19,7 @@ fn telephones_are_read_as_phonenumbers_does() {
         let [region, text, digits, extension] = line[..] else {
             panic!("{line:?}");
         };
-        let got = phone_or_none(text, region).unwrap();
+        let got = phone_or_none(text, region);
         let got = got.map(|phone| (phone.digits, phone.extension.unwrap_or_default()));
         let expected = (!digits.is_empty()).then(|| (digits.to_owned(), extension.to_owned()));
         assert_eq!(got, expected, "{region} {text}");
@@ -35,6 +35,10 @@ fn addresses_are_read_as_email_validator_does() {
         let [text, domain, registrable] = line[..] else {
             panic!("{line:?}");
         };
+        // It refuses what parts a list, too, which is left where an address is copied out of one.
+        if text.ends_with(';') {
+            continue;
+        }
         let got = email_or_none(text);
         assert_eq!(got.is_some(), !domain.is_empty(), "{text}");
         if let Some(email) = got {
@@ -116,6 +120,55 @@ fn mailboxes_are_folded_as_their_providers_say_and_no_further() {
     }
 }
 
+#[test]
+fn addresses_as_they_are_pasted() {
+    let form = |text: &str| email(text).map(|e| e.text());
+    for text in [
+        "mailto:john@example.com",
+        "MAILTO: John@Example.com",
+        "<mailto:john@example.com>",
+        "John <mailto:john@example.com?subject=a%20b&cc=x@y.z>",
+        "mailto:john@example.com?subject=x",
+        "john@example.com;",
+        "john@example.com ; ,",
+        "John <john@example.com>,",
+        "john＠example.com",
+        "ｊｏｈｎ＠ｅｘａｍｐｌｅ．ｃｏｍ",
+        "Ｊohn@example。com；",
+        "\u{200f}john@example.com",
+        "john@example.com\u{200b}",
+        "\u{feff}\u{202a} john@example.com \u{202c}",
+        "john @example.com",
+        "john\u{3000}＠ example.com",
+    ] {
+        assert_eq!(form(text).as_deref(), Ok("john@example.com"), "{text:?}");
+    }
+    for (text, is) in [
+        ("a.b.@docomo.ne.jp", "a.b.@docomo.ne.jp"),
+        ("A..b@EZweb.ne.jp.", "a..b@ezweb.ne.jp"),
+        ("\"a..b\"@ezweb.ne.jp", "a..b@ezweb.ne.jp"),
+        ("\"a..b\"@example.jp", "\"a..b\"@example.jp"),
+    ] {
+        assert_eq!(form(text).as_deref(), Ok(is), "{text}");
+    }
+    for text in [
+        ".a@docomo.ne.jp",
+        ".@docomo.ne.jp",
+        "a.b.@example.ne.jp",
+        "a..b@x.ezweb.ne.jp",
+        "mailto:",
+        "mailto:john%2Bx@example.com",
+        "mailto:a@x.de,b@x.de",
+        "mailtojohn:x@example.com",
+        ";john@example.com",
+        "a@x.de; b@x.de",
+        "\u{200b}",
+        "jo\u{200b}hn@example.com",
+    ] {
+        assert!(form(text).is_err(), "{text:?}");
+    }
+}
+
 fn signature(kind: IdentityKind, value: &str) -> Vec<u8> {
     let shape = plan_tokens(256, 0.5).unwrap().shape;
     let mut bytes = vec![0; Builder::size(shape)];
@@ -178,7 +231,7 @@ proptest! {
     #[test]
     fn any_text_is_a_number_or_is_not(text in any::<String>(), tail in "[-+0-9 ()/x#;=a-z٠-٩]{0,30}", region in "(DE|us|It|BR|CN|gb|AR|MX)") {
         for text in [text.clone(), tail.clone(), text + &tail] {
-            if let Some(first) = phone_or_none(&text, &region).unwrap() {
+            if let Some(first) = phone_or_none(&text, &region) {
                 prop_assert!(first.digits.bytes().all(|b| b.is_ascii_digit()));
                 let again = phone(&format!("+{}", first.digits), "US").unwrap();
                 prop_assert_eq!((again.digits, again.extension), (first.digits, None));

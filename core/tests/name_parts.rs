@@ -113,6 +113,71 @@ fn titles_and_suffixes() {
 }
 
 #[test]
+fn names_at_birth() {
+    for (text, born) in [
+        ("Anna Müller geb. Schmidt", "Schmidt"),
+        ("Anna Müller, geb. von Schmidt", "von Schmidt"),
+        ("Müller geb. Schmidt, Anna", "Schmidt"),
+        ("Müller, Anna, geborene Schmidt", "Schmidt"),
+        ("Anna Müller (geb. Schmidt)", "Schmidt"),
+        ("Anna Müller née Schmidt", "Schmidt"),
+        ("Anna Müller nee Schmidt", "Schmidt"),
+        ("Anna Müller, born Schmidt", "Schmidt"),
+    ] {
+        assert_eq!(shown(text), "Anna||Müller", "{text}");
+        assert_eq!(parts(text).born.as_deref(), Some(born), "{text}");
+    }
+    for text in [
+        "Max Born",
+        "Born, Max",
+        "Max Born Jr.",
+        "geb. Schmidt",
+        "geb.",
+        "Brandon Nee Smith",
+    ] {
+        assert_eq!(parts(text).born, None, "{text}");
+    }
+}
+
+#[test]
+fn rulers_companies_and_two_persons() {
+    check(&[
+        ("King Charles III", "Charles|||King|III"),
+        ("Prince Charles", "Charles|||Prince"),
+        ("Papst Benedikt XVI.", "Benedikt|||Papst|XVI."),
+        ("Papst Johannes Paul II.", "Johannes Paul|||Papst|II."),
+        ("Kaiser Wilhelm II.", "Wilhelm|||Kaiser|II."),
+        ("Kaiser Franz", "Kaiser||Franz"),
+        ("Stephen King", "Stephen||King"),
+        ("Martin Luther King", "Martin Luther||King"),
+        ("Prince Rogers Nelson", "Prince Rogers||Nelson"),
+        ("Müller GmbH", "||Müller GmbH"),
+        ("Hans Müller GmbH & Co. KG", "||Hans Müller GmbH & Co. KG"),
+        ("Siemens AG", "||Siemens AG"),
+        ("Sportverein Ulm e.V.", "||Sportverein Ulm e.V."),
+        ("Acme, Inc.", "||Acme Inc."),
+        ("García S.L.", "||García S.L."),
+        ("KIM SE", "SE||KIM"),
+        ("Sa Kim", "Sa||Kim"),
+        ("Hans & Anna Müller", "Hans & Anna||Müller"),
+        ("Müller, Hans & Anna", "Hans & Anna||Müller"),
+        ("Hans und Anna Müller", "Hans und Anna||Müller"),
+        ("Hans Huber & Anna Meier", "||Hans Huber & Anna Meier"),
+        ("& Huber &", "||Huber"),
+        ("Anne-Marie 't Hart", "Anne-Marie|'t|Hart"),
+        ("Gerard van 't Hooft", "Gerard|van 't|Hooft"),
+        ("محمد بن سلمان", "محمد|بن|سلمان"),
+        ("Sun Yat-sen", "Yat-sen||Sun"),
+        ("Ban Ki-moon", "Ki-moon||Ban"),
+        ("Roh Moo-hyun", "Moo-hyun||Roh"),
+        ("Chiang Kai-shek", "Kai-shek||Chiang"),
+        ("Wong Kar-wai", "Kar-wai||Wong"),
+        ("Jean-Luc Picard", "Jean-Luc||Picard"),
+        ("Lee Ann-Marie", "Lee||Ann-Marie"),
+    ]);
+}
+
+#[test]
 fn particles() {
     check(&[
         ("Johann Wolfgang von Goethe", "Johann Wolfgang|von|Goethe"),

@@ -6,11 +6,16 @@ use bloom_ident_fuzz::fuzz;
 
 /// A model of two fields, with everything that a model can have.
 fn model() -> String {
+    of_kind("name", "")
+}
+
+/// The same with fields of a kind that are read like this.
+fn of_kind(kind: &str, reading: &str) -> String {
     let m = "[0.3,0.15,0.1,0.05,0.1,0.07,0.05,0.04,0.02,0.02,0.01,0.1]";
     let u = "[1e-4,4e-4,0.001,0.002,0.0015,0.002,0.003,0.01,0.08,0.76,1e-5,0.14]";
     let field = |name: &str| {
         format!(
-            "{{\"name\":\"{name}\",\"kind\":\"name\",\"segment\":11,\"personal\":true,\"filled\":1,\"bits\":9.5,\
+            "{{\"name\":\"{name}\",\"kind\":\"{kind}\",{reading}\"segment\":11,\"personal\":true,\"filled\":1,\"bits\":9.5,\
              \"m\":{m},\"u\":{u},\"rare_level\":1,\"frequent\":{{\"anna\":0.01}}}}"
         )
     };
@@ -38,7 +43,16 @@ fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
 
 #[test]
 fn model_json() {
-    fuzz("model_json", true, &[model().into_bytes()], |bytes| {
+    let read = [
+        ("name", "double_metaphone"),
+        ("phone", "DE"),
+        ("email", "mailbox"),
+        ("date", "DD.MM.YYYY"),
+    ];
+    let read =
+        read.map(|(kind, name)| of_kind(kind, &format!("\"reading\":\"{name}\",")).into_bytes());
+    let seeds: Vec<Vec<u8>> = [model().into_bytes()].into_iter().chain(read).collect();
+    fuzz("model_json", true, &seeds, |bytes| {
         let model = message(read_model(&String::from_utf8_lossy(bytes)))?;
         let written = write_model(&model).expect("what is read can be written");
         let again = read_model(&written).expect("what is written can be read");

@@ -50,6 +50,9 @@ fn name_parts() {
     fuzz("name_parts", true, &seeds(&names), |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let parts = message(names::name_parts(&text, || ()))?;
+        let no_blank =
+            |part: &Option<String>| part.as_ref().is_none_or(|part| !part.trim().is_empty());
+        assert!(no_blank(&parts.born) && no_blank(&parts.surname) && no_blank(&parts.given));
         let all = [
             &parts.titles,
             &parts.given,

@@ -1,5 +1,7 @@
 //! What reads text: normalisation, n-grams, check digits, similarity, abbreviations, sound, the text forms of signatures and queries.
 
+use std::collections::HashMap;
+
 use bloom_ident_core::filter::{
     parse_text, query::parse_query_text, query::write_query_text, typmod, write_text, QueryView,
     Shape, View,
@@ -139,6 +141,53 @@ fn abbreviations() {
             .bytes()
             .all(|b| b == b' ' || b.is_ascii_lowercase() || b.is_ascii_digit()));
         Ok(if out.is_empty() { "empty" } else { "text" }.to_owned())
+    });
+}
+
+/// Abbreviations of one's own: a language, lines of an abbreviation and its words parted by an equals sign, and a text, parted by line feeds.
+#[test]
+fn own_abbreviations() {
+    let texts = [
+        "de\nag nord=verein\nDie AG Nord, 5 kg",
+        "en\nst=sankt\nhigh st=x y\n10 High St, St Ives",
+        "es\nc o=a\nc/o C/Mayor Pº",
+        "it\na=b\n",
+        "xx\na",
+    ];
+    fuzz("own_abbreviations", true, &seeds(&texts), |bytes| {
+        let (language, rest) = two(bytes);
+        let (lines, text) = rest.rsplit_once('\n').unwrap_or(("", &rest));
+        let plain = |text: &str| text::plain_words(text, || ()).unwrap();
+        let own: HashMap<String, String> = lines
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .map(|(short, long)| (plain(short), plain(long)))
+            .filter(|(short, long)| !short.is_empty() && !long.is_empty())
+            .collect();
+        let out = message(text::expand_with(text, &language, 1, &own, || ()))?;
+        assert!(
+            !out.starts_with(' ') && !out.ends_with(' ') && !out.contains("  "),
+            "{out:?}"
+        );
+        let asked = message(text::own_candidates(text, &language, 1, 1 << 20, || ()))?.unwrap();
+        // those that are not asked for change nothing
+        let of_asked = own.iter().filter(|(short, _)| asked.contains(short));
+        let of_asked: HashMap<String, String> =
+            of_asked.map(|(a, b)| (a.clone(), b.clone())).collect();
+        assert_eq!(
+            message(text::expand_with(text, &language, 1, &of_asked, || ()))?,
+            out
+        );
+        if of_asked.is_empty() {
+            assert_eq!(message(text::expand(text, &language, 1, || ()))?, out);
+        }
+        let few = message(text::own_candidates(text, &language, 1, 2, || ()))?;
+        Ok(format!(
+            "{} {} {}",
+            out.is_empty(),
+            of_asked.is_empty(),
+            few.is_none()
+        ))
     });
 }
 

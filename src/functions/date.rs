@@ -1,7 +1,7 @@
 //! Dates to `YYYYMMDD`, times to `HHMMSS`, and signatures of dates.
 
 use bloom_ident_core::filter::date_shape;
-use bloom_ident_core::text::{self, DateFormats};
+use bloom_ident_core::text::{self, DateFormats, TimeFormats};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::datum::{Date, IntoDatum};
 use pgrx::pg_sys;
@@ -130,22 +130,76 @@ fn ident_date_plausibility(
     )
 }
 
+/// One format of times, and those of a `text[]`, of which NULLs are skipped.
+///
+/// # Safety
+/// Argument 2 is a `text[]`, and not NULL.
+unsafe fn time_formats(first: &Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> TimeFormats {
+    let all = || -> Result<TimeFormats> {
+        let mut formats = TimeFormats::new(first.as_str())?;
+        // SAFETY: argument 2 is such an array.
+        let more = unsafe { Tokens::argument(fcinfo, 2) }?;
+        more.all(|format| formats.push(format).map(|()| true))?;
+        Ok(formats)
+    };
+    all().or_raise()
+}
+
+/// The digits of a `time`, in microseconds: pgrx's own type would make 0:00 of 24:00, which is a `time` and no time of day.
+fn digits_of_time(time: i64) -> Result<String> {
+    let second = (time / 1_000_000) as u32;
+    text::time_digits(second / 3600, second / 60 % 60, second % 60)
+}
+
+#[entry]
+fn ident_time_of_time(time: i64) -> String {
+    digits_of_time(time).or_raise()
+}
+
+#[entry]
+fn ident_time_or_null_of_time(time: i64) -> Option<String> {
+    digits_of_time(time).ok()
+}
+
 #[entry]
 fn ident_time(time: Text<'_>, format: Text<'_>) -> String {
-    let format = text::TimeFormat::new(format.as_str()).or_raise();
-    format.time(time.as_str()).or_raise()
+    let format = TimeFormats::new(format.as_str()).or_raise();
+    format.time(time.as_str(), check_for_interrupts).or_raise()
+}
+
+/// `(time text, format text, VARIADIC more text[])`
+#[entry]
+fn ident_time_of_formats(
+    time: Text<'_>,
+    first: Text<'_>,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> String {
+    // SAFETY: declared as this, and STRICT.
+    let formats = unsafe { time_formats(&first, fcinfo) };
+    formats.time(time.as_str(), check_for_interrupts).or_raise()
 }
 
 #[entry]
 fn ident_time_or_null(time: Text<'_>, format: Text<'_>) -> Option<String> {
-    let format = text::TimeFormat::new(format.as_str()).or_raise();
-    format.time_if_any(time.as_str())
+    let format = TimeFormats::new(format.as_str()).or_raise();
+    format.time_if_any(time.as_str(), check_for_interrupts)
+}
+
+/// `(time text, format text, VARIADIC more text[])`
+#[entry]
+fn ident_time_or_null_of_formats(
+    time: Text<'_>,
+    first: Text<'_>,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> Option<String> {
+    // SAFETY: declared as this, and STRICT.
+    let formats = unsafe { time_formats(&first, fcinfo) };
+    formats.time_if_any(time.as_str(), check_for_interrupts)
 }
 
 #[entry]
 fn bloom_signature_of_date(date: Text<'_>) -> NewBloom {
     NewBloom::new(date_shape(), |builder| {
-        builder.add_date(date.as_str(), check_for_interrupts);
-        Ok(())
+        builder.add_date(date.as_str(), check_for_interrupts)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::model::values::Kind;
+use bloom_ident_core::model::values::{Kind, Reading};
 use bloom_ident_core::model::{LeftOut, MOST_FIELDS};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -10,6 +10,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::guess;
 use crate::pairs::records::RecordColumn;
 use crate::pg::catalog;
+use crate::pg::catalog::generated::sources;
 use crate::pg::catalog::privileges::may_select;
 use crate::pg::error::{raise, raise_as, shown};
 use crate::pg::relation::OpenRelation;
@@ -22,6 +23,8 @@ pub struct FieldWish {
     pub name: String,
     /// `None`: to be guessed.
     pub kind: Option<Kind>,
+    /// How texts are read, where that is given.
+    pub reading: Option<Reading>,
 }
 
 const MAY_NOT_BE_READ: &str = "may not be read";
@@ -84,33 +87,51 @@ fn invalid(message: String) -> ! {
     raise(&Error::new(ErrorKind::InvalidParameter, message))
 }
 
-/// `column`, or `column:kind`. A column's name may have a colon.
+/// `column`, `column:kind` or `column:kind(reading)`. A column's name may have a colon.
 fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
-    let wish = |name: &str, kind| FieldWish {
+    let wish = |name: &str| FieldWish {
         name: name.to_owned(),
-        kind,
+        kind: None,
+        reading: None,
     };
     if catalog::column(oid, &c_name(field)).is_some() {
-        return wish(field, None);
+        return wish(field);
     }
-    match field.rsplit_once(':') {
-        Some((name, kind)) => match Kind::of_name(kind) {
-            Ok(kind) => wish(name, Some(kind)),
-            Err(e) => raise(&e.detail(format!(
-                "It is written behind the column \"{}\".",
-                shown(name)
-            ))),
+    // A format of dates may have a colon as well.
+    let (head, argument) = match field.strip_suffix(')').and_then(|all| all.split_once('(')) {
+        Some((head, argument)) if head.contains(':') => (head, Some(argument)),
+        _ => (field, None),
+    };
+    let Some((name, kind)) = head.rsplit_once(':') else {
+        return wish(field);
+    };
+    let known = Kind::of_name(kind).and_then(|kind| {
+        let reading = argument.map(|name| Reading::of_name(kind, name));
+        Ok((kind, reading.transpose()?))
+    });
+    match known {
+        Ok((kind, reading)) => FieldWish {
+            kind: Some(kind),
+            reading,
+            ..wish(name)
         },
-        None => wish(field, None),
+        Err(e) => raise(&e.detail(format!(
+            "It is written behind the column \"{}\".",
+            shown(name)
+        ))),
     }
 }
 
 fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec<FieldWish> {
     let mut fields = Vec::new();
+    // Those that the server computes, with what it computes them from.
+    let mut computed: Vec<(i16, Vec<i16>)> = Vec::new();
+    let mut chosen = Vec::new();
     // SAFETY: a variable of the server.
     let user = unsafe { pg_sys::GetUserId() };
+    let table = OpenRelation::locked_table(oid);
     // SAFETY: an open relation has a descriptor.
-    let columns = unsafe { (*OpenRelation::locked_table(oid).rd_att).natts };
+    let columns = unsafe { (*table.rd_att).natts };
     for number in 1..=columns as i16 {
         let c_name = catalog::column_name(oid, number);
         // not one that has been dropped
@@ -134,8 +155,32 @@ fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec
                 column: name,
                 reason,
             }),
-            None => fields.push(FieldWish { name, kind: None }),
+            None => {
+                let sources = sources(&table, number);
+                if !sources.is_empty() {
+                    computed.push((number, sources));
+                }
+                chosen.push(number);
+                fields.push(FieldWish {
+                    name,
+                    kind: None,
+                    reading: None,
+                });
+            }
         }
+    }
+    for (number, sources) in computed {
+        // What is said twice counts twice.
+        let Some(source) = sources.iter().find(|source| chosen.contains(source)) else {
+            continue;
+        };
+        let name = readable(catalog::column_name(oid, number).to_bytes());
+        let source = readable(catalog::column_name(oid, *source).to_bytes());
+        fields.retain(|field| field.name != name);
+        left_out.push(LeftOut {
+            column: name,
+            reason: format!("is computed from \"{}\"", shown(&source)),
+        });
     }
     fields
 }

@@ -218,16 +218,20 @@ fn settle_fields(
             continue;
         }
         let of_type = tables[0].columns[i].type_oid;
-        let kind = wish.kind.unwrap_or_else(|| {
-            guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen)
-        });
+        let (kind, reading) = match (wish.kind, &wish.reading) {
+            (Some(kind), Some(reading)) => (kind, Some(reading.clone())),
+            (Some(kind), None) => (kind, guess::reading(kind, seen)),
+            (None, _) => guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen),
+        };
         let personal = match fields.personal {
             Some(names) => names.contains(&wish.name),
             None => guess::is_personal(&wish.name),
         };
         models.push(FieldModel {
             name: wish.name.clone(),
-            layout: FieldLayout::new(kind, seen.usual_length()).or_raise(),
+            layout: FieldLayout::new(kind, seen.usual_length())
+                .or_raise()
+                .with_reading(reading),
             personal,
             filled: 0.0,
             information: 0.0,
@@ -245,11 +249,17 @@ fn settle_fields(
     let swap = find(guess::is_given_name)
         .zip(find(guess::is_surname))
         .map(|(a, b)| [a, b]);
+    // Values that change places are compared alike.
+    let is_same_reading =
+        |&[a, b]: &[usize; 2]| models[a].layout.reading() == models[b].layout.reading();
+    let swap = swap.filter(is_same_reading);
     if let Some([a, b]) = swap {
         let segment = models[a].layout.segment().max(models[b].layout.segment());
         for k in [a, b] {
-            models[k].layout =
-                FieldLayout::of_segment(models[k].layout.kind(), segment.into()).or_raise();
+            let layout = &models[k].layout;
+            models[k].layout = FieldLayout::of_segment(layout.kind(), segment.into())
+                .or_raise()
+                .with_reading(layout.reading().cloned());
         }
     }
     (models, taken, swap)

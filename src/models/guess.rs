@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use bloom_ident_core::model::values::{FieldLayout, Kind};
-use bloom_ident_core::text::normalize;
+use bloom_ident_core::model::values::{FieldLayout, Habits, Kind, Reading};
+use bloom_ident_core::text::{normalize, Sound};
 
 /// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between words.
 const PERSONAL: [&str; 26] = [
@@ -130,6 +130,8 @@ pub struct Seen {
     /// Records by the length of their normal form, for a sample of them.
     lengths: Vec<u32>,
     sampled: u64,
+    /// How the values of the sample are written.
+    habits: Habits,
     /// Records with a value of several words.
     of_words: u64,
     /// Different values, or a sample of them, by hash; and whether one of them has come twice.
@@ -155,6 +157,7 @@ impl Default for Seen {
             dates: 0,
             lengths: vec![0; LONGEST + 1],
             sampled: 0,
+            habits: Habits::default(),
             of_words: 0,
             values: HashSet::new(),
             zeros: 0,
@@ -177,6 +180,7 @@ impl Seen {
         self.of_words += u64::from(value.trim().contains(' '));
         self.look_for_repeated(value);
         if in_sample {
+            self.habits.add(value);
             let len = normalize(value, true, || ()).unwrap_or_default().len();
             if len > 0 {
                 self.lengths[len.min(LONGEST)] += 1;
@@ -240,22 +244,40 @@ fn is_date(value: &str) -> bool {
         && (1..=31).contains(&number(2))
 }
 
-/// How the values of a column are compared. Telephones and e-mail addresses are compared as texts, which finds more than their own kinds where they are
-/// written in many ways.
-pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> Kind {
+/// How the values of a column are compared, and how they are read before.
+///
+/// Telephones and e-mail addresses are compared as texts, which finds more than their own kinds where all are written alike. Where telephones are written
+/// with and without the code of a country, only their digits show that they are the same.
+pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> (Kind, Option<Reading>) {
     let plain = plain(name);
     if is_date
         || ["birth", "dob", "geburt", "naissance", "nacimiento"]
             .iter()
             .any(|part| plain.contains(part))
         || seen.are_dates()
+        || seen.habits.date_format().is_some()
     {
-        Kind::Date
+        (Kind::Date, reading(Kind::Date, seen))
     } else if is_given_name(name) || is_surname(name) {
-        Kind::Name
+        (Kind::Name, reading(Kind::Name, seen))
     } else if is_fraction {
-        Kind::Number
+        (Kind::Number, None)
+    } else if let Some(region) = seen.habits.phone_region() {
+        (Kind::Phone, Some(region))
     } else {
-        Kind::Text
+        (Kind::Text, seen.habits.mailbox())
+    }
+}
+
+/// How the values of a column of a given kind are read.
+pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
+    match kind {
+        // Eight digits are year, month and day without a format.
+        Kind::Date if seen.are_dates() => None,
+        Kind::Date => seen.habits.date_format(),
+        Kind::Phone => seen.habits.phone_region(),
+        Kind::Email => Some(Reading::Mailbox),
+        Kind::Name => Some(Reading::Sound(Sound::DoubleMetaphone)),
+        Kind::Text | Kind::Code | Kind::Number => None,
     }
 }

@@ -1,18 +1,20 @@
 //! `bloom_nearest_names`: the names of a relation that are nearest to a name, found by an index and then compared as names.
 
+use std::collections::BinaryHeap;
 use std::ffi::CStr;
 
 use bloom_ident_core::filter::{typmod, Shape};
-use bloom_ident_core::names::{candidates, WantedName};
+use bloom_ident_core::names::{candidates, WantedName, MAX_TIES};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use crate::objects::is_signature;
-use crate::pairs::records::{lock, RecordColumn};
-use crate::pg::cursor::Cursor;
+use crate::pairs::records::{check_select, lock, RecordColumn};
+use crate::pg::cursor::{Cursor, QueryRow};
 use crate::pg::error::{raise_as, shown, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::output::OutputFunction;
 use crate::pg::sql::Sql;
 use crate::pg::values::text::{readable, Text};
 use crate::pg::values::varlena::NewValue;
@@ -26,8 +28,8 @@ const BATCH: i64 = 100;
 /// `name text` and `similarity float8`, the nearest names first. It reads as its caller does, with the caller's privileges and row-level
 /// security. Without a text there are no rows.
 ///
-/// Errors: no relation, column, k or by_word (22004), k out of range (22023), no such column (42703), a signature column of another
-/// type (42804) or of tokens (22000).
+/// Errors: no relation, column, k or by_word (22004), k out of range (22023), no privilege (42501), no such column (42703), a signature
+/// column of another type (42804) or of tokens (22000).
 #[entry]
 fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and the record is that of a running call.
@@ -50,29 +52,34 @@ fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let signature = NewBloom::new(shape, |builder| {
         builder.add_text(text.as_str(), by_word, check_for_interrupts)
     });
-    let wanted = WantedName::new(text.as_str().to_owned(), check_for_interrupts).or_raise();
+    let wanted = WantedName::new(text.as_str(), check_for_interrupts).or_raise();
     let mut found = list.candidates(signature, many, &wanted);
     found.sort_by(|a, b| {
         b.similarity
             .total_cmp(&a.similarity)
-            .then_with(|| a.key.cmp(&b.key))
+            .then_with(|| a.row.cmp(&b.row))
     });
     for one in found.into_iter().take(k as usize) {
-        let name = text_datum(&one.name);
         rows.put([
-            one.key.map(|key| text_datum(&key)),
-            Some(name),
+            one.row.key.map(|key| text_datum(&key)),
+            Some(text_datum(&one.row.name)),
             one.similarity.into_datum(),
         ]);
     }
     NewValue(pg_sys::Datum::null())
 }
 
-/// A row whose name is compared. The texts are in the database's encoding.
+/// A row with a name, by the texts of both, in the database's encoding. They have the order of their keys, byte by byte.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct NamedRow {
     /// `None` for NULL, as it may be in a view.
     key: Option<Vec<u8>>,
     name: Vec<u8>,
+}
+
+/// A row whose name was compared.
+struct ComparedName {
+    row: NamedRow,
     similarity: f64,
 }
 
@@ -96,6 +103,7 @@ impl NameList {
         let of_relation = lock(relation);
         let [key, signature, name] =
             columns.map(|column| RecordColumn::of(relation, column, &of_relation));
+        check_select(relation, [&key, &signature, &name].into_iter());
         if !is_signature(signature.type_oid) {
             let of_type = readable(catalog::type_name(signature.type_oid).to_bytes());
             let column = readable(signature.name.to_bytes());
@@ -153,41 +161,115 @@ impl NameList {
             .text(")")
     }
 
-    /// The rows with a name whose signatures are nearest to one, so many at most, compared with the name.
-    fn candidates(&self, signature: NewBloom, many: i64, wanted: &WantedName) -> Vec<NamedRow> {
-        let sql = Sql::new("SELECT t.")
+    /// `SELECT` of key, name and distance from `$1`, of all rows that have a name and a signature.
+    fn rows(&self) -> Sql {
+        Sql::new("SELECT t.")
             .name(&self.key.name)
             .text(", t.")
             .name(&self.name.name)
+            .text(", ")
+            .sql(&self.wanted_distance())
             .text(" FROM ")
             .relation(self.relation)
             .text(" AS t WHERE t.")
             .name(&self.signature.name)
             .text(" IS NOT NULL AND t.")
             .name(&self.name.name)
-            .text(" IS NOT NULL ORDER BY ")
-            .sql(&self.signature())
-            .text(" ")
-            .sql(&self.distance)
-            .text(&format!(" $1 LIMIT {many}"));
-        let cursor = Cursor::open(sql, &[(self.bloom, signature.datum())], BATCH);
-        let (mut key_output, mut name_output) = (cursor.output(0), cursor.output(1));
-        let mut found = Vec::new();
-        cursor.each(|row| {
-            let Some(name) = row.datum(1) else {
-                return;
+            .text(" IS NOT NULL")
+    }
+
+    /// The distance of a row from `$1`.
+    fn wanted_distance(&self) -> Sql {
+        self.signature().text(" ").sql(&self.distance).text(" $1")
+    }
+
+    /// The rows with a name whose signatures are nearest to one, so many, and those that are as far as the last of them, compared
+    /// with the name. Which rows they are is a matter of distances and keys alone, not of the order in which a plan finds them.
+    fn candidates(&self, signature: NewBloom, many: i64, wanted: &WantedName) -> Vec<ComparedName> {
+        let signature = (self.bloom, signature.datum());
+        let limit = many + MAX_TIES;
+        let sql = self
+            .rows()
+            .text(" ORDER BY ")
+            .sql(&self.wanted_distance())
+            .text(&format!(" LIMIT {}", limit + 1));
+        let mut found: Vec<(f64, NamedRow)> = Vec::new();
+        let cursor = Cursor::open(sql, &[signature], BATCH);
+        let mut output = RowOutput::of(&cursor);
+        cursor.each_while(|row| {
+            let Some((distance, row)) = output.row(row) else {
+                return true;
             };
-            let key = row.datum(0);
-            let key = key.map(|key| key_output.show(key, <[u8]>::to_vec));
-            let name = name_output.show(name, <[u8]>::to_vec);
-            let similarity = wanted.nearness(&readable(&name), check_for_interrupts);
-            found.push(NamedRow {
-                key,
-                similarity: similarity.or_raise(),
-                name,
-            });
+            let last = (found.get(many as usize - 1)).map(|(last, _)| *last);
+            let is_candidate = last.is_none_or(|last| distance <= last);
+            if is_candidate {
+                found.push((distance, row));
+            }
+            is_candidate
         });
-        found
+        if found.len() as i64 > limit {
+            let last = found[many as usize - 1].0;
+            found.retain(|(distance, _)| *distance < last);
+            let more = limit as usize - found.len();
+            found.extend(self.first_of_equal(signature, last, more));
+        }
+        let compare = |(_, row): (f64, NamedRow)| {
+            let similarity = wanted.nearness(&readable(&row.name), check_for_interrupts);
+            let similarity = similarity.or_raise();
+            ComparedName { row, similarity }
+        };
+        found.into_iter().map(compare).collect()
+    }
+
+    /// Of the rows at one distance, so many with the least keys. All of them are read.
+    fn first_of_equal(
+        &self,
+        signature: (pg_sys::Oid, pg_sys::Datum),
+        distance: f64,
+        many: usize,
+    ) -> impl Iterator<Item = (f64, NamedRow)> {
+        let sql = self
+            .rows()
+            .text(" AND ")
+            .sql(&self.wanted_distance())
+            .text(" OPERATOR(pg_catalog.=) $2");
+        let distance_datum = (
+            pg_sys::FLOAT8OID,
+            pg_sys::Datum::from(distance.to_bits() as usize),
+        );
+        let cursor = Cursor::open(sql, &[signature, distance_datum], BATCH);
+        let mut output = RowOutput::of(&cursor);
+        let mut first = BinaryHeap::with_capacity(many + 1);
+        cursor.each(|row| {
+            first.extend(output.row(row).map(|(_, row)| row));
+            if first.len() > many {
+                first.pop();
+            }
+        });
+        first.into_iter().map(move |row| (distance, row))
+    }
+}
+
+/// How rows of [`NameList::rows`] become texts.
+struct RowOutput {
+    key: OutputFunction,
+    name: OutputFunction,
+}
+
+impl RowOutput {
+    fn of(cursor: &Cursor) -> RowOutput {
+        RowOutput {
+            key: cursor.output(0),
+            name: cursor.output(1),
+        }
+    }
+
+    /// A row and its distance. `None` if it has none, or no name.
+    fn row(&mut self, row: QueryRow) -> Option<(f64, NamedRow)> {
+        let distance = f64::from_bits(row.datum(2)?.value() as u64);
+        let name = self.name.show(row.datum(1)?, <[u8]>::to_vec);
+        let key = row.datum(0).map(|key| self.key.show(key, <[u8]>::to_vec));
+        Some((distance, NamedRow { key, name }))
     }
 }
 

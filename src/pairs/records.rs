@@ -12,7 +12,7 @@ use crate::pairs::table::{IndexedTable, LOCK};
 use crate::pairs::verify::{self, Verification, Verified};
 use crate::pairs::within;
 use crate::pg::catalog;
-use crate::pg::catalog::privileges::{may_select, may_use_schema};
+use crate::pg::catalog::privileges::{current_user, may_select, may_select_any, may_use_schema};
 use crate::pg::catalog::storage::is_read_from;
 use crate::pg::error::{raise_as, shown};
 use crate::pg::relation;
@@ -71,8 +71,12 @@ impl RecordColumn {
 
 /// Locks a relation until the end of the transaction. Returns its name for messages.
 ///
-/// Errors: no relation, or one without rows.
+/// Errors: no relation, or one without rows; the caller may not SELECT any of its columns. Such a caller gets no lock, by which it
+/// could keep others waiting, and is told nothing of the columns.
 pub fn lock(oid: pg_sys::Oid) -> String {
+    if catalog::kind(oid) != 0 && !may_select_any(oid, current_user()) {
+        refuse(oid);
+    }
     relation::lock(oid, LOCK);
     let kind = catalog::kind(oid);
     if kind == 0 {
@@ -228,29 +232,40 @@ impl Records {
 
     /// Errors: the caller may not look up the table or SELECT the columns, as in a query.
     fn check_privileges(&self) {
-        // SAFETY: these are catalog look-ups of a locked relation; the error gets a name of the server's.
-        unsafe {
-            let user = pg_sys::GetUserId();
-            let (kind, name) = if !may_use_schema(self.oid, user) {
-                let schema = pg_sys::get_rel_namespace(self.oid);
-                let kind = pg_sys::ObjectType::OBJECT_SCHEMA;
-                (kind, pg_sys::get_namespace_name(schema))
-            } else {
-                let columns = self.signatures.iter().chain([&self.key]);
-                let tokens = self.verified.iter().map(|verified| &verified.tokens);
-                let columns = columns.chain(&self.within).chain(tokens);
-                let number = |column: &RecordColumn| catalog::column(self.oid, &column.name);
-                // A column that is not there must not make the others enough.
-                let numbers: Option<Vec<i16>> = columns.map(number).collect();
-                if numbers.is_some_and(|numbers| may_select(self.oid, &numbers, user)) {
-                    return;
-                }
-                let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(self.oid));
-                (kind, pg_sys::get_rel_name(self.oid))
-            };
-            pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NO_PRIV, kind, name);
-        }
+        let columns = self.signatures.iter().chain([&self.key]);
+        let tokens = self.verified.iter().map(|verified| &verified.tokens);
+        check_select(self.oid, columns.chain(&self.within).chain(tokens));
     }
+}
+
+/// Errors: the caller may not look up the locked relation or SELECT the columns, as in a query.
+pub fn check_select<'a>(oid: pg_sys::Oid, columns: impl Iterator<Item = &'a RecordColumn>) {
+    let user = current_user();
+    // A column that is not there must not make the others enough.
+    let numbers: Option<Vec<i16>> = columns
+        .map(|column| catalog::column(oid, &column.name))
+        .collect();
+    let may = numbers.is_some_and(|numbers| may_select(oid, &numbers, user));
+    if !(may && may_use_schema(oid, user)) {
+        refuse(oid);
+    }
+}
+
+/// Raises the error of a query whose user has not the privileges for the relation, or for its schema.
+fn refuse(oid: pg_sys::Oid) -> ! {
+    // SAFETY: these are catalog look-ups by OID; the error gets a name of the server's.
+    unsafe {
+        let (kind, name) = if may_use_schema(oid, current_user()) {
+            let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(oid));
+            (kind, pg_sys::get_rel_name(oid))
+        } else {
+            let schema = pg_sys::get_rel_namespace(oid);
+            let kind = pg_sys::ObjectType::OBJECT_SCHEMA;
+            (kind, pg_sys::get_namespace_name(schema))
+        };
+        pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NO_PRIV, kind, name);
+    }
+    unreachable!("the server raises an error")
 }
 
 /// What a search is over: one relation, or two whose records are joined with each other.

@@ -86,9 +86,18 @@ impl Cursor {
     /// Gives every row to `each`, and closes the cursor. `each` allocates in the memory context in which the cursor was
     /// opened, so files that it opens outlive the connection.
     pub fn each(self, mut each: impl FnMut(QueryRow)) {
+        self.each_while(|row| {
+            each(row);
+            true
+        });
+    }
+
+    /// As [`each`](Cursor::each), until `each` says that no more rows are wanted.
+    pub fn each_while(self, mut each: impl FnMut(QueryRow) -> bool) {
         // SAFETY: the protocol of the SPI. Rows are freed batch by batch.
         unsafe {
-            loop {
+            let mut more = true;
+            while more {
                 ffi::SPI_cursor_fetch(self.portal, true, self.batch);
                 let fetched = pg_sys::SPI_processed as usize;
                 if fetched == 0 {
@@ -96,13 +105,13 @@ impl Cursor {
                 }
                 let table = &*pg_sys::SPI_tuptable;
                 let before = pg_sys::MemoryContextSwitchTo(self.outside);
-                for i in 0..fetched {
+                more = (0..fetched).all(|i| {
                     check_for_interrupts();
                     each(QueryRow {
                         tuple: *table.vals.add(i),
                         columns: table.tupdesc,
-                    });
-                }
+                    })
+                });
                 pg_sys::MemoryContextSwitchTo(before);
                 pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
             }

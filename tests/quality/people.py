@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""people.py RECORDS SEED [MISSING]: generated records of people as CSV on standard output, of which about a fifth are duplicates.
+"""people.py RECORDS SEED [MISSING | formats | --explain]: generated records of people as CSV on standard output, of which about a fifth are duplicates.
 
 Columns: id, entity (the same for records of one person), given_name, surname, dob, street, city, postcode, phone, email.
 The same arguments give the same bytes. Names and streets are those of the FEBRL data beside this file and made ones, the frequent ones much
 more frequent than the rare ones. What makes it hard: families share surname, address and telephone; twins the date of birth as well; a father
 and his son may share the name; people move, marry, change the telephone; records are sparse, abbreviated, swapped and misspelt.
 With MISSING, from 0 to 1, the register is a sparse one: telephone and email are empty, and each other value is missing with that probability.
+With --explain, each person is there twice, and the second record has one corruption, which two more columns name: corruption, and field, by which
+such a corruption is looked for. corruptions.py has the kinds.
+With the word formats the people are the same, and each record was written by somebody with other habits: telephones with or without a country code, in
+groups, with signs of all kinds; addresses of one provider with dots and tags that it does not look at, some with a display name or in capitals; and
+the dates of birth are written as 27.05.1964.
 """
 
 import csv
@@ -15,6 +20,8 @@ import sys
 from bisect import bisect
 from itertools import accumulate
 from pathlib import Path
+
+from corruptions import explained
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 COLUMNS = ["given_name", "surname", "dob", "street", "city", "postcode", "phone", "email"]
@@ -250,14 +257,77 @@ def sparse(rng, record, missing):
     return [record[0], *kept, "", ""]
 
 
+def written_phone(rng, value):
+    """A telephone as others write it; the numbers are German ones."""
+    prefix, _, number = value.partition(" ")
+    if not (number.isdigit() and prefix[:1] == "0"):
+        return value
+    return rng.choice((
+        f"{prefix} {number}",
+        f"{prefix}/{number}",
+        f"{prefix}{number}",
+        f"({prefix}) {number[:3]} {number[3:]}",
+        f"{prefix}/{number[:-2]}-{number[-2:]}",
+        f"+49 {prefix[1:]} {number}",
+        f"+49{prefix[1:]}{number}",
+        f"+49 ({prefix[1:]}) {number[:2]} {number[2:4]} {number[4:]}",
+        f"+49 (0){prefix[1:]} {number}",
+        f"0049 {prefix[1:]} {number[:3]}-{number[3:]}",
+    ))  # fmt: skip
+
+
+def written_email(rng, value, name):
+    """An e-mail address as others write it."""
+    local, at, host = value.rpartition("@")
+    if not at:
+        return value
+    if host == HOSTS[0]:
+        # one provider of which the dots, the tags and the two names are known to mean the same mailbox
+        host = rng.choice(("gmail.com", "gmail.com", "googlemail.com"))
+        if rng.random() < 0.3:
+            local = local.replace(".", "")
+        if rng.random() < 0.2:
+            local += "+" + rng.choice(("news", "shop", "x", "bank"))
+    form = rng.random()
+    if form < 0.2:
+        local = ".".join(part.capitalize() for part in local.split("."))
+    elif form < 0.25:
+        local, host = local.upper(), host.upper()
+    address = f"{local}@{host}"
+    return f"{name.title()} <{address}>" if rng.random() < 0.05 else address
+
+
+def written(rng, record):
+    """A record, entity first, as somebody else would have written it."""
+    record = record[:]
+    born = record[1 + DOB].split("-")
+    if len(born) == 3:
+        record[1 + DOB] = ".".join(reversed(born))
+    record[1 + PHONE] = written_phone(rng, record[1 + PHONE])
+    record[1 + EMAIL] = written_email(rng, record[1 + EMAIL], record[1 + GIVEN])
+    return record
+
+
 def main():
     records, seed = int(sys.argv[1]), int(sys.argv[2])
+    columns = ["id", "entity", *COLUMNS]
+    if sys.argv[3:] == ["--explain"]:
+        rng = random.Random(f"{seed} explain")
+        made = explained(records, rng, World(rng, records))
+        return write([*columns, "corruption", "field"], made)
     made = people(records, seed)
-    if len(sys.argv) > 3:
+    if sys.argv[3:] == ["formats"]:
+        rng = random.Random(f"{seed} formats")
+        made = [written(rng, record) for record in made]
+    elif len(sys.argv) > 3:
         rng = random.Random(f"{seed} missing")
         made = [sparse(rng, record, float(sys.argv[3])) for record in made]
+    write(columns, made)
+
+
+def write(columns, made):
     out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(["id", "entity", *COLUMNS])
+    out.writerow(columns)
     out.writerows([f"r{i + 1}", *record] for i, record in enumerate(made))
 
 

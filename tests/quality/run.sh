@@ -11,6 +11,8 @@
 #   QUALITY_MISSING="0.1 0.25"      the shares of their values that are missing
 #   QUALITY_EQUAL_ONLY=1            the searches for similar values are taken out of the models
 #   QUALITY_PERSONAL=dob            the personal fields of people, "" for none
+#   QUALITY_FORMATS="20000"         sizes of the generated tables of people that are written in many ways, of the first seed only; "" for none
+#   QUALITY_KINDS="off"             every field is compared as text; or kinds for columns by name, such as "phone:text given_name:text"
 #   QUALITY_FILES="a.csv"           more tables of people: CSV with the columns of tests/quality/people.py, id or rec_id and entity or entity_id
 #   QUALITY_DATA=folder             where the packed sets are (default tests/data/quality)
 
@@ -41,9 +43,24 @@ load() {
 
 seconds() { awk -v us=$((${EPOCHREALTIME/./} - $1)) 'BEGIN { printf "%.2f", us / 1e6 }'; }
 
+# kinds FIELDS: the fields with the kinds that are asked for.
+kinds() {
+    local field wish kind fields=()
+    for field in ${1//,/ }; do
+        kind=
+        for wish in ${QUALITY_KINDS:-}; do
+            [[ $wish != off ]] || kind=:text
+            [[ $wish != "$field":* ]] || kind=:${wish#*:}
+        done
+        fields+=("$field$kind")
+    done
+    (IFS=,; echo "${fields[*]}")
+}
+
 # measure NAME KEY FIELDS PERSONAL PEER PEER_95: a row of the result for the tables one and, if there are two, two, and the known pairs in truth.
 measure() {
-    local name=$1 key=$2 fields=$3 personal=$4 peer=$5 peer_95=$6 begin fit pairs suffix=duplicates link='' rel once=''
+    local name=$1 key=$2 fields personal=$4 peer=$5 peer_95=$6 begin fit pairs suffix=duplicates link='' rel once=''
+    fields=$(kinds "$3")
     rel="'one', '$key'"
     if [[ -n $(sql -c "SELECT to_regclass('two')") ]]; then
         rel="'one', '$key', 'two', '$key'"
@@ -183,6 +200,13 @@ sparse() {
     rm "$SCRATCH/people.csv"
 }
 
+# formats SIZE SEED
+formats() {
+    python3 "$ROOT/tests/quality/people.py" "$1" "$2" formats >"$SCRATCH/people.csv"
+    people_of "$1 people, many formats, seed $2" "$SCRATCH/people.csv"
+    rm "$SCRATCH/people.csv"
+}
+
 echo '| set | records | duplicate pairs | expected | candidates | their recall | precision / recall at .5 | F1 at .5 | precision / recall at .95 | F1 at .95 | best F1 | F1 one to one at .1 | Splink, best F1 | Splink, F1 at .95 | fit, s | pairs, s |'
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 for name in ${QUALITY_SETS-febrl3 febrl4 fake_1000 restaurant fodors_zagats dblp_acm}; do set_of "$name"; done
@@ -193,5 +217,6 @@ done
 for size in ${QUALITY_SPARSE-50000}; do
     for missing in ${QUALITY_MISSING:-0.1 0.25}; do sparse "$size" "${seeds[0]:-1}" "$missing"; done
 done
+for size in ${QUALITY_FORMATS-20000}; do formats "$size" "${seeds[0]:-1}"; done
 [[ -z ${QUALITY_MILLION:-} ]] || generated 1000000 "${seeds[0]:-1}"
 for file in ${QUALITY_FILES:-}; do people_of "$(basename "$file" .csv)" "$file"; done

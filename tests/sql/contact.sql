@@ -8,8 +8,20 @@ SELECT ident_phone('422838', 'DE');
 SELECT ident_phone('+999 1234567', 'DE');
 SELECT ident_phone(repeat('0', 1000000), 'DE');
 SELECT ident_phone('040/422838-4625', 'Germany');
-SELECT ident_phone_or_null('040/422838-4625', '');
-SELECT ident_phone_extension('040/422838-4625', 'ZZ');
+-- A region that is not known stops nothing but the numbers that need one.
+SELECT t, r, ident_phone_or_null(t, r), ident_phone_extension(t, r) AS extension
+FROM unnest('{040/422838-4625, +49 40 4228384625, +1 650 253 0000 x123}'::text[]) AS t, unnest('{"", UK, XX, " de ", NULL}'::text[]) AS r;
+SELECT ident_phone('+49 40 4228384625', ''), ident_phone('+49 40 4228384625', ' ');
+SELECT ident_phone('040/422838-4625', '');
+SELECT ident_phone('+49 40 4228384625', 'UK');
+CREATE TABLE calls (number text, region text);
+INSERT INTO calls VALUES ('040 4228384625', 'DE'), ('040 4228384625', 'UK'), ('+44 20 7946 0018', 'UK'), ('+49 40 4228384625', '');
+ALTER TABLE calls ADD form text GENERATED ALWAYS AS (ident_phone_or_null(number, region)) STORED;
+SELECT * FROM calls;
+DROP TABLE calls;
+-- Digits behind a slash.
+SELECT t, ident_phone_or_null(t, 'DE') FROM unnest('{040/4228384625, 040 4228384625 / 22, 030 901820 / 901821, +49 40 4228384625/22, 0049/40/4228384625}'::text[]) AS t;
+SELECT ident_phone('040 4228384625 / 22', 'DE');
 
 -- E-mail addresses.
 SELECT e, ident_email_or_null(e)
@@ -18,6 +30,8 @@ FROM (VALUES ('Erika.Mustermann+x@GMail.com'), ('"Erika, M." <erika.mustermann@g
     ('KÄTHE@MÜLLER.DE'), ('käthe@xn--mller-kva.de'), (U&'ka\0308the@mu\0308ller.de'), ('иван@пример.рф'), ('用户@例え。jp'),
     (''), (' '), ('e'), ('@x.de'), ('e@'), ('e@@x.de'), ('e@x.de, f@x.de'), ('e@localhost'), ('e@[192.0.2.1]'), ('e@1.2.3.4'), ('.e@x.de'), ('e.@x.de'), ('e..f@x.de'), ('e f@x.de'), ('e@x y.de'),
     ('e@-x.de'), ('e@x_y.de'), ('e@xn--a.de'), ('"e@x.de'), ('e@x.de (E'), ('E <e@x.de'), ('e@x.de>'), (NULL)) AS v(e);
+SELECT e, ident_email_or_null(e) FROM unnest(ARRAY['mailto:e@x.de', 'E <mailto:e@x.de?subject=a>', 'mailto:e%2B@x.de', 'a.b.@docomo.ne.jp', 'a..b@ezweb.ne.jp', 'a..b@x.ne.jp', '.a@docomo.ne.jp', 'e@x.de;', 'e@x.de , ',
+    'ｅ＠ｘ．ｄｅ', U&'\200fe@x.de\200b', U&'e\200b@x.de', 'e @x.de']) AS e;
 SELECT ident_email('Erika <e@x.de>'), ident_email(NULL);
 SELECT ident_email('');
 SELECT ident_email('e@@x.de');

@@ -29,3 +29,6 @@ SELECT ident_name(repeat('(', 60000));
 SELECT ident_name(repeat('a', 10000000));
 SELECT ident_name_forms(repeat('a', 10000000), 1);
 RESET statement_timeout;
+-- what else a field of names holds
+SELECT name, p.titles, p.given, p.particles, p.surname, p.suffixes, p.nickname, p.born
+FROM unnest('{"Anna Müller geb. Schmidt","Müller, Anna (geb. Schmidt)","King Charles III","Papst Benedikt XVI.","Hans & Anna Müller","Müller GmbH","Anne-Marie ''t Hart","محمد بن سلمان","Sun Yat-sen"}'::text[]) WITH ORDINALITY AS n (name, i), ident_name(name) AS p ORDER BY i;

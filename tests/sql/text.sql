@@ -75,11 +75,27 @@ SELECT ident_time('8:15', 'HH24:MI AM');
 SELECT ident_time('8:15', 'HH12:MI');
 SELECT t, ident_time_or_null(t, 'HH24:MI') FROM unnest('{20:15, 25:00, noon, "", NULL}'::text[]) AS t;
 
+-- In several formats, and of a time; also by constants without a type.
+SELECT t, ident_time_or_null(t, 'HH24:MI', 'HH12:MI AM', 'HHMI') FROM unnest('{20:15, 8:15 pm, 2015, 8.15, 2515, " ", NULL}'::text[]) AS t;
+SELECT ident_time('8:15 pm', 'HH24:MI', 'HH12:MI AM'), ident_time('20:15', 'HH24:MI', VARIADIC '{}'), ident_time('20:15', 'HH24:MI', VARIADIC '{NULL}'), ident_time('20:15', 'HH24:MI', VARIADIC NULL) AS null;
+SELECT ident_time('8.15', 'HH24:MI', 'HH12:MI AM');
+SELECT ident_time('25:15', 'HH24:MI', 'HH12:MI AM');
+SELECT ident_time_or_null('8.15', 'HH24:MI', 'HH:MM');
+SELECT ident_time('20:15'), ident_time('20:15:07.9'), ident_time(time '00:00'), ident_time(NULL), ident_time_or_null('20:15'), ident_time_or_null(time '24:00') AS none, ident_time_or_null(NULL) AS null;
+SELECT ident_time(time '24:00');
+SELECT ident_time('8:15 Uhr');
+SELECT ident_date('1964-05-27'), ident_date_or_null('1964-05-27'), ident_date_text('1964-05-27');
+
 -- Signatures of dates.
 SELECT bloom_signature_of_date(NULL) AS null, bloom_signature_of_date('19640527') AS signature;
 SELECT d, round(bloom_sim(bloom_signature_of_date('19640527'), bloom_signature_of_date(d))::numeric, 3)
 FROM unnest('{19640527, 1964-05-27, 20640527, 19640528, 19642705, 19645027, 19650527, 19648627, 19640500, 19640000, 19711203, 640527, "", unknown}'::text[]) AS d;
 SELECT bloom_sim(bloom_signature_of_date('19640527'), bloom_signature('19640527'));
+SELECT bloom_signature_of_tokens('{a}') % bloom_query(bloom_signature_of_date('19640527'), 0.2);
+-- What is written in another order would be another date.
+SELECT bloom_signature_of_date('27.05.1964');
+SELECT bloom_signature_of_date('1964-05-27 12:00');
+SELECT bloom_sim(bloom_signature_of_date('1964-05-27'), bloom_signature_of_date('19640527')) AS same, bloom_bits(bloom_signature_of_date(ident_date_text('27.86.1964', 'DD.MM.YYYY'))) AS impossible;
 -- It is that of its tokens: every two of the digits 640527, with their places, and the same with 460527, the digits of each part in order.
 SELECT bloom_signature_of_date('19640527') = bloom_add(bloom_signature_of_date(''), array_agg(DISTINCT i::text || substr(d, i, 1) || j || substr(d, j, 1)))
 FROM unnest('{640527, 460527}'::text[]) AS d, generate_series(1, 6) AS i, generate_series(i + 1, 6) AS j;

@@ -8,7 +8,7 @@ pub use address::{address_parts, AddressParts, MAX_ADDRESS_WORDS};
 pub use email::{
     email, email_or_none, Email, EmailParts, FREE_PROVIDERS, PROVIDER_RULES, PUBLIC_SUFFIX_LIST,
 };
-pub use phone::{phone, phone_or_none, Phone, PHONE_METADATA};
+pub use phone::{is_phone_region, phone, phone_or_none, phone_region, Phone, PHONE_METADATA};
 
 /// Text as it may stand in a message: short, and on one line.
 fn quoted(text: &str) -> String {

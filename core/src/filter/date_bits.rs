@@ -3,13 +3,11 @@
 use std::sync::LazyLock;
 
 use super::set_bits::Builder;
-use super::shape::Shape;
+use super::shape::{Shape, DATE_BITS};
 use super::token_bits::hash_positions;
 use crate::text::{for_each_digit_pair, DigitPair};
 use crate::tokens::token_hash;
-
-/// Bits for the 45 tokens of a date at most. With fewer of them unrelated dates share too many.
-const DATE_BITS: i64 = 307;
+use crate::Result;
 
 /// The shape of signatures of dates: (1,307,0).
 pub fn date_shape() -> Shape {
@@ -51,13 +49,15 @@ fn number([i, a, j, b]: DigitPair) -> usize {
 impl Builder<'_> {
     /// Sets the bits of a date of eight digits, in a signature of the shape [`date_shape`]; see [`for_each_digit_pair`]. `turn` is called
     /// now and then.
-    pub fn add_date(&mut self, date: &str, turn: impl FnMut()) {
+    ///
+    /// Errors: digits in other groups than those of YYYYMMDD or YYYY-MM-DD.
+    pub fn add_date(&mut self, date: &str, turn: impl FnMut()) -> Result<()> {
         assert_eq!(self.shape(), date_shape(), "shape of a date");
         let positions = &**POSITIONS;
         let bits = self.bits();
         for_each_digit_pair(date, turn, |token| {
             let at = usize::from(positions[number(token)]);
             bits[at / 8] |= 1 << (at % 8);
-        });
+        })
     }
 }

@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::{ngram, text, tokens, Error, ErrorKind, Result};
 
+/// Bits for the 45 tokens of a date at most. With fewer of them unrelated dates share too many.
+pub(super) const DATE_BITS: i64 = 307;
+
 /// Segments, segment length, n-gram length, rule set, hash family and key.
 ///
 /// Ordered by these in turn. Signatures of n-grams have hash family 0, the double hashing of [`super`], and the rule set of the
@@ -209,6 +212,11 @@ impl Shape {
         self.m().div_ceil(8) as usize
     }
 
+    /// Whether it is that of signatures of dates.
+    fn is_of_dates(self) -> bool {
+        (self.k, i64::from(self.p), self.family) == (1, DATE_BITS, Self::OF_TOKENS)
+    }
+
     /// The error of two values that cannot be compared.
     #[cold]
     pub fn mismatch(a: Shape, b: Shape) -> Error {
@@ -216,6 +224,11 @@ impl Shape {
             ErrorKind::DataException,
             format!("different signature shapes {a} and {b}"),
         );
+        if a.is_of_dates() || b.is_of_dates() {
+            return different
+                .detail("Signatures of dates compare only with their like.")
+                .hint("Compute both by bloom_signature_of_date().");
+        }
         match (a.family, b.family) {
             (Self::OF_TOKENS, Self::OF_TOKENS) => different
                 .detail("Signatures of tokens compare only when segments, segment length and rule set are the same.")

@@ -71,7 +71,7 @@ impl MatchModel {
             LevelFacts {
                 field: k,
                 level,
-                meaning: meaning(field.layout.kind(), level),
+                meaning: meaning(field.layout.kind(), field.layout.reading(), level),
                 m,
                 u,
                 bits: bits_of(m, u),

@@ -93,7 +93,7 @@ impl Explainer {
             let level = pattern.level(k);
             all.push(Addend {
                 reason: Reason::Field(k),
-                words: Some(meaning(field.layout.kind(), level).to_owned()),
+                words: Some(meaning(field.layout.kind(), field.layout.reading(), level).to_owned()),
                 bits: bits_of(model.classes[0].shares[k][level], field.u[level]),
             });
         }

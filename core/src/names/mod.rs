@@ -7,7 +7,7 @@ mod similarity;
 mod words;
 
 pub use forms::{name_forms, FORMS_VERSION};
-pub use nearest::{candidates, WantedName, MAX_NEAREST};
+pub use nearest::{candidates, WantedName, MAX_NEAREST, MAX_TIES};
 pub use parts::{name_parts, NameParts, MAX_PARTS};
 pub use similarity::{similarity, MAX_WORD, MAX_WORDS};
 

@@ -38,25 +38,44 @@ const FINE: i64 = (2 * MAX_WORDS * MAX_WORD).next_power_of_two() as i64;
 ///
 /// Errors: out of memory.
 pub fn similarity(a: &str, b: &str, mut tick: impl FnMut()) -> Result<f64> {
-    let mut bigrams = |text| ngram_set(text, BIGRAM, false, &mut tick);
-    let whole = overlap(&bigrams(a)?, &bigrams(b)?);
-    let mut words = |text| {
-        let mut words = normal_words(text, MAX_WORDS, MAX_WORD, &mut tick);
+    let a = NormalName::new(a, &mut tick)?;
+    let b = NormalName::new(b, &mut tick)?;
+    Ok(a.similarity(&b))
+}
+
+/// What is compared of a name.
+pub(super) struct NormalName {
+    /// Those of the whole, ascending.
+    bigrams: Vec<u64>,
+    /// In ascending order.
+    words: Vec<Vec<u8>>,
+}
+
+impl NormalName {
+    /// Errors: out of memory.
+    pub(super) fn new(name: &str, mut tick: impl FnMut()) -> Result<NormalName> {
+        let bigrams = ngram_set(name, BIGRAM, false, &mut tick)?;
+        let mut words = normal_words(name, MAX_WORDS, MAX_WORD, tick);
         words.sort_unstable();
-        words
-    };
-    let (a, b) = (words(a), words(b));
-    // One order of both, whichever is named first: of two equally good assignments the same one is found.
-    let (few, many) = if (a.len(), &a) <= (b.len(), &b) {
-        (a, b)
-    } else {
-        (b, a)
-    };
-    Ok(if few.is_empty() {
-        0.0
-    } else {
-        (by_word(&few, &many) + whole) / 2.0
-    })
+        Ok(NormalName { bigrams, words })
+    }
+
+    /// As [`similarity`].
+    pub(super) fn similarity(&self, other: &NormalName) -> f64 {
+        let whole = overlap(&self.bigrams, &other.bigrams);
+        let (a, b) = (&self.words, &other.words);
+        // One order of both, whichever is named first: of two equally good assignments the same one is found.
+        let (few, many) = if (a.len(), a) <= (b.len(), b) {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        if few.is_empty() {
+            0.0
+        } else {
+            (by_word(few, many) + whole) / 2.0
+        }
+    }
 }
 
 /// The weighted mean similarity of the words of `few`, which is not empty, and those that they are assigned to.

@@ -29,3 +29,6 @@ pub use words::{for_each_uax29_word, for_each_word};
 /// Version of the rules by which texts, JSON values and dates ([`crate::text::for_each_digit_pair`]) become tokens. Stored signatures of tokens depend on every rule and on
 /// the versions of the crates behind them, so a change of either is a new version, and signatures of different versions do not compare.
 pub const RULES: u8 = 1;
+
+/// Version of the rules by which East Asian text becomes tokens, its characters.
+pub const CHARACTER_RULES: u8 = 1;

@@ -13,13 +13,11 @@ fn ident_phone(text: Text<'_>, region: Text<'_>) -> String {
 
 #[entry]
 fn ident_phone_or_null(text: Text<'_>, region: Text<'_>) -> Option<String> {
-    let phone = phone_or_none(text.as_str(), region.as_str()).or_raise();
-    phone.map(|phone| phone.digits)
+    phone_or_none(text.as_str(), region.as_str()).map(|phone| phone.digits)
 }
 
 /// NULL for a number without, and for what is no number.
 #[entry]
 fn ident_phone_extension(text: Text<'_>, region: Text<'_>) -> Option<String> {
-    let phone = phone_or_none(text.as_str(), region.as_str()).or_raise();
-    phone.and_then(|phone| phone.extension)
+    phone_or_none(text.as_str(), region.as_str()).and_then(|phone| phone.extension)
 }

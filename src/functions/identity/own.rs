@@ -49,7 +49,8 @@ fn bloom_sign(
     let asked = text::own_candidates(text, language, version, MOST_ASKED, tick).or_raise();
     // SAFETY: the record of a running call.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
-    let own = OwnEntries::beside(function).read(language, asked.as_deref());
+    // entries have the names of languages in small letters
+    let own = OwnEntries::beside(function).read(&language.to_ascii_lowercase(), asked.as_deref());
     let expanded = text::expand_with(text, language, version, &own, tick).or_raise();
     signature(&expanded, ngram, max_chars, fpr, by_word, filler)
 }

@@ -10,7 +10,7 @@ use crate::pg::values::text::{to_database, Text};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
-/// `(titles text, given text, particles text, surname text, suffixes text, nickname text)`
+/// `(titles text, given text, particles text, surname text, suffixes text, nickname text, born text)`
 #[entry]
 fn ident_name(name: Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let parts = name_parts(name.as_str(), check_for_interrupts).or_raise();
@@ -24,6 +24,7 @@ fn ident_name(name: Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             parts.surname,
             parts.suffixes,
             parts.nickname,
+            parts.born,
         ]
         .map(part),
     )

@@ -8,6 +8,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::message::{words, Message, OrMessage};
 
+pub mod generated;
 pub mod privileges;
 pub mod storage;
 

@@ -38,6 +38,16 @@ pub fn may_select(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> 
         })
 }
 
+/// Whether the user may SELECT the relation, or one of its columns.
+pub fn may_select_any(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    let select = pg_sys::AclMode::from(pg_sys::ACL_SELECT);
+    // SAFETY: a catalog look-up by OID.
+    let any = || unsafe {
+        pg_sys::pg_attribute_aclcheck_all(relation, user, select, pg_sys::AclMaskHow::ACLMASK_ANY)
+    };
+    may(relation, pg_sys::ACL_SELECT, user) || any() == pg_sys::AclResult::ACLCHECK_OK
+}
+
 /// Whether row-level security hides rows of the table from the user.
 pub fn has_policies_for(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up by OID.

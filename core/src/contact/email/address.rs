@@ -1,5 +1,6 @@
 //! Finds the address within what people write for one, by the grammar of RFC 5322 and RFC 6531: comments, display name and quotes are taken away.
 
+use super::provider::has_loose_dots;
 use unicode_general_category::{get_general_category, GeneralCategory as Gc};
 
 /// What is wrong with a text that is no address: a whole sentence.
@@ -30,7 +31,7 @@ struct Scan {
 
 pub(super) fn written(text: &str) -> Result<Written, Refusal> {
     let scan = scan(text)?;
-    let bare = trim(&scan.address);
+    let bare = without_scheme(trim(&scan.address))?;
     if bare.is_empty() {
         return Err("It is blank.");
     }
@@ -42,10 +43,32 @@ pub(super) fn written(text: &str) -> Result<Written, Refusal> {
             "It has more than one \"@\"."
         });
     };
+    let domain = domain(trim(&bare[at + 1..]));
+    let loose = domain.as_deref().is_ok_and(has_loose_dots);
     Ok(Written {
-        local: local(trim(&bare[..at]))?,
-        domain: domain(trim(&bare[at + 1..]))?,
+        local: local(trim(&bare[..at]), loose)?,
+        domain: domain?,
     })
+}
+
+/// The address of a link, `mailto:`, without what the link says of the message.
+fn without_scheme(bare: &[(char, bool)]) -> Result<&[(char, bool)], Refusal> {
+    const SCHEME: &str = "mailto:";
+    let begins = SCHEME.chars().zip(bare);
+    let is_link = bare.len() >= SCHEME.len()
+        && begins
+            .into_iter()
+            .all(|(a, (b, quoted))| !quoted && b.eq_ignore_ascii_case(&a));
+    if !is_link {
+        return Ok(bare);
+    }
+    let address = &bare[SCHEME.len()..];
+    let end = positions(address, '?').first().copied();
+    let address = trim(&address[..end.unwrap_or(address.len())]);
+    match positions(address, '%')[..] {
+        [] => Ok(address),
+        _ => Err("It is a link with characters that are encoded by \"%\"."),
+    }
 }
 
 fn scan(text: &str) -> Result<Scan, Refusal> {
@@ -123,17 +146,18 @@ fn positions(part: &[(char, bool)], wanted: char) -> Vec<usize> {
         .collect()
 }
 
-fn local(part: &[(char, bool)]) -> Result<String, Refusal> {
+/// `loose` allows dots behind each other, and at the end.
+fn local(part: &[(char, bool)], loose: bool) -> Result<String, Refusal> {
     let quotes = positions(part, '"');
     if quotes.is_empty() {
         let local: String = part.iter().map(|(c, _)| c).collect();
-        return dot_atom(&local).map(|()| local);
+        return dot_atom(&local, loose).map(|()| local);
     }
     if quotes != [0, part.len() - 1] {
         return Err("Quotation marks have to be around all of what stands before the \"@\".");
     }
     let inner: String = part[1..part.len() - 1].iter().map(|(c, _)| c).collect();
-    if dot_atom(&inner).is_ok() {
+    if dot_atom(&inner, loose).is_ok() {
         return Ok(inner);
     }
     if inner.is_empty() {
@@ -154,11 +178,11 @@ fn local(part: &[(char, bool)]) -> Result<String, Refusal> {
 }
 
 /// Checks what needs no quotes.
-fn dot_atom(local: &str) -> Result<(), Refusal> {
+fn dot_atom(local: &str, loose: bool) -> Result<(), Refusal> {
     if local.is_empty() {
         return Err("Nothing stands before the \"@\".");
     }
-    if local.split('.').any(str::is_empty) {
+    if local.starts_with('.') || !loose && local.split('.').any(str::is_empty) {
         return Err("A dot stands at an end of what is before the \"@\", or behind another dot.");
     }
     let allowed = |c: char| {

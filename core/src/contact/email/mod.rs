@@ -105,13 +105,16 @@ pub fn email_or_none(text: &str) -> Option<Email> {
 }
 
 fn read(text: &str) -> std::result::Result<Email, Refusal> {
-    let text = text.trim();
+    let text = text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c));
     if text.len() > LONGEST_TEXT {
         return Err("It has more than 2000 bytes.");
     }
     // Composed first: that makes ASCII of a few characters, which the grammar then has its say in.
-    let composed = (!text.is_ascii()).then(|| text.nfc().collect::<String>());
-    let written = written(composed.as_deref().unwrap_or(text))?;
+    let composed = (!text.is_ascii()).then(|| text.chars().map(narrow).nfc().collect::<String>());
+    let text = composed.as_deref().unwrap_or(text);
+    // What parts the addresses of a list is left at the end where one of them is copied.
+    let ends = |c: char| c.is_whitespace() || matches!(c, ';' | ',');
+    let written = written(text.trim_end_matches(ends))?;
     let domain = canonical_domain(&written.domain)?;
     let local = lower(&written.local);
     if local.len() > LONGEST_LOCAL {
@@ -121,6 +124,20 @@ fn read(text: &str) -> std::result::Result<Email, Refusal> {
         return Err("It has more than 254 bytes.");
     }
     Ok(folded(local, domain))
+}
+
+/// Marks of direction and the like, which are copied with an address and which nobody sees. Only those around it are passed over.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// ASCII for the full-width characters of East Asian keyboards.
+fn narrow(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from((u32::from(c) - 0xfee0) as u8),
+        '\u{fe6b}' => '@',
+        _ => c,
+    }
 }
 
 /// In lower case and then in composed form, by tables of fixed versions.

@@ -71,6 +71,15 @@ pub(super) fn provider(domain: &str) -> Option<&'static Provider> {
     })
 }
 
+/// Whether the provider has given out names with dots behind each other, and at the end: carriers of Japan did, before they took up RFC 5321,
+/// and let people keep them. They begin with a letter.
+pub(super) fn has_loose_dots(domain: &str) -> bool {
+    let domain = domain.strip_suffix('.').unwrap_or(domain);
+    ["docomo.ne.jp", "ezweb.ne.jp"]
+        .iter()
+        .any(|carrier| domain.eq_ignore_ascii_case(carrier))
+}
+
 /// Whether the list of free providers has this domain.
 pub(super) fn is_free(domain: &str) -> bool {
     let list = FREE.as_bytes();

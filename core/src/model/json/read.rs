@@ -4,7 +4,7 @@ use super::place::{error, Place};
 use super::tree::Json;
 use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK};
 use crate::model::mixture::{Dependence, DependentFields, Shares};
-use crate::model::values::{FieldLayout, Kind, EQUAL, LEVELS, ORDERED};
+use crate::model::values::{FieldLayout, Kind, Reading, EQUAL, LEVELS, ORDERED};
 use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 use crate::model::{MOST_FIELDS, MOST_SEARCHES};
 use crate::text::RULES;
@@ -98,6 +98,15 @@ fn fields(place: &Place<'_>) -> Result<(Vec<FieldModel>, Vec<Shares>)> {
         let segment = item.member("segment")?;
         let layout = FieldLayout::of_segment(kind, segment.whole(0..=u32::MAX)?.into())
             .map_err(|error| segment.invalid(error.detail_text().unwrap_or_default()))?;
+        // models of before there were readings have none
+        let reading = match item.find("reading")? {
+            None => None,
+            Some(reading) => Some(Reading::of_name(kind, reading.text()?).map_err(|error| {
+                let detail = error.hint_text().or(error.detail_text());
+                reading.invalid(detail.unwrap_or_default())
+            })?),
+        };
+        let layout = layout.with_reading(reading);
         let frequent = item.member("frequent")?;
         let frequent = frequent.entries(MOST_FREQUENT)?.map(|(value, share)| {
             let share = share.share()?;
@@ -158,7 +167,7 @@ fn swap(place: &Place<'_>, fields: &[FieldModel]) -> Result<Option<[usize; 2]>> 
     }
     let swap = two(place, fields)?;
     let [a, b] = swap.map(|k| &fields[k].layout);
-    match (a.kind(), a.segment()) == (b.kind(), b.segment()) {
+    match (a.kind(), a.reading(), a.segment()) == (b.kind(), b.reading(), b.segment()) {
         true => Ok(Some(swap)),
         false => Err(error(format!(
             "the fields \"{}\" and \"{}\" of swap are not compared alike",

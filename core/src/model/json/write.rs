@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::FORMAT;
 use crate::model::mixture::{DependentFields, Shares};
-use crate::model::values::ORDERED;
+use crate::model::values::{Reading, ORDERED};
 use crate::model::{Class, FieldModel, MatchModel, PlannedSearch, Search};
 use crate::text::RULES;
 use crate::{Error, ErrorKind, Result};
@@ -53,6 +53,8 @@ struct WrittenModel<'m> {
 struct WrittenField<'m> {
     name: &'m str,
     kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reading: Option<&'m str>,
     segment: u16,
     personal: bool,
     filled: Exact,
@@ -163,6 +165,7 @@ fn field<'m>((field, m): (&'m FieldModel, &Shares)) -> WrittenField<'m> {
     WrittenField {
         name: &field.name,
         kind: field.layout.kind().name(),
+        reading: field.layout.reading().map(Reading::name),
         segment: field.layout.segment(),
         personal: field.personal,
         filled: Exact(field.filled),

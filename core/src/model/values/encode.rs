@@ -1,12 +1,15 @@
 //! A field's value as words of memory: what makes two values equal, and what they are compared by otherwise.
 
+use std::borrow::Cow;
+
 use twox_hash::XxHash3_64;
 
-use super::level::{EQUAL, MISSING, SIMILAR};
-use super::{code, date, digits, Kind};
+use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, UNLIKE};
+use super::reading::sound_of;
+use super::{code, date, digits, Kind, Reading};
 use crate::bits::{intersect_words, to_words};
 use crate::filter::{Builder, Shape};
-use crate::text::normalize;
+use crate::text::{normalize, Sound};
 use crate::Result;
 
 // Words of a value: the identity, the description, words of the kind, the signature.
@@ -20,11 +23,15 @@ const HAS_OWN: u64 = 1 << 20;
 const LENGTH_AT: u32 = 21;
 const DIGITS_AT: u32 = 32;
 
+/// The first of the lowest levels of texts, which count as unlike. Names that sound alike have the level above them.
+const UNLIKE_TEXTS: u8 = (ORDERED - UNLIKE - EQUAL) as u8;
+
 /// How a field's values lie in memory.
 #[derive(Clone, Debug)]
 pub struct FieldLayout {
     kind: Kind,
     shape: Shape,
+    reading: Option<Reading>,
 }
 
 /// A value that has been written: what the caller needs to know of it.
@@ -69,7 +76,34 @@ impl FieldLayout {
         Ok(FieldLayout {
             kind,
             shape: Shape::new(5, p, 3)?,
+            reading: None,
         })
+    }
+
+    /// The same field, whose texts are read like this.
+    pub fn with_reading(self, reading: Option<Reading>) -> FieldLayout {
+        FieldLayout { reading, ..self }
+    }
+
+    /// How texts are read before they are compared.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
+    }
+
+    /// By which algorithm it counts how a value sounds.
+    fn sound(&self) -> Option<Sound> {
+        match self.reading {
+            Some(Reading::Sound(sound)) => Some(sound),
+            _ => None,
+        }
+    }
+
+    /// A text as it is compared.
+    pub(super) fn read<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &self.reading {
+            Some(reading) => reading.read(text),
+            None => Cow::Borrowed(text),
+        }
     }
 
     /// Bits of a segment of the signatures.
@@ -88,13 +122,18 @@ impl FieldLayout {
     }
 
     fn signature_at(&self) -> usize {
-        OWN + own_words(self.kind)
+        OWN + own_words(self.kind) + usize::from(self.sound().is_some())
     }
 
     /// What is the same for all spellings of a value, and stands for it in a model; empty if there is no value.
     ///
     /// Errors: out of memory.
     pub fn normal(&self, text: &str) -> Result<String> {
+        self.normal_form(&self.read(text))
+    }
+
+    /// The same of a text that has been read.
+    pub(super) fn normal_form(&self, text: &str) -> Result<String> {
         let digits = match self.kind {
             Kind::Date => date::digits_of(text).map(|d| format!("{d:08x}")),
             Kind::Phone => {
@@ -123,14 +162,20 @@ impl FieldLayout {
     /// Errors: out of memory.
     pub fn write(&self, text: &str, to: &mut [u64], bytes: &mut Vec<u8>) -> Result<Value> {
         to.fill(0);
-        let normal = self.normal(text)?;
+        let written = text;
+        let text = &*self.read(written);
+        let normal = self.normal_form(text)?;
         let identity = FieldLayout::identity(&normal);
         if identity == 0 {
             return Ok(Value { identity });
         }
         to[IDENTITY] = identity;
         match self.kind {
-            Kind::Text | Kind::Name => (),
+            Kind::Text | Kind::Name => {
+                if let Some(sound) = self.sound() {
+                    to[OWN] = sound_of(text, sound)?;
+                }
+            }
             Kind::Date => {
                 if let Some(digits) = date::digits_of(text) {
                     to[DESCRIPTION] |= HAS_OWN | u64::from(digits) << DIGITS_AT;
@@ -168,7 +213,8 @@ impl FieldLayout {
                 Some((name, _)) => Some(normalize(name, true, || ())?),
                 None => None,
             },
-            Kind::Date | Kind::Number | Kind::Phone => Some(normalize(text, true, || ())?),
+            // As it is written: where one of two cannot be read, both are compared so.
+            Kind::Date | Kind::Number | Kind::Phone => Some(normalize(written, true, || ())?),
             _ => None,
         };
         bytes.clear();
@@ -231,7 +277,12 @@ impl FieldLayout {
     fn unequal(&self, a: &[u64], b: &[u64]) -> u8 {
         let has_own = a[DESCRIPTION] & b[DESCRIPTION] & HAS_OWN != 0;
         match self.kind {
-            Kind::Text | Kind::Name => self.similar(a, b),
+            Kind::Text | Kind::Name => match self.similar(a, b) {
+                UNLIKE_TEXTS.. if self.sound().is_some() && a[OWN] != 0 && a[OWN] == b[OWN] => {
+                    UNLIKE_TEXTS - 1
+                }
+                level => level,
+            },
             Kind::Code => match code::one_off([a[OWN], a[OWN + 1]], [b[OWN], b[OWN + 1]]) {
                 true => 0,
                 false => 5,

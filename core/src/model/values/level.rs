@@ -1,7 +1,7 @@
 //! Levels of agreement, best first. Every kind of field has the same numbers of levels, so that a pattern is a vector of small
 //! integers; what a level means depends on the kind.
 
-use super::Kind;
+use super::{Kind, Reading};
 
 /// Levels of values that are equal, by how frequent the value is.
 pub const EQUAL: usize = 4;
@@ -45,7 +45,7 @@ pub fn equal_level(share: f64) -> u8 {
 }
 
 /// What a level means, as half a sentence.
-pub fn meaning(kind: Kind, level: usize) -> &'static str {
+pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static str {
     const FREQUENCIES: [&str; EQUAL] = [
         "equal, a value of fewer than 1 in 8192 records",
         "equal, a value of 1 in 8192 records or more",
@@ -104,6 +104,9 @@ pub fn meaning(kind: Kind, level: usize) -> &'static str {
         MISSING => "missing on either side",
         SWAPPED => "has changed places with another name",
         0..EQUAL => FREQUENCIES[level],
+        _ if level + UNLIKE + 1 == ORDERED && matches!(reading, Some(Reading::Sound(_))) => {
+            "similar, 0.40 or more, or sounds alike"
+        }
         _ => {
             let words = match kind {
                 Kind::Text | Kind::Name => TEXTS,

@@ -4,14 +4,18 @@ mod code;
 mod date;
 mod digits;
 mod encode;
+mod habits;
 mod kind;
 mod level;
+mod reading;
 mod row;
 pub mod sketch;
 
 pub use encode::{FieldLayout, Value};
+pub use habits::Habits;
 pub use kind::Kind;
 pub use level::{
     equal_level, last_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE,
 };
+pub use reading::Reading;
 pub use row::RowLayout;

@@ -67,7 +67,8 @@ impl FieldLayout {
     ///
     /// Errors: out of memory.
     pub fn sketch(&self, text: &str) -> Result<Sketch> {
-        let normal = self.normal(text)?;
+        let text = &*self.read(text);
+        let normal = self.normal_form(text)?;
         if normal.is_empty() || self.kind() == Kind::Number {
             return Ok(Sketch::default());
         }

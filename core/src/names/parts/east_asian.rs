@@ -1,7 +1,8 @@
 //! Names with the surname first: of Han, Hangul and Kana, and romanised ones that are known by their words.
 
 use super::lists::{
-    is_chinese_surname, is_korean_surname, is_korean_syllable, is_vietnamese_surname,
+    is_chinese_surname, is_korean_surname, is_korean_syllable, is_surname_before_hyphen,
+    is_vietnamese_surname,
 };
 use super::read::Word;
 use crate::text::normalize;
@@ -88,6 +89,22 @@ fn romanised(first: &Word, rest: &[Word]) -> bool {
         return false;
     };
     let is_short = rest.len() <= 2;
+    // Sun Yat-sen, Ban Ki-moon: two syllables, the second one written small
+    let hyphen = |word: &Word| {
+        let parts = word.written.split_once(['-', '‑']);
+        parts.is_some_and(|(a, b)| {
+            a.chars().next().is_some_and(char::is_uppercase)
+                && word.written.len() <= LONGEST_GIVEN
+                && !b.is_empty()
+                && b.chars().all(char::is_lowercase)
+        })
+    };
+    let is_surname = is_chinese_surname(&first.key)
+        || is_korean_surname(&first.key)
+        || is_surname_before_hyphen(&first.key);
+    if is_surname && rest.len() == 1 && hyphen(last) {
+        return true;
+    }
     let all = |of: fn(&str) -> bool| {
         rest.iter().all(|word| {
             let mut parts = word.written.split(['-', '‑', '\'', '’']);

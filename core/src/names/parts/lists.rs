@@ -22,14 +22,14 @@ duchesse contessa condesa duquesa marquesa infante infanta ";
 const NOBLE: &str = " graf graefin graf freiherr frhr freifrau freiin fuerst fuerstin herzog herzogin prinz prinzessin ritter edler edle \
 markgraf markgraefin landgraf landgraefin pfalzgraf reichsgraf reichsfreiherr baronin baroness ";
 
-const SUFFIXES: &str = " jr sr jnr snr junior senior ii iii iv vi vii viii ix 1st 2nd 3rd 4th phd dphil md do dds dmd dvm jd llb llm llm mba msc \
+const SUFFIXES: &str = " jr sr jnr snr junior senior ii iii iv vi vii viii ix xii xiii xiv xv xvi xvii xviii xix xx xxi xxii xxiii 1st 2nd 3rd 4th phd dphil md do dds dmd dvm jd llb llm llm mba msc \
 bsc esq esquire cpa obe mbe cbe kbe kcb qc kc mp mdl mdb ret filho neto ";
 
 /// Suffixes that are names as well unless they are written in capitals, or with full stops.
 const CAPITAL_SUFFIXES: &str = " do vi mp kc md jd ret ix ";
 
 const PARTICLES: &str = " von vom van der den dem de del della delle dello degli dei di da do dos das du des la las los le zu zum zur ten ter te \
-op bin ibn bint binti ben al el ul af av auf ";
+op het bin ibn bn abn bnt bint binti ben al el ul af av auf ";
 
 /// Particles that are written in one word with what follows, before a hyphen.
 const JOINED_PARTICLES: &str = " al el ad ar as ash at az an ul ";
@@ -53,16 +53,36 @@ xia fu fang zou xiong bai meng qin qiu hou mao xi hua ouyang sima zhuge shanggua
 
 /// Surnames that stand first in romanised Korean, if what follows is made of Korean syllables.
 const KOREAN: &str = " kim lee rhee yi park pak choi choe jung jeong chung kang cho jo yoon yun jang chang lim im han oh seo suh shin kwon \
-hwang ahn an song ryu yoo yu hong moon mun bae baek paik nam ";
+hwang ahn an ban roh noh song ryu yoo yu hong moon mun bae baek paik nam ";
 
 const KOREAN_SYLLABLES: &str = " ah bae beom bin bo bok bum chan cheol chol chul dae do dong duk eon eun ga gap geon geun gi gon gu guk gun gyeong ha \
 hae han hee heon heung ho hong hoon hui hun hwa hwan hwi hye hyeok hyeon hyo hyuk hyun hyung il im in jae je jeong ji jin jo jong joo joon ju \
-jun jung kee keun ki kon kook kuk kun kwan kwang kyeong kyong kyu kyun kyung mi min mo mok myeong myong myung na nam oh ok rae rak ran ri rim \
+jun jung kee keun ki kon kook kuk kun kwan kwang kyeong kyong kyu kyun kyung mi min mo mok moo moon myeong myong myung na nam oh ok rae rak ran ri rim \
 ryong sang se seok seon seong seop seul seung shik shin si sik sil so sol soo sook su sub suk sun sung tae taek ui uk un wan weon won woo woong \
 yang ye yeol yeon yeong yi yo yol yon yong yoo yoon you young yu yul yun yung ";
 
 /// Surnames that stand first in Vietnamese.
 const VIETNAMESE: &str = " nguyen tran pham huynh hoang phan vu dang bui ngo duong truong ";
+
+/// Surnames that stand first in other romanisations, if a word of two syllables with a hyphen follows.
+const BEFORE_HYPHEN: &str =
+    " chiang wong chan cheung leung lam tsai tsang hsu kwok tse chow ng lau chiu ";
+
+/// Rulers, in front of one word, or of a name with a number: King Charles III, Papst Benedikt XVI.
+const RULERS: &str = " king queen prince princess pope papst papa pape roi reine rey reina re regina emperor empress tsar zar sultan ";
+
+/// Rulers that are surnames as well, in front of a name with a number.
+const RULERS_BY_NUMBER: &str = " koenig koenigin kaiser kaiserin ";
+
+/// Before the name that a person was born with.
+const BORN: &str = " geb geborene geborener born nee ne nata nato rozena ";
+
+/// Legal forms of companies.
+const LEGAL_FORMS: &str = " gmbh ggmbh mbh kgaa ohg gbr ltd inc llc llp plc corp sarl sasu eurl srl srls slu sau limited incorporated gesellschaft \
+corporation aktiengesellschaft stiftung verein ";
+
+/// Those that are words as well, unless they are written in capitals among others that are not, or with full stops.
+const SHORT_LEGAL_FORMS: &str = " ag kg ug ev ek eg se sa sl spa sas snc bv nv oy ab pty ";
 
 /// Longest word of the lists.
 const LONGEST: usize = 16;
@@ -129,4 +149,29 @@ pub(super) fn is_korean_syllable(key: &str) -> bool {
 
 pub(super) fn is_vietnamese_surname(key: &str) -> bool {
     has(VIETNAMESE, key)
+}
+
+/// In front of another syllable behind a hyphen.
+pub(super) fn is_surname_before_hyphen(key: &str) -> bool {
+    has(BEFORE_HYPHEN, key)
+}
+
+/// A ruler; `number` says that a Roman number follows the name.
+pub(super) fn is_ruler(key: &str, number: bool) -> bool {
+    has(RULERS, key) || number && has(RULERS_BY_NUMBER, key)
+}
+
+/// Before the name at birth. Those that are names, too, are written small.
+pub(super) fn is_born(key: &str, written: &str) -> bool {
+    let small = !written.chars().any(char::is_uppercase);
+    has(BORN, key)
+        && (small || key == "geb" && written.ends_with('.') || key.starts_with("geborene"))
+        && (key != "ne" || written == "né")
+}
+
+/// A legal form of a company. `written` is the word as it stands, `capitals` says that all of the text is in capitals.
+pub(super) fn is_legal_form(key: &str, written: &str, capitals: bool) -> bool {
+    let plain = |c: char| c == '.' && written.chars().filter(|&c| c == '.').count() > 1;
+    let short = written.chars().any(plain) || !capitals && !written.chars().any(char::is_lowercase);
+    has(LEGAL_FORMS, key) || has(SHORT_LEGAL_FORMS, key) && short || key == "ev" && written == "eV"
 }

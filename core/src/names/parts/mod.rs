@@ -28,6 +28,8 @@ pub struct NameParts {
     pub suffixes: Option<String>,
     /// What stands in quotation marks or parentheses.
     pub nickname: Option<String>,
+    /// What follows geb., née or born: the name at birth.
+    pub born: Option<String>,
 }
 
 /// Takes a name apart. The rules are those of docs/names.md; they know no country and no dictionary of given names, so what is ambiguous
@@ -37,14 +39,26 @@ pub struct NameParts {
 pub fn name_parts(text: &str, tick: impl FnMut()) -> Result<NameParts> {
     super::check_length(text)?;
     let mut reading = Reading::of(text, tick)?;
+    if reading.is_no_person() {
+        return Ok(NameParts {
+            surname: joined(&reading.segments.concat()),
+            ..NameParts::default()
+        });
+    }
+    let born = reading.take_born();
     let mut parts = NameParts {
+        born: joined(&born),
         nickname: joined(&reading.nickname),
         ..NameParts::default()
     };
     let mut titles = Vec::new();
     let mut suffixes = Vec::new();
+    let is_ruler = reading.take_ruler(&mut titles);
     reading.take_affixes(&mut titles, &mut suffixes);
-    let [given, particles, surname] = order::arrange(reading.segments, &mut titles);
+    let [given, particles, surname] = match is_ruler {
+        true => [reading.segments.concat(), Vec::new(), Vec::new()],
+        false => order::arrange(reading.segments, &mut titles),
+    };
     (parts.titles, parts.given) = (joined(&titles), joined(&given));
     (parts.particles, parts.surname) = (joined(&particles), joined(&surname));
     parts.suffixes = joined(&suffixes);

@@ -1,6 +1,8 @@
 //! A name's words, what is in quotation marks, and what stands before and behind the name itself.
 
-use super::lists::{is_first_title, is_of_title, is_suffix, is_title};
+use super::lists::{
+    is_born, is_first_title, is_legal_form, is_of_title, is_ruler, is_suffix, is_title,
+};
 use crate::text::normalize;
 use crate::{Error, ErrorKind, Result};
 
@@ -110,6 +112,12 @@ impl Reading {
             }
             tick();
         }
+        for segment in &mut reading.segments {
+            // at an end there is nobody to join
+            while segment.pop_if(|word| is_and(word)).is_some() {}
+            let leading = segment.iter().take_while(|word| is_and(word)).count();
+            segment.drain(..leading);
+        }
         reading.segments.retain(|segment| !segment.is_empty());
         Ok(reading)
     }
@@ -121,7 +129,13 @@ impl Reading {
     }
 
     fn word(&mut self, written: &str, tick: impl FnMut()) -> Result<()> {
-        let key = normalize(written, false, tick)?;
+        let key = match written {
+            // Dutch, in full: it is no initial
+            "'t" | "’t" | "‘t" => "het".to_owned(),
+            // between two persons
+            "&" | "+" => written.to_owned(),
+            _ => normalize(written, false, tick)?,
+        };
         // A mere hyphen is no word.
         if !key.is_empty() {
             let word = Word {
@@ -131,6 +145,69 @@ impl Reading {
             self.segments.last_mut().expect("there is one").push(word);
         }
         Ok(())
+    }
+
+    /// Whether this is a company, or two persons with surnames of their own: "Hans Huber & Anna Meier".
+    pub fn is_no_person(&self) -> bool {
+        let mut words = self.segments.iter().flatten();
+        let n = words.clone().count();
+        let capitals = !words
+            .clone()
+            .any(|word| word.written.chars().any(char::is_lowercase));
+        let is_form = |word: &Word| is_legal_form(&word.key, &word.written, capitals);
+        if n > 1 && words.clone().skip(1).any(is_form) {
+            return true;
+        }
+        let [one] = &self.segments[..] else {
+            return false;
+        };
+        let names = |words: &[Word]| words.len() - titles_of(words);
+        words
+            .position(is_and)
+            .is_some_and(|at| names(&one[..at]) > 1 && names(&one[at + 1..]) > 1)
+    }
+
+    /// Takes the name at birth: what stands behind geb. and the like in its segment or nickname.
+    pub fn take_born(&mut self) -> Vec<String> {
+        let mut born = Vec::new();
+        self.nickname.retain(|nickname| {
+            let (marker, name) = nickname.split_once(' ').unwrap_or((nickname, ""));
+            let key = normalize(marker, false, || ()).unwrap_or_default();
+            let is_it = is_born(&key, marker) && !name.trim().is_empty();
+            if is_it {
+                born.push(name.trim().to_owned());
+            }
+            !is_it
+        });
+        for (i, segment) in self.segments.iter_mut().enumerate() {
+            let is_it = |word: &Word| is_born(&word.key, &word.written);
+            let at = segment.iter().position(is_it);
+            if let Some(at) = at.filter(|&at| at + 1 < segment.len() && at + i > 0) {
+                let name = segment.drain(at..).skip(1);
+                born.extend(name.map(|word| word.written));
+            }
+        }
+        self.segments.retain(|segment| !segment.is_empty());
+        born
+    }
+
+    /// Takes King, Papst and the like in front of one word, or of a name with a Roman number, which is a given name then.
+    pub fn take_ruler(&mut self, titles: &mut Vec<Word>) -> bool {
+        let [segment] = &mut self.segments[..] else {
+            return false;
+        };
+        let number = segment.last().is_some_and(|word| is_roman(&word.written));
+        let one = segment.len() == 2 + usize::from(number);
+        let [first, _, ..] = &segment[..] else {
+            return false;
+        };
+        let is_it = is_ruler(&first.key, number)
+            && (one || number)
+            && segment.len() > 1 + usize::from(number);
+        if is_it {
+            titles.push(segment.remove(0));
+        }
+        is_it
     }
 
     /// Takes the titles in front of each segment and the suffixes behind it, but never the last word of a name.
@@ -174,6 +251,17 @@ impl Reading {
         }
         self.segments.retain(|segment| !segment.is_empty());
     }
+}
+
+/// What joins two persons.
+fn is_and(word: &Word) -> bool {
+    matches!(&*word.key, "&" | "+")
+}
+
+/// A number such as XVI, with a full stop or without.
+fn is_roman(written: &str) -> bool {
+    let number = written.trim_end_matches('.');
+    (1..=6).contains(&number.len()) && number.bytes().all(|b| matches!(b, b'I' | b'V' | b'X'))
 }
 
 /// How many words at the beginning are titles.

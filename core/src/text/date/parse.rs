@@ -102,7 +102,7 @@ impl DateFormats {
         };
         if self.0.len() == 1 {
             return mismatch.error(text, first).hint(
-                "Give the format that it has; ident_date_plausibility() tells without an error.",
+                "Give the format that it has, or several; ident_date_plausibility() tells without an error.",
             );
         }
         let message = format!(
@@ -124,6 +124,16 @@ impl DateFormats {
         match self.find(text.trim(), turn) {
             FoundDate::Date(numbers) => Some(digits_as_written(&numbers)),
             _ => None,
+        }
+    }
+
+    /// The same, but a date that cannot be keeps its digits as YYYYMMDD; `None` for a text that has none of the formats.
+    pub fn date_if_written(&self, text: &str) -> Option<String> {
+        match self.find(text.trim(), || ()) {
+            FoundDate::Date(numbers) | FoundDate::Impossible(numbers) => {
+                Some(digits_as_written(&numbers))
+            }
+            FoundDate::Blank | FoundDate::Other(_) => None,
         }
     }
 

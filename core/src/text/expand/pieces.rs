@@ -10,13 +10,53 @@ use crate::{Error, ErrorKind, Result};
 /// Bytes of the longest text: its words are copied, in memory that has to be there.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The files: language, version, content.
-pub(super) const FILES: [(&str, i64, &str); 5] = [
-    ("de", 1, include_str!("de_1.tsv")),
-    ("en", 1, include_str!("en_1.tsv")),
-    ("es", 1, include_str!("es_1.tsv")),
-    ("fr", 1, include_str!("fr_1.tsv")),
-    ("it", 1, include_str!("it_1.tsv")),
+/// The files: language, version, contents, those of the project first.
+pub(super) const FILES: [(&str, i64, [&str; 3]); 5] = [
+    (
+        "de",
+        1,
+        [
+            include_str!("de_1.tsv"),
+            include_str!("de_1_libpostal.tsv"),
+            "",
+        ],
+    ),
+    (
+        "en",
+        1,
+        [
+            include_str!("en_1.tsv"),
+            include_str!("en_1_usps.tsv"),
+            include_str!("en_1_libpostal.tsv"),
+        ],
+    ),
+    (
+        "es",
+        1,
+        [
+            include_str!("es_1.tsv"),
+            include_str!("es_1_libpostal.tsv"),
+            "",
+        ],
+    ),
+    (
+        "fr",
+        1,
+        [
+            include_str!("fr_1.tsv"),
+            include_str!("fr_1_libpostal.tsv"),
+            "",
+        ],
+    ),
+    (
+        "it",
+        1,
+        [
+            include_str!("it_1.tsv"),
+            include_str!("it_1_libpostal.tsv"),
+            "",
+        ],
+    ),
 ];
 
 #[derive(Default)]
@@ -28,9 +68,9 @@ pub(super) struct Dictionary {
 }
 
 static DICTIONARIES: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
-    let read = |content: &'static str| {
+    let read = |contents: [&'static str; 3]| {
         let mut dictionary = Dictionary::default();
-        for line in content.lines() {
+        for line in contents.into_iter().flat_map(str::lines) {
             let mut fields = line.split('\t');
             let mut next = || fields.next().unwrap_or("");
             let (kind, short, long) = (next(), next(), next());
@@ -42,18 +82,21 @@ static DICTIONARIES: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
         }
         dictionary
     };
-    FILES.iter().map(|(.., content)| read(content)).collect()
+    FILES.iter().map(|(.., contents)| read(*contents)).collect()
 });
 
 pub(super) fn dictionary(language: &str, version: i64) -> Result<&'static Dictionary> {
-    let is = |(l, v, _): &(&str, i64, &str)| *l == language && *v == version;
-    if let Some(at) = FILES.iter().position(is) {
+    let is_language = |l: &str| l.eq_ignore_ascii_case(language);
+    if let Some(at) = FILES
+        .iter()
+        .position(|(l, v, _)| is_language(l) && *v == version)
+    {
         return Ok(&DICTIONARIES[at]);
     }
     let listed = |all: Vec<String>| all.join(", ");
     let versions: Vec<String> = FILES
         .iter()
-        .filter(|(l, ..)| *l == language)
+        .filter(|(l, ..)| is_language(l))
         .map(|(_, v, _)| v.to_string())
         .collect();
     if versions.is_empty() {
@@ -79,6 +122,8 @@ pub(super) fn dictionary(language: &str, version: i64) -> Result<&'static Dictio
 pub(super) struct Piece {
     pub(super) raw: String,
     pub(super) normal: String,
+    /// It is written without capitals.
+    pub(super) small: bool,
     /// A comma or the like stands behind it.
     pub(super) last: bool,
 }
@@ -89,6 +134,7 @@ impl Piece {
         Piece {
             raw: String::new(),
             normal: words.to_owned(),
+            small: true,
             last,
         }
     }
@@ -137,7 +183,7 @@ pub(super) fn for_each_piece(
             let Some(rest) = raw.get(short.len()..) else {
                 continue;
             };
-            if raw[..short.len()].eq_ignore_ascii_case(short) {
+            if raw[..short.len()].eq_ignore_ascii_case(short) && !raw.eq_ignore_ascii_case("c/o") {
                 if let Some(before) = waiting.replace(Piece::written_out(long, false)) {
                     each(before)?;
                 }
@@ -153,8 +199,15 @@ pub(super) fn for_each_piece(
             }
             continue;
         }
+        let small = !raw.bytes().any(|b| b.is_ascii_uppercase());
         let raw = raw.get(..256).unwrap_or(raw).to_ascii_lowercase();
-        if let Some(before) = waiting.replace(Piece { raw, normal, last }) {
+        let piece = Piece {
+            raw,
+            normal,
+            small,
+            last,
+        };
+        if let Some(before) = waiting.replace(piece) {
             each(before)?;
         }
     }

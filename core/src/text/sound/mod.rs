@@ -83,6 +83,12 @@ static BEIDER_MORSE: LazyLock<BeiderMorse<'static>> = LazyLock::new(|| {
 });
 
 impl Sound {
+    /// As SQL writes it.
+    pub fn name(self) -> &'static str {
+        let found = NAMES.iter().find(|(_, sound)| *sound == self);
+        found.map_or("", |(name, _)| name)
+    }
+
     /// The codes of a word of a to z, each once; none for one that sounds like nothing.
     fn codes(self, word: &str) -> Vec<String> {
         let joined = |codes: String| codes.split('|').map(str::to_owned).collect();
