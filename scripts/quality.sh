@@ -12,3 +12,5 @@ say 'quality of measures of names'
 "$ROOT/tests/quality/names.sh"
 say 'kinds of corruption'
 "$ROOT/tests/quality/corruptions.sh"
+say 'one partner for each record'
+"$ROOT/tests/quality/partners.sh"
