@@ -153,6 +153,9 @@ job[profiles in little memory]="SET maintenance_work_mem = '1MB'|SELECT count(*)
 for method in components centre average; do
     job[clusters, $method]="$alone|SELECT count(*) FROM bloom_clusters('pair', 0.6, '$method')"
 done
+job[assignment]="$alone|SELECT count(*) FROM bloom_assign('pair')"
+job[assignment, optimal]="$alone|SELECT count(*) FROM bloom_assign('pair', 'optimal')"
+job[linkage, one to one]="$alone|SELECT count(*) FROM bloom_linkage('indexed', 'id', 'sig', 'loose', 'id', 'sig', 0.3, one_to_one => true)"
 job[clusters of rows]="$parallel|SELECT count(*) FROM bloom_clusters('indexed', 'id', 'sig', 0.4)"
 job[quality]="$alone|SELECT bloom_quality('pair', 'label')"
 job[sweep]="$alone|SELECT count(*) FROM bloom_threshold_sweep('pair', 'label', 0.00001)"
