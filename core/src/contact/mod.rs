@@ -4,7 +4,7 @@ mod address;
 mod email;
 mod phone;
 
-pub use address::{address_parts, AddressParts, MAX_ADDRESS_WORDS};
+pub use address::{address_parts, AddressParts, MAX_ADDRESS, MAX_ADDRESS_WORDS};
 pub use email::{
     email, email_or_none, Email, EmailParts, FREE_PROVIDERS, PROVIDER_RULES, PUBLIC_SUFFIX_LIST,
 };

@@ -9,7 +9,7 @@ use crate::Result;
 use postcode::{only_region, Kind};
 use words::{has_digit, is_country, is_county, is_region, is_street, key};
 
-pub use read::MAX_ADDRESS_WORDS;
+pub use read::{MAX_ADDRESS, MAX_ADDRESS_WORDS};
 
 /// The parts of an address, with one blank between words as they are written; `None` for what it does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct AddressParts {
 
 /// Takes an address apart, of German, English, Spanish, French or Italian habit.
 ///
-/// Errors: more than [`MAX_ADDRESS_WORDS`] words.
+/// Errors: more than [`MAX_ADDRESS_WORDS`] words, or [`MAX_ADDRESS`] bytes.
 pub fn address_parts(text: &str, tick: impl FnMut()) -> Result<AddressParts> {
     let mut segments = read::segments(text, tick)?;
     drop_country(&mut segments);

@@ -6,8 +6,16 @@ use crate::{Error, ErrorKind, Result};
 /// Most words of an address. What is longer is none, and is refused.
 pub const MAX_ADDRESS_WORDS: usize = 256;
 
+/// Bytes of the longest address that is taken apart.
+pub const MAX_ADDRESS: usize = 1 << 16;
+
 /// Words, segment by segment; no segment is empty. What stands in parentheses is left out.
 pub fn segments<'a>(text: &'a str, mut tick: impl FnMut()) -> Result<Vec<Vec<&'a str>>> {
+    if text.len() > MAX_ADDRESS {
+        let message = format!("address of {} bytes is too long", text.len());
+        return Err(Error::new(ErrorKind::LimitExceeded, message)
+            .detail(format!("An address has {MAX_ADDRESS} bytes at most.")));
+    }
     let mut all = vec![vec![]];
     let mut words = 0;
     let mut hidden = 0usize;
