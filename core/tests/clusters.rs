@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bloom_ident_core::clusters::quality::pairs_within;
 use bloom_ident_core::clusters::sweep::best;
 use bloom_ident_core::clusters::{
-    average, b_cubed, centres, components, Choice, Clusters, Links, Member, Pair, PairCounts, Sweep,
+    average, b_cubed, centres, components, Bounds, Clusters, Links, Member, Pair, PairCounts, Sweep,
 };
 use proptest::prelude::*;
 
@@ -116,7 +116,7 @@ fn reachable(table: &[Vec<Option<f64>>], threshold: f64) -> Vec<u32> {
 }
 
 /// Stars one after the other: of all records that are in none, the first in the order is a centre.
-fn stars(table: &[Vec<Option<f64>>], threshold: f64, choice: Choice) -> Vec<u32> {
+fn stars(table: &[Vec<Option<f64>>], threshold: f64) -> Vec<u32> {
     let n = table.len();
     let near = |i: usize, j: usize| table[i][j] >= Some(threshold);
     let degree = |i: usize| (0..n).filter(|&j| near(i, j)).count();
@@ -146,11 +146,8 @@ fn stars(table: &[Vec<Option<f64>>], threshold: f64, choice: Choice) -> Vec<u32>
             .reduce(|m, j| if table[i][j] > table[i][m] { j } else { m })
             .unwrap()
     };
-    let of = |i: usize| match choice {
-        Choice::Nearest if !is_centre(i) => nearest(i) as u32,
-        _ => centre[i].unwrap() as u32,
-    };
-    (0..n).map(of).collect()
+    let of = |i: usize| if is_centre(i) { i } else { nearest(i) };
+    (0..n).map(|i| of(i) as u32).collect()
 }
 
 /// Merges what is best to merge, found anew each time.
@@ -200,7 +197,7 @@ proptest! {
         (n, pairs, _) in shuffled(similarity()),
         threshold in similarity(),
     ) {
-        let found = components(&links(n, &pairs), threshold, || ()).unwrap();
+        let found = components(&links(n, &pairs), threshold, &Bounds::default(), || ()).unwrap();
         let table = table(n, &pairs);
         prop_assert_eq!(found.labels(), reachable(&table, threshold));
         check_members(&found, &table, true);
@@ -210,12 +207,11 @@ proptest! {
     fn members_are_near_their_centres(
         (n, pairs, _) in shuffled(similarity()),
         threshold in similarity(),
-        choice in prop::sample::select(&[Choice::First, Choice::Nearest][..]),
     ) {
-        let found = members(&centres(&links(n, &pairs), threshold, choice, || ()).unwrap());
+        let found = members(&centres(&links(n, &pairs), threshold, &Bounds::default(), || ()).unwrap());
         let table = table(n, &pairs);
         let centre: Vec<u32> = found.iter().map(|m| m.centre).collect();
-        prop_assert_eq!(&centre, &stars(&table, threshold, choice));
+        prop_assert_eq!(&centre, &stars(&table, threshold));
         let all: BTreeSet<u32> = centre.iter().copied().collect();
         for &c in &all {
             prop_assert_eq!(centre[c as usize], c);
@@ -225,11 +221,11 @@ proptest! {
         }
         for (i, member) in found.iter().enumerate() {
             prop_assert!(member.centre == i as u32 || member.similarity >= Some(threshold));
-            if choice == Choice::Nearest && member.centre != i as u32 {
+            if member.centre != i as u32 {
                 prop_assert!(all.iter().all(|&c| table[i][c as usize] <= member.similarity));
             }
         }
-        let found = centres(&links(n, &pairs), threshold, choice, || ()).unwrap();
+        let found = centres(&links(n, &pairs), threshold, &Bounds::default(), || ()).unwrap();
         check_members(&found, &table, false);
     }
 
@@ -241,7 +237,7 @@ proptest! {
         let (missing, threshold) = (f64::from(missing) / 16.0, f64::from(threshold) / 16.0);
         let table = table(n, &pairs);
         for missing in [0.0, missing] {
-            let found = average(&links(n, &pairs), threshold, missing, || ()).unwrap();
+            let found = average(&links(n, &pairs), threshold, missing, &Bounds::default(), || ()).unwrap();
             prop_assert_eq!(found.labels(), merged(&table, threshold, missing));
             check_members(&found, &table, true);
         }
@@ -253,7 +249,7 @@ proptest! {
         (n, pairs, _) in shuffled(prop::sample::select(&[0.25, 0.5, 0.75, 1.0][..])),
         threshold in prop::sample::select(&[0.125, 0.25, 0.375, 0.5][..]),
     ) {
-        let found = average(&links(n, &pairs), threshold, 0.0, || ()).unwrap();
+        let found = average(&links(n, &pairs), threshold, 0.0, &Bounds::default(), || ()).unwrap();
         prop_assert_eq!(found.labels(), merged(&table(n, &pairs), threshold, 0.0));
     }
 
@@ -266,10 +262,9 @@ proptest! {
         prop_assert_eq!(&one, &other);
         let all = |links: &Links| {
             [
-                members(&components(links, threshold, || ()).unwrap()),
-                members(&centres(links, threshold, Choice::First, || ()).unwrap()),
-                members(&centres(links, threshold, Choice::Nearest, || ()).unwrap()),
-                members(&average(links, threshold, threshold / 2.0, || ()).unwrap()),
+                members(&components(links, threshold, &Bounds::default(), || ()).unwrap()),
+                members(&centres(links, threshold, &Bounds::default(), || ()).unwrap()),
+                members(&average(links, threshold, threshold / 2.0, &Bounds::default(), || ()).unwrap()),
             ]
         };
         prop_assert_eq!(all(&one), all(&other));

@@ -1,6 +1,6 @@
 //! `bloom_clusters`: groups records into clusters by their pairs.
 
-use bloom_ident_core::clusters::{average, centres, components, Choice, Clusters, Links, Pair};
+use bloom_ident_core::clusters::{average, centres, components, Bounds, Clusters, Links, Pair};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -72,14 +72,22 @@ impl Method {
 
     fn clusters(self, links: &Links, threshold: f64) -> Clusters {
         let clusters = match self {
-            Method::Components => components(links, threshold, check_for_interrupts),
-            // A record belongs to the centre that it is most similar to, not to the first one that was found.
-            Method::Centre => centres(links, threshold, Choice::Nearest, check_for_interrupts),
-            // A pair that is not there counts as similarity 0, which reaches a threshold of 0.
-            Method::Average if threshold > 0.0 => {
-                average(links, threshold, 0.0, check_for_interrupts)
+            Method::Components => {
+                components(links, threshold, &Bounds::default(), check_for_interrupts)
             }
-            Method::Average => components(links, threshold, check_for_interrupts),
+            // A record belongs to the centre that it is most similar to, not to the first one that was found.
+            Method::Centre => centres(links, threshold, &Bounds::default(), check_for_interrupts),
+            // A pair that is not there counts as similarity 0, which reaches a threshold of 0.
+            Method::Average if threshold > 0.0 => average(
+                links,
+                threshold,
+                0.0,
+                &Bounds::default(),
+                check_for_interrupts,
+            ),
+            Method::Average => {
+                components(links, threshold, &Bounds::default(), check_for_interrupts)
+            }
         };
         clusters.or_raise()
     }

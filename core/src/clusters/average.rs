@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use super::bounds::{Bounds, Joining};
 use super::components::{connected, Clusters};
 use super::forest::{numbers, Forest};
 use super::links::{steps, Link, Links};
-use super::memory::filled;
+use super::memory::{filled, reserve};
 use crate::error::number;
 use crate::range::unit;
 use crate::tick::Ticker;
@@ -18,7 +19,8 @@ use crate::{Error, ErrorKind, Result};
 /// members. A pair that is not given counts as `missing`, and so does one given with less: 0 is severe,
 /// the threshold that the pairs were searched with is the most that a missing one can have. Only
 /// clusters that a pair above `missing` connects are ever merged. The centre is the record with the
-/// greatest sum of similarities given within the cluster, of equals the least.
+/// greatest sum of similarities given within the cluster, of equals the least. What is judged the same is merged first, and two clusters
+/// that bounds keep apart are not.
 ///
 /// Takes time in proportion to the pairs, times a logarithm; where many records share one neighbour, up to
 /// 1/(threshold − missing) times as much, since each record that joins it changes the mean of all
@@ -30,6 +32,7 @@ pub fn average(
     links: &Links,
     threshold: f64,
     missing: f64,
+    bounds: &Bounds,
     turn: impl FnMut(),
 ) -> Result<Clusters> {
     unit("threshold", threshold)?;
@@ -48,6 +51,23 @@ pub fn average(
     let ticker = &mut Ticker::new(turn);
     // merged clusters are connected by pairs of the threshold, so parts can be taken one by one
     let mut parts = connected(links, threshold, ticker)?;
+    for &(a, b) in &bounds.decided.same {
+        ticker.step();
+        parts.join(a, b);
+    }
+    let mut judged = Vec::new();
+    reserve(&mut judged, bounds.decided.same.len())?;
+    judged.extend(
+        bounds
+            .decided
+            .same
+            .iter()
+            .map(|&(a, b)| (parts.find(a), a, b)),
+    );
+    judged.sort_unstable_by(|x, y| {
+        ticker.step();
+        x.cmp(y)
+    });
     let mut members = numbers(links.records(), ticker)?;
     for i in 0..links.records() {
         ticker.step();
@@ -57,16 +77,19 @@ pub fn average(
             members.swap(root as usize, i as usize);
         }
     }
-    let mut merging = Merging::new(links, missing, threshold, ticker)?;
+    let mut merging = Merging::new(links, missing, threshold, bounds, ticker)?;
     for i in 0..links.records() {
         ticker.step();
         if parts.find(i) == i && parts.size(i) > 1 {
-            merging.part(i, &members, &mut parts, ticker)?;
+            let first = judged.partition_point(|&(part, ..)| part < i);
+            let judged = judged[first..].iter().take_while(|&&(part, ..)| part == i);
+            let judged = judged.map(|&(_, a, b)| (a, b));
+            merging.part(i, &members, &mut parts, judged, ticker)?;
         }
     }
     drop((parts, members));
-    let mut forest = merging.finish(ticker);
-    Clusters::of_forest(links, &mut forest, ticker)
+    let joining = merging.finish(ticker);
+    Clusters::of_joining(links, joining, ticker)
 }
 
 /// Similarities are counted above that of missing pairs, in steps: these then are zeros, and the
@@ -76,7 +99,7 @@ struct Merging<'a> {
     missing: u64,
     /// The least mean that merges.
     least: u64,
-    forest: Forest,
+    joining: Joining,
     /// At the root of each cluster: its least member,
     first: Vec<u32>,
     /// and the links of its members.
@@ -96,6 +119,7 @@ impl<'a> Merging<'a> {
         links: &'a Links,
         missing: f64,
         threshold: f64,
+        bounds: &Bounds,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<Merging<'a>> {
         let n = links.records();
@@ -109,7 +133,8 @@ impl<'a> Merging<'a> {
             missing: steps(missing),
             // 0 would merge what no pair above `missing` connects
             least: (steps(threshold) - steps(missing)).max(1),
-            forest: Forest::new(n, ticker)?,
+            // what is judged the same is merged with the rest of its part
+            joining: bounds.parted(n, ticker)?,
             first: numbers(n, ticker)?,
             reach,
             next: numbers(n, ticker)?,
@@ -119,21 +144,22 @@ impl<'a> Merging<'a> {
     }
 
     /// The clusters; all else is freed.
-    fn finish(mut self, ticker: &mut Ticker<impl FnMut()>) -> Forest {
+    fn finish(mut self, ticker: &mut Ticker<impl FnMut()>) -> Joining {
         self.sums.clear(ticker);
-        self.forest
+        self.joining
     }
 
     fn above(&self, link: &Link) -> u64 {
         link.steps().saturating_sub(self.missing)
     }
 
-    /// Merges what is to be merged among the records of a part, which are a ring through `start`.
+    /// Merges what is to be merged among the records of a part, which are a ring through `start`: first those of pairs that are judged the same.
     fn part(
         &mut self,
         start: u32,
         members: &[u32],
         parts: &mut Forest,
+        judged: impl Iterator<Item = (u32, u32)>,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<()> {
         let links = self.links;
@@ -174,15 +200,24 @@ impl<'a> Merging<'a> {
                 return Err(refused);
             }
         }
+        for (a, b) in judged {
+            let (a, b) = (self.joining.forest.find(a), self.joining.forest.find(b));
+            if a != b {
+                self.merge(a, b, ticker)?;
+            }
+        }
         while let Some((mean, Reverse((x, y)))) = self.heap.pop() {
             ticker.step();
-            let (a, b) = (self.forest.find(x), self.forest.find(y));
+            let (a, b) = (self.joining.forest.find(x), self.joining.forest.find(y));
             if a == b {
                 continue;
             }
             let now = self.mean(a, b);
             if now == (mean, Reverse((x, y))) {
-                self.merge(a, b, ticker)?;
+                // what may not be merged now may not be later, with more members
+                if self.joining.may_join(a, b) {
+                    self.merge(a, b, ticker)?;
+                }
             } else if now.0 >= self.least {
                 self.heap.push(now);
             }
@@ -192,7 +227,8 @@ impl<'a> Merging<'a> {
 
     fn mean(&mut self, a: u32, b: u32) -> (u64, Reverse<(u32, u32)>) {
         let sum = self.sums.get(key(a, b));
-        let pairs = u64::from(self.forest.size(a)) * u64::from(self.forest.size(b));
+        let size = |root| u64::from(self.joining.forest.size(root));
+        let pairs = size(a) * size(b);
         let (a, b) = (self.first[a as usize], self.first[b as usize]);
         // a mean of u64
         let mean = (sum / u128::from(pairs)) as u64;
@@ -207,7 +243,7 @@ impl<'a> Merging<'a> {
         for i in ring(&self.next, below) {
             for link in self.links.of(i) {
                 ticker.step();
-                let other = self.forest.find(link.to);
+                let other = self.joining.forest.find(link.to);
                 if other == root || other == below {
                     continue;
                 }
@@ -216,7 +252,7 @@ impl<'a> Merging<'a> {
                 }
             }
         }
-        self.forest.hang(below, root);
+        self.joining.hang(below, root, ticker)?;
         let (root, below) = (root as usize, below as usize);
         self.first[root] = self.first[root].min(self.first[below]);
         self.reach[root] += self.reach[below];
@@ -312,7 +348,7 @@ mod tests {
     fn a_chain_breaks_unless_missing_pairs_are_thought_alike() {
         let chain = links(4, &[(0, 1, 0.9), (1, 2, 0.85), (2, 3, 0.9)]);
         let labels = |threshold, missing| {
-            let found = average(&chain, threshold, missing, || ()).unwrap();
+            let found = average(&chain, threshold, missing, &Bounds::default(), || ()).unwrap();
             found.labels().to_vec()
         };
         assert_eq!(labels(0.8, 0.0), [0, 0, 2, 2]);
@@ -328,7 +364,7 @@ mod tests {
             let pairs: Vec<_> = (0..7)
                 .flat_map(|i| (0..i).map(move |j| (i, j, t)))
                 .collect();
-            let found = average(&links(7, &pairs), t, 0.0, || ()).unwrap();
+            let found = average(&links(7, &pairs), t, 0.0, &Bounds::default(), || ()).unwrap();
             assert_eq!(found.count(), 1);
             assert_eq!(found.member(6).centre, 0);
         }
@@ -337,7 +373,9 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         let none = links(0, &[]);
-        assert!(average(&none, 0.5, 0.0, || ()).unwrap().is_empty());
+        assert!(average(&none, 0.5, 0.0, &Bounds::default(), || ())
+            .unwrap()
+            .is_empty());
         for (t, missing) in [
             (0.5, 0.5),
             (0.0, 0.0),
@@ -346,7 +384,7 @@ mod tests {
             (f64::NAN, 0.0),
             (0.5, f64::NAN),
         ] {
-            let refused = average(&none, t, missing, || ()).unwrap_err();
+            let refused = average(&none, t, missing, &Bounds::default(), || ()).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
         }
     }
@@ -356,7 +394,10 @@ mod tests {
         let n = 50_000;
         let pairs: Vec<_> = (1..n).map(|i| (0, i, 0.9)).collect();
         let mut turns = 0;
-        let found = average(&links(n, &pairs), 0.2, 0.0, || turns += 1).unwrap();
+        let found = average(&links(n, &pairs), 0.2, 0.0, &Bounds::default(), || {
+            turns += 1
+        })
+        .unwrap();
         // 0.9/4 is enough and 0.9/5 is not
         assert_eq!(found.member(0).size, 5);
         assert!(turns >= 4, "{turns}");

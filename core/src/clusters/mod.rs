@@ -5,8 +5,10 @@
 //! Records are numbered from 0. No result depends on the order of the pairs.
 
 pub mod average;
+pub mod bounds;
 pub mod centres;
 pub mod components;
+pub mod decisions;
 #[cfg(test)]
 mod examples;
 mod forest;
@@ -16,8 +18,10 @@ pub mod quality;
 pub mod sweep;
 
 pub use average::average;
-pub use centres::{centres, Choice};
+pub use bounds::Bounds;
+pub use centres::centres;
 pub use components::{components, labels, Clusters, Member};
+pub use decisions::{decided, Contradiction, Decided, Decision, OnConflict, Verdict};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
 pub use sweep::{Sweep, SweepStep};
