@@ -44,11 +44,14 @@ stopped() {
     local fitting i
     psql -XAtq -c 'SET max_parallel_workers_per_gather = 2' -c "${5:-$fit}" -c "$fit" >"$SCRATCH/model_workers.found" 2>"$SCRATCH/model_workers.said" &
     fitting=$!
-    for ((i = 0; i < 500; i++)); do
-        (($(sql -c "$workers") < 2)) || break
-        sleep 0.05
-    done
-    sql -c "$2" >/dev/null
+    # the server waits itself: a fit may be through before another session has begun
+    sql -c "DO \$\$ BEGIN
+        FOR i IN 1 .. 5000 LOOP
+            PERFORM pg_stat_clear_snapshot();
+            EXIT WHEN ($workers) >= 2;
+            PERFORM pg_sleep(0.005);
+        END LOOP;
+    END \$\$" -c "$2" >/dev/null
     wait $fitting || true
     grep -q "$3" "$SCRATCH/model_workers.said" || die "$1: $(cat "$SCRATCH/model_workers.said")"
     # the second fit of the session

@@ -2,10 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::decisions::Decided;
 use super::forest::Forest;
 use crate::tick::Ticker;
 use crate::{Error, Result};
+
+/// Decisions that do not contradict each other; the lesser record of a pair is first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decided {
+    pub(super) same: Vec<(u32, u32)>,
+    pub(super) different: Vec<(u32, u32)>,
+}
 
 /// What clusters must keep to.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::bounds::Joining;
+use super::bounds::{Decided, Joining};
 use super::memory::{filled, reserve};
 use crate::tick::Ticker;
 use crate::Result;
@@ -29,13 +29,6 @@ pub struct Decision {
     pub verdict: Verdict,
     /// When: later decisions have greater numbers.
     pub at: i64,
-}
-
-/// Decisions that do not contradict each other; the lesser record of a pair is first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decided {
-    pub(super) same: Vec<(u32, u32)>,
-    pub(super) different: Vec<(u32, u32)>,
 }
 
 /// Why decisions cannot all hold: records each of which is judged the same as the next one, where the first and the last are judged different.

@@ -15,13 +15,14 @@ mod forest;
 pub mod links;
 pub(crate) mod memory;
 pub mod quality;
+mod sums;
 pub mod sweep;
 
 pub use average::average;
-pub use bounds::Bounds;
+pub use bounds::{Bounds, Decided};
 pub use centres::centres;
 pub use components::{components, labels, Clusters, Member};
-pub use decisions::{decided, Contradiction, Decided, Decision, OnConflict, Verdict};
+pub use decisions::{decided, Contradiction, Decision, OnConflict, Verdict};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
 pub use sweep::{Sweep, SweepStep};
