@@ -1,7 +1,7 @@
 //! Addresses taken apart: address_parts.json, which another program computes (tests/data/address_parts.py), the rules of docs/addresses.md, and
 //! laws.
 
-use bloom_ident_core::contact::{address_parts, AddressParts, MAX_ADDRESS_WORDS};
+use bloom_ident_core::contact::{address_parts, AddressParts, MAX_ADDRESS, MAX_ADDRESS_WORDS};
 use bloom_ident_core::ErrorKind;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -34,6 +34,64 @@ fn golden() {
         }
     }
     assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+}
+
+/// As people have labelled them for the parsers usaddress (measure_performance/test_data, aa7699b) and libpostal (test/test_parser.c, 4c030d8), both MIT.
+#[test]
+fn labelled_by_others() {
+    for (text, expected) in [
+        ("Keyser, WV 26726", "||26726|Keyser"),
+        (
+            "Highway 80, Allentown, GA 31003",
+            "Highway 80||31003|Allentown",
+        ),
+        (
+            "Highway 59 North, Detroit Lakes, MN 56501",
+            "Highway 59 North||56501|Detroit Lakes",
+        ),
+        (
+            "Route 16, North Conway, NH 03860",
+            "Route 16||03860|North Conway",
+        ),
+        (
+            "1202 A Avenue, Douglas, AZ 85607",
+            "A Avenue|1202|85607|Douglas",
+        ),
+        (
+            "3320 M Street Northwest, Washington, DC 20007",
+            "M Street Northwest|3320|20007|Washington",
+        ),
+        (
+            "9112 Mendenhall Mall Road, Juneau, AK 99801",
+            "Mendenhall Mall Road|9112|99801|Juneau",
+        ),
+        (
+            "496 Broad Street, San Luis Obispo, California 93405",
+            "Broad Street|496|93405|San Luis Obispo",
+        ),
+        (
+            "1400 West Transport Road, Fayetteville, AR, 72704",
+            "West Transport Road|1400|72704|Fayetteville",
+        ),
+        (
+            "1600 Pennsylvania Ave NW, Washington D.C. 20500",
+            "Pennsylvania Ave NW|1600|20500|Washington",
+        ),
+        (
+            "29 Lottbridge Drove, Eastbourne, East Sussex BN23 6QD",
+            "Lottbridge Drove|29|BN23 6QD|Eastbourne",
+        ),
+        (
+            "The Rushes, Loughborough, Leicestershire LE11 5BG, United Kingdom",
+            "The Rushes||LE11 5BG|Loughborough",
+        ),
+        (
+            "44 Court St, 6th Floor, Brooklyn 11201",
+            "Court St|44|11201|Brooklyn",
+        ),
+    ] {
+        assert_eq!(shown(text), expected, "{text}");
+    }
 }
 
 #[test]
@@ -170,10 +228,12 @@ fn no_address_of_many_words() {
     assert!(address_parts(&most, || ()).is_ok());
     let error = address_parts(&format!("{most}a"), || ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
-    assert!(address_parts(&"a".repeat(1_000_000), || ()).is_ok());
+    assert!(address_parts(&"a".repeat(MAX_ADDRESS), || ()).is_ok());
+    let longer = address_parts(&"a".repeat(MAX_ADDRESS + 1), || ()).unwrap_err();
+    assert_eq!(longer.kind(), ErrorKind::LimitExceeded);
     let mut ticks = 0;
-    let _ = address_parts(&"(".repeat(100_000), || ticks += 1);
-    assert!(ticks >= 100_000, "{ticks}");
+    let _ = address_parts(&"(".repeat(MAX_ADDRESS), || ticks += 1);
+    assert!(ticks >= MAX_ADDRESS, "{ticks}");
 }
 
 proptest! {

@@ -7,7 +7,7 @@ mod words;
 
 use crate::Result;
 use postcode::{only_region, Kind};
-use words::{has_digit, is_country, is_county, is_region, is_street, key};
+use words::{has_digit, is_country, is_county, is_region, is_state, is_street, key};
 
 pub use read::{MAX_ADDRESS, MAX_ADDRESS_WORDS};
 
@@ -59,7 +59,13 @@ pub fn address_parts(text: &str, tick: impl FnMut()) -> Result<AddressParts> {
                     city = town(behind.remove(0));
                 } else if !before.is_empty() {
                     let (street, rest) = street::split_city(&before);
-                    if rest.is_empty()
+                    let inner = segments.len() > 1
+                        && segments.last().is_some_and(|last| is_town(last))
+                        && (is_state(&before) || is_county(&before));
+                    if inner {
+                        // Springfield, Illinois 62701
+                        city = last_town(&mut segments);
+                    } else if rest.is_empty()
                         && (found.segment > 0
                             || !before.iter().any(|w| is_street(w) || has_digit(w)))
                     {
@@ -70,6 +76,11 @@ pub fn address_parts(text: &str, tick: impl FnMut()) -> Result<AddressParts> {
                     }
                 } else {
                     city = last_town(&mut segments);
+                    let alone = matches!(&segments[..], [only] if is_town(only) && !only.iter().any(|w| is_street(w)));
+                    if city.is_empty() && region && alone {
+                        // Keyser, WV 26726
+                        city = segments.remove(0);
+                    }
                 }
             }
             segments.retain(|segment| !segment.is_empty());
@@ -124,9 +135,15 @@ fn town(mut words: Vec<&str>) -> Vec<&str> {
     words
 }
 
+fn is_town(words: &[&str]) -> bool {
+    !words.iter().any(|word| has_digit(word))
+}
+
 /// Takes the last segment that can be a city: one without digits, behind another segment, and no county.
 fn last_town<'a>(segments: &mut Vec<Vec<&'a str>>) -> Vec<&'a str> {
-    let is_town = |words: &[&str]| !words.iter().any(|word| has_digit(word));
+    while segments.len() > 1 && segments.last().is_some_and(|last| only_region(last)) {
+        segments.pop();
+    }
     while segments.len() > 2
         && segments.last().is_some_and(|last| is_county(last))
         && is_town(&segments[segments.len() - 2])

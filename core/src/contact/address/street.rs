@@ -128,13 +128,19 @@ fn numbered<'a>(words: &[&'a str]) -> Option<Street<'a>> {
         }
         end
     };
+    let of_road = |at: usize| is_numbered_road(words[at - 1]);
     let trailing = (1..words.len())
         .rev()
-        .find(|&at| is_number(words[at]) && !is_date(at) && has_name(&words[..at]));
+        .find(|&at| is_number(words[at]) && !is_date(at) && !of_road(at) && has_name(&words[..at]));
     let is_of = |word: &&&str| matches!(&*key(word), "de" | "di");
     let of_date = words.get(1).filter(is_of).is_some() && trailing.is_some();
     if words.len() > 1 && is_number(words[0]) && !is_date(0) && !of_date {
-        let end = end_of(0, true);
+        let mut end = end_of(0, true);
+        // 1202 A Avenue: there is no street of no name
+        let no_name = matches!(&words[end..], [kind, rest @ ..] if is_english_street(kind) && rest.iter().all(|word| is_any_direction(word)));
+        if end > 1 && no_name {
+            end = 1;
+        }
         if has_name(&words[end..]) {
             return Some((words[end..].to_vec(), words[..end].to_vec(), vec![]));
         }

@@ -34,6 +34,64 @@ const REPEATED: &str = "bis ter quater";
 
 const DIRECTIONS: &str = "n s e w ne nw se sw";
 
+const LONG_DIRECTIONS: &str = "north south east west northeast northwest southeast southwest";
+
+const NUMBERED_ROADS: &str = "highway hwy route rt rte";
+
+const STATES: [&str; 51] = [
+    "alabama",
+    "alaska",
+    "arizona",
+    "arkansas",
+    "california",
+    "colorado",
+    "connecticut",
+    "delaware",
+    "district of columbia",
+    "florida",
+    "georgia",
+    "hawaii",
+    "idaho",
+    "illinois",
+    "indiana",
+    "iowa",
+    "kansas",
+    "kentucky",
+    "louisiana",
+    "maine",
+    "maryland",
+    "massachusetts",
+    "michigan",
+    "minnesota",
+    "mississippi",
+    "missouri",
+    "montana",
+    "nebraska",
+    "nevada",
+    "new hampshire",
+    "new jersey",
+    "new mexico",
+    "new york",
+    "north carolina",
+    "north dakota",
+    "ohio",
+    "oklahoma",
+    "oregon",
+    "pennsylvania",
+    "rhode island",
+    "south carolina",
+    "south dakota",
+    "tennessee",
+    "texas",
+    "utah",
+    "vermont",
+    "virginia",
+    "washington",
+    "west virginia",
+    "wisconsin",
+    "wyoming",
+];
+
 const MONTHS: &str =
     "januar februar märz april mai juni juli august september oktober november dezember \
      january february march may june july october december \
@@ -187,9 +245,26 @@ pub fn is_county(words: &[&str]) -> bool {
     COUNTIES.contains(&&*key) || last.to_lowercase().ends_with("shire")
 }
 
-/// Two capitals, as states of the US and Italian provinces are written.
+/// Two capitals, as states of the US and Italian provinces are written: NY, N.Y.
 pub fn is_region(word: &str) -> bool {
-    word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase())
+    let mut letters = word.bytes().filter(|&b| b != b'.');
+    let two = [letters.next(), letters.next(), letters.next()];
+    word.len() <= 4 && matches!(two, [Some(b'A'..=b'Z'), Some(b'A'..=b'Z'), None])
+}
+
+/// A state of the US by its name.
+pub fn is_state(words: &[&str]) -> bool {
+    words.len() <= 3 && STATES.contains(&&*key(&words.join(" ")))
+}
+
+/// Whether numbers of roads stand behind the word: Highway 59.
+pub fn is_numbered_road(word: &str) -> bool {
+    holds(NUMBERED_ROADS, &key(word))
+}
+
+/// A direction, written out or not.
+pub fn is_any_direction(word: &str) -> bool {
+    is_direction(word) || holds(LONG_DIRECTIONS, &key(word))
 }
 
 /// Digits and a sign behind them that makes an ordinal number: 3º, 2., 1er, 5th.
