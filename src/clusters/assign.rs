@@ -45,7 +45,8 @@ const UNITS: f64 = (1u64 << 44) as f64;
 /// Similarities first; of equal sums the greater one of bits, which are bounded by 2,048 either way and counted in 1/512.
 fn weight([similarity, bits]: [f64; 2]) -> i128 {
     const FINE: u32 = 46;
-    let similarity = (similarity * UNITS) as i128;
+    // a pair with anything in common is better than none
+    let similarity = ((similarity * UNITS) as i128).max(i128::from(similarity > 0.0));
     let bits = (bits.clamp(-2047.0, 2047.0) * 512.0) as i128 + (1 << 20);
     match similarity {
         0 => 0,

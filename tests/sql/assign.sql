@@ -27,6 +27,11 @@ SELECT * FROM bloom_assign('twice');
 SELECT * FROM bloom_assign('twice', 'optimal');
 SELECT count(*) FROM (VALUES (1), (2), (3), (4), (5)) AS run(i), LATERAL (SELECT 1 FROM bloom_assign('twice') HAVING count(*) <> 1) AS other;
 
+-- What is hardly similar is still a pair.
+CREATE TEMP TABLE hardly (a text, b text, similarity float8);
+INSERT INTO hardly VALUES ('x', 'y', 1e-300), ('y', 'x', '-0');
+SELECT a, b, method FROM unnest('{greedy,optimal}'::text[]) AS method, bloom_assign('hardly', method);
+
 -- Random pairs: each record once, and no sum is less than that of the best first. By other means: the sum over all ways for six records of one side.
 CREATE TEMP TABLE random AS
 SELECT a::text, b::text, (hashint4(a * 1009 + b) & 1023) / 1023.0::float8 AS similarity
