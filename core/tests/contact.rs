@@ -114,6 +114,7 @@ fn mailboxes_are_folded_as_their_providers_say_and_no_further() {
         ("e+x@example.org", "e@example.org"),
         ("e.m@gmail.example.org", "em@gmail.example.org"),
         ("+x@gmail.com", "+y@gmail.com"),
+        ("e.-x@yahoo.com", "e.-y@yahoo.com"),
         ("\"e+x\\\"\"@gmail.com", "e@gmail.com"),
     ] {
         assert!(!same(a, b), "{a} {b}");

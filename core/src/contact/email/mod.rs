@@ -168,7 +168,8 @@ fn folded(local: String, domain: String) -> Email {
         None => (local.as_str(), None),
     };
     let name = name.replace(provider.ignores, "");
-    if name.is_empty() {
+    // what is left must be a local part
+    if name.is_empty() || name.ends_with('.') {
         return plain(local, domain);
     }
     let domain = match provider.name {
