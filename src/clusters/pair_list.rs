@@ -5,6 +5,7 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
+use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::KeyDictionary;
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, QueryRow};
@@ -84,26 +85,35 @@ pub struct Overhead {
 }
 
 /// Pairs in memory, and the keys of their records.
-pub struct PairList {
+pub struct PairList<'a> {
     pairs: Vec<Pair>,
     keys: KeyDictionary,
     budget: Budget,
     overhead: Overhead,
+    /// Pairs that are read are left out if they are judged different or unsure.
+    decisions: Option<&'a Decisions>,
 }
 
-impl PairList {
-    pub fn new(overhead: Overhead) -> PairList {
+impl<'a> PairList<'a> {
+    pub fn new(overhead: Overhead) -> PairList<'a> {
         PairList::with(KeyDictionary::new(), overhead)
     }
 
     /// Records whose keys are in the dictionary keep their numbers.
-    pub fn with(keys: KeyDictionary, overhead: Overhead) -> PairList {
+    pub fn with(keys: KeyDictionary, overhead: Overhead) -> PairList<'a> {
         PairList {
             pairs: Vec::new(),
             keys,
             budget: Budget::of_setting(),
             overhead,
+            decisions: None,
         }
+    }
+
+    /// The same, which reads no pairs that are judged different or unsure.
+    pub fn without(mut self, decisions: Option<&'a Decisions>) -> PairList<'a> {
+        self.decisions = decisions;
+        self
     }
 
     /// Adds a pair by its keys.
@@ -146,6 +156,10 @@ impl PairList {
                 let [a, b] = reader.keys(row, |key| self.keys.number(key));
                 if a == b {
                     refuse_one_key(self.keys.key(a), name);
+                }
+                let keys = [a, b].map(|key| self.keys.key(key));
+                if self.decisions.is_some_and(|d| d.leaves_out(keys)) {
+                    return;
                 }
                 self.put(Pair { a, b, similarity });
             }

@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use super::histogram::{floor, Histogram};
 use super::value::LENGTH;
 use super::{Edge, Limits};
-use crate::clusters::{Clustered, Method, PairList, Resolution, Source, Truth};
+use crate::clusters::{Clustered, Grouping, Method, PairList, Resolution, Source, Truth};
 use crate::objects::{is_query, is_signature};
 use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::each_pair;
@@ -230,7 +230,8 @@ pub fn find(
         NearestPairs::new(Edge::Below, limits.near),
     ];
     let held = truth.as_ref().map_or(0, |(truth, _)| truth.memory()) + known.memory();
-    let mut collected = PairList::new(method.overhead(held));
+    let grouping = Grouping::new(threshold, method);
+    let mut collected = PairList::new(grouping.overhead(held));
     let mut take = |keys: [&[u8]; 2], similarity: f64| {
         let reached = similarity >= threshold;
         histogram.add(similarity);
@@ -252,10 +253,10 @@ pub fn find(
             keys
         });
     };
-    each_pair("bloom_report", records, floor, &mut take);
+    each_pair("bloom_report", records, floor, None, &mut take);
     let (pairs, keys) = collected.finish();
     let found = pairs.len() as u64;
-    let clustered = Clustered::new(keys, pairs, threshold, method, Some(records));
+    let clustered = Clustered::new(keys, pairs, &grouping, Some(records));
 
     let truth = truth.map(|(truth, name)| {
         if true_found > truth.pairs() {

@@ -12,7 +12,7 @@ use pgrx::pg_sys;
 use super::facts::{beginning, columns, take_clusters, Facts, Measured, NearestPairs};
 use super::histogram::{hundredth, Histogram};
 use super::{literal, made, pairs_html, Edge, Limits, LIMITS};
-use crate::clusters::{Clustered, Method, PairList, Resolution, Source, Truth};
+use crate::clusters::{Clustered, Grouping, Method, PairList, Resolution, Source, Truth};
 use crate::models::{field_columns, field_value};
 use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::records::{RecordColumn, Records};
@@ -140,7 +140,7 @@ fn find(source: &Source, true_in: Option<&Source>, limits: &Limits) -> PairFacts
         (truth, source.name.clone())
     });
     let held = truth.as_ref().map_or(0, |(truth, _)| truth.memory());
-    let mut list = PairList::with(keys, method.overhead(held));
+    let mut list = PairList::with(keys, Grouping::new(0.0, method).overhead(held));
     list.read(source.similar_rows(), &source.name, 0.0);
     let (mut pairs, keys) = list.finish();
     let mut least = 1.0f64;
@@ -206,7 +206,7 @@ fn find(source: &Source, true_in: Option<&Source>, limits: &Limits) -> PairFacts
         }
     });
     pairs.retain(|pair| pair.similarity >= threshold);
-    let clustered = Clustered::new(keys, pairs, threshold, method, None);
+    let clustered = Clustered::new(keys, pairs, &Grouping::new(threshold, method), None);
     let [mut above, below] = sides;
     above.pairs.reverse();
     above.pairs.extend(below.pairs);
