@@ -11,6 +11,7 @@ mod functions;
 mod gist;
 mod guard;
 mod models;
+mod monitor;
 mod objects;
 mod pairs;
 mod pg;

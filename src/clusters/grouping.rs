@@ -15,6 +15,7 @@ use crate::pg::budget::{push, reserve};
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::progress::{self, phases};
 use crate::pg::values::text::readable;
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
@@ -128,6 +129,7 @@ impl Clustered {
         method: Method,
         records: Option<&Records>,
     ) -> Clustered {
+        progress::phase(phases::GROUPING, None);
         let order = keys.sorted();
         let position = positions(&order, keys.len());
         for pair in &mut pairs {
@@ -241,6 +243,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let method = Method::of_name(&method);
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let records = records.verified(given(arguments, 5, threshold).as_ref());
+    let _job = progress::job("bloom_clusters", records.oid);
     // SAFETY: the SQL function is declared to return a set of rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let mut found = PairList::new(method.overhead(0));
@@ -260,6 +263,7 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (threshold, method) = (arguments.threshold(1), arguments.text(2));
     let method = Method::of_name(&method);
     let source = Source::of_similar_pairs(arguments.oid(0));
+    let _job = progress::job("bloom_clusters", source.oid);
     // SAFETY: the SQL function is declared to return a set of rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let mut found = PairList::new(method.overhead(0));
@@ -271,8 +275,10 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 fn put(mut rows: ResultRows, clustered: &Clustered) {
+    progress::phase(phases::WRITING, Some(clustered.members.len() as u64));
     for record in clustered.records() {
         check_for_interrupts();
+        progress::step();
         rows.make(|| {
             Some([
                 record.cluster.into_datum(),

@@ -9,6 +9,7 @@ use crate::pairs::records::{Records, Relations};
 use crate::pairs::{verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
+use crate::pg::progress;
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
@@ -23,6 +24,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let verification = verify::given(arguments, 5, threshold);
     let records = records.within(within::given(arguments, 4));
     let records = records.verified(verification.as_ref());
+    let _job = progress::job(JOB, records.oid);
     // SAFETY: the SQL function is declared to return a set of pairs.
     let output = unsafe { PairOutput::rows(fcinfo, JOB) };
     pairs(output, Relations::one(&records), threshold);
@@ -42,6 +44,7 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         weights,
         threshold: arguments.threshold(4),
     };
+    let _job = progress::job(JOB, records.oid);
     // SAFETY: the SQL function is declared to return a set of pairs.
     search.run(unsafe { PairOutput::rows(fcinfo, JOB) });
     NewValue(pg_sys::Datum::null())

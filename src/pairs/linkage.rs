@@ -11,6 +11,7 @@ use crate::pairs::{verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::progress::{self, phases};
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_linkage";
@@ -33,6 +34,7 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         .verified(verification.as_ref())
     };
     let (a, b) = (side(0), side(3));
+    let _job = progress::job(JOB, a.oid);
     let search = |output: PairOutput| pairs(output, Relations::two(&a, &b), threshold);
     // SAFETY: the SQL function is declared to return a set of pairs.
     unsafe { give(fcinfo, arguments.boolean(10), search) }
@@ -55,6 +57,7 @@ fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         weights,
         threshold: arguments.threshold(7),
     };
+    let _job = progress::job(JOB, a.oid);
     // SAFETY: the SQL function is declared to return a set of pairs.
     unsafe { give(fcinfo, arguments.boolean(8), |output| search.run(output)) }
 }
@@ -74,6 +77,7 @@ unsafe fn give(
         let mut found = KeyedPairs::new();
         let mut take = |keys: [&[u8]; 2], similarity: f64| found.push(keys, [similarity, 0.0]);
         search(PairOutput::taker(JOB, &mut take));
+        progress::phase(phases::ASSIGNING, None);
         found.best_first(|[a, b], [similarity, _]| {
             rows.make(|| {
                 Some([

@@ -7,7 +7,7 @@
 //! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values)
 //! - The planner's structures: `node`, `list`
 //! - Memory and files: `memory`, `budget`, `file`
-//! - `progress` (notices during long searches)
+//! - `progress` (how far jobs are, for others and as notices)
 
 pub mod boundary;
 pub mod budget;
