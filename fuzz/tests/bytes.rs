@@ -232,6 +232,8 @@ fn trigger_arguments() {
         b"sig\x000.85\0reject\0keep\x000.5",
         b"sig\x000.85\0flag\0review\0r\0keep\x000.5\0blocklist\0l",
         b"sig\x000.85\0skip\0keep\0inf",
+        b"sig\x000.85\0skip\0skipped\0s",
+        b"sig\x000.85\0warn\0skipped\0s",
         b"",
     ]
     .map(<[u8]>::to_vec);
@@ -242,6 +244,7 @@ fn trigger_arguments() {
             let quoted = quoted(&error.message);
             let names = [
                 &b"review"[..],
+                b"skipped",
                 b"message",
                 b"blocklist_column\" needs option \"blocklist",
                 b"keep\" cannot be given with option \"blocklist",
@@ -254,6 +257,7 @@ fn trigger_arguments() {
         })?;
         assert!((0.0..=1.0).contains(&given.threshold));
         assert_eq!(given.review.is_some(), given.action == GuardAction::Flag);
+        assert!(given.skipped.is_none() || given.action == GuardAction::Skip);
         assert!(given.list_column.is_none() || given.list.is_some());
         assert!(given.message.is_none() || given.action != GuardAction::Flag);
         assert!(given.keep.is_none_or(|keep| (0.0..=1.0).contains(&keep)));
@@ -273,6 +277,7 @@ fn trigger_arguments() {
             (c"blocklist_column", given.list_column),
             (c"blocklist", given.list),
             (c"review", given.review),
+            (c"skipped", given.skipped),
         ];
         for (name, value) in options {
             again.extend(value.into_iter().flat_map(|value| [name, value]));

@@ -26,6 +26,8 @@ pub struct GuardOptions {
     pub action: GuardAction,
     /// The table that pairs are written to: given with `GuardAction::Flag`, and only then.
     pub review: Option<TableName>,
+    /// The table that rows are written to that `GuardAction::Skip` leaves out.
+    pub skipped: Option<TableName>,
     /// The block list: the table that is searched instead of the guarded one.
     pub list: Option<TableName>,
     /// The text that takes the place of the error's or the notice's message.
@@ -51,6 +53,7 @@ impl GuardOptions {
             threshold: given.threshold,
             action: given.action,
             review: given.review.map(parse_table).transpose()?,
+            skipped: given.skipped.map(parse_table).transpose()?,
             list: given.list.map(parse_table).transpose()?,
             message: given.message.map(CStr::to_owned),
             keep: given.keep,

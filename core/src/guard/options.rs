@@ -80,6 +80,8 @@ pub struct GuardArguments<'a> {
     pub action: GuardAction,
     /// The name of the table that pairs are written to: given with [`GuardAction::Flag`], and only then.
     pub review: Option<&'a CStr>,
+    /// The name of the table that rows are written to that were left out: only with [`GuardAction::Skip`].
+    pub skipped: Option<&'a CStr>,
     /// The name of the block list: the table that is searched instead of the guarded one.
     pub list: Option<&'a CStr>,
     /// The signature column of the block list, which is given then; `None`: the name is that of `column`.
@@ -112,6 +114,7 @@ impl<'a> GuardArguments<'a> {
             threshold: parse_similarity(b"threshold", threshold.as_ref())?,
             action: parse_action(action.as_ref())?,
             review: None,
+            skipped: None,
             list: None,
             list_column: None,
             message: None,
@@ -157,6 +160,7 @@ impl<'a> GuardArguments<'a> {
     fn value(&mut self, option: &[u8]) -> Result<&mut Option<&'a CStr>, ArgumentError> {
         match option {
             b"review" => Ok(&mut self.review),
+            b"skipped" => Ok(&mut self.skipped),
             b"blocklist" => Ok(&mut self.list),
             b"blocklist_column" => Ok(&mut self.list_column),
             b"message" => Ok(&mut self.message),
@@ -164,7 +168,7 @@ impl<'a> GuardArguments<'a> {
             b"verify" => Ok(&mut self.verify),
             _ => Err(
                 invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"]).hint(
-                    "Options are review, blocklist, blocklist_column, message, keep, within, verify and margin.",
+                    "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify and margin.",
                 ),
             ),
         }
@@ -182,6 +186,13 @@ impl<'a> GuardArguments<'a> {
                 self.action.name().as_bytes(),
             ])
             .hint("Take action flag, or leave the option out."));
+        }
+        if self.skipped.is_some() && self.action != GuardAction::Skip {
+            return Err(invalid(&[
+                b"option \"skipped\" needs action skip, not ",
+                self.action.name().as_bytes(),
+            ])
+            .hint("Take action skip, or leave the option out."));
         }
         if flags && self.message.is_some() {
             return Err(invalid(&[

@@ -135,7 +135,7 @@ unsafe fn act(
     slot: *mut pg_sys::TupleTableSlot,
 ) -> OrMessage<()> {
     if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
-        read_rights::check_review_owner(guard, found, review.table, || call.trigger_name())?;
+        read_rights::check_review_owner(guard, found, review.table(), || call.trigger_name())?;
         // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
         let key = unsafe { key.text(call.table(), slot, guard.owner) };
         return review.enter(guard.owner, &key, found);

@@ -8,6 +8,7 @@ mod first_use;
 mod generated;
 mod kept;
 mod moved;
+mod skipped;
 mod too_similar;
 mod version;
 
