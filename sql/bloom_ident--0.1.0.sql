@@ -1740,3 +1740,10 @@ CREATE VIEW bloom_progress AS
 GRANT SELECT ON bloom_progress TO PUBLIC;
 COMMENT ON VIEW bloom_progress IS
     'how far the jobs of all sessions are: phase, what is done of it, the time since the job began and that which the phase will still take; details of other roles'' jobs only with pg_read_all_stats';
+
+-- Where to begin
+
+CREATE FUNCTION bloom_suggest(rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)
+    STABLE PARALLEL UNSAFE ROWS 20 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_suggest_wrapper';
+COMMENT ON FUNCTION bloom_suggest(regclass) IS
+    'reads a sample of a relation, and proposes key, fields, signature, indexes, model or threshold, clusters and guard, with reasons, as statements';

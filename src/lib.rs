@@ -19,6 +19,7 @@ mod planner;
 mod report;
 mod settings;
 mod sigfile;
+mod suggest;
 mod types;
 
 use crate::pg::entry;

@@ -13,7 +13,7 @@ const FLOORS: [&[&str]; 9] = [
     &["planner"],
     &["pairs"],
     &["models"],
-    &["clusters"],
+    &["clusters", "suggest"],
     &["report", "guard"],
     &["lib"],
 ];
