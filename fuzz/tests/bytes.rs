@@ -234,6 +234,8 @@ fn trigger_arguments() {
         b"sig\x000.85\0skip\0keep\0inf",
         b"sig\x000.85\0skip\0skipped\0s",
         b"sig\x000.85\0warn\0skipped\0s",
+        b"sig\x000.85\0warn\0saturated\0ignore",
+        b"sig\x000.85\0warn\0saturated\0reject",
         b"",
     ]
     .map(<[u8]>::to_vec);
@@ -271,8 +273,12 @@ fn trigger_arguments() {
         let keep = given
             .keep
             .map(|keep| CString::new(keep.to_string()).unwrap());
+        let saturated = given
+            .saturated
+            .map(|saturated| CString::new(saturated.name()).unwrap());
         let options = [
             (c"keep", keep.as_deref()),
+            (c"saturated", saturated.as_deref()),
             (c"message", given.message),
             (c"blocklist_column", given.list_column),
             (c"blocklist", given.list),

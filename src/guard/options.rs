@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::guard::options::{ArgumentError, GuardAction, GuardArguments};
+use bloom_ident_core::guard::options::{
+    ArgumentError, FullSignatures, GuardAction, GuardArguments,
+};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::list;
@@ -39,6 +41,8 @@ pub struct GuardOptions {
     pub within: Vec<CString>,
     /// The column of tokens, of the guarded table and of the one that is searched, if rows that may be similar are compared by these.
     pub verify: Option<CString>,
+    /// What is done about signatures that are full.
+    pub saturated: FullSignatures,
     /// By how much less than the threshold is searched for then; `None`: as much as is needed.
     pub margin: Option<f64>,
 }
@@ -59,6 +63,7 @@ impl GuardOptions {
             keep: given.keep,
             within: given.within.map_or(Ok(Vec::new()), parse_columns)?,
             verify: given.verify.map(CStr::to_owned),
+            saturated: given.saturated.unwrap_or(FullSignatures::Ignore),
             margin: given.margin,
         })
     }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::CStr;
 
-use bloom_ident_core::guard::options::GuardAction;
+use bloom_ident_core::guard::options::{FullSignatures, GuardAction};
 use bloom_ident_core::sigfile::shape::margin;
 use bloom_ident_core::similarity::Measure;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
@@ -16,6 +16,7 @@ use super::tables::column::{check_comparable, is_generated, signature_column, Si
 use super::tables::key::PrimaryKey;
 use super::tables::named::{find_table, lock_table};
 use super::tables::partition_tree::{self, PartitionTree};
+use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
 use super::tables::tokens::TokensColumn;
 use super::tables::within::WithinColumns;
@@ -189,6 +190,13 @@ impl PreparedGuard {
     /// Whether a block list is searched.
     pub fn is_list(&self) -> bool {
         self.options.list.is_some()
+    }
+
+    /// Whether a signature says so little that rows are not compared by it. Tokens decide by themselves.
+    pub fn ignores(&self, signature: &ComparedSignature<'_>) -> bool {
+        self.options.saturated == FullSignatures::Ignore
+            && self.tokens.is_none()
+            && signature.is_full()
     }
 
     /// From which similarity on rows are looked at. Without option `verify` that is the threshold.

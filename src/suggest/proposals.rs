@@ -1,11 +1,12 @@
 //! The proposals, in the order in which their statements run.
 
+use bloom_ident_core::filter::FULL;
 use bloom_ident_core::model::LeftOut;
 use bloom_ident_core::range::counted;
 
 use super::fields::ProposedField;
 use super::relation::Subject;
-use super::sample::{RelationSample, FULL};
+use super::sample::RelationSample;
 use crate::pg::sql::Sql;
 
 /// Fewer records are too few for a model.

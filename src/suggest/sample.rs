@@ -25,9 +25,6 @@ const BLOCKS: u64 = 400;
 /// So many characters of a value are looked at.
 pub const CHARACTERS: usize = 2000;
 
-/// Signatures of which more bits are set are similar to all others.
-pub const FULL: f64 = 0.9;
-
 /// What is seen of a column.
 #[derive(Default)]
 pub struct ColumnSeen {
@@ -129,10 +126,8 @@ impl RelationSample {
                 if let Some(datum) = row.datum(1 + columns.len() + i) {
                     // SAFETY: the query selects signatures, which live as long as the row.
                     let signature = unsafe { Bloom::from_raw(datum) };
-                    let view = signature.view();
-                    let fill = f64::from(view.popcount()) / f64::from(view.shape().m());
                     *all += 1;
-                    *full += u64::from(fill > FULL);
+                    *full += u64::from(signature.view().is_full());
                 }
             }
             true

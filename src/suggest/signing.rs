@@ -2,11 +2,10 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::filter;
+use bloom_ident_core::filter::{self, FULL};
 
 use super::fields::ProposedField;
 use super::proposals::Proposals;
-use super::sample::FULL;
 use super::statements::{ProposedSignature, SuggestTarget};
 use crate::pg::catalog;
 use crate::pg::sql::Sql;

@@ -43,6 +43,40 @@ impl GuardAction {
     }
 }
 
+/// What a guard does about signatures that are full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FullSignatures {
+    /// They are compared with none.
+    Ignore,
+    /// They are compared as others are.
+    Reject,
+}
+
+impl FullSignatures {
+    /// As the trigger's arguments name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FullSignatures::Ignore => "ignore",
+            FullSignatures::Reject => "reject",
+        }
+    }
+
+    fn of_name(text: &CStr) -> Result<FullSignatures, ArgumentError> {
+        let all = [FullSignatures::Ignore, FullSignatures::Reject];
+        let known = all
+            .into_iter()
+            .find(|one| one.name().as_bytes() == text.to_bytes());
+        known.ok_or_else(|| {
+            invalid(&[
+                b"option saturated of bloom_guard cannot be \"",
+                text.to_bytes(),
+                b"\"",
+            ])
+            .hint("Write ignore or reject.")
+        })
+    }
+}
+
 /// What is wrong with the arguments: an error of kind [`InvalidParameter`](crate::ErrorKind::InvalidParameter), whose message has
 /// bytes of them in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +128,8 @@ pub struct GuardArguments<'a> {
     pub within: Option<&'a CStr>,
     /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are compared by these.
     pub verify: Option<&'a CStr>,
+    /// What is done about signatures that are full; `None`: they are ignored.
+    pub saturated: Option<FullSignatures>,
     /// By how much less than the threshold is searched for then, in [0,1]; `None`: as much as is needed.
     pub margin: Option<f64>,
 }
@@ -121,14 +157,16 @@ impl<'a> GuardArguments<'a> {
             keep: None,
             within: None,
             verify: None,
+            saturated: None,
             margin: None,
         };
-        let (mut keep, mut margin) = (None, None);
+        let (mut keep, mut margin, mut saturated) = (None, None, None);
         for pair in options.chunks(2) {
             let name = pair[0].as_ref().to_bytes();
             let value = match name {
                 b"keep" => &mut keep,
                 b"margin" => &mut margin,
+                b"saturated" => &mut saturated,
                 _ => parsed.value(name)?,
             };
             let Some(given) = pair.get(1) else {
@@ -149,6 +187,7 @@ impl<'a> GuardArguments<'a> {
         parsed.keep = keep
             .map(|text| parse_similarity(b"similarity to keep", text))
             .transpose()?;
+        parsed.saturated = saturated.map(FullSignatures::of_name).transpose()?;
         parsed.margin = margin.map(parse_margin).transpose()?;
         parsed.check()?;
         Ok(parsed)
@@ -168,7 +207,7 @@ impl<'a> GuardArguments<'a> {
             b"verify" => Ok(&mut self.verify),
             _ => Err(
                 invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"]).hint(
-                    "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify and margin.",
+                    "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin and saturated.",
                 ),
             ),
         }

@@ -4,7 +4,9 @@
 use pgrx::pg_sys;
 
 use super::call::TriggerCall;
-use super::{are_same_tokens, generated, is_unchanged, kept, moved, skipped, too_similar, NOTHING};
+use super::{
+    are_same_tokens, generated, is_unchanged, kept, moved, skipped, told, too_similar, NOTHING,
+};
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
@@ -78,6 +80,11 @@ unsafe fn skip_or_go_on(
     own: Option<RowTid>,
 ) -> OrMessage<pg_sys::Datum> {
     if wanted.signature.is_empty() {
+        return Ok(call.go_on());
+    }
+    if guard.ignores(wanted.signature) {
+        // SAFETY: the function is that of the running call.
+        unsafe { told::tell_full(call, guard) };
         return Ok(call.go_on());
     }
     read_rights::check_owner(guard, || call.trigger_name())?;

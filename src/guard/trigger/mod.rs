@@ -9,6 +9,7 @@ mod generated;
 mod kept;
 mod moved;
 mod skipped;
+mod told;
 mod too_similar;
 mod version;
 
