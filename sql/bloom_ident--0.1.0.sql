@@ -1737,3 +1737,29 @@ CREATE FUNCTION minhash_blocklist(bits minhash_bits, list regclass, list_bits na
     STABLE PARALLEL RESTRICTED ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'minhash_blocklist_wrapper';
 COMMENT ON FUNCTION minhash_blocklist(minhash_bits, regclass, name, float8) IS
     'rows of a list whose sets of tokens are similar to a set, best first: primary key as text, estimate of the similarity';
+
+-- How far jobs are
+
+CREATE FUNCTION bloom_progress_info()
+    RETURNS TABLE (pid integer, datid oid, relid oid, job text, phase text, done bigint, total bigint, started timestamptz, phase_started timestamptz)
+    STABLE STRICT PARALLEL RESTRICTED ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_progress_info_wrapper';
+COMMENT ON FUNCTION bloom_progress_info() IS
+    'how far the jobs of all sessions are, for the view bloom_progress';
+
+CREATE VIEW bloom_progress AS
+    SELECT info.pid, info.datid, pg_database.datname, info.relid, info.job, info.phase, info.done, info.total, share,
+        info.started, elapsed, CASE WHEN share > 0 THEN phase_elapsed * (1 / share - 1) END AS time_left
+    FROM bloom_progress_info() AS info
+        LEFT JOIN pg_catalog.pg_database ON pg_database.oid = info.datid
+        CROSS JOIN LATERAL (SELECT info.done / nullif(info.total, 0)::float8, clock_timestamp() - info.started, clock_timestamp() - info.phase_started)
+            AS derived (share, elapsed, phase_elapsed);
+GRANT SELECT ON bloom_progress TO PUBLIC;
+COMMENT ON VIEW bloom_progress IS
+    'how far the jobs of all sessions are: phase, what is done of it, the time since the job began and that which the phase will still take; details of other roles'' jobs only with pg_read_all_stats';
+
+-- Where to begin
+
+CREATE FUNCTION bloom_suggest(rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)
+    STABLE PARALLEL UNSAFE ROWS 20 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_suggest_wrapper';
+COMMENT ON FUNCTION bloom_suggest(regclass) IS
+    'reads a sample of a relation, and proposes key, fields, signature, indexes, model or threshold, clusters and guard, with reasons, as statements';

@@ -11,6 +11,7 @@ mod functions;
 mod gist;
 mod guard;
 mod models;
+mod monitor;
 mod objects;
 mod pairs;
 mod pg;
@@ -18,6 +19,7 @@ mod planner;
 mod report;
 mod settings;
 mod sigfile;
+mod suggest;
 mod types;
 
 use crate::pg::entry;

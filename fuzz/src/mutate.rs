@@ -79,6 +79,7 @@ fn change() -> impl Strategy<Value = Change> {
             "flag",
             "\0message\0",
             "\0review\0",
+            "\0skipped\0",
             "\0blocklist\0"
         ])
         .prop_map(|word| word.as_bytes().to_vec()),

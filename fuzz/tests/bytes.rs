@@ -232,6 +232,10 @@ fn trigger_arguments() {
         b"sig\x000.85\0reject\0keep\x000.5",
         b"sig\x000.85\0flag\0review\0r\0keep\x000.5\0blocklist\0l",
         b"sig\x000.85\0skip\0keep\0inf",
+        b"sig\x000.85\0skip\0skipped\0s",
+        b"sig\x000.85\0warn\0skipped\0s",
+        b"sig\x000.85\0warn\0saturated\0ignore",
+        b"sig\x000.85\0warn\0saturated\0reject",
         b"",
     ]
     .map(<[u8]>::to_vec);
@@ -242,6 +246,7 @@ fn trigger_arguments() {
             let quoted = quoted(&error.message);
             let names = [
                 &b"review"[..],
+                b"skipped",
                 b"message",
                 b"blocklist_column\" needs option \"blocklist",
                 b"keep\" cannot be given with option \"blocklist",
@@ -254,6 +259,7 @@ fn trigger_arguments() {
         })?;
         assert!((0.0..=1.0).contains(&given.threshold));
         assert_eq!(given.review.is_some(), given.action == GuardAction::Flag);
+        assert!(given.skipped.is_none() || given.action == GuardAction::Skip);
         assert!(given.list_column.is_none() || given.list.is_some());
         assert!(given.message.is_none() || given.action != GuardAction::Flag);
         assert!(given.keep.is_none_or(|keep| (0.0..=1.0).contains(&keep)));
@@ -267,12 +273,17 @@ fn trigger_arguments() {
         let keep = given
             .keep
             .map(|keep| CString::new(keep.to_string()).unwrap());
+        let saturated = given
+            .saturated
+            .map(|saturated| CString::new(saturated.name()).unwrap());
         let options = [
             (c"keep", keep.as_deref()),
+            (c"saturated", saturated.as_deref()),
             (c"message", given.message),
             (c"blocklist_column", given.list_column),
             (c"blocklist", given.list),
             (c"review", given.review),
+            (c"skipped", given.skipped),
         ];
         for (name, value) in options {
             again.extend(value.into_iter().flat_map(|value| [name, value]));

@@ -11,6 +11,7 @@ use crate::pg::budget::push;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::progress::{self, phases};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
@@ -64,6 +65,7 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let arguments = unsafe { Arguments::of(fcinfo) };
     let preference = Preference::of_name(&arguments.text(1));
     let source = Source::of_similar_pairs(arguments.oid(0));
+    let _job = progress::job("bloom_assign", source.oid);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let mut pairs = KeyedPairs::new();
@@ -78,6 +80,7 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             pairs.push([&a, &b], [similarity, bits]);
         }
     });
+    progress::phase(phases::ASSIGNING, None);
     let mut put = |[a, b]: [&[u8]; 2], similarity: f64| {
         check_for_interrupts();
         rows.make(|| {

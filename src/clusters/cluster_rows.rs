@@ -12,6 +12,7 @@ use crate::pairs::records::{Records, Relations};
 use crate::pairs::verify::given;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::progress::{self, phases};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
@@ -29,6 +30,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         // otherwise a cluster could have records that are gone
         Decisions::read(arguments.oid(7), Some(relations), true)
     });
+    let _job = progress::job("bloom_clusters", records.oid);
     let grouping = Grouping {
         threshold,
         method,
@@ -60,6 +62,7 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let arguments = unsafe { Arguments::of(fcinfo) };
     let (threshold, method) = (arguments.threshold(1), Method::of_name(&arguments.text(2)));
     let source = Source::of_similar_pairs(arguments.oid(0));
+    let _job = progress::job("bloom_clusters", source.oid);
     let decisions = arguments
         .datum(3)
         .map(|_| Decisions::read(arguments.oid(3), None, false));
@@ -91,8 +94,10 @@ fn finish(rows: ResultRows, clustered: &Clustered, grouping: &Grouping<'_>) {
 }
 
 fn put(mut rows: ResultRows, clustered: &Clustered) {
+    progress::phase(phases::WRITING, Some(clustered.len() as u64));
     for record in clustered.records() {
         check_for_interrupts();
+        progress::step();
         rows.make(|| {
             Some([
                 record.cluster.into_datum(),

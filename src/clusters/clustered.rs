@@ -12,6 +12,7 @@ use crate::pairs::unique::not_unique;
 use crate::pg::budget::{push, reserve};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise_as, shown, warn, OrRaise};
+use crate::pg::progress::{self, phases};
 use crate::pg::values::text::readable;
 
 /// Clusters of at least two records.
@@ -48,6 +49,7 @@ impl Clustered {
         grouping: &Grouping<'_>,
         records: Option<&Records>,
     ) -> Clustered {
+        progress::phase(phases::GROUPING, None);
         let mut decisions = Vec::new();
         if let Some(given) = grouping.decisions {
             given.among(&mut keys, |decision| push(&mut decisions, decision));
@@ -124,6 +126,11 @@ impl Clustered {
                 .hint("Look at the pairs of its records, raise the threshold, or raise \"max_size\"."),
             );
         }
+    }
+
+    /// How many records are in clusters.
+    pub fn len(&self) -> usize {
+        self.members.len()
     }
 
     /// All records of clusters, in the order of `members`.

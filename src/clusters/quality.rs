@@ -11,6 +11,7 @@ use crate::pg::budget::push;
 use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::record::record;
+use crate::pg::progress::{self, phases};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
@@ -38,10 +39,12 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let arguments = unsafe { Arguments::of(fcinfo) };
     let found_in = Source::of_pairs_or_labels(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
+    let _job = progress::job("bloom_quality", found_in.oid);
     let mut keys = KeyDictionary::new();
     let truth = Resolution::read(&true_in, &mut keys, 0);
     let found = Resolution::read(&found_in, &mut keys, truth.memory());
 
+    progress::phase(phases::MEASURING, None);
     // The records are in the order of their keys, so that no result depends on the order of the rows.
     let mut records = keys.sorted();
     if let Resolution::Labels(labels) = &truth {

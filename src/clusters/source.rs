@@ -10,6 +10,7 @@ use crate::pairs::source_columns::{has, refuse};
 use crate::pg::catalog::is_of_server;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::raise_as;
+use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 
 /// Rows fetched at a time.
@@ -26,7 +27,7 @@ pub enum Form {
 
 /// A relation of pairs or of labels, locked until the end of the transaction.
 pub struct Source {
-    oid: pg_sys::Oid,
+    pub oid: pg_sys::Oid,
     /// For messages.
     pub name: String,
     pub form: Form,
@@ -84,10 +85,12 @@ impl Source {
 
     /// Reads its rows: a and b, or key and cluster.
     pub fn rows(&self) -> Cursor {
-        let sql = match self.form {
-            Form::Pairs => Sql::new("SELECT a, b FROM "),
-            Form::Labels => Sql::new("SELECT key, cluster FROM "),
+        let (phase, sql) = match self.form {
+            Form::Pairs => (phases::READING_PAIRS, "SELECT a, b FROM "),
+            Form::Labels => (phases::READING_LABELS, "SELECT key, cluster FROM "),
         };
+        progress::phase(phase, None);
+        let sql = Sql::new(sql);
         Cursor::open(sql.relation(self.oid), &[], BATCH)
     }
 
@@ -96,6 +99,7 @@ impl Source {
     /// Errors: it is of a type whose cast a user may have made.
     pub fn similar_rows(&self) -> Cursor {
         let sql = self.select().sql(&self.number(self.value));
+        progress::phase(phases::READING_PAIRS, None);
         Cursor::open(sql.text(" FROM ").relation(self.oid), &[], BATCH)
     }
 
@@ -112,6 +116,7 @@ impl Source {
             .sql(&self.number(self.value))
             .text(", ")
             .sql(&bits);
+        progress::phase(phases::READING_PAIRS, None);
         Cursor::open(sql.text(" FROM ").relation(self.oid), &[], BATCH)
     }
 

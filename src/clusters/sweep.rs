@@ -12,6 +12,7 @@ use crate::pairs::dictionary::KeyDictionary;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
+use crate::pg::progress::{self, phases};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
@@ -54,6 +55,7 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut sweep = thresholds(arguments.float8(2));
     let found_in = Source::of_similar_pairs(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
+    let _job = progress::job("bloom_threshold_sweep", found_in.oid);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let mut keys = KeyDictionary::new();
@@ -66,6 +68,7 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut found = PairList::with(keys, overhead);
     found.read(found_in.similar_rows(), &found_in.name, 0.0);
     let (pairs, keys) = found.finish();
+    progress::phase(phases::MEASURING, None);
     // Links have each pair once.
     let links = Links::new(keys.len() as u32, &pairs, check_for_interrupts).or_raise();
     drop(pairs);

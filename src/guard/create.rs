@@ -9,6 +9,7 @@ use super::options::GuardOptions;
 use super::prepared::{GuardedTable, PreparedGuard};
 use super::read_rights;
 use super::review::acting_user::owned_throughout;
+use super::review::check::{TableForm, REVIEW, SKIPPED};
 use super::tables::named::find_table;
 use super::tables::partition_tree::PartitionTree;
 use crate::pg::catalog::privileges::{current_user, may};
@@ -165,7 +166,7 @@ fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
     }
 }
 
-/// Errors: those that the trigger would report for its first row; the review table is the guarded one (22023).
+/// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one (22023).
 fn check(
     table: pg_sys::Oid,
     tree: &PartitionTree,
@@ -176,12 +177,18 @@ fn check(
     for &leaf in &tree.leaves {
         GuardedTable::of(leaf, &options)?.need_key(leaf, &options)?;
     }
-    if let Some(name) = &options.review {
-        if find_table(name, table, "review")? == table {
+    let written = [
+        (&options.review, "review", &REVIEW),
+        (&options.skipped, "skipped", &SKIPPED),
+    ];
+    for (name, option, form) in written {
+        let Some(name) = name else { continue };
+        if find_table(name, table, option)? == table {
             return Err(Message::of(
                 PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
                 words!(
-                    "review table \"",
+                    form.label,
+                    " \"",
                     catalog::name(table),
                     "\" is the guarded table"
                 ),
@@ -191,19 +198,27 @@ fn check(
     let guard = PreparedGuard::of(options, table, own, table, trigger)?;
     read_rights::check_owner(&guard, || trigger.to_owned())?;
     if let Some(review) = &guard.review {
-        tell_who_writes(review.table, guard.owner, table);
+        tell_who_writes((review.table(), &REVIEW), guard.owner, table);
+    }
+    if let Some(skipped) = &guard.skipped {
+        tell_who_writes((skipped.table(), &SKIPPED), guard.owner, table);
     }
     Ok(())
 }
 
-/// Says now that users need privileges on the review table. Otherwise an application would learn it by an error.
-fn tell_who_writes(review: pg_sys::Oid, owner: pg_sys::Oid, table: pg_sys::Oid) {
-    if owned_throughout(review, owner).is_none() {
+/// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an error.
+fn tell_who_writes(
+    (written, form): (pg_sys::Oid, &TableForm),
+    owner: pg_sys::Oid,
+    table: pg_sys::Oid,
+) {
+    if owned_throughout(written, owner).is_none() {
         Message::of(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             words!(
-                "review table \"",
-                catalog::name(review),
+                form.label,
+                " \"",
+                catalog::name(written),
                 "\" will be written by the user who enters a row"
             ),
         )

@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::guard::options::{ArgumentError, GuardAction, GuardArguments};
+use bloom_ident_core::guard::options::{
+    ArgumentError, FullSignatures, GuardAction, GuardArguments,
+};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::message::{words, Message, OrMessage};
@@ -26,6 +28,8 @@ pub struct GuardOptions {
     pub action: GuardAction,
     /// The table that pairs are written to: given with `GuardAction::Flag`, and only then.
     pub review: Option<TableName>,
+    /// The table that rows are written to that `GuardAction::Skip` leaves out.
+    pub skipped: Option<TableName>,
     /// The block list: the table that is searched instead of the guarded one.
     pub list: Option<TableName>,
     /// The text that takes the place of the error's or the notice's message.
@@ -37,6 +41,8 @@ pub struct GuardOptions {
     pub within: Vec<CString>,
     /// The column of tokens, of the guarded table and of the one that is searched, if rows that may be similar are compared by these.
     pub verify: Option<CString>,
+    /// What is done about signatures that are full.
+    pub saturated: FullSignatures,
     /// By how much less than the threshold is searched for then; `None`: as much as is needed.
     pub margin: Option<f64>,
 }
@@ -51,11 +57,13 @@ impl GuardOptions {
             threshold: given.threshold,
             action: given.action,
             review: given.review.map(parse_table).transpose()?,
+            skipped: given.skipped.map(parse_table).transpose()?,
             list: given.list.map(parse_table).transpose()?,
             message: given.message.map(CStr::to_owned),
             keep: given.keep,
             within: given.within.map_or(Ok(Vec::new()), parse_columns)?,
             verify: given.verify.map(CStr::to_owned),
+            saturated: given.saturated.unwrap_or(FullSignatures::Ignore),
             margin: given.margin,
         })
     }

@@ -4,17 +4,19 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::CStr;
 
-use bloom_ident_core::guard::options::GuardAction;
+use bloom_ident_core::guard::options::{FullSignatures, GuardAction};
 use bloom_ident_core::sigfile::shape::margin;
 use bloom_ident_core::similarity::Measure;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::options::GuardOptions;
+use super::options::{GuardOptions, TableName};
+use super::review::skipped::SkippedTable;
 use super::review::ReviewTable;
 use super::tables::column::{check_comparable, is_generated, signature_column, SignatureColumn};
 use super::tables::key::PrimaryKey;
 use super::tables::named::{find_table, lock_table};
 use super::tables::partition_tree::{self, PartitionTree};
+use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
 use super::tables::tokens::TokensColumn;
 use super::tables::within::WithinColumns;
@@ -51,6 +53,7 @@ pub struct PreparedGuard {
     /// The primary key of the table that the trigger fires for.
     pub key: Option<PrimaryKey>,
     pub review: Option<ReviewTable>,
+    pub skipped: Option<SkippedTable>,
     /// The relations on which all of this depends.
     pub watched: HashSet<pg_sys::Oid>,
     /// The tables that must be locked before this is used.
@@ -89,7 +92,7 @@ impl GuardedTable {
     /// Errors: the action is `flag`, and the table has no primary key (42704).
     pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<()> {
         if options.action == GuardAction::Flag && self.key.is_none() {
-            return Err(no_key(table));
+            return Err(no_key(table, options.action));
         }
         Ok(())
     }
@@ -106,8 +109,8 @@ impl PreparedGuard {
     /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
     ///
     /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
-    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; action `flag`, and a table that is searched
-    /// has no primary key (42704).
+    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; a table that is searched
+    /// has no primary key, and pairs or skipped rows are written (42704).
     pub fn of(
         options: GuardOptions,
         table: pg_sys::Oid,
@@ -136,21 +139,27 @@ impl PreparedGuard {
                 SearchTarget::new(leaf, wanted, within, options.verify.as_deref())
             })
             .collect::<OrMessage<Vec<_>>>()?;
-        let review = match &options.review {
-            Some(name) => {
-                let review = find_table(name, top, "review")?;
-                if let Some(keyless) = targets.iter().find(|t| t.key.is_none()) {
-                    return Err(no_key(keyless.table));
-                }
-                Some(ReviewTable::new(review, options.list.is_some())?)
-            }
-            None => None,
+        let writes = options.review.is_some() || options.skipped.is_some();
+        let keyless = targets.iter().find(|t| t.key.is_none());
+        if let (true, Some(keyless)) = (writes, keyless) {
+            return Err(no_key(keyless.table, options.action));
+        }
+        let named = |name: &Option<TableName>, option| {
+            let found = name.as_ref().map(|name| find_table(name, top, option));
+            found.transpose()
         };
+        let review = named(&options.review, "review")?
+            .map(|review| ReviewTable::new(review, options.list.is_some()))
+            .transpose()?;
+        let skipped = named(&options.skipped, "skipped")?
+            .map(|skipped| SkippedTable::new(skipped, table))
+            .transpose()?;
         let mut watched: HashSet<_> = tree.all.iter().copied().collect();
         watched.extend([table, top]);
         watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
         watched.extend(targets.iter().filter_map(|t| t.index_for_many));
-        watched.extend(review.as_ref().map(|r| r.table));
+        watched.extend(review.as_ref().map(ReviewTable::table));
+        watched.extend(skipped.as_ref().map(SkippedTable::table));
         let mut locked = tree.all;
         if !locked.contains(&top) {
             locked.insert(0, top);
@@ -158,7 +167,7 @@ impl PreparedGuard {
         warn_of_missing_indexes(&targets, trigger);
         Ok(PreparedGuard {
             number: NUMBER.replace(NUMBER.get() + 1),
-            columns_told: columns_told(searched, wanted, &targets, review.is_some()),
+            columns_told: columns_told(searched, wanted, &targets, writes),
             column: own.column,
             is_generated: own.is_generated,
             within: own.within,
@@ -170,6 +179,7 @@ impl PreparedGuard {
             targets,
             key: own.key,
             review,
+            skipped,
             watched,
             locked,
             valid: Cell::new(true),
@@ -180,6 +190,13 @@ impl PreparedGuard {
     /// Whether a block list is searched.
     pub fn is_list(&self) -> bool {
         self.options.list.is_some()
+    }
+
+    /// Whether a signature says so little that rows are not compared by it. Tokens decide by themselves.
+    pub fn ignores(&self, signature: &ComparedSignature<'_>) -> bool {
+        self.options.saturated == FullSignatures::Ignore
+            && self.tokens.is_none()
+            && signature.is_full()
     }
 
     /// From which similarity on rows are looked at. Without option `verify` that is the threshold.
@@ -258,18 +275,26 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
     }
 }
 
-/// 42704 for a table whose rows a review table could not name.
-fn no_key(table: pg_sys::Oid) -> Box<Message> {
+/// 42704 for a table whose rows a review table, or one of skipped rows, could not name.
+fn no_key(table: pg_sys::Oid, action: GuardAction) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
         words!("table \"", catalog::name(table), "\" has no primary key"),
     )
     .detail(words!(
-        "Action ",
-        GuardAction::Flag.name(),
+        if action == GuardAction::Skip {
+            "Option \"skipped\""
+        } else {
+            "Action flag"
+        },
         " of bloom_guard names rows by their primary keys."
     ))
     .hint(words!(
-        "Add a primary key, or take action reject, warn or skip."
+        "Add a primary key, or ",
+        if action == GuardAction::Skip {
+            "leave the option out."
+        } else {
+            "take action reject, warn or skip."
+        }
     ))
 }

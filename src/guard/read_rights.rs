@@ -48,7 +48,7 @@ pub fn check_owner(guard: &PreparedGuard, trigger: impl FnOnce() -> CString) -> 
         )))
 }
 
-/// A user who has TRIGGER on a table could name a review table of their own in a trigger, enter rows, and read there which rows
+/// A user who has TRIGGER on a table could name a review table, or one of skipped rows, of their own in a trigger, enter rows, and read there which rows
 /// are similar to them.
 ///
 /// Errors: the invoking user owns the review table and not the guarded one, and may not read a row that was found (42501).
@@ -70,12 +70,12 @@ pub fn check_review_owner(
         .detail(words!(
             "Trigger \"",
             trigger(),
-            "\" would enter the key of a row that the current user may not read into review table \"",
+            "\" would enter the key of a row that the current user may not read into table \"",
             catalog::name(review),
             "\" of this user."
         ))
         .hint(words!(
-            "Name a review table of the guarded table's owner, or grant SELECT on the table that was searched."
+            "Name a table of the guarded table's owner, or grant SELECT on the table that was searched."
         )))
 }
 

@@ -11,6 +11,7 @@ use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::progress;
 use crate::pg::values::text::to_database;
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
@@ -53,6 +54,7 @@ fn report(
 ) -> NewValue {
     let (model, options) = (model(arguments, at), options(arguments, at + 1));
     check_tables(&model, &relations, &options);
+    let _job = progress::job(job, relations[0].oid);
     let memory = Budget::of_setting().bytes();
     let mut records = ModelRecords::read(&model, relations, memory, job);
     let n = f64::from(records.store.records);
@@ -81,7 +83,7 @@ fn report(
                     push,
                 );
                 found.pairs = 0;
-                for (i, (pair, _)) in candidates.finish().enumerate() {
+                for (i, (pair, _)) in candidates.finish_shown().enumerate() {
                     if i % 256 == 0 {
                         check_for_interrupts();
                     }

@@ -1,6 +1,6 @@
 //! Which columns of a relation are compared.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use bloom_ident_core::model::values::{Kind, Reading};
 use bloom_ident_core::model::{LeftOut, MOST_FIELDS};
@@ -44,7 +44,7 @@ pub fn wishes(
 ) -> Vec<FieldWish> {
     let mut fields = match given {
         Some(given) => given.iter().map(|field| parse(oid, field)).collect(),
-        None => all(oid, key, left_out),
+        None => all(oid, &key.name, left_out),
     };
     for (i, field) in fields.iter().enumerate() {
         if fields[..i].iter().any(|other| other.name == field.name) {
@@ -122,7 +122,17 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
     }
 }
 
-fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec<FieldWish> {
+/// The columns that can be compared and that the caller may read, but for `key`.
+pub fn comparable_columns(
+    oid: pg_sys::Oid,
+    key: &CStr,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<String> {
+    let fields = all(oid, key, left_out).into_iter();
+    fields.map(|field| field.name).collect()
+}
+
+fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWish> {
     let mut fields = Vec::new();
     // Those that the server computes, with what it computes them from.
     let mut computed: Vec<(i16, Vec<i16>)> = Vec::new();
@@ -135,7 +145,7 @@ fn all(oid: pg_sys::Oid, key: &RecordColumn, left_out: &mut Vec<LeftOut>) -> Vec
     for number in 1..=columns as i16 {
         let c_name = catalog::column_name(oid, number);
         // not one that has been dropped
-        if c_name == key.name || catalog::column(oid, &c_name) != Some(number) {
+        if c_name.as_c_str() == key || catalog::column(oid, &c_name) != Some(number) {
             continue;
         }
         let name = readable(c_name.to_bytes());

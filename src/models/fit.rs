@@ -19,6 +19,7 @@ use crate::pg::catalog;
 use crate::pg::entry;
 use crate::pg::error::{raise, shown, warn, OrRaise};
 use crate::pg::function::arguments::Arguments;
+use crate::pg::progress;
 use crate::pg::values::jsonb::jsonb_datum;
 use crate::pg::values::text::readable;
 use crate::pg::values::varlena::NewValue;
@@ -56,6 +57,7 @@ fn bloom_model_fit_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static str) -> NewValue {
+    let _job = progress::job(job, relations[0].oid);
     let given = arguments.datum(at).map(|_| arguments.texts(at));
     let personal: Option<Vec<String>> = arguments.datum(at + 1).map(|_| {
         let names = arguments.names(at + 1);

@@ -17,6 +17,7 @@ use crate::models::search::{equality, scan};
 use crate::models::team::FitTeam;
 use crate::pg::check_for_interrupts;
 use crate::pg::file::WordSort;
+use crate::pg::progress::{self, phases};
 
 /// Random pairs that are looked at; tables with fewer pairs are looked at as a whole.
 const RANDOM_PAIRS: u64 = 3_000_000;
@@ -85,6 +86,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
             .collect();
         class_sets(&personal, &of(|f| f.information), &of(|f| f.filled))
     };
+    progress::phase(phases::FITTING, None);
     let mut team = FitTeam::new(memory / 8);
     let fit = learn(
         FitInput {
@@ -178,7 +180,7 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> PatternTable {
             }
         }
     }
-    count(pairs.finish(), &mut records.store, memory / 4).finish(memory / 16)
+    count(pairs.finish_shown(), &mut records.store, memory / 4).finish(memory / 16)
 }
 
 /// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is the second result; and how
@@ -207,7 +209,7 @@ fn by_equality(
         );
         sizes.push(found.pairs);
     }
-    let distinct = candidates.finish();
+    let distinct = candidates.finish_shown();
     let weight = distinct.weight();
     let unlabelled = distinct.filter(|&(pair, _)| !is_labelled(labels, pair));
     let counts = count(unlabelled, &mut records.store, memory / 4);

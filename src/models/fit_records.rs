@@ -13,6 +13,7 @@ use crate::models::records::labels::Labels;
 use crate::models::records::read::{RecordTexts, Table};
 use crate::models::records::store::{RowStore, RowStoreBuilder};
 use crate::pg::error::OrRaise;
+use crate::pg::progress::{self, phases};
 
 /// Of equal records eight count, or they drown the others.
 const MOST_EQUAL: u32 = 8;
@@ -102,7 +103,9 @@ impl FitRecords {
             counts: Vec::new(),
         };
         records.leave_out_equal(memory / 4);
+        progress::phase(phases::COUNTING_VALUES, Some(records.fields.len() as u64));
         for field in 0..records.fields.len() {
+            progress::done(field as u64);
             records.count_values(field, memory / 4);
         }
         let levels = FrequentLevels::of_fields(&records.fields);

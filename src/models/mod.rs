@@ -15,7 +15,7 @@ mod fields;
 mod fit;
 mod fit_model;
 mod fit_records;
-mod guess;
+pub mod guess;
 mod model_records;
 mod options;
 mod pair_limit;
@@ -26,5 +26,6 @@ mod scores;
 mod search;
 mod team;
 
-pub use fields::columns as field_columns;
+pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};
+pub use guess::Seen;
 pub use records::read::field_value;

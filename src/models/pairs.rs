@@ -20,7 +20,7 @@ use crate::pg::budget::Budget;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
-use crate::pg::progress::Progress;
+use crate::pg::progress::{self, phases, Progress};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
@@ -112,6 +112,7 @@ impl ModelSearch {
         if !self.may_run(&relations) {
             return;
         }
+        let _job = progress::job(self.job, relations[0].oid);
         let memory = Budget::of_setting().bytes();
         let mut records = ModelRecords::read(&self.model, relations, memory, self.job);
         let n = f64::from(records.store.records);
@@ -160,6 +161,7 @@ impl ModelSearch {
         limit.check();
         self.decisions.iter().for_each(Decisions::tell_reopened);
         if let Some(best_first) = best_first {
+            progress::phase(phases::ASSIGNING, None);
             // both sides are numbered together
             let sides = [records.store.records as usize; 2];
             best_first.finish(sides, |[a, b], [bits, probability]| {
@@ -265,7 +267,7 @@ impl ModelSearch {
             }
         }
         limit.tell_left_out(self.job);
-        candidates.finish()
+        candidates.finish_shown()
     }
 }
 

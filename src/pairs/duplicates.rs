@@ -10,6 +10,7 @@ use crate::pairs::records::{Records, Relations};
 use crate::pairs::{verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
+use crate::pg::progress;
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
@@ -25,6 +26,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let records = records.within(within::given(arguments, 4));
     let records = records.verified(verification.as_ref());
     let decisions = decisions(arguments, 7, Relations::one(&records));
+    let _job = progress::job(JOB, records.oid);
     // SAFETY: the SQL function is declared to return a set of pairs.
     let output = unsafe { PairOutput::rows(fcinfo, JOB) };
     pairs(
@@ -50,6 +52,7 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         threshold: arguments.threshold(4),
     };
     let decisions = decisions(arguments, 5, Relations::one(&records));
+    let _job = progress::job(JOB, records.oid);
     // SAFETY: the SQL function is declared to return a set of pairs.
     search.run(unsafe { PairOutput::rows(fcinfo, JOB) }.without(decisions.as_ref()));
     decisions.iter().for_each(Decisions::tell_reopened);

@@ -14,6 +14,7 @@ use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::check_distinct;
 use crate::pg::check_for_interrupts;
 use crate::pg::error::raise;
+use crate::pg::progress::{self, phases};
 use crate::sigfile::mismatch;
 
 /// Joins the tables: the first `left` ones with the others, or all with each other if `left` is `None`.
@@ -42,6 +43,7 @@ pub fn pairs(
         tables,
         relations,
     };
+    progress::phase(phases::SEARCHING_TAILS, None);
     join_loose(tables, left, threshold, &mut found);
     let job = Job {
         tables,
@@ -49,6 +51,7 @@ pub fn pairs(
         threshold,
         memory: found.output.memory(),
     };
+    progress::phase(phases::SEARCHING_INDEX, None);
     parallel::run(&job, &mut found);
 }
 

@@ -16,6 +16,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::Texts;
+use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 use crate::sigfile::{mismatch, ExternalSort, RowSignature, PAGE_WORDS};
 use crate::types::Bloom;
@@ -121,6 +122,7 @@ impl Stream {
         if successive.is_none() {
             unique::check(records);
         }
+        progress::phase(phases::READING, None);
         let cursor = Cursor::open(records.query(stream.ordered), &[], BATCH);
         let mut output = cursor.output(0);
         let kind = records.signature_type();
@@ -231,6 +233,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         return;
     };
     let threshold = relations.searched(shape.measure(), threshold);
+    progress::phase(phases::COMPARING_SIGNATURES, None);
     join(x, y, threshold, memory / 2, &mut found);
 }
 

@@ -12,6 +12,7 @@ use crate::pairs::{verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::progress::{self, phases};
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_linkage";
@@ -38,6 +39,7 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let (a, b) = (side(0), side(3));
     let decisions = decisions(arguments, 11, Relations::two(&a, &b));
+    let _job = progress::job(JOB, a.oid);
     let search = |output: PairOutput| pairs(output, Relations::two(&a, &b), threshold);
     // SAFETY: the SQL function is declared to return a set of pairs.
     unsafe { give(fcinfo, arguments.boolean(10), decisions.as_ref(), search) }
@@ -62,6 +64,7 @@ fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let decisions = decisions(arguments, 9, Relations::two(&a, &b));
     let search = |output: PairOutput| search.run(output);
+    let _job = progress::job(JOB, a.oid);
     // SAFETY: the SQL function is declared to return a set of pairs.
     unsafe { give(fcinfo, arguments.boolean(8), decisions.as_ref(), search) }
 }
@@ -87,6 +90,7 @@ unsafe fn give(
             found.push(keys, [first, similarity]);
         };
         search(PairOutput::taker(JOB, &mut take).without(decisions));
+        progress::phase(phases::ASSIGNING, None);
         found.best_first(|[a, b], [_, similarity]| {
             rows.make(|| {
                 Some([

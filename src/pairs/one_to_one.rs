@@ -4,6 +4,7 @@ use crate::pairs::dictionary::{positions, KeyDictionary};
 use crate::pg::budget::Budget;
 use crate::pg::check_for_interrupts;
 use crate::pg::file::{RecordSort, TemporaryFile};
+use crate::pg::progress;
 
 /// Pairs by the numbers of their records, in memory or in a temporary file.
 pub struct BestFirst {
@@ -66,6 +67,7 @@ impl BestFirst {
         let mut taken = records.map(|n| vec![0u64; n.div_ceil(64)]);
         for [first, second, pair] in self.judged.finish().chain(self.pairs.finish()) {
             check_for_interrupts();
+            progress::step();
             let pair = [(pair >> 32) as u32, pair as u32];
             let at = |record: u32| (record as usize / 64, 1 << (record % 64));
             let is_taken = |side: usize| {

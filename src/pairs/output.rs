@@ -9,7 +9,7 @@ use crate::pg::budget::Budget;
 use crate::pg::error::raise;
 use crate::pg::function::rows::{text_bytes, ResultRows};
 use crate::pg::memory::Scratch;
-use crate::pg::progress::Progress;
+use crate::pg::progress::{self, Progress};
 
 /// Takes pairs one by one: the keys of both records as text in the database's encoding, and their similarity. What it allocates in
 /// the current memory context is freed when it returns.
@@ -151,6 +151,7 @@ impl<'a> PairOutput<'a> {
     /// Tells the user from time to time that `done` of `all` comparisons are done.
     pub fn report(&mut self, done: u64, all: u64) {
         let (found, what) = (self.found, self.found_what());
+        progress::done_of(done, all);
         self.progress.report(|| {
             let percent = 100.0 * done as f64 / all.max(1) as f64;
             format!("{percent:.0} % of the comparisons done, {found} {what} found")

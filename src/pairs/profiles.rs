@@ -15,6 +15,7 @@ use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::file::TemporaryFile;
+use crate::pg::progress::{self, phases};
 use crate::types::Bloom;
 
 /// The profiles of the records of a relation, by their numbers from 1.
@@ -239,6 +240,7 @@ impl ProfileSearch<'_> {
             attributes: attributes.len(),
             leading: 0,
         };
+        progress::phase(phases::COMPARING_SIGNATURES, None);
         for (i, attribute) in attributes.into_iter().enumerate() {
             let next = |others: &mut std::vec::IntoIter<_>| {
                 let other = others.next();

@@ -13,6 +13,7 @@ use crate::pg::error::raise_as;
 use crate::pg::ffi;
 use crate::pg::function::rows::text_bytes;
 use crate::pg::memory::Scratch;
+use crate::pg::progress::{self, phases};
 use crate::pg::relation::OpenRelation;
 use crate::pg::sql::Sql;
 use crate::pg::values::text::readable;
@@ -59,6 +60,7 @@ pub fn check(records: &Records) {
     if unsafe { has_unique_index(records.oid, &records.key) } {
         return;
     }
+    progress::phase(phases::CHECKING_KEYS, None);
     let cursor = Cursor::open(query(records), &[], 1);
     let mut output = cursor.output(0);
     cursor.each(|row| {

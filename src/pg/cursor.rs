@@ -4,6 +4,7 @@ use pgrx::pg_sys;
 
 use crate::pg::error::internal;
 use crate::pg::output::OutputFunction;
+use crate::pg::progress;
 use crate::pg::sql::Sql;
 use crate::pg::{check_for_interrupts, ffi};
 
@@ -48,16 +49,19 @@ impl Cursor {
         unsafe {
             let outside = pg_sys::CurrentMemoryContext;
             ffi::SPI_connect();
-            let portal = ffi::SPI_cursor_open_with_args(
-                std::ptr::null(),
-                sql.as_ptr(),
-                arguments.len() as i32,
-                types.as_mut_ptr(),
-                values.as_mut_ptr(),
-                std::ptr::null(),
-                true,
-                0,
-            );
+            let portal = progress::apart(|| {
+                ffi::SPI_cursor_open_with_args(
+                    std::ptr::null(),
+                    sql.as_ptr(),
+                    arguments.len() as i32,
+                    types.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                    std::ptr::null(),
+                    true,
+                    0,
+                )
+            });
+            progress::expect_rows(planned_rows(portal));
             Cursor {
                 portal,
                 batch,
@@ -98,7 +102,7 @@ impl Cursor {
         unsafe {
             let mut more = true;
             while more {
-                ffi::SPI_cursor_fetch(self.portal, true, self.batch);
+                progress::apart(|| ffi::SPI_cursor_fetch(self.portal, true, self.batch));
                 let fetched = pg_sys::SPI_processed as usize;
                 if fetched == 0 {
                     break;
@@ -112,11 +116,31 @@ impl Cursor {
                         columns: table.tupdesc,
                     })
                 });
+                progress::rows(fetched as u64);
                 pg_sys::MemoryContextSwitchTo(before);
                 pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
             }
             ffi::SPI_cursor_close(self.portal);
             ffi::SPI_finish();
+        }
+    }
+}
+
+/// How many rows the planner expects.
+///
+/// # Safety
+/// `portal` is open, and of one query.
+unsafe fn planned_rows(portal: pg_sys::Portal) -> f64 {
+    // SAFETY: a portal has the plans of its query as long as it is open; one without them is a null list.
+    unsafe {
+        let plans = (*portal).stmts;
+        if plans.is_null() || (*plans).length == 0 {
+            return f64::NAN;
+        }
+        let planned: *mut pg_sys::PlannedStmt = pg_sys::list_nth(plans, 0).cast();
+        match (*planned).planTree.as_ref() {
+            Some(plan) => plan.plan_rows,
+            None => f64::NAN,
         }
     }
 }

@@ -189,6 +189,18 @@ impl Message {
         self.with(HINT, hint)
     }
 
+    /// Adds to the DETAIL.
+    pub fn more_detail(mut self: Box<Self>, more: &[u8]) -> Box<Self> {
+        let detail = self.texts[DETAIL].take().unwrap_or_default();
+        self.with(DETAIL, [&detail, more].concat())
+    }
+
+    /// Adds to the HINT.
+    pub fn more_hint(mut self: Box<Self>, more: &[u8]) -> Box<Self> {
+        let hint = self.texts[HINT].take().unwrap_or_default();
+        self.with(HINT, [&hint, more].concat())
+    }
+
     /// The schema, table and constraint that it is about, as fields for clients.
     pub fn about(
         self: Box<Self>,

@@ -7,7 +7,7 @@
 //! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values)
 //! - The planner's structures: `tree`
 //! - Memory and files: `memory`, `budget`, `file`
-//! - `progress` (notices during long searches), `fixed_settings` (settings that are others for a while)
+//! - `progress` (how far jobs are, for others and as notices), `fixed_settings` (settings that are others for a while)
 
 pub mod boundary;
 pub mod budget;

@@ -42,6 +42,23 @@ impl<const N: usize> SavedPlan<N> {
         }
     }
 
+    /// Runs the statement, a query of one value, and gives that of its first row; `None` for NULL. It lives until SPI is finished.
+    ///
+    /// # Safety
+    /// As for [`SavedPlan::run`].
+    pub unsafe fn value(&self, values: &mut [pg_sys::Datum; N]) -> Option<pg_sys::Datum> {
+        // SAFETY: the caller promises it; after a query the server's variables hold its rows, of which each has a value.
+        unsafe {
+            self.run(values);
+            if pg_sys::SPI_processed == 0 {
+                return None;
+            }
+            let (rows, mut is_null) = (&*pg_sys::SPI_tuptable, false);
+            let value = pg_sys::SPI_getbinval(*rows.vals, rows.tupdesc, 1, &mut is_null);
+            (!is_null).then_some(value)
+        }
+    }
+
     /// The plan, which is valid as long as this lives.
     ///
     /// # Safety

@@ -19,6 +19,7 @@ use crate::pairs::unique::not_unique;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::OrRaise;
+use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::readable;
 
@@ -363,6 +364,7 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     for column in columns {
         sql = sql.text(", ").name(column);
     }
+    progress::phase(phases::READING, None);
     let cursor = Cursor::open(sql.text(" FROM ").relation(records.oid), &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 2)).collect();

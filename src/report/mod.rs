@@ -25,6 +25,7 @@ use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::text_datum;
+use crate::pg::progress::{self, phases};
 use crate::pg::values::text::{readable, to_database};
 use crate::pg::values::varlena::{NewValue, Varlena};
 
@@ -248,9 +249,11 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         date,
         server,
     };
+    let _job = progress::job("bloom_report", records.oid);
     let columns = facts::columns(&records, columns);
     let truth = truth.as_ref().map(|(_, source)| source);
     let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
+    progress::phase(phases::WRITING_REPORT, None);
     let report = match format {
         Format::Html => html::html(&facts, &origin),
         Format::Text => plain::text(&facts, &origin),

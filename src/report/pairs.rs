@@ -24,6 +24,7 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::text_datum;
+use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::{readable, to_database, Text};
 use crate::pg::values::varlena::NewValue;
@@ -119,12 +120,14 @@ fn bloom_report_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         date,
         server,
     };
+    let _job = progress::job("bloom_report_pairs", relation);
     let mut shown = columns(&records, given);
     let mut found = find(&source, true_in.as_ref(), &LIMITS);
     found.facts.more_columns = shown.len().saturating_sub(LIMITS.columns);
     shown.truncate(LIMITS.columns);
     take_values(&mut found, &records, &shown, &fields);
     found.model = model;
+    progress::phase(phases::WRITING_REPORT, None);
     let page = pairs_html::html(&found, &origin);
     NewValue(text_datum(&to_database(&page)))
 }
@@ -154,6 +157,7 @@ fn find(source: &Source, true_in: Option<&Source>, limits: &Limits) -> PairFacts
     };
     let floor = hundredth(least.min(threshold));
 
+    progress::phase(phases::MEASURING, None);
     // Links have each pair once.
     let links = Links::new(keys.len() as u32, &pairs, check_for_interrupts).or_raise();
     let mut histogram = Histogram::new(floor);
@@ -278,6 +282,7 @@ fn take_values(
             sql.literal(&CString::new(key.as_slice()).unwrap_or_default())
         })
         .text("]::pg_catalog.text[])");
+    progress::phase(phases::READING, None);
     let cursor = Cursor::open(sql, &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 1)).collect();

@@ -8,13 +8,13 @@ FROM pg_opclass AS opclass JOIN pg_am AS am ON am.oid = opcmethod
 WHERE opcintype IN ('bloom'::regtype, 'bloom_query'::regtype, 'minhash'::regtype, 'minhash_bits'::regtype, 'minhash_query'::regtype)
 ORDER BY 1, 2;
 
--- What \dx+ shows, except for array types and the row types of tables, which versions before 16 leave out.
+-- What \dx+ shows, except for array types and the row types of tables and views, which versions before 16 leave out.
 CREATE TEMP VIEW members AS
 SELECT classid, objid, objsubid, pg_describe_object(classid, objid, objsubid) AS object
 FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloom_ident')
-  AND objid NOT IN (SELECT oid FROM pg_type WHERE typcategory = 'A' OR typrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r'));
+  AND objid NOT IN (SELECT oid FROM pg_type WHERE typcategory = 'A' OR typrelid IN (SELECT oid FROM pg_class WHERE relkind IN ('r', 'v')));
 SELECT object FROM members ORDER BY object COLLATE "C";
 
 -- Everything has a comment.

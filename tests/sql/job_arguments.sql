@@ -22,6 +22,7 @@ INSERT INTO job VALUES
     ('bloom_linkage', '{"''a''::regclass",''id''::name,"ARRAY[''sig'']::name[]","''a''::regclass",''id''::name,"ARRAY[''sig'']::name[]","ARRAY[1]::float8[]",0.3::float8}'),
     ('bloom_clusters', '{"''a''::regclass",''id''::name,''sig''::name,0.3::float8,''centre''::text}'),
     ('bloom_clusters', '{"''pairs''::regclass",0.3::float8,''centre''::text}'),
+    ('bloom_suggest', '{"''a''::regclass"}'),
     ('bloom_assign', '{"''pairs''::regclass",''optimal''::text}'),
     ('bloom_quality', '{"''pairs''::regclass","''truth''::regclass"}'),
     ('bloom_threshold_sweep', '{"''pairs''::regclass","''truth''::regclass",0.1::float8}'),

@@ -157,6 +157,11 @@ impl<'a> View<'a> {
         f64::from(self.popcount()) / f64::from(self.shape().m())
     }
 
+    /// Whether so many bits are set that it is similar to others whatever was signed.
+    pub fn is_full(&self) -> bool {
+        super::is_full(self.popcount(), self.shape().m())
+    }
+
     /// Bits set in both.
     ///
     /// Errors: different shapes.

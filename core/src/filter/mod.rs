@@ -27,6 +27,7 @@ pub use layout::{newer_version, parse_text, write_text, View, HEADER, VERSION};
 pub use omissions::{omissions, Omissions};
 pub use plan::{plan, plan_tokens, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
+pub use rates::{is_full, FULL};
 pub(crate) use set_bits::Hasher;
 pub use set_bits::{contains_text, Builder};
 pub use shape::Shape;

@@ -4,6 +4,14 @@ use crate::error::number;
 use crate::range::unit;
 use crate::{Error, ErrorKind, Result};
 
+/// Signatures of which a greater share of the bits is set are similar to each other, whatever was signed.
+pub const FULL: f64 = 0.9;
+
+/// Whether so many of `bits` bits are too many to tell what was signed.
+pub fn is_full(popcount: u32, bits: u32) -> bool {
+    f64::from(popcount) > FULL * f64::from(bits)
+}
+
 /// False-positive rate (1−e^(−kn/m))^k of a filter of n n-grams.
 pub fn false_positive(k: f64, m: f64, n: f64) -> f64 {
     let exponent = -k * n / m;

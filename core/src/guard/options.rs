@@ -43,6 +43,40 @@ impl GuardAction {
     }
 }
 
+/// What a guard does about signatures that are full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FullSignatures {
+    /// They are compared with none.
+    Ignore,
+    /// They are compared as others are.
+    Reject,
+}
+
+impl FullSignatures {
+    /// As the trigger's arguments name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FullSignatures::Ignore => "ignore",
+            FullSignatures::Reject => "reject",
+        }
+    }
+
+    fn of_name(text: &CStr) -> Result<FullSignatures, ArgumentError> {
+        let all = [FullSignatures::Ignore, FullSignatures::Reject];
+        let known = all
+            .into_iter()
+            .find(|one| one.name().as_bytes() == text.to_bytes());
+        known.ok_or_else(|| {
+            invalid(&[
+                b"option saturated of bloom_guard cannot be \"",
+                text.to_bytes(),
+                b"\"",
+            ])
+            .hint("Write ignore or reject.")
+        })
+    }
+}
+
 /// What is wrong with the arguments: an error of kind [`InvalidParameter`](crate::ErrorKind::InvalidParameter), whose message has
 /// bytes of them in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +114,8 @@ pub struct GuardArguments<'a> {
     pub action: GuardAction,
     /// The name of the table that pairs are written to: given with [`GuardAction::Flag`], and only then.
     pub review: Option<&'a CStr>,
+    /// The name of the table that rows are written to that were left out: only with [`GuardAction::Skip`].
+    pub skipped: Option<&'a CStr>,
     /// The name of the block list: the table that is searched instead of the guarded one.
     pub list: Option<&'a CStr>,
     /// The signature column of the block list, which is given then; `None`: the name is that of `column`.
@@ -92,6 +128,8 @@ pub struct GuardArguments<'a> {
     pub within: Option<&'a CStr>,
     /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are compared by these.
     pub verify: Option<&'a CStr>,
+    /// What is done about signatures that are full; `None`: they are ignored.
+    pub saturated: Option<FullSignatures>,
     /// By how much less than the threshold is searched for then, in [0,1]; `None`: as much as is needed.
     pub margin: Option<f64>,
 }
@@ -112,20 +150,23 @@ impl<'a> GuardArguments<'a> {
             threshold: parse_similarity(b"threshold", threshold.as_ref())?,
             action: parse_action(action.as_ref())?,
             review: None,
+            skipped: None,
             list: None,
             list_column: None,
             message: None,
             keep: None,
             within: None,
             verify: None,
+            saturated: None,
             margin: None,
         };
-        let (mut keep, mut margin) = (None, None);
+        let (mut keep, mut margin, mut saturated) = (None, None, None);
         for pair in options.chunks(2) {
             let name = pair[0].as_ref().to_bytes();
             let value = match name {
                 b"keep" => &mut keep,
                 b"margin" => &mut margin,
+                b"saturated" => &mut saturated,
                 _ => parsed.value(name)?,
             };
             let Some(given) = pair.get(1) else {
@@ -146,6 +187,7 @@ impl<'a> GuardArguments<'a> {
         parsed.keep = keep
             .map(|text| parse_similarity(b"similarity to keep", text))
             .transpose()?;
+        parsed.saturated = saturated.map(FullSignatures::of_name).transpose()?;
         parsed.margin = margin.map(parse_margin).transpose()?;
         parsed.check()?;
         Ok(parsed)
@@ -157,6 +199,7 @@ impl<'a> GuardArguments<'a> {
     fn value(&mut self, option: &[u8]) -> Result<&mut Option<&'a CStr>, ArgumentError> {
         match option {
             b"review" => Ok(&mut self.review),
+            b"skipped" => Ok(&mut self.skipped),
             b"blocklist" => Ok(&mut self.list),
             b"blocklist_column" => Ok(&mut self.list_column),
             b"message" => Ok(&mut self.message),
@@ -164,7 +207,7 @@ impl<'a> GuardArguments<'a> {
             b"verify" => Ok(&mut self.verify),
             _ => Err(
                 invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"]).hint(
-                    "Options are review, blocklist, blocklist_column, message, keep, within, verify and margin.",
+                    "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin and saturated.",
                 ),
             ),
         }
@@ -182,6 +225,13 @@ impl<'a> GuardArguments<'a> {
                 self.action.name().as_bytes(),
             ])
             .hint("Take action flag, or leave the option out."));
+        }
+        if self.skipped.is_some() && self.action != GuardAction::Skip {
+            return Err(invalid(&[
+                b"option \"skipped\" needs action skip, not ",
+                self.action.name().as_bytes(),
+            ])
+            .hint("Take action skip, or leave the option out."));
         }
         if flags && self.message.is_some() {
             return Err(invalid(&[

@@ -115,7 +115,7 @@ impl SearchPass {
             let signature = scan.signature();
             let similarity = wanted.signature.similarity(&signature).or_raise();
             // An empty signature is similar to nothing, even at threshold 0.
-            if similarity < asked || signature.is_empty() {
+            if similarity < asked || signature.is_empty() || guard.ignores(&signature) {
                 continue;
             }
             drop(signature);

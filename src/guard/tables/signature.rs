@@ -57,6 +57,15 @@ impl<'a> ComparedSignature<'a> {
         }
     }
 
+    /// Whether it is similar to others whatever was signed. Sampled bits never are: they say how alike sets are, whatever the sets' size.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        match self {
+            ComparedSignature::Filter(bloom) => bloom.view().is_full(),
+            ComparedSignature::Bits(_) => false,
+        }
+    }
+
     /// The similarity as users know it: in [0,1], and the estimate of sampled bits in [-1,1].
     ///
     /// Errors: different shapes.

@@ -6,7 +6,7 @@ use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
 use super::version::{self, NewestVersion};
-use super::{are_same_tokens, is_unchanged, kept, too_similar};
+use super::{are_same_tokens, is_unchanged, kept, told, too_similar};
 use crate::guard::ahead;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
@@ -32,6 +32,15 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
         };
         let signature = ComparedSignature::of(guard.column.of_type, new);
         if signature.is_empty() {
+            return Ok(());
+        }
+        if guard.ignores(&signature) {
+            if !call
+                .old_row()
+                .is_some_and(|old| is_unchanged(attribute(old, guard.column.number), &signature))
+            {
+                told::tell_full(call, guard);
+            }
             return Ok(());
         }
         let is_same = |row| {
@@ -135,7 +144,7 @@ unsafe fn act(
     slot: *mut pg_sys::TupleTableSlot,
 ) -> OrMessage<()> {
     if let (Some(review), Some(key)) = (&guard.review, &guard.key) {
-        read_rights::check_review_owner(guard, found, review.table, || call.trigger_name())?;
+        read_rights::check_review_owner(guard, found, review.table(), || call.trigger_name())?;
         // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
         let key = unsafe { key.text(call.table(), slot, guard.owner) };
         return review.enter(guard.owner, &key, found);

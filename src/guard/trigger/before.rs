@@ -1,17 +1,19 @@
 //! Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one, or left as it is if it
 //! would become another.
 
-use pgrx::{pg_sys, PgLogLevel};
+use pgrx::pg_sys;
 
 use super::call::TriggerCall;
-use super::{are_same_tokens, generated, is_unchanged, kept, moved, too_similar, NOTHING};
+use super::{
+    are_same_tokens, generated, is_unchanged, kept, moved, skipped, told, too_similar, NOTHING,
+};
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
 use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::tokens::WantedTokens;
-use crate::pg::message::{Message, OrMessage};
+use crate::pg::message::OrMessage;
 
 /// The row that goes on, or [`NOTHING`] if it is skipped.
 pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum> {
@@ -80,6 +82,11 @@ unsafe fn skip_or_go_on(
     if wanted.signature.is_empty() {
         return Ok(call.go_on());
     }
+    if guard.ignores(wanted.signature) {
+        // SAFETY: the function is that of the running call.
+        unsafe { told::tell_full(call, guard) };
+        return Ok(call.go_on());
+    }
     read_rights::check_owner(guard, || call.trigger_name())?;
     // SAFETY: the caller says so.
     let tokens = unsafe { WantedTokens::of(tokens) };
@@ -90,11 +97,16 @@ unsafe fn skip_or_go_on(
         tokens: tokens.as_ref(),
         ..wanted
     };
-    let message: Box<Message> = match search(guard, wanted, own, PendingRows::WaitFor) {
+    let trigger = call.trigger_name();
+    let (message, found) = match search(guard, wanted, own, PendingRows::WaitFor) {
         SearchOutcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
-        SearchOutcome::Rows(found) => too_similar::to_rows(guard, &call.trigger_name(), &found),
-        SearchOutcome::Deadlock => too_similar::to_a_waiting_row(guard, &call.trigger_name()),
+        SearchOutcome::Rows(found) => {
+            let message = too_similar::to_rows(guard, &trigger, &found);
+            (message, Some(found))
+        }
+        SearchOutcome::Deadlock => (too_similar::to_a_waiting_row(guard, &trigger), None),
     };
-    message.send(PgLogLevel::NOTICE);
+    // SAFETY: the call does not outlive the trigger's call, so its slots hold rows of its table.
+    unsafe { skipped::skip(call, guard, message, found.as_ref())? };
     Ok(NOTHING)
 }

@@ -11,6 +11,7 @@ use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::call::TriggerCall;
+use super::skipped;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
 use crate::guard::tables::column::attribute;
@@ -71,7 +72,12 @@ pub unsafe fn check(
             let message = unsafe { message(call, guard, old, &lost) };
             match action {
                 GuardAction::Warn => message.send(PgLogLevel::WARNING),
-                GuardAction::Skip => message.send(PgLogLevel::NOTICE),
+                GuardAction::Skip => {
+                    // SAFETY: the trigger's slots hold rows of its table.
+                    let itself = unsafe { itself(call, guard, &lost) };
+                    // SAFETY: the slot holds the new row.
+                    unsafe { skipped::skip(call, guard, message, itself.as_ref())? };
+                }
                 _ => return Err(message),
             }
             Ok(action != GuardAction::Skip)
@@ -136,15 +142,29 @@ impl LostRow {
 /// # Safety
 /// The call's slots hold rows of the trigger's table.
 unsafe fn flag(call: &TriggerCall, guard: &PreparedGuard, lost: &LostRow) -> OrMessage<()> {
-    let (Some(review), Some(key)) = (&guard.review, &guard.key) else {
+    let Some(review) = &guard.review else {
         return Ok(());
     };
+    // SAFETY: the slots hold rows, as the caller promises.
+    let Some(itself) = (unsafe { itself(call, guard, lost) }) else {
+        return Ok(());
+    };
+    let key = itself.best[0].key.clone();
+    read_rights::check_review_owner(guard, &itself, review.table(), || call.trigger_name())?;
+    review.enter(guard.owner, &key, &itself)
+}
+
+/// The row as one that is similar to itself; `None` if the table has no key.
+///
+/// # Safety
+/// The call's slots hold rows of the trigger's table.
+unsafe fn itself(call: &TriggerCall, guard: &PreparedGuard, lost: &LostRow) -> Option<SimilarRows> {
+    let key = guard.key.as_ref()?;
     // SAFETY: the slot holds a row of the trigger's table, to which the key belongs.
     let key = unsafe { key.text(call.table(), call.new_row(), guard.owner) };
     let mut itself = SimilarRows::default();
     itself.add(lost.similarity, call.table().to_u32(), || key.clone());
-    read_rights::check_review_owner(guard, &itself, review.table, || call.trigger_name())?;
-    review.enter(guard.owner, &key, &itself)
+    Some(itself)
 }
 
 /// # Safety

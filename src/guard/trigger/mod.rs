@@ -8,6 +8,8 @@ mod first_use;
 mod generated;
 mod kept;
 mod moved;
+mod skipped;
+mod told;
 mod too_similar;
 mod version;
 

@@ -11,7 +11,7 @@ use crate::pg::catalog::is_of_server;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, raise_as};
 use crate::pg::file::{TemporaryFile, Texts};
-use crate::pg::progress::Progress;
+use crate::pg::progress::{self, phases, Progress};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::{readable, Text};
 
@@ -136,6 +136,7 @@ impl RecordTexts {
         let records = &table.records;
         let mut successive = Successive::new(&records.key);
         let mut last: Option<Vec<u8>> = None;
+        progress::phase(phases::READING, None);
         let cursor = Cursor::open(table.query(), &[], BATCH);
         let mut output = cursor.output(0);
         cursor.each(|row| {
@@ -195,7 +196,9 @@ impl RecordTexts {
     pub fn each(&mut self, mut each: impl FnMut(u32, &[String])) {
         let mut fields = vec![String::new(); self.fields];
         self.texts.seek(0);
+        progress::phase(phases::PREPARING, Some(self.records.into()));
         for record in 0..self.records {
+            progress::step();
             self.read_fields(&mut fields);
             each(record, &fields);
         }

@@ -5,6 +5,7 @@ use bloom_ident_core::model::MOST_SEARCHES;
 use crate::models::records::identities::mix;
 use crate::models::records::store::{PairNumbers, RowStore};
 use crate::pg::file::{SortedWords, WordSort};
+use crate::pg::progress::{self, phases};
 
 /// Bits of a search's number.
 const SEARCH_BITS: u32 = 6;
@@ -49,6 +50,12 @@ impl Candidates {
         }
     }
 
+    /// Pairs in the order of their numbers. They are what is compared next, and progress is shown by how many have come.
+    pub fn finish_shown(self) -> Distinct {
+        progress::phase(phases::COMPARING_PAIRS, Some(self.kept));
+        self.finish()
+    }
+
     /// Pairs in the order of their numbers.
     pub fn finish(self) -> Distinct {
         Distinct {
@@ -89,6 +96,7 @@ impl Iterator for Distinct {
             let Some(word) = word else {
                 return self.next.take();
             };
+            progress::step();
             let (pair, search) = (
                 word >> SEARCH_BITS,
                 1u64 << (word & ((1 << SEARCH_BITS) - 1)),

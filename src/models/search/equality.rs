@@ -5,6 +5,7 @@ use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
 use super::scan;
 use crate::models::records::identities::{Blocks, Identities};
 use crate::pg::check_for_interrupts;
+use crate::pg::progress::{self, phases};
 
 /// What a search has found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +50,7 @@ pub fn pairs(
     mut each: impl FnMut(u32, u32),
 ) -> Found {
     let mut found = Found::default();
+    progress::phase(phases::SEARCHING_EQUAL, None);
     let blocks = identities.blocks(fields, false, memory);
     pairs_of_blocks(blocks, most, second, &mut found, &mut each);
     found

@@ -2,6 +2,7 @@
 
 use crate::models::records::store::RowStore;
 use crate::pg::check_for_interrupts;
+use crate::pg::progress::{self, phases};
 
 /// Tables with more pairs are searched.
 const MOST_PAIRS: f64 = 25e6;
@@ -22,9 +23,11 @@ pub fn pairs(
     mut each: impl FnMut(u32, u32, u32),
 ) {
     let left = second.unwrap_or(store.records);
+    progress::phase(phases::COMPARING_ALL, None);
     store.each_two_chunks(|layout, x, y| {
         for a in x.records().start..x.records().end.min(left) {
             check_for_interrupts();
+            progress::step();
             for b in y.records().start.max(second.unwrap_or(a + 1))..y.records().end {
                 if let Some(similarity) = layout.similarity(x.row(a), y.row(b), 1) {
                     // a similarity is a mean of quotients; what is meant to be 0.3 may be a little less

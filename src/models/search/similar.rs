@@ -4,6 +4,7 @@ use bloom_ident_core::model::values::sketch::{parts_at_once, PARTS};
 
 use super::equality::{pairs_of_blocks, Found};
 use crate::models::records::sketches::Sketches;
+use crate::pg::progress::{self, phases};
 
 /// Gives pairs of records that have a part of their sketches in common to `each`, the lesser number first: most of those that
 /// [`Search::takes`](bloom_ident_core::model::Search::takes), and others. A pair comes once for each part. Blocks of more than `most` records are left
@@ -18,7 +19,9 @@ pub fn pairs(
     mut each: impl FnMut(u32, u32),
 ) -> Found {
     let mut found = Found::default();
+    progress::phase(phases::SEARCHING_SIMILAR, Some(PARTS as u64));
     for number in 0..PARTS {
+        progress::done(number as u64);
         let blocks = sketches.blocks(fields, number, parts_at_once(least), memory);
         pairs_of_blocks(blocks, most, second, &mut found, &mut each);
     }

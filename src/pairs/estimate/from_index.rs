@@ -19,6 +19,7 @@ use crate::pairs::table::IndexedTable;
 use crate::pg::budget::Budget;
 use crate::pg::check_for_interrupts;
 use crate::pg::memory::Scratch;
+use crate::pg::progress::{self, phases};
 
 /// Rows that are searched for in any case, and those besides where that is quick.
 const FIRST: u64 = 300;
@@ -58,6 +59,7 @@ pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> P
     let all: u64 = parts.iter().map(SampledPiece::rows).sum();
 
     let mut sample = RowSample::default();
+    progress::phase(phases::SEARCHING_SAMPLE, Some(FIRST + MORE));
     sample.add(&parts, FIRST, threshold, memory / 2);
     if sample.took * (MORE as u32) < LIMIT * FIRST as u32 && all > FIRST {
         sample.add(&parts, MORE, threshold, memory / 2);
@@ -73,6 +75,7 @@ pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> P
         memory,
     };
     let (plan, _, workers) = job.plan(&indexed);
+    progress::phase(phases::TIMING, None);
     let (searching, folding) = time(&plan, LIMIT);
     let a_pair = time_a_pair(records, tables, rows, origins).unwrap_or(A_PAIR);
     let processes = processes(workers) as f64;
@@ -132,6 +135,7 @@ impl RowSample {
         let mut rows = Vec::new();
         for stretch in 0..n {
             check_for_interrupts();
+            progress::done(self.asked + stretch);
             let (from, to) = (stretch * all / n, (stretch + 1) * all / n);
             let mut number = from + random(&mut state) % (to - from).max(1);
             for part in parts {

@@ -16,6 +16,7 @@ use crate::pg::budget::{reserve, Budget};
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, OrRaise};
+use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 use crate::sigfile::{mismatch, ExternalSort, RowSignature};
 
@@ -139,6 +140,7 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     };
     let (mut state, started) = (1, Instant::now());
     let kind = records.signature_type();
+    progress::phase(phases::READING, None);
     Cursor::open(sql, &[], BATCH).each(|row| {
         if let Some(datum) = row.datum(0) {
             // SAFETY: the query selects a signature, which lives as long as the row.
@@ -153,6 +155,7 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
         paired: vec![false; rows],
     };
     let mut seconds = reading;
+    progress::phase(phases::SEARCHING_SAMPLE, None);
     if let Some(geometry) = reservoir.geometry {
         let join = |rows: usize, sink: &mut Counter| {
             let started = Instant::now();

@@ -10,6 +10,7 @@ use crate::pg::entry;
 use crate::pg::error::notice;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::record::record;
+use crate::pg::progress;
 use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_pairs_estimate";
@@ -47,6 +48,7 @@ fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // No key is read, so any column will do for it.
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(1)]);
     let threshold = arguments.threshold(2);
+    let _job = progress::job(JOB, records.oid);
     let estimate = match records.indexed() {
         Some(tables) => from_index::estimate(&records, &tables, threshold),
         None => from_query::estimate(&records, threshold),

@@ -66,6 +66,7 @@ struct Steps<'a, S> {
 impl<S: JoinSink> Steps<'_, S> {
     fn run(&mut self, plan: &JoinPlan<'_>) {
         let next = AtomicU64::new(0);
+        self.sink.progress(self.done * 1000, self.all * 1000);
         let mut worker = Worker::new(plan);
         while worker.turn(&next, &mut |pair| self.sink.pair(pair)) {
             let units = plan.units().max(1);

@@ -155,6 +155,7 @@ fn pairing(left: Option<usize>) -> Pairing {
 pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
     let pieces = pieces(job.tables, job.left);
     let (plan, memory, workers) = job.plan(&pieces);
+    sink.progress(0, plan.units());
     let mut worker = Worker::new(&plan);
     if workers == 0 {
         let next = AtomicU64::new(0);

@@ -12,6 +12,7 @@ use crate::pairs::records::{RecordColumn, Relations};
 use crate::pairs::unique::{check_distinct, repeated};
 use crate::pg::budget::Budget;
 use crate::pg::function::rows::text_datum;
+use crate::pg::progress::{self, phases};
 use compare::{compare, VerifiedSink};
 use token_file::{StoredRecord, TokenFile};
 
@@ -43,6 +44,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         done: 0,
         all,
     };
+    progress::phase(phases::COMPARING_TOKENS, Some(all));
     compare(candidates, &mut file, threshold, memory / 4 * 3, &mut found);
 }
 

@@ -9,6 +9,7 @@ use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::OrRaise;
 use crate::pg::file::{RecordSort, TemporaryFile};
+use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 use crate::types::Tokens;
 
@@ -131,6 +132,7 @@ impl TokenFile {
             hashes: TokenHashList::new(),
         };
         let sides = [Some(relations.left), relations.right];
+        progress::phase(phases::READING_TOKENS, None);
         for (side, records) in sides.into_iter().flatten().enumerate() {
             let cursor = Cursor::open(query(records), &[], BATCH);
             let mut output = cursor.output(0);

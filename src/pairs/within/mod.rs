@@ -10,6 +10,7 @@ use crate::pairs::output::PairOutput;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, Successive};
 use crate::pg::cursor::{Cursor, QueryRow};
+use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 use group::RecordGroup;
 
@@ -88,6 +89,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
     unique::check(relations.left);
     relations.right.into_iter().for_each(unique::check);
     let ordered = relations.right.is_none() && unique::has_order(&relations.left.key);
+    progress::phase(phases::READING_GROUPS, None);
     let cursor = Cursor::open(query(relations, ordered), &[], BATCH);
     let mut key_text = cursor.output(KEY);
     let mut last: Vec<Successive> = (0..relations.left.within.len())

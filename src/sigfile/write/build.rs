@@ -1,11 +1,13 @@
 //! Building the index over a table.
 
-use bloom_ident_core::sigfile::{Meta, Part};
+use bloom_ident_core::filter::{is_full, FULL};
+use bloom_ident_core::sigfile::{Meta, Part, RowShape};
+use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgBox};
 
 use super::merge_lock::needs_wal;
 use super::{check_shape, write_segments, IndexRow};
-use crate::pg::error::OrRaise;
+use crate::pg::error::{warn, OrRaise};
 use crate::pg::{entry, ffi};
 use crate::sigfile::class::leading;
 use crate::sigfile::class::options::SigfileOptions;
@@ -52,6 +54,9 @@ struct BuildState<'r> {
     only_dead: bool,
     /// Dead rows of another shape were left out, so that old snapshots must not use the index.
     left_out: bool,
+    /// Signatures that are alive, and those of them that are full.
+    signed: u64,
+    full: u64,
     /// Bytes for rows: half of maintenance_work_mem, since the postings of what fits take as much.
     memory: usize,
 }
@@ -75,6 +80,10 @@ impl BuildState<'_> {
                 self.meta.set_shape(new.shape).or_raise();
             }
             check_shape(self.index, self.meta.shape(), new);
+            if let (RowShape::Filter(shape), true) = (RowShape::of_tag(new.shape), alive) {
+                self.signed += 1;
+                self.full += u64::from(is_full(new.popcount, shape.m()));
+            }
         }
         let geometry = self.meta.geometry(part);
         let memory = self.memory;
@@ -82,6 +91,29 @@ impl BuildState<'_> {
             self.rows[part as usize].get_or_insert_with(|| ExternalSort::new(geometry, memory));
         rows.push(new.row()).or_raise();
         self.count += 1;
+    }
+}
+
+impl BuildState<'_> {
+    /// Warns of signatures that are full. They are indexed like others.
+    fn tell_full(&self) {
+        let BuildState { signed, full, .. } = *self;
+        if full == 0 {
+            return;
+        }
+        let message = format!(
+            "{:.1} % of the signatures in index \"{}\" have more than {:.0} % of their bits set",
+            100.0 * full as f64 / signed as f64,
+            self.index.name(),
+            100.0 * FULL
+        );
+        warn(
+            &Error::new(ErrorKind::InvalidParameter, message)
+                .detail(format!(
+                    "{full} of {signed} signatures are similar to each other, whatever was signed."
+                ))
+                .hint("Plan signatures for longer texts, by max_chars, or sign fewer columns."),
+        );
     }
 }
 
@@ -135,6 +167,8 @@ pub unsafe extern "C-unwind" fn ambuild(
             count: 0,
             only_dead: true,
             left_out: false,
+            signed: 0,
+            full: 0,
             memory: memory / 2,
         };
         // The block of the metapage is the first.
@@ -158,6 +192,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         if build.left_out {
             (*info).ii_BrokenHotChain = true;
         }
+        build.tell_full();
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
         let options = SigfileOptions::of(index);

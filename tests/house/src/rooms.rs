@@ -8,12 +8,12 @@ use crate::crates::{Crate, Place};
 /// From bottom to top, below all of them the core. A room imports from rooms below it, not from those at its side.
 const FLOORS: [&[&str]; 9] = [
     &["pg"],
-    &["settings", "types", "objects"],
+    &["settings", "monitor", "types", "objects"],
     &["functions", "gist", "sigfile"],
     &["planner"],
     &["pairs"],
     &["models"],
-    &["clusters"],
+    &["clusters", "suggest"],
     &["report", "guard"],
     &["lib"],
 ];

@@ -1,0 +1,95 @@
+//! What is told once in a statement.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::c_void;
+
+use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+
+use super::call::TriggerCall;
+use crate::guard::prepared::PreparedGuard;
+use crate::pg::catalog;
+use crate::pg::entry;
+use crate::pg::message::{words, Message};
+
+/// What is told of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum News {
+    /// A row was left out.
+    Skipped,
+    /// A signature is full.
+    Full,
+}
+
+/// What was told: the memory of the statement, and the topmost table with the trigger and the trigger's name.
+type ToldNews = (usize, News, pg_sys::Oid, Vec<u8>);
+
+thread_local! {
+    static TOLD: RefCell<HashSet<ToldNews>> = RefCell::default();
+}
+
+/// Whether this guard has told nothing of the kind in this statement. The server keeps the trigger's function in memory of the statement, which is the same for all partitions.
+///
+/// # Safety
+/// The function is that of the running call.
+pub unsafe fn is_first(call: &TriggerCall, guard: &PreparedGuard, news: News) -> bool {
+    // SAFETY: the function is that of the running call, and what is called when its memory is freed is an entry.
+    unsafe {
+        let memory = (*call.function).fn_mcxt;
+        let name = call.trigger_name().into_bytes();
+        let is_first = TOLD.with_borrow_mut(|told| {
+            let is_known = told.iter().any(|(of, ..)| *of == memory as usize);
+            told.insert((memory as usize, news, guard.top, name))
+                .then_some(is_known)
+        });
+        if is_first == Some(false) {
+            let callback: *mut pg_sys::MemoryContextCallback =
+                pg_sys::MemoryContextAlloc(memory, size_of::<pg_sys::MemoryContextCallback>())
+                    .cast();
+            callback.write(pg_sys::MemoryContextCallback {
+                func: Some(forget),
+                arg: memory.cast(),
+                next: std::ptr::null_mut(),
+            });
+            pg_sys::MemoryContextRegisterResetCallback(memory, callback);
+        }
+        is_first.is_some()
+    }
+}
+
+/// The statement is over.
+///
+/// # Safety
+/// The server calls it when the memory of a statement is freed.
+#[entry]
+unsafe extern "C-unwind" fn forget(memory: *mut c_void) {
+    TOLD.with_borrow_mut(|told| told.retain(|(of, ..)| *of != memory as usize));
+}
+
+/// Tells that a row is not checked, since its signature says too little.
+///
+/// # Safety
+/// The function is that of the running call.
+pub unsafe fn tell_full(call: &TriggerCall, guard: &PreparedGuard) {
+    // SAFETY: the caller says so.
+    if !unsafe { is_first(call, guard, News::Full) } {
+        return;
+    }
+    let (table, trigger) = (catalog::name(guard.top), call.trigger_name());
+    Message::of(
+        PgSqlErrorCode::ERRCODE_WARNING,
+        words!(
+            "new row for relation \"",
+            table,
+            "\" is not compared: more than 90 % of the bits of its signature are set"
+        ),
+    )
+    .detail(words!("Such a signature is similar to others whatever was signed. Further rows of this statement with one are let in without a warning."))
+    .hint(words!(
+        "Plan signatures for longer texts, by max_chars; or compare such rows by option \"saturated\" of trigger \"",
+        trigger,
+        "\"."
+    ))
+    .about(words!(catalog::schema(guard.top)), words!(table), words!(trigger))
+    .send(PgLogLevel::WARNING);
+}

@@ -1,0 +1,31 @@
+//! What the view `bloom_progress` shows: how far the jobs of all sessions are.
+
+use pgrx::{pg_sys, IntoDatum};
+
+use crate::pg::entry;
+use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::progress::jobs;
+use crate::pg::values::varlena::NewValue;
+
+/// Rows of `(pid integer, datid, relid oid, job, phase text, done, total bigint, started, phase_started timestamptz)`
+#[entry]
+fn bloom_progress_info(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared to return a set of rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    for job in jobs() {
+        let details = job.details.as_ref();
+        let time = |at: i64| pg_sys::Datum::from(at as usize);
+        rows.put([
+            job.pid.into_datum(),
+            job.database.into_datum(),
+            details.and_then(|job| job.relation.into_datum()),
+            details.map(|job| text_datum(job.job.as_bytes())),
+            details.map(|job| text_datum(job.phase.as_bytes())),
+            details.and_then(|job| job.done.into_datum()),
+            details.and_then(|job| job.total.into_datum()),
+            details.map(|job| time(job.started[0])),
+            details.map(|job| time(job.started[1])),
+        ]);
+    }
+    NewValue(pg_sys::Datum::null())
+}

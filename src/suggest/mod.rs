@@ -1,0 +1,73 @@
+//! `bloom_suggest`: where to begin with a relation. `relation` and `sample` find out what it is like, `fields` what its columns are good for, `proposals` chooses what is said
+//! and in which order, `signing` and `statements` write the statements.
+
+mod fields;
+mod proposals;
+mod relation;
+mod sample;
+mod signing;
+mod statements;
+
+use bloom_ident_core::model::LeftOut;
+use pgrx::{pg_sys, IntoDatum};
+
+use self::proposals::Proposals;
+use self::relation::Subject;
+use self::sample::RelationSample;
+use crate::models::comparable_columns;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::sql::Sql;
+use crate::pg::values::text::to_database;
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{catalog, entry, progress};
+
+/// `(rel regclass)`, returns a table of `step integer`, `topic, reason, statement text`.
+///
+/// Errors: no relation with rows; the caller may not read any of its columns; what reading a sample fails with.
+#[entry]
+fn bloom_suggest(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with this argument, and the record is that of a running call.
+    let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let oid = arguments.oid(0);
+    let subject = Subject::of(oid);
+    let _job = progress::job("bloom_suggest", oid);
+    // SAFETY: the SQL function is declared to return a set of rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    let mut left_out: Vec<LeftOut> = Vec::new();
+    let key = subject.key.as_deref().unwrap_or(c"");
+    let columns = comparable_columns(oid, key, &mut left_out);
+    left_out.retain(|left| {
+        let name = std::ffi::CString::new(to_database(&left.column)).unwrap_or_default();
+        subject.signed.iter().all(|signed| signed.name != name)
+    });
+    let sample = RelationSample::read(&subject, &columns);
+    let functions = schema(function);
+    let fields = fields::fields(&subject, &columns, &sample, &functions, &mut left_out);
+    let proposals = Proposals::new(&subject, &sample, &fields, &functions).make(&left_out);
+    for (step, proposal) in (1..).zip(proposals) {
+        let statement = proposal.statement.map(|sql| {
+            let mut statement = sql.into_bytes();
+            statement.push(b';');
+            text_datum(&statement)
+        });
+        rows.put([
+            i32::into_datum(step),
+            Some(text_datum(proposal.topic.as_bytes())),
+            Some(text_datum(&to_database(&proposal.reason))),
+            statement,
+        ]);
+    }
+    NewValue(pg_sys::Datum::null())
+}
+
+/// The schema of the extension's functions with a dot behind it, or nothing if they are found without.
+fn schema(function: pg_sys::Oid) -> Sql {
+    // SAFETY: a look-up in the catalogs by OID.
+    match unsafe { pg_sys::FunctionIsVisible(function) } {
+        true => Sql::new(""),
+        false => Sql::new("")
+            .name(&catalog::schema_of_function(function))
+            .text("."),
+    }
+}
