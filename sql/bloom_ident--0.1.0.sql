@@ -1561,15 +1561,15 @@ COMMENT ON OPERATOR FAMILY gist_minhash_query_ops USING gist IS 'estimated simil
 -- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8, within name[] DEFAULT NULL,
-        verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL, new regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name, float8) IS
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name, float8, regclass) IS
     'all pairs of records whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
-        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        new regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8) IS
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8, regclass) IS
     'all pairs of records whose weighted similarity over several signatures is at least threshold, by their keys, each pair once';
 
 CREATE FUNCTION bloom_pairs_estimate(rel regclass, signature name, threshold float8,

@@ -43,6 +43,8 @@ CREATE INDEX ON small USING sigfile (sig);
 -- random ones, all different
 CREATE TABLE large AS SELECT i AS id, bloom_signature(md5(i::text)) AS sig FROM generate_series(1, 150000) AS i;
 CREATE INDEX large_index ON large USING sigfile (sig);
+CREATE VIEW new_keys AS SELECT id::text AS key FROM large WHERE id % 100 = 0;
+CREATE VIEW many_new_keys AS SELECT id::text AS key FROM large WHERE id % 3 = 0;
 CREATE TABLE dirty AS SELECT * FROM large;
 CREATE INDEX dirty_index ON dirty USING sigfile (sig);
 DELETE FROM dirty WHERE id % 2 = 0;
@@ -148,6 +150,10 @@ job[duplicates without index]="$alone|$(duplicates plain 0.3)"
 job[duplicates in little memory]="SET maintenance_work_mem = '1MB'|$(duplicates plain 0.4)"
 job[linkage]="$alone|SELECT count(*) FROM bloom_linkage('indexed', 'id', 'sig', 'loose', 'id', 'sig', 0.3)"
 job[linkage, workers]="$parallel|SELECT count(*) FROM bloom_linkage('indexed', 'id', 'sig', 'large', 'id', 'sig', 0.4)"
+job[duplicates of new records]="$alone|SELECT count(*) FROM bloom_duplicates('large', 'id', 'sig', 0.5, new => 'new_keys')"
+job[duplicates of new records together]="$alone|SELECT count(*) FROM bloom_duplicates('large', 'id', 'sig', 0.5, new => 'many_new_keys')"
+job[duplicates of new records without an index]="$alone|SELECT count(*) FROM bloom_duplicates('plain', 'id', 'sig', 0.5, new => 'many_new_keys')"
+job[linkage with one index]="$alone|SELECT count(*) FROM bloom_linkage('plain', 'id', 'sig', 'large', 'id', 'sig', 0.5)"
 job[profiles]="$alone|SELECT count(*) FROM bloom_duplicates('plain', 'id', ARRAY['sig', 'other'], ARRAY[1, 2], 0.4)"
 job[profiles in little memory]="SET maintenance_work_mem = '1MB'|SELECT count(*) FROM bloom_duplicates('plain', 'id', ARRAY['sig', 'other'], ARRAY[1, 2], 0.4)"
 for method in components centre average; do
