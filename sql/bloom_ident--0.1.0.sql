@@ -1663,9 +1663,9 @@ COMMENT ON FUNCTION bloom_model_candidates_linkage(regclass, name, regclass, nam
     'the same of the searches for pairs of a record of one table and a record of another';
 
 CREATE FUNCTION bloom_model_duplicates(rel regclass, key name, model jsonb, min_probability float8 DEFAULT 0.5,
-        options jsonb DEFAULT NULL, OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
+        options jsonb DEFAULT NULL, new regclass DEFAULT NULL, OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_model_duplicates(regclass, name, jsonb, float8, jsonb) IS
+COMMENT ON FUNCTION bloom_model_duplicates(regclass, name, jsonb, float8, jsonb, regclass) IS
     'all pairs of records that a match model takes for the same with at least this probability, by their keys, each pair once';
 
 CREATE FUNCTION bloom_model_linkage(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb,

@@ -190,7 +190,7 @@ impl Records {
         }
         sql = sql.text(" FROM ").relation(self.oid).text(" AS r");
         if let Some(new) = &self.new {
-            sql = sql.sql(&new.joined(&self.key));
+            sql = sql.sql(&new.joined(&self.key, "key"));
         }
         for (i, column) in columns().enumerate() {
             sql = sql.text(if i == 0 { " WHERE r." } else { " OR r." });

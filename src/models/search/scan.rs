@@ -1,5 +1,6 @@
 //! All pairs of a small table are looked at.
 
+use super::wanted::Wanted;
 use crate::models::records::store::RowStore;
 use crate::pg::check_for_interrupts;
 
@@ -15,17 +16,22 @@ pub fn is_possible(all_pairs: f64) -> bool {
 }
 
 /// Gives the pairs whose fields have a mean similarity of at least `least` hundredths to `each`, with that similarity in hundredths.
-pub fn pairs(
+pub fn pairs<'w>(
     store: &mut RowStore,
-    second: Option<u32>,
+    wanted: impl Into<Wanted<'w>>,
     least: u32,
     mut each: impl FnMut(u32, u32, u32),
 ) {
+    let wanted = wanted.into();
+    let second = wanted.second;
     let left = second.unwrap_or(store.records);
     store.each_two_chunks(|layout, x, y| {
         for a in x.records().start..x.records().end.min(left) {
             check_for_interrupts();
             for b in y.records().start.max(second.unwrap_or(a + 1))..y.records().end {
+                if !wanted.is_pair(a, b) {
+                    continue;
+                }
                 if let Some(similarity) = layout.similarity(x.row(a), y.row(b), 1) {
                     // a similarity is a mean of quotients; what is meant to be 0.3 may be a little less
                     let hundredths = (similarity * 100.0 + 1e-9) as u32;

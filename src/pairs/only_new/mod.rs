@@ -81,11 +81,13 @@ impl NewRecords {
         });
     }
 
-    /// Selects the keys as they can be compared with a column of the records, each once.
-    pub fn keys(&self, key: &RecordColumn) -> Sql {
+    /// Selects the keys as they can be compared with a column of the records, each once, under a name.
+    fn keys(&self, key: &RecordColumn, name: &str) -> Sql {
         Sql::new("SELECT DISTINCT ")
             .sql(&self.comparable(key))
-            .text(" AS key FROM ")
+            .text(" AS ")
+            .text(name)
+            .text(" FROM ")
             .relation(self.oid)
             .text(" WHERE key IS NOT NULL")
     }
@@ -108,16 +110,18 @@ impl NewRecords {
 
     /// Of the records of a relation, which is called r, whether they are among the new ones.
     pub fn has(&self, key: &RecordColumn) -> Sql {
-        compared(key).text(" ANY (").sql(&self.keys(key)).text(")")
+        let keys = self.keys(key, "key");
+        compared(key).text(" ANY (").sql(&keys).text(")")
     }
 
-    /// Joins a relation, which is called r, with the new keys, which are n.key, and NULL for other records.
-    pub fn joined(&self, key: &RecordColumn) -> Sql {
+    /// Joins a relation, which is called r, with the new keys, which are a column of n with this name, and NULL for other records.
+    pub fn joined(&self, key: &RecordColumn, name: &str) -> Sql {
         Sql::new(" LEFT JOIN (")
-            .sql(&self.keys(key))
+            .sql(&self.keys(key, name))
             .text(") AS n ON ")
             .sql(&compared(key))
-            .text(" n.key")
+            .text(" n.")
+            .text(name)
     }
 }
 

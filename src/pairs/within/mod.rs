@@ -163,7 +163,7 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
         }
         sql = sql.text(" FROM ").relation(records.oid).text(" AS r");
         if let Some(new) = &records.new {
-            sql = sql.sql(&new.joined(&records.key));
+            sql = sql.sql(&new.joined(&records.key, "key"));
         }
         sql.sql(&condition(records))
     };
