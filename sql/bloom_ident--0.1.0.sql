@@ -1572,6 +1572,12 @@ CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weig
 COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8, regclass) IS
     'all pairs of records whose weighted similarity over several signatures is at least threshold, by their keys, each pair once';
 
+CREATE FUNCTION bloom_pairs_refresh(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass,
+        within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT deleted bigint, OUT inserted bigint) RETURNS record
+    VOLATILE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_pairs_refresh_wrapper';
+COMMENT ON FUNCTION bloom_pairs_refresh(regclass, regclass, name, name, float8, regclass, name[], name, float8) IS
+    'brings a table of pairs, as bloom_duplicates gives them, up to date: those of changed records are found anew, those of records that are no more there go; how many pairs were deleted and inserted';
+
 CREATE FUNCTION bloom_pairs_estimate(rel regclass, signature name, threshold float8,
         OUT pairs float8, OUT seconds float8) RETURNS record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_pairs_estimate_wrapper';

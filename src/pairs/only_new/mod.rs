@@ -3,6 +3,7 @@
 
 mod by_index;
 mod probes;
+mod refresh;
 
 use std::ffi::CString;
 
@@ -84,28 +85,12 @@ impl NewRecords {
     /// Selects the keys as they can be compared with a column of the records, each once, under a name.
     fn keys(&self, key: &RecordColumn, name: &str) -> Sql {
         Sql::new("SELECT DISTINCT ")
-            .sql(&self.comparable(key))
+            .sql(&comparable(key, "key"))
             .text(" AS ")
             .text(name)
             .text(" FROM ")
             .relation(self.oid)
             .text(" WHERE key IS NOT NULL")
-    }
-
-    /// A key as it can be compared: as a value of the records' type, so that an index finds it, unless users may have made a cast of this type,
-    /// or it has no equality.
-    fn comparable(&self, key: &RecordColumn) -> Sql {
-        if !is_by_value(key) {
-            return Sql::new("CAST(key AS pg_catalog.text) COLLATE pg_catalog.\"C\"");
-        }
-        // SAFETY: a catalog look-up of a type that exists.
-        let base = unsafe { pg_sys::getBaseType(key.type_oid) };
-        let (schema, name) = catalog::type_itself(base);
-        let sql = Sql::new("CAST(key AS ").name_in(&schema, &name).text(")");
-        if key.collation == pg_sys::InvalidOid {
-            return sql;
-        }
-        sql.text(" COLLATE ").collation(key.collation)
     }
 
     /// Of the records of a relation, which is called r, whether they are among the new ones.
@@ -128,6 +113,23 @@ impl NewRecords {
 /// Whether keys are compared as values; otherwise as text.
 fn is_by_value(key: &RecordColumn) -> bool {
     is_of_server(key.type_oid) && has_equality(key)
+}
+
+/// The key of a record in text form, which SQL calls `text`, as it can be compared: as a value of the records' type, so that an index finds it, unless users may have
+/// made a cast of this type, or it has no equality.
+fn comparable(key: &RecordColumn, text: &str) -> Sql {
+    let sql = Sql::new("CAST(").text(text).text(" AS ");
+    if !is_by_value(key) {
+        return sql.text("pg_catalog.text) COLLATE pg_catalog.\"C\"");
+    }
+    // SAFETY: a catalog look-up of a type that exists.
+    let base = unsafe { pg_sys::getBaseType(key.type_oid) };
+    let (schema, name) = catalog::type_itself(base);
+    let sql = sql.name_in(&schema, &name).text(")");
+    if key.collation == pg_sys::InvalidOid {
+        return sql;
+    }
+    sql.text(" COLLATE ").collation(key.collation)
 }
 
 /// A record's key and the operator that compares it.
