@@ -1619,6 +1619,12 @@ CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEF
 COMMENT ON FUNCTION bloom_clusters(regclass, float8, text) IS
     'clusters of the records in a table of pairs, as bloom_duplicates gives them: columns a, b and similarity';
 
+CREATE FUNCTION bloom_clusters_update(old regclass, pairs regclass, threshold float8, method text DEFAULT 'centre', first_new bigint DEFAULT NULL,
+        OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean, OUT change text, OUT was bigint) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_update_wrapper';
+COMMENT ON FUNCTION bloom_clusters_update(regclass, regclass, float8, text, bigint) IS
+    'clusters of the records in a table of pairs, with the numbers that they had in another table of clusters: what has become of each (same, made, grown, shrunk, changed, merged, split), and in which cluster each record was; a new cluster has a number of first_new or more, and a greater one than all of old';
+
 CREATE FUNCTION bloom_quality(pairs regclass, truth regclass,
         OUT found bigint, OUT true_pairs bigint, OUT correct bigint, OUT "precision" float8, OUT recall float8, OUT f1 float8,
         OUT b_cubed_precision float8, OUT b_cubed_recall float8, OUT b_cubed_f1 float8) RETURNS record

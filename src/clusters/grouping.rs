@@ -62,7 +62,7 @@ impl Method {
     }
 
     /// Pairs of lower similarity than this do not change the clusters of `threshold`.
-    fn least(self, threshold: f64) -> f64 {
+    pub fn least(self, threshold: f64) -> f64 {
         match self {
             Method::Centre => threshold,
             // They tell how similar a record is to the one to keep, and count in means.
@@ -168,6 +168,12 @@ impl Clustered {
             clusters,
             members,
         }
+    }
+
+    /// The numbers that records have in the dictionary of keys, in the order of the keys, and the places in this order of the records of clusters, as
+    /// [`Clustered::records`] gives them.
+    pub fn places(&self) -> (&[u32], &[u32]) {
+        (&self.order, &self.members)
     }
 
     /// All records of clusters, in the order of `members`.

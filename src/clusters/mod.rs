@@ -8,6 +8,7 @@ mod resolution;
 mod source;
 mod sweep;
 mod truth;
+mod update;
 
 pub use grouping::{Clustered, Method};
 pub use pair_list::PairList;

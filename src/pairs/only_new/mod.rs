@@ -110,6 +110,14 @@ impl NewRecords {
     }
 }
 
+/// Of the records of a relation, which is called r, whether their keys are in an array of texts, which is the statement's first argument.
+pub fn among(key: &RecordColumn) -> Sql {
+    compared(key)
+        .text(" ANY (SELECT ")
+        .sql(&comparable(key, "u.key"))
+        .text(" FROM pg_catalog.unnest($1) AS u (key))")
+}
+
 /// Whether keys are compared as values; otherwise as text.
 fn is_by_value(key: &RecordColumn) -> bool {
     is_of_server(key.type_oid) && has_equality(key)

@@ -16,17 +16,19 @@ use crate::pg::error::raise_as;
 use crate::pg::file::TemporaryFile;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::record::record;
-use crate::pg::function::rows::text_datum;
+use crate::pg::function::rows::new_text;
 use crate::pg::memory::Scratch;
 use crate::pg::sql::Sql;
+use crate::pg::values::array::{float8_array, text_array};
 use crate::pg::values::text::readable;
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
 const JOB: &str = "bloom_pairs_refresh";
 
-/// Pairs that one statement puts into the table.
-const BATCH: usize = 1000;
+/// Pairs that one statement puts into the table, and bytes of their keys, but for the last pair.
+const BATCH: u64 = 1000;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// `(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[], verify name, margin float8)`, returns how many pairs were
 /// deleted, and how many were inserted.
@@ -191,69 +193,39 @@ impl PairTable {
         let mut left = n;
         while left > 0 {
             check_for_interrupts();
-            let some = left.min(BATCH as u64);
-            scratch.with(|| self.insert_some(&mut found, some));
-            left -= some;
+            left -= scratch.with(|| self.insert_some(&mut found, left));
         }
         n
     }
 
-    fn insert_some(&self, found: &mut TemporaryFile, some: u64) {
+    /// Inserts pairs that have been found, `left` at the most. Returns how many.
+    fn insert_some(&self, found: &mut TemporaryFile, left: u64) -> u64 {
         let mut columns: [Vec<pg_sys::Datum>; 3] = Default::default();
-        let mut length = [0; 4];
-        for _ in 0..some {
+        let (mut length, mut bytes, mut some) = ([0; 4], 0, 0);
+        while some < left.min(BATCH) && bytes < BATCH_BYTES {
             for column in &mut columns[..2] {
                 found.read(&mut length);
-                let mut key = vec![0; u32::from_le_bytes(length) as usize];
-                found.read(&mut key);
-                push(column, text_datum(&key));
+                let length = u32::from_le_bytes(length) as usize;
+                push(column, new_text(length, |key| found.read(key)));
+                bytes += length;
             }
             let mut similarity = [0; 8];
             found.read(&mut similarity);
             let similarity = f64::from_le_bytes(similarity);
             push(&mut columns[2], pg_sys::Datum::from(similarity.to_bits()));
+            some += 1;
         }
         let [mut a, mut b, mut similarity] = columns;
-        // SAFETY: values of these types, which live in the current memory context.
-        let arguments = unsafe {
-            [
-                array(&mut a, (pg_sys::TEXTOID, -1, false, b'i')),
-                array(&mut b, (pg_sys::TEXTOID, -1, false, b'i')),
-                array(&mut similarity, (pg_sys::FLOAT8OID, 8, true, b'd')),
-            ]
-        };
-        let types = [
-            pg_sys::TEXTARRAYOID,
-            pg_sys::TEXTARRAYOID,
-            pg_sys::FLOAT8ARRAYOID,
+        let arguments = [
+            text_array(&mut a),
+            text_array(&mut b),
+            float8_array(&mut similarity),
         ];
-        let arguments: Vec<_> = types.into_iter().zip(arguments).collect();
         let sql = Sql::new("INSERT INTO ")
             .relation(self.oid)
             .text(" (a, b, similarity) SELECT * FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))");
         modify(sql, &arguments);
-    }
-}
-
-/// An array of values of a type, whose length, passing and alignment are given.
-///
-/// # Safety
-/// The values are of the type.
-unsafe fn array(
-    values: &mut [pg_sys::Datum],
-    (of_type, length, by_value, align): (pg_sys::Oid, i32, bool, u8),
-) -> pg_sys::Datum {
-    // SAFETY: as many values as the number says, of this type.
-    unsafe {
-        let array = pg_sys::construct_array(
-            values.as_mut_ptr(),
-            values.len() as i32,
-            of_type,
-            length,
-            by_value,
-            align as _,
-        );
-        pg_sys::Datum::from(array)
+        some
     }
 }
 
