@@ -159,6 +159,14 @@ SET ROLE new_records_reader;
 SELECT raised($$SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.9, new => 'fresh')$$);
 RESET ROLE;
 GRANT SELECT ON fresh TO new_records_reader;
+-- some columns are enough
+REVOKE SELECT ON person FROM new_records_reader;
+GRANT SELECT (id, sig) ON person TO new_records_reader;
+SET ROLE new_records_reader;
+SELECT * FROM compare('''person'', ''id'', ''sig'', 0.5');
+SELECT raised($$SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.9, '{tenant}', new => 'fresh')$$);
+RESET ROLE;
+GRANT SELECT ON person TO new_records_reader;
 ALTER TABLE fresh ENABLE ROW LEVEL SECURITY;
 CREATE POLICY few ON fresh FOR SELECT USING (length(key) < 3);
 SET ROLE new_records_reader;

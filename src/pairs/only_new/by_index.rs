@@ -15,10 +15,14 @@ use crate::pairs::output::PairOutput;
 use crate::pairs::records::Relations;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::{self, check_distinct};
+use crate::pg::catalog::privileges::{current_user, may};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::raise;
 use crate::pg::file::Texts;
 use crate::sigfile::{mismatch, IndexScan, RowConditions};
+
+/// Nanoseconds that a page of an index's tail takes in each search.
+const TAIL_PAGE: f64 = 500.0;
 
 /// Nanoseconds that a row of the indexes takes where rows are searched for together, before the first of them is found.
 const TOGETHER: f64 = 6000.0;
@@ -26,7 +30,8 @@ const TOGETHER: f64 = 6000.0;
 /// Searches for the costs are estimated for so many of the rows.
 const SAMPLE: u32 = 16;
 
-/// Finds the pairs of which one record at least is among the new ones. Gives false, and does nothing, if these are too many for the memory.
+/// Finds the pairs of which one record at least is among the new ones. Gives false, and does nothing, if these are too many for the memory, or
+/// the caller may read some columns only.
 ///
 /// Errors: as a search by indexes, but for keys that are not unique: of these only the new ones are looked at, and the keys of pairs.
 pub fn pairs(
@@ -40,6 +45,10 @@ pub fn pairs(
     };
     let memory = output.memory();
     let records = relations.left;
+    // The query asks where the rows are, which only those may who may read all of the table.
+    if !may(records.oid, pg_sys::ACL_SELECT, current_user()) {
+        return false;
+    }
     for table in tables {
         table.lock_predicate();
     }
@@ -209,6 +218,9 @@ impl ProbeSearch<'_> {
             .iter()
             .flat_map(|table| table.meta.segments_of(Part::Signatures));
         let indexed: f64 = segments.map(|segment| f64::from(segment.rows)).sum();
+        let tail = |table: &IndexedTable| table.meta.tail(Part::Signatures).len() as f64;
+        let tails: f64 = self.tables.iter().map(tail).sum();
+        cost += looked * tails * TAIL_PAGE;
         looked == 0.0 || cost / looked * f64::from(all) <= indexed * TOGETHER
     }
 

@@ -63,7 +63,7 @@ impl Probes {
         }
         let geometry = geometry_of(tag);
         let mut rows = ExternalSort::new(geometry, memory);
-        let (mut places, mut fits) = (Vec::new(), true);
+        let (mut places, mut fits, mut last) = (Vec::new(), true, 0);
         let kind = records.signature_type();
         let cursor = Cursor::open(sql, &[], BATCH);
         let mut output = cursor.output(KEY);
@@ -75,8 +75,11 @@ impl Probes {
                 }
             }
             let table = pg_sys::Oid::from(value(TABLE).value() as u32);
-            let number = tables.iter().position(|t| t.heap.rd_id == table);
-            let number = number.expect("the relation has no other tables");
+            // Mostly the table is that of the row before.
+            if tables.get(last).is_none_or(|t| t.heap.rd_id != table) {
+                let number = tables.iter().position(|t| t.heap.rd_id == table);
+                last = number.expect("the relation has no other tables");
+            }
             // SAFETY: a tid lives as long as the row, and so does a signature of this type.
             let (tid, signature) = unsafe {
                 let tid: *const pg_sys::ItemPointerData = value(TID).cast_mut_ptr();
@@ -89,7 +92,7 @@ impl Probes {
             if !fits {
                 return false;
             }
-            let number = TableNumber::of_index(number);
+            let number = TableNumber::of_index(last);
             push(&mut places, TableRow::new(number, tid.stored()));
             let row = SignatureRow {
                 key: 0,
