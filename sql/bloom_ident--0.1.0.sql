@@ -1619,7 +1619,7 @@ CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEF
 COMMENT ON FUNCTION bloom_clusters(regclass, float8, text) IS
     'clusters of the records in a table of pairs, as bloom_duplicates gives them: columns a, b and similarity';
 
-CREATE FUNCTION bloom_clusters_update(old regclass, pairs regclass, threshold float8, method text DEFAULT 'centre', first_new bigint DEFAULT NULL,
+CREATE FUNCTION bloom_clusters_update(old regclass, pairs regclass, threshold float8, method text DEFAULT 'centre', first_new bigint DEFAULT 1,
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean, OUT change text, OUT was bigint) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_update_wrapper';
 COMMENT ON FUNCTION bloom_clusters_update(regclass, regclass, float8, text, bigint) IS

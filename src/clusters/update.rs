@@ -41,7 +41,7 @@ fn bloom_clusters_update(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let method = Method::of_name(&method);
     let source = Source::of_similar_pairs(arguments.oid(1));
     let (mut old, keys) = OldClusters::read(arguments.oid(0));
-    let first_new = arguments.datum(4).map(|_| arguments.int8(4));
+    let first_new = arguments.int8(4);
     // SAFETY: the SQL function is declared to return a set of rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let mut overhead = method.overhead(old.memory());
@@ -139,7 +139,7 @@ impl OldClusters {
     /// Gives the clusters to the result, with the numbers that they keep or get.
     ///
     /// Errors: no numbers left; out of memory.
-    fn put(&mut self, mut rows: ResultRows, clustered: &Clustered, first_new: Option<i64>) {
+    fn put(&mut self, mut rows: ResultRows, clustered: &Clustered, first_new: i64) {
         let (order, members) = clustered.places();
         let (mut before, mut now) = (Vec::new(), Vec::new());
         reserve(&mut before, order.len());
@@ -156,8 +156,8 @@ impl OldClusters {
         let successors = succession(&before, &now, check_for_interrupts).or_raise();
         drop(now);
         let greatest = self.ids.iter().max();
-        let behind = greatest.map_or(Some(1), |id| id.checked_add(1));
-        let mut next = behind.map(|behind| first_new.map_or(behind, |first| first.max(behind)));
+        let behind = greatest.map_or(Some(first_new), |id| id.checked_add(1));
+        let mut next = behind.map(|behind| behind.max(first_new));
         let mut ids = Vec::new();
         reserve(&mut ids, successors.len());
         for successor in &successors {

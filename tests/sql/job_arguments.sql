@@ -26,7 +26,7 @@ INSERT INTO job VALUES
     ('bloom_clusters', '{"''pairs''::regclass",0.3::float8,''centre''::text}'),
     ('bloom_assign', '{"''pairs''::regclass",''optimal''::text}'),
     ('bloom_pairs_refresh', '{"''pairs''::regclass","''a''::regclass",''id''::name,''sig''::name,0.3::float8,"''some_keys''::regclass"}'),
-    ('bloom_clusters_update', '{"''truth_keys''::regclass","''pairs''::regclass",0.3::float8,''centre''::text}'),
+    ('bloom_clusters_update', '{"''truth_keys''::regclass","''pairs''::regclass",0.3::float8,''centre''::text,1::bigint}'),
     ('bloom_quality', '{"''pairs''::regclass","''truth''::regclass"}'),
     ('bloom_threshold_sweep', '{"''pairs''::regclass","''truth''::regclass",0.1::float8}'),
     ('bloom_report', '{"''a''::regclass",''id''::name,''sig''::name,0.3::float8,NULL::name[],NULL::regclass,''centre''::text,NULL::text,''text''::text}'),

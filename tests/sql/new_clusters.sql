@@ -49,13 +49,13 @@ SELECT * FROM shown();
 -- numbers of new clusters
 CALL set_old('ab');
 CALL set_pairs('cd', 'ef');
-SELECT f, array_agg(DISTINCT cluster ORDER BY cluster) FROM unnest('{NULL,1,100,-5}'::bigint[]) AS f, bloom_clusters_update('old', 'pairs', 0.8, first_new => f) GROUP BY 1 ORDER BY 1;
+SELECT f, array_agg(DISTINCT cluster ORDER BY cluster) FROM unnest('{1,100,-5}'::bigint[]) AS f, bloom_clusters_update('old', 'pairs', 0.8, first_new => f) GROUP BY 1 ORDER BY 1;
 TRUNCATE old;
 SELECT * FROM bloom_clusters_update('old', 'pairs', 0.8) ORDER BY cluster, key;
 INSERT INTO old VALUES ('a', 9223372036854775806);
 SELECT raised($$SELECT * FROM bloom_clusters_update('old', 'pairs', 0.8)$$);
 UPDATE old SET cluster = -7, key = 'c';
-SELECT * FROM bloom_clusters_update('old', 'pairs', 0.8) ORDER BY cluster, key;
+SELECT * FROM bloom_clusters_update('old', 'pairs', 0.8, first_new => -9) ORDER BY cluster, key;
 -- what comes out goes in: nothing changes
 CREATE TABLE now AS SELECT * FROM bloom_clusters_update('old', 'pairs', 0.8);
 SELECT DISTINCT change FROM bloom_clusters_update('now', 'pairs', 0.8);
@@ -131,7 +131,7 @@ SELECT raised($$SELECT * FROM bloom_clusters_update('old', 'old', 0.8)$$);
 SELECT raised($$SELECT * FROM bloom_clusters_update('old', 'pairs', 1.8)$$);
 SELECT raised($$SELECT * FROM bloom_clusters_update('old', 'pairs', 0.8, 'best')$$);
 SELECT i, raised(format('SELECT * FROM bloom_clusters_update(%s)', (SELECT string_agg(CASE WHEN k = i THEN 'NULL' ELSE a END, ', ' ORDER BY k)
-    FROM unnest('{''old'',''pairs'',0.8,''centre''}'::text[]) WITH ORDINALITY AS u (a, k)))) FROM generate_series(0, 4) AS i;
+    FROM unnest('{''old'',''pairs'',0.8,''centre'',1}'::text[]) WITH ORDINALITY AS u (a, k)))) FROM generate_series(0, 5) AS i;
 -- memory
 CREATE TABLE many AS SELECT md5(i::text) AS key, i AS cluster FROM generate_series(1, 40000) AS i;
 SET maintenance_work_mem = '1MB';
