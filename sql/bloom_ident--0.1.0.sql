@@ -1562,16 +1562,22 @@ COMMENT ON OPERATOR FAMILY gist_minhash_query_ops USING gist IS 'estimated simil
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8, within name[] DEFAULT NULL,
         verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL,
-        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        new regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name, float8, regclass) IS
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name, float8, regclass, regclass) IS
     'all pairs of records whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
-        decisions regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        decisions regclass DEFAULT NULL, new regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8, regclass) IS
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8, regclass, regclass) IS
     'all pairs of records whose weighted similarity over several signatures is at least threshold, by their keys, each pair once';
+
+CREATE FUNCTION bloom_pairs_refresh(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass,
+        within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT deleted bigint, OUT inserted bigint) RETURNS record
+    VOLATILE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_pairs_refresh_wrapper';
+COMMENT ON FUNCTION bloom_pairs_refresh(regclass, regclass, name, name, float8, regclass, name[], name, float8) IS
+    'brings a table of pairs, as bloom_duplicates gives them, up to date: those of changed records are found anew, those of records that are no more there go; how many pairs were deleted and inserted';
 
 CREATE FUNCTION bloom_pairs_estimate(rel regclass, signature name, threshold float8,
         OUT pairs float8, OUT seconds float8) RETURNS record
@@ -1628,6 +1634,13 @@ CREATE FUNCTION bloom_record_hash(rel regclass, key name, columns name[], OUT ke
 COMMENT ON FUNCTION bloom_record_hash(regclass, name, name[]) IS
     'the hash of each record over these columns; that of a pair is the hash of a, a blank, and the hash of b';
 
+CREATE FUNCTION bloom_clusters_update(old regclass, pairs regclass, threshold float8 DEFAULT 0.0, method text DEFAULT 'centre',
+        first_new bigint DEFAULT 1, decisions regclass DEFAULT NULL, on_conflict text DEFAULT 'error', max_size integer DEFAULT NULL,
+        OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean, OUT change text, OUT was bigint) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_update_wrapper';
+COMMENT ON FUNCTION bloom_clusters_update(regclass, regclass, float8, text, bigint, regclass, text, integer) IS
+    'clusters of the records in a table of pairs, with the numbers that they had in another table of clusters: what has become of each (same, made, grown, shrunk, changed, merged, split), and in which cluster each record was; a new cluster has a number of first_new or more, and a greater one than all of old';
+
 CREATE FUNCTION bloom_quality(pairs regclass, truth regclass,
         OUT found bigint, OUT true_pairs bigint, OUT correct bigint, OUT "precision" float8, OUT recall float8, OUT f1 float8,
         OUT b_cubed_precision float8, OUT b_cubed_recall float8, OUT b_cubed_f1 float8) RETURNS record
@@ -1678,10 +1691,10 @@ COMMENT ON FUNCTION bloom_model_candidates_linkage(regclass, name, regclass, nam
     'the same of the searches for pairs of a record of one table and a record of another';
 
 CREATE FUNCTION bloom_model_duplicates(rel regclass, key name, model jsonb, min_probability float8 DEFAULT 0.5,
-        options jsonb DEFAULT NULL, decisions regclass DEFAULT NULL,
+        options jsonb DEFAULT NULL, decisions regclass DEFAULT NULL, new regclass DEFAULT NULL,
         OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_model_duplicates(regclass, name, jsonb, float8, jsonb, regclass) IS
+COMMENT ON FUNCTION bloom_model_duplicates(regclass, name, jsonb, float8, jsonb, regclass, regclass) IS
     'all pairs of records that a match model takes for the same with at least this probability, by their keys, each pair once';
 
 CREATE FUNCTION bloom_model_linkage(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb,

@@ -43,6 +43,9 @@ CREATE INDEX ON small USING sigfile (sig);
 -- random ones, all different
 CREATE TABLE large AS SELECT i AS id, bloom_signature(md5(i::text)) AS sig FROM generate_series(1, 150000) AS i;
 CREATE INDEX large_index ON large USING sigfile (sig);
+CREATE TABLE found AS SELECT a::text, (a + 1)::text AS b, 0.5::float8 AS similarity FROM generate_series(1, 100000) AS a;
+CREATE VIEW new_keys AS SELECT id::text AS key FROM large WHERE id % 100 = 0;
+CREATE VIEW many_new_keys AS SELECT id::text AS key FROM large WHERE id % 3 = 0;
 CREATE TABLE dirty AS SELECT * FROM large;
 CREATE INDEX dirty_index ON dirty USING sigfile (sig);
 DELETE FROM dirty WHERE id % 2 = 0;
@@ -53,6 +56,7 @@ INSERT INTO parts SELECT * FROM large;
 CREATE TABLE pair AS SELECT a, ((a * 7919::bigint + k * k * 31) % 300000)::int AS b, 0.5 + ((a + k) % 50) / 100.0::float8 AS similarity
     FROM generate_series(1, 300000) AS a, generate_series(1, 5) AS k;
 CREATE TABLE label AS SELECT i AS key, i / 4 AS cluster FROM generate_series(0, 300000) AS i;
+CREATE VIEW label_keys AS SELECT key::text, cluster FROM label;
 -- half of the records are there twice
 CREATE TABLE record AS SELECT i AS id, left(md5('g' || i % 5000 * 7), 7) AS given_name, left(md5('s' || i % 40000 % 9973), 9) AS surname, date '1930-01-01' + i % 40000 % 25013 AS born,
     left(md5('t' || i % 40000 / 4 + i / 60000), 12) AS street, left(md5('c' || i % 40000 % 307), 8) AS city FROM generate_series(1, 80000) AS i;
@@ -148,6 +152,13 @@ job[duplicates without index]="$alone|$(duplicates plain 0.3)"
 job[duplicates in little memory]="SET maintenance_work_mem = '1MB'|$(duplicates plain 0.4)"
 job[linkage]="$alone|SELECT count(*) FROM bloom_linkage('indexed', 'id', 'sig', 'loose', 'id', 'sig', 0.3)"
 job[linkage, workers]="$parallel|SELECT count(*) FROM bloom_linkage('indexed', 'id', 'sig', 'large', 'id', 'sig', 0.4)"
+job[duplicates of new records]="$alone|SELECT count(*) FROM bloom_duplicates('large', 'id', 'sig', 0.5, new => 'new_keys')"
+job[duplicates of new records together]="$alone|SELECT count(*) FROM bloom_duplicates('large', 'id', 'sig', 0.5, new => 'many_new_keys')"
+job[duplicates of new records without an index]="$alone|SELECT count(*) FROM bloom_duplicates('plain', 'id', 'sig', 0.5, new => 'many_new_keys')"
+job[linkage with one index]="$alone|SELECT count(*) FROM bloom_linkage('plain', 'id', 'sig', 'large', 'id', 'sig', 0.5)"
+job[refresh]="$alone|SELECT * FROM bloom_pairs_refresh('found', 'large', 'id', 'sig', 0.5, 'new_keys')"
+job[clusters update]="$alone|SELECT count(*) FROM bloom_clusters_update('label_keys', 'pair', 0.7)"
+job[models of new records]="$alone|SELECT count(*) FROM bloom_model_duplicates('record', 'id', (SELECT model FROM model), new => 'new_keys')"
 job[profiles]="$alone|SELECT count(*) FROM bloom_duplicates('plain', 'id', ARRAY['sig', 'other'], ARRAY[1, 2], 0.4)"
 job[profiles in little memory]="SET maintenance_work_mem = '1MB'|SELECT count(*) FROM bloom_duplicates('plain', 'id', ARRAY['sig', 'other'], ARRAY[1, 2], 0.4)"
 for method in components centre average; do

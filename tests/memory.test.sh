@@ -64,6 +64,14 @@ for what in id:1000000 sig:300000; do
     grep -q 'Index.* using few_sig_idx' "$SCRATCH/memory.plan" || die "another plan: $(cat "$SCRATCH/memory.plan")"
 done
 
+# Every record is new: by the index, and, as the keys are too many for the memory, by a query.
+ask -c 'CREATE VIEW everybody AS SELECT id::text AS key FROM copied'
+for memory in 16 2; do
+    bounded "new records in $memory MB" "SET maintenance_work_mem = '${memory}MB';
+        SELECT count(*) = (SELECT count(*) FROM copied AS a JOIN copied AS b ON a.sig = b.sig AND a.id < b.id) AS same FROM bloom_duplicates('copied', 'id', 'sig', 1, new => 'everybody') \\gset" \
+        "SELECT :'same'" t 65536
+done
+
 # Two million candidates of which a thousand are pairs, and more tokens than memory holds: all signatures are equal.
 ask -c "CREATE TABLE crowd AS SELECT i AS id, bloom_signature('the same') AS sig, ARRAY(SELECT md5((CASE WHEN t <= 150 THEN i / 2 ELSE -i END) || '-' || t)
     FROM generate_series(1, 200) AS t) AS tokens FROM generate_series(2, 2001) AS i"

@@ -51,7 +51,8 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     );
     let (pairs, keys) = found.finish();
     let clustered = Clustered::new(keys, pairs, &grouping, Some(&records));
-    finish(rows, &clustered, &grouping);
+    put(rows, &clustered);
+    clustered.tell_left_out(&grouping);
     NewValue(pg_sys::Datum::null())
 }
 
@@ -79,18 +80,9 @@ fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     found.read(source.similar_rows(), &source.name, method.least(threshold));
     let (pairs, keys) = found.finish();
     let clustered = Clustered::new(keys, pairs, &grouping, None);
-    finish(rows, &clustered, &grouping);
+    put(rows, &clustered);
+    clustered.tell_left_out(&grouping);
     NewValue(pg_sys::Datum::null())
-}
-
-/// Gives the clusters as rows, and tells what was left out.
-fn finish(rows: ResultRows, clustered: &Clustered, grouping: &Grouping<'_>) {
-    put(rows, clustered);
-    clustered.tell_refused(grouping.most);
-    grouping
-        .decisions
-        .iter()
-        .for_each(|decisions| decisions.tell_reopened());
 }
 
 fn put(mut rows: ResultRows, clustered: &Clustered) {

@@ -110,8 +110,10 @@ impl Clustered {
         }
     }
 
-    /// Warns of pairs that would have made a cluster of more records than `most`.
-    pub fn tell_refused(&self, most: u32) {
+    /// Warns of pairs that would have made too large a cluster, and tells of those that are asked again.
+    pub fn tell_left_out(&self, grouping: &Grouping<'_>) {
+        let most = grouping.most;
+        grouping.decisions.iter().for_each(|d| d.tell_reopened());
         let refused = self.clusters.refused();
         if refused > 0 {
             warn(
@@ -126,6 +128,12 @@ impl Clustered {
                 .hint("Look at the pairs of its records, raise the threshold, or raise \"max_size\"."),
             );
         }
+    }
+
+    /// The numbers that records have in the dictionary of keys, in the order of the keys, and the places in this order of the records of clusters, as
+    /// [`Clustered::records`] gives them.
+    pub fn places(&self) -> (&[u32], &[u32]) {
+        (&self.order, &self.members)
     }
 
     /// How many records are in clusters.

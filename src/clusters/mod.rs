@@ -10,6 +10,7 @@ mod resolution;
 mod source;
 mod sweep;
 mod truth;
+mod update;
 
 pub use clustered::Clustered;
 pub use grouping::{Grouping, Method};

@@ -12,9 +12,11 @@ use super::pair_limit::PairLimit;
 use super::scores::Scores;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
+use crate::models::search::wanted::WantedPairs;
 use crate::models::search::{equality, scan, similar};
 use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
+use crate::pairs::only_new;
 use crate::pairs::records::{Records, Relations};
 use crate::pg::budget::Budget;
 use crate::pg::error::{raise, OrRaise};
@@ -24,12 +26,13 @@ use crate::pg::progress::{self, phases, Progress};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
-/// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb, decisions regclass)`
+/// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb, decisions regclass, new regclass)`
 #[entry]
 fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
+    let records = records.only(only_new::given(arguments, 6));
     // SAFETY: the SQL function is declared to return a set of these rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
@@ -220,7 +223,11 @@ impl ModelSearch {
         memory: usize,
     ) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
-        let second = records.texts.second;
+        let new = records.texts.new.take();
+        let wanted = WantedPairs {
+            second: records.texts.second,
+            new: new.as_ref(),
+        };
         let mut sketches = records.sketches(&self.model, limit.chosen());
         for (number, planned) in self.model.searches.iter().enumerate() {
             if !limit.chosen()[number] {
@@ -246,20 +253,20 @@ impl ModelSearch {
                         fields,
                         *least,
                         *block,
-                        second,
+                        wanted,
                         memory / 4,
                         push,
                     );
                 }
                 Search::Scan { least } => {
-                    scan::pairs(&mut records.store, second, *least, |a, b, _| push(a, b));
+                    scan::pairs(&mut records.store, wanted, *least, |a, b, _| push(a, b));
                 }
                 Search::Equal {
                     fields,
                     most: block,
                 } => {
                     let identities = &mut records.identities;
-                    equality::pairs(identities, fields, *block, second, memory / 4, push);
+                    equality::pairs(identities, fields, *block, wanted, memory / 4, push);
                 }
             }
             if is_exact {

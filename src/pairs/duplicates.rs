@@ -7,7 +7,7 @@ use crate::pairs::find::pairs;
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::{verify, within};
+use crate::pairs::{only_new, verify, within};
 use crate::pg::entry;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::progress;
@@ -15,7 +15,7 @@ use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
 
-/// `(rel regclass, key name, signature name, threshold float8, within name[], verify name, margin float8, decisions regclass)`
+/// `(rel regclass, key name, signature name, threshold float8, within name[], verify name, margin float8, decisions regclass, new regclass)`
 #[entry]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -25,6 +25,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let verification = verify::given(arguments, 5, threshold);
     let records = records.within(within::given(arguments, 4));
     let records = records.verified(verification.as_ref());
+    let records = records.only(only_new::given(arguments, 8));
     let decisions = decisions(arguments, 7, Relations::one(&records));
     let _job = progress::job(JOB, records.oid);
     // SAFETY: the SQL function is declared to return a set of pairs.
@@ -38,7 +39,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass)`
+/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass, new regclass)`
 #[entry]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -46,6 +47,7 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (signatures, weights) = (arguments.names(2), arguments.float8s(3));
     profiles::check(&signatures, &weights);
     let records = Records::new(arguments.oid(0), arguments.name(1), signatures);
+    let records = records.only(only_new::given(arguments, 6));
     let search = ProfileSearch {
         relations: Relations::one(&records),
         weights,

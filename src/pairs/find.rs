@@ -7,7 +7,8 @@ use crate::pairs::decisions::Decisions;
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::{from_index, from_query, unique, verify, within};
+use crate::pairs::table::IndexedTable;
+use crate::pairs::{from_index, from_query, only_new, unique, verify, within};
 use crate::pg::error::{raise, raise_as};
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
@@ -58,13 +59,25 @@ pub fn similar(mut output: PairOutput, relations: Relations<'_>, threshold: f64)
             .hint("Name columns of the same type."),
         );
     }
+    if a.new.is_some() {
+        return with_new(output, relations, threshold);
+    }
     let tables = match b {
         None => a.indexed().map(|tables| (tables, None)),
-        Some(b) => a.indexed().zip(b.indexed()).map(|(mut tables, more)| {
-            let left = tables.len();
-            tables.extend(more);
-            (tables, Some(left))
-        }),
+        Some(b) => match (a.indexed(), b.indexed()) {
+            (Some(mut tables), Some(more)) => {
+                let left = tables.len();
+                tables.extend(more);
+                Some((tables, Some(left)))
+            }
+            (Some(tables), None) if a.within.is_empty() => {
+                return with_one_index(output, (&tables, false), relations, threshold);
+            }
+            (None, Some(tables)) if a.within.is_empty() => {
+                return with_one_index(output, (&tables, true), relations, threshold);
+            }
+            _ => None,
+        },
     };
     let by_group = |has_indexes| !(has_indexes && within::are_few(relations));
     if !a.within.is_empty() && by_group(tables.is_some()) {
@@ -78,6 +91,33 @@ pub fn similar(mut output: PairOutput, relations: Relations<'_>, threshold: f64)
             from_index::pairs(&mut output, &tables, left, relations, threshold);
         }
         None => from_query::pairs(&mut output, relations, threshold),
+    }
+}
+
+/// Finds the pairs of two relations, of which only one has indexes: the tables, of the second one if that is true.
+fn with_one_index(
+    mut output: PairOutput,
+    (tables, second): (&[IndexedTable], bool),
+    relations: Relations<'_>,
+    threshold: f64,
+) {
+    check_number(tables.len());
+    only_new::unindexed_side(&mut output, (tables, second), relations, threshold);
+}
+
+/// Finds the pairs of one relation of which one record at least is new.
+fn with_new(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
+    let records = relations.left;
+    if let Some(tables) = records.indexed() {
+        check_number(tables.len());
+        if only_new::indexed_pairs(&mut output, &tables, relations, threshold) {
+            return;
+        }
+    }
+    if records.within.is_empty() {
+        from_query::pairs(&mut output, relations, threshold);
+    } else {
+        within::pairs(&mut output, relations, threshold);
     }
 }
 

@@ -164,7 +164,7 @@ fn join_loose(
 /// The tag of the shape that all indexes have. An index without rows has none.
 ///
 /// Errors: indexes of different shapes.
-fn check_shapes(tables: &[IndexedTable]) -> Option<u64> {
+pub fn check_shapes(tables: &[IndexedTable]) -> Option<u64> {
     let mut shapes = tables
         .iter()
         .map(|t| t.meta.shape())

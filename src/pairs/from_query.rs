@@ -8,6 +8,7 @@ use crate::pairs::join::bands::Bands;
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::keys::{is_behind, KeyOrder};
+use crate::pairs::only_new::{numbered, pair_of};
 use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::profiles::Profiles;
 use crate::pairs::records::{Records, Relations};
@@ -85,7 +86,7 @@ impl Attribute {
     }
 
     /// All rows in the order of their popcounts; `None` if there are none.
-    fn sorted(self) -> Option<Sorted> {
+    pub fn sorted(self) -> Option<Sorted> {
         let geometry = self.geometry?;
         let runs = self.rows?.finish().or_raise();
         Some(Sorted::new(geometry, runs))
@@ -101,6 +102,8 @@ impl Attribute {
 pub struct Stream {
     pub keys: Texts,
     pub attributes: Vec<Attribute>,
+    /// The same of the new records alone, where only these are searched for. The tids of all rows are then as [`numbered`] says.
+    pub new: Option<Vec<Attribute>>,
     /// Whether the records come in the order of their keys.
     pub ordered: bool,
     pub records: u64,
@@ -112,9 +115,18 @@ impl Stream {
     /// Errors: what the query fails with; two shapes in a column; two records with the same key; out of memory.
     pub fn read(records: &Records, memory: usize, mut profiles: Option<&mut Profiles>) -> Stream {
         let n = records.signatures.len();
+        let share = match records.new {
+            Some(_) => memory / 2 / n,
+            None => memory / n,
+        };
+        let attributes = || (0..n).map(|_| Attribute::new(share)).collect();
+        if let Some(new) = &records.new {
+            new.check();
+        }
         let mut stream = Stream {
             keys: Texts::new(),
-            attributes: (0..n).map(|_| Attribute::new(memory / n)).collect(),
+            attributes: attributes(),
+            new: records.new.as_ref().map(|_| attributes()),
             ordered: KeyOrder::new(&records.key).is_some(),
             records: 0,
         };
@@ -138,10 +150,19 @@ impl Stream {
                 None => keys.push(None),
             }
             stream.records += 1;
+            let is_new = stream.new.is_some() && row.datum(n + 1).is_some();
+            let number = match stream.new {
+                Some(_) => numbered(stream.records, is_new),
+                None => stream.records,
+            };
             for (k, attribute) in stream.attributes.iter_mut().enumerate() {
                 if let Some(datum) = row.datum(k + 1) {
                     // SAFETY: the query selects a key and n signatures, which live as long as the row.
-                    attribute.add(&unsafe { kind.signature(datum) }, stream.records);
+                    let signature = unsafe { kind.signature(datum) };
+                    attribute.add(&signature, number);
+                    if let Some(new) = stream.new.as_mut().filter(|_| is_new) {
+                        new[k].add(&signature, number);
+                    }
                 }
             }
             if let Some(profiles) = &mut profiles {
@@ -160,19 +181,25 @@ impl Stream {
 }
 
 impl Records {
-    /// Selects the key and the signatures of all records that have any signature, by key if `ordered`.
+    /// Selects the key and the signatures of all records that have any signature, by key if `ordered`; then, where only new ones are searched
+    /// for, what is not NULL for these.
     fn query(&self, ordered: bool) -> Sql {
         let columns = || self.signatures.iter().map(|column| column.name.as_c_str());
-        let mut sql = Sql::new("SELECT ")
-            .names([self.key.name.as_c_str()].into_iter().chain(columns()))
-            .text(" FROM ")
-            .relation(self.oid);
+        let all = [self.key.name.as_c_str()].into_iter().chain(columns());
+        let mut sql = Sql::new("SELECT ").list(all, |sql, name| sql.text("r.").name(name));
+        if self.new.is_some() {
+            sql = sql.text(", n.key");
+        }
+        sql = sql.text(" FROM ").relation(self.oid).text(" AS r");
+        if let Some(new) = &self.new {
+            sql = sql.sql(&new.joined(&self.key, "key"));
+        }
         for (i, column) in columns().enumerate() {
-            sql = sql.text(if i == 0 { " WHERE " } else { " OR " });
+            sql = sql.text(if i == 0 { " WHERE r." } else { " OR r." });
             sql = sql.name(column).text(" IS NOT NULL");
         }
         if ordered {
-            sql = sql.text(" ORDER BY ").name(&self.key.name);
+            sql = sql.text(" ORDER BY r.").name(&self.key.name);
         }
         sql
     }
@@ -217,8 +244,11 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         let attribute = stream.attributes.pop().expect("a record has one signature");
         (stream, attribute)
     };
-    let (left, x) = read(relations.left);
-    let (right, y) = relations.right.map(read).unzip();
+    let (mut left, mut x) = read(relations.left);
+    let (right, mut y) = relations.right.map(read).unzip();
+    if let Some(mut new) = left.new.take() {
+        y = new.pop().map(|new| std::mem::replace(&mut x, new));
+    }
     let mut found = StreamPairs {
         output,
         keys: StreamKeys {
@@ -248,8 +278,16 @@ impl JoinSink for StreamPairs<'_, '_> {
     fn pair(&mut self, pair: &RowPair) {
         check_for_interrupts();
         let (keys, relations) = (&mut self.keys, self.relations);
+        let (a, b) = (pair.a.row(), pair.b.row());
+        let pair_of_records = match relations.left.new {
+            Some(_) => pair_of(a, b),
+            None => Some((a, b)),
+        };
+        let Some((a, b)) = pair_of_records else {
+            return;
+        };
         self.output.put(pair.similarity, || {
-            let keys = keys.of(pair.a.row(), pair.b.row());
+            let keys = keys.of(a, b);
             check_distinct(keys, relations);
             Some(keys)
         });

@@ -108,6 +108,31 @@ impl<'a> Fetcher<'a> {
             Some((!is_null).then_some(key))
         }
     }
+
+    /// The same of the very version of a row that a query with the snapshot has found.
+    fn key_of_version(
+        &mut self,
+        tid: Tid,
+        slot: usize,
+        snapshot: pg_sys::Snapshot,
+    ) -> Option<Option<pg_sys::Datum>> {
+        let (mut pointer, mut is_null, slot) = (tid.pointer(), false, self.slots[slot]);
+        // SAFETY: the table is open, and the slot is one of it.
+        unsafe {
+            let (heap, pointer) = (self.heap, &raw mut pointer);
+            if !ffi::table_tuple_fetch_row_version(heap, pointer, snapshot, slot) {
+                return None;
+            }
+            let key = pg_sys::slot_getattr(slot, self.key.into(), &mut is_null);
+            Some((!is_null).then_some(key))
+        }
+    }
+
+    /// Where the row that the slot holds is: an index may know it by the place of its first version.
+    fn place(&self, slot: usize) -> Tid {
+        // SAFETY: the slot holds a row of the table.
+        Tid::from(unsafe { (*self.slots[slot]).tts_tid })
+    }
 }
 
 /// The order of the keys of a column, if their type has one.
@@ -202,18 +227,58 @@ impl<'a> Keys<'a> {
     ///
     /// Errors: a tid that no row of a table can have.
     pub fn of(&mut self, a: TableRow, b: TableRow) -> Option<KeyTexts> {
-        let (snapshot, now) = (self.snapshot, (a.table().index(), b.table().index()));
+        self.turn_to(a.table().index(), b.table().index());
+        let (x, y) = (self.key(a, 0)?, self.key(b, 1)?);
+        self.texts(x, y)
+    }
+
+    /// The same of the version of a row at `a`, which a query has found, and one that an index has found, if it is `wanted`, which is told where its
+    /// version is.
+    pub fn of_version(
+        &mut self,
+        a: TableRow,
+        b: TableRow,
+        wanted: impl FnOnce(TableRow) -> bool,
+    ) -> Option<KeyTexts> {
+        let table = b.table().index();
+        self.turn_to(a.table().index(), table);
+        let y = self.key(b, 1)?;
+        let place = TableRow::new(b.table(), self.fetchers[table].place(1).stored());
+        if !wanted(place) {
+            return None;
+        }
+        let fetcher = &mut self.fetchers[a.table().index()];
+        let x = fetcher.key_of_version(Tid::of_stored(a.row()), 0, self.snapshot)?;
+        self.texts(x, y)
+    }
+
+    /// The key of a row in the current memory context, which may be null; `None` if the snapshot does not see the row.
+    ///
+    /// Errors: a tid that no row of the table can have.
+    pub fn of_one(&mut self, row: TableRow) -> Option<Option<pg_sys::Datum>> {
+        self.turn_to(row.table().index(), row.table().index());
+        let key = self.key(row, 0)?;
+        Some(key.map(|key| self.outputs[0].text(key)))
+    }
+
+    fn key(&mut self, row: TableRow, slot: usize) -> Option<Option<pg_sys::Datum>> {
+        let fetcher = &mut self.fetchers[row.table().index()];
+        fetcher.key(Tid::of_stored(row.row()), slot, self.snapshot)
+    }
+
+    /// Has no other tables hold pages than these two.
+    fn turn_to(&mut self, a: usize, b: usize) {
         for before in [self.last.0, self.last.1] {
-            if before != now.0 && before != now.1 {
+            if before != a && before != b {
                 self.fetchers[before].release();
             }
         }
-        self.last = now;
-        let mut key = |row: TableRow, slot| {
-            let fetcher = &mut self.fetchers[row.table().index()];
-            fetcher.key(Tid::of_stored(row.row()), slot, snapshot)
-        };
-        let (a, b) = (key(a, 0)?, key(b, 1)?);
+        self.last = (a, b);
+    }
+
+    /// The keys of the rows that both slots hold, as text.
+    fn texts(&mut self, a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> Option<KeyTexts> {
+        let now = self.last;
         let [x, y] = [&self.fetchers[now.0], &self.fetchers[now.1]];
         let is_equal = |(place, order): (usize, &KeyOrder)| {
             let both = x.value(place, 0).zip(y.value(place, 1));

@@ -12,6 +12,7 @@ pub mod keys;
 mod linkage;
 mod nearest_names;
 pub mod one_to_one;
+pub mod only_new;
 mod output;
 mod profiles;
 pub mod records;

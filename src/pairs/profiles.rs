@@ -8,6 +8,7 @@ use bloom_ident_core::{Error, ErrorKind, Result};
 
 use crate::pairs::from_query::{join, Stream, StreamKeys};
 use crate::pairs::join::{JoinSink, RowPair};
+use crate::pairs::only_new::pair_of;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::unique::check_distinct;
@@ -221,8 +222,11 @@ impl ProfileSearch<'_> {
         };
         let (left, left_profiles) = read(relations.left);
         let (right, right_profiles) = relations.right.map(read).unzip();
-        let attributes = left.attributes;
         let (right_keys, others) = right.map(|right| (right.keys, right.attributes)).unzip();
+        let (attributes, others) = match left.new {
+            Some(new) => (new, Some(left.attributes)),
+            None => (left.attributes, others),
+        };
         let mut others = others.map(Vec::into_iter);
         let mut found = ProfilePairs {
             output: &mut output,
@@ -307,6 +311,13 @@ impl JoinSink for ProfilePairs<'_, '_> {
     fn pair(&mut self, pair: &RowPair) {
         check_for_interrupts();
         let (a, b) = (pair.a.row(), pair.b.row());
+        let pair_of_records = match self.relations.left.new {
+            Some(_) => pair_of(a, b),
+            None => Some((a, b)),
+        };
+        let Some((a, b)) = pair_of_records else {
+            return;
+        };
         let Some(similarity) = self.similarity(a, b) else {
             return;
         };

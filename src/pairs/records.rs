@@ -8,6 +8,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::objects::{is_bits, is_signature};
+use crate::pairs::only_new::NewRecords;
 use crate::pairs::table::{IndexedTable, LOCK};
 use crate::pairs::verify::{self, Verification, Verified};
 use crate::pairs::within;
@@ -112,6 +113,8 @@ pub struct Records {
     pub within: Vec<RecordColumn>,
     /// What decides about pairs, if it is not their signatures.
     pub verified: Option<Verified>,
+    /// The records of which each pair has one at least; `None` for all pairs.
+    pub new: Option<NewRecords>,
 }
 
 impl Records {
@@ -151,7 +154,14 @@ impl Records {
             signatures,
             within: Vec::new(),
             verified: None,
+            new: None,
         }
+    }
+
+    /// The same records, of which only pairs with a new one are wanted, if that is asked for.
+    pub fn only(mut self, new: Option<NewRecords>) -> Records {
+        self.new = new;
+        self
     }
 
     /// The type of the signatures.

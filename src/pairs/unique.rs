@@ -103,7 +103,7 @@ pub fn has_order(column: &RecordColumn) -> bool {
 }
 
 /// Whether values of the column can be compared as GROUP BY does.
-fn has_equality(column: &RecordColumn) -> bool {
+pub fn has_equality(column: &RecordColumn) -> bool {
     let flags = pg_sys::TYPECACHE_EQ_OPR as i32;
     // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
     unsafe { (*pg_sys::lookup_type_cache(column.type_oid, flags)).eq_opr != pg_sys::InvalidOid }

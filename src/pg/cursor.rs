@@ -160,3 +160,30 @@ pub fn execute(sql: Sql) {
         ffi::SPI_finish();
     }
 }
+
+/// Runs a statement that changes rows, with the caller's privileges and a snapshot of its own. Returns how many it has changed.
+///
+/// Errors: as the statement.
+pub fn modify(sql: Sql, arguments: &[(pg_sys::Oid, pg_sys::Datum)]) -> u64 {
+    let sql = sql.into_c();
+    let (mut types, mut values): (Vec<_>, Vec<_>) = arguments.iter().copied().unzip();
+    // SAFETY: as above; as many values as types, none of them NULL.
+    unsafe {
+        ffi::SPI_connect();
+        let code = ffi::SPI_execute_with_args(
+            sql.as_ptr(),
+            arguments.len() as i32,
+            types.as_mut_ptr(),
+            values.as_mut_ptr(),
+            std::ptr::null(),
+            false,
+            0,
+        );
+        if code < 0 {
+            internal!("SPI_execute_with_args returned {code}");
+        }
+        let changed = pg_sys::SPI_processed;
+        ffi::SPI_finish();
+        changed
+    }
+}

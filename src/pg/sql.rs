@@ -71,6 +71,12 @@ impl Sql {
         self.bytes(catalog::qualified_type(oid).to_bytes())
     }
 
+    /// A collation, with its schema.
+    pub fn collation(self, oid: pg_sys::Oid) -> Sql {
+        let (schema, name) = catalog::collation(oid);
+        self.name_in(&schema, &name)
+    }
+
     /// The text form of a column's value, as the output function of its type gives it, whatever casts there are; empty for NULL.
     pub fn output(self, column: &CStr) -> Sql {
         self.text("pg_catalog.format('%s', ").name(column).text(")")

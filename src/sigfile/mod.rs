@@ -25,6 +25,9 @@ pub use class::{
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
 pub use scan::rows_alike;
 
+// Jobs that search for many records.
+pub use scan::{IndexScan, RowConditions};
+
 // Jobs over whole tables read an index as it is: its metapage, its segments by the segment reader, its tails by the walk
 // over tail pages.
 pub use meta::{of_words as meta_of_words, read_for as read_meta_for};

@@ -3,6 +3,8 @@ CREATE TABLE a (id int, name text, sig bloom GENERATED ALWAYS AS (bloom_signatur
 INSERT INTO a VALUES (1, 'anna meier'), (2, 'anna maier'), (3, 'otto huber');
 CREATE TABLE pairs AS SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3);
 CREATE TABLE truth AS SELECT id AS key, id / 3 AS cluster FROM a;
+CREATE VIEW truth_keys AS SELECT key::text, cluster FROM truth;
+CREATE VIEW some_keys AS SELECT id::text AS key FROM a WHERE id = 2;
 CREATE FUNCTION raised(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE state text; message text; hint text; n bigint;
 BEGIN
@@ -24,6 +26,8 @@ INSERT INTO job VALUES
     ('bloom_clusters', '{"''pairs''::regclass",0.3::float8,''centre''::text}'),
     ('bloom_suggest', '{"''a''::regclass"}'),
     ('bloom_assign', '{"''pairs''::regclass",''optimal''::text}'),
+    ('bloom_pairs_refresh', '{"''pairs''::regclass","''a''::regclass",''id''::name,''sig''::name,0.3::float8,"''some_keys''::regclass"}'),
+    ('bloom_clusters_update', '{"''truth_keys''::regclass","''pairs''::regclass",0.3::float8,''centre''::text,1::bigint}'),
     ('bloom_quality', '{"''pairs''::regclass","''truth''::regclass"}'),
     ('bloom_threshold_sweep', '{"''pairs''::regclass","''truth''::regclass",0.1::float8}'),
     ('bloom_report', '{"''a''::regclass",''id''::name,''sig''::name,0.3::float8,NULL::name[],NULL::regclass,''centre''::text,NULL::text,''text''::text}'),
@@ -37,6 +41,11 @@ SELECT call, i, raised(format('SELECT * FROM %s(%s)', call, (
 FROM job, generate_series(0, cardinality(arguments)) AS i ORDER BY call, arguments, i;
 -- a row of an outer query may well have no signature
 SELECT p.id, count(l.key) FROM (SELECT id, sig FROM a UNION SELECT 9, NULL) AS p LEFT JOIN bloom_blocklist(p.sig, 'list', 'sig', 0.3) AS l ON true GROUP BY p.id ORDER BY 1;
+
+-- bare literals, as people write them
+SELECT raised($$SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3, new => 'some_keys')$$), raised($$SELECT * FROM bloom_duplicates('a', 'id', '{sig}', '{1}', 0.3, new => 'some_keys')$$),
+    raised($$SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3, '{name}', new => 'some_keys')$$), raised($$SELECT * FROM bloom_pairs_refresh('pairs', 'a', 'id', 'sig', 0.3, 'some_keys')$$),
+    raised($$SELECT * FROM bloom_pairs_refresh('pairs', 'a', 'id', 'sig', 0.3, 'some_keys', NULL, NULL, NULL)$$), raised($$SELECT * FROM bloom_clusters_update('truth_keys', 'pairs', 0.3)$$);
 
 -- those that have one: tokens are compared only where a column of them is named, and a margin alone says nothing
 ALTER TABLE a ADD tokens text[] GENERATED ALWAYS AS (string_to_array(name, ' ')) STORED;

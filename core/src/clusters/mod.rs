@@ -15,6 +15,7 @@ mod forest;
 pub mod links;
 pub(crate) mod memory;
 pub mod quality;
+pub mod succession;
 mod sums;
 pub mod sweep;
 
@@ -25,4 +26,5 @@ pub use components::{components, labels, Clusters, Member};
 pub use decisions::{decided, Contradiction, Decision, OnConflict, Verdict};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
+pub use succession::{succession, Change, Successor};
 pub use sweep::{Sweep, SweepStep};

@@ -2,6 +2,7 @@
 
 pub mod identities;
 pub mod labels;
+pub mod new_set;
 pub mod read;
 pub mod sketches;
 pub mod store;

@@ -1,13 +1,16 @@
 //! The records of one relation or two, as texts in temporary files, in the order of their keys.
 
+use std::ffi::CString;
+
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::new_set::NewSet;
 use crate::models::fields::base_type;
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
-use crate::pg::catalog::is_of_server;
+use crate::pg::catalog::{self, is_of_server};
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{raise, raise_as};
 use crate::pg::file::{TemporaryFile, Texts};
@@ -37,6 +40,8 @@ pub struct RecordTexts {
     pub records: u32,
     /// The first record of the second relation, if there are two.
     pub second: Option<u32>,
+    /// Which of them are new, where only these are searched for.
+    pub new: Option<NewSet>,
     /// Memory for the fields of a record.
     buffer: Vec<u8>,
 }
@@ -76,17 +81,29 @@ pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
 }
 
 impl Table {
-    /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never seen.
+    /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never seen; then, where only new ones are
+    /// searched for, what is not NULL for these.
     fn query(&self) -> Sql {
         let key = &self.records.key.name;
         let mut sql = Sql::new("SELECT ").name(key);
         for column in &self.columns {
             sql = field_value(sql.text(", "), column);
         }
-        sql = sql
-            .text(" FROM ")
-            .relation(self.records.oid)
-            .text(" ORDER BY ");
+        // The columns of the records are named as they are, so no other may have the name of one.
+        let mut name = String::from("new");
+        let c_name = |name: &str| CString::new(name).unwrap_or_default();
+        while catalog::column(self.records.oid, &c_name(&name)).is_some() {
+            name.push('_');
+        }
+        let new = self.records.new.as_ref();
+        if new.is_some() {
+            sql = sql.text(", n.").text(&name);
+        }
+        sql = sql.text(" FROM ").relation(self.records.oid).text(" AS r");
+        if let Some(new) = new {
+            sql = sql.sql(&new.joined(&self.records.key, &name));
+        }
+        sql = sql.text(" ORDER BY ");
         match KeyOrder::new(&self.records.key).is_some() {
             // not by name: a field may have the same one
             true => sql.text("1"),
@@ -113,6 +130,7 @@ impl RecordTexts {
             fields: tables[0].columns.len(),
             records: 0,
             second: None,
+            new: tables[0].records.new.as_ref().map(|_| NewSet::default()),
             buffer: Vec::new(),
         };
         let mut progress = Progress::new(job);
@@ -134,6 +152,9 @@ impl RecordTexts {
         see: &mut impl FnMut(u32, &[Option<&str>]),
     ) {
         let records = &table.records;
+        if let Some(new) = &records.new {
+            new.check();
+        }
         let mut successive = Successive::new(&records.key);
         let mut last: Option<Vec<u8>> = None;
         progress::phase(phases::READING, None);
@@ -168,6 +189,9 @@ impl RecordTexts {
                 .map(|v| v.as_ref().map(Text::as_str))
                 .collect();
             see(self.records, &fields);
+            if let Some(new) = &mut self.new {
+                new.push(row.datum(self.fields + 1).is_some());
+            }
             self.push(&fields);
             progress.report(|| format!("{} records read", self.records));
         });

@@ -3,6 +3,7 @@
 use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
 
 use super::scan;
+use super::wanted::WantedPairs;
 use crate::models::records::identities::{Blocks, Identities};
 use crate::pg::check_for_interrupts;
 use crate::pg::progress::{self, phases};
@@ -41,18 +42,18 @@ pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Ve
 
 /// Gives the pairs of records that are equal in `fields` to `each`, the lesser number first, block by block. Blocks of more than `most` records are left
 /// out. Of two relations, the first record is one of the first relation and the second one of the second.
-pub fn pairs(
+pub fn pairs<'w>(
     identities: &mut Identities,
     fields: &[usize],
     most: u32,
-    second: Option<u32>,
+    wanted: impl Into<WantedPairs<'w>>,
     memory: usize,
     mut each: impl FnMut(u32, u32),
 ) -> Found {
     let mut found = Found::default();
     progress::phase(phases::SEARCHING_EQUAL, None);
     let blocks = identities.blocks(fields, false, memory);
-    pairs_of_blocks(blocks, most, second, &mut found, &mut each);
+    pairs_of_blocks(blocks, most, wanted.into(), &mut found, &mut each);
     found
 }
 
@@ -60,18 +61,18 @@ pub fn pairs(
 pub fn pairs_of_blocks(
     blocks: Blocks,
     most: u32,
-    second: Option<u32>,
+    wanted: WantedPairs<'_>,
     found: &mut Found,
     each: &mut impl FnMut(u32, u32),
 ) {
     let mut block = Block::default();
     for entry in blocks {
         if entry.is_first {
-            block.finish(most, second, found, each);
+            block.finish(most, wanted, found, each);
         }
-        block.add(entry.record, most, second);
+        block.add(entry.record, most, wanted.second);
     }
-    block.finish(most, second, found, each);
+    block.finish(most, wanted, found, each);
 }
 
 #[derive(Default)]
@@ -93,11 +94,12 @@ impl Block {
     fn finish(
         &mut self,
         most: u32,
-        second: Option<u32>,
+        wanted: WantedPairs<'_>,
         found: &mut Found,
         each: &mut impl FnMut(u32, u32),
     ) {
         let [a, b] = self.sizes;
+        let second = wanted.second;
         let pairs = match second {
             None => a * a.saturating_sub(1) / 2,
             Some(_) => a * b,
@@ -105,7 +107,7 @@ impl Block {
         if pairs > 0 && a + b > u64::from(most) {
             found.cut_blocks += 1;
             found.cut_pairs += pairs;
-        } else if pairs > 0 {
+        } else if pairs > 0 && wanted.is_any(&self.records) {
             found.pairs += pairs;
             // the records of a block come in their order
             let (left, right) = match second {
@@ -119,7 +121,8 @@ impl Block {
             };
             for (i, &x) in left.iter().enumerate() {
                 check_for_interrupts();
-                for &y in right.unwrap_or(&left[i + 1..]) {
+                let others = right.unwrap_or(&left[i + 1..]).iter();
+                for &y in others.filter(|&&y| wanted.is_pair(x, y)) {
                     each(x, y);
                 }
             }

@@ -6,3 +6,4 @@ pub mod pattern_counts;
 pub mod pattern_table;
 pub mod scan;
 pub mod similar;
+pub mod wanted;

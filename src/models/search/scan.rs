@@ -1,5 +1,6 @@
 //! All pairs of a small table are looked at.
 
+use super::wanted::WantedPairs;
 use crate::models::records::store::RowStore;
 use crate::pg::check_for_interrupts;
 use crate::pg::progress::{self, phases};
@@ -16,12 +17,14 @@ pub fn is_possible(all_pairs: f64) -> bool {
 }
 
 /// Gives the pairs whose fields have a mean similarity of at least `least` hundredths to `each`, with that similarity in hundredths.
-pub fn pairs(
+pub fn pairs<'w>(
     store: &mut RowStore,
-    second: Option<u32>,
+    wanted: impl Into<WantedPairs<'w>>,
     least: u32,
     mut each: impl FnMut(u32, u32, u32),
 ) {
+    let wanted = wanted.into();
+    let second = wanted.second;
     let left = second.unwrap_or(store.records);
     progress::phase(phases::COMPARING_ALL, None);
     store.each_two_chunks(|layout, x, y| {
@@ -29,6 +32,9 @@ pub fn pairs(
             check_for_interrupts();
             progress::step();
             for b in y.records().start.max(second.unwrap_or(a + 1))..y.records().end {
+                if !wanted.is_pair(a, b) {
+                    continue;
+                }
                 if let Some(similarity) = layout.similarity(x.row(a), y.row(b), 1) {
                     // a similarity is a mean of quotients; what is meant to be 0.3 may be a little less
                     let hundredths = (similarity * 100.0 + 1e-9) as u32;

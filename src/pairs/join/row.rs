@@ -29,7 +29,7 @@ impl TableNumber {
 
 /// A row of one of the tables that are joined. The number of the table is in the upper 16 bits. The tid of the row, or
 /// its number from 1 where rows are numbered, is in the lower 48.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct TableRow(u64);
 

@@ -65,7 +65,7 @@ impl Sorted {
     }
 
     /// Passes these rows to `to`.
-    fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(SignatureRow<'_>)) {
+    pub fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(SignatureRow<'_>)) {
         let file = match &mut self.store {
             SortedStore::Memory(collected) => {
                 for i in rows {

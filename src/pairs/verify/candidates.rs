@@ -3,6 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
+use crate::pairs::dictionary::KeyDictionary;
 use crate::pg::budget::reserve;
 use crate::pg::file::{RecordSort, SortedRecords};
 
@@ -77,7 +78,14 @@ pub struct CandidatePairs {
     /// Both records, see [`pair_of`].
     pairs: RecordSort<3>,
     found: u64,
+    /// The keys of all of them, as long as they are few.
+    keys: Option<KeyDictionary>,
+    /// The bytes that these may take.
+    most_bytes: usize,
 }
+
+/// So many keys are few.
+const FEW: usize = 100_000;
 
 impl CandidatePairs {
     /// None yet. They take about `memory` bytes; more of them go to temporary files.
@@ -87,11 +95,31 @@ impl CandidatePairs {
             may_be: MayBe::new(memory / 4),
             pairs: RecordSort::new(memory / 4 * 3),
             found: 0,
+            keys: None,
+            most_bytes: memory / 4,
         }
     }
 
+    /// The same, whose keys are kept as long as they are few, so that no other records have to be read. All are of side 0.
+    pub fn with_keys(mut self) -> CandidatePairs {
+        self.keys = Some(KeyDictionary::new());
+        self
+    }
+
+    /// The keys of all of them, if these are few.
+    pub fn keys(&self) -> Option<&KeyDictionary> {
+        self.keys.as_ref()
+    }
+
     /// The identities of the records of a pair, of which the first is of side 0, and the second of `side`.
-    pub fn identify(&self, [a, b]: [&[u8]; 2], side: usize) -> [RecordId; 2] {
+    pub fn identify(&mut self, [a, b]: [&[u8]; 2], side: usize) -> [RecordId; 2] {
+        if let Some(keys) = &mut self.keys {
+            keys.number(a);
+            keys.number(b);
+            if keys.len() > FEW || keys.memory() > self.most_bytes {
+                self.keys = None;
+            }
+        }
         [self.identifier.of(0, a), self.identifier.of(side, b)]
     }
 

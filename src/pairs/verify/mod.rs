@@ -33,6 +33,9 @@ pub struct Verified {
 pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {
     let memory = Budget::of_setting().bytes();
     let mut candidates = CandidatePairs::new(memory / 8);
+    if relations.left.new.is_some() {
+        candidates = candidates.with_keys();
+    }
     let side = usize::from(relations.right.is_some());
     let search = PairOutput::candidates(output.job(), &mut candidates, side, memory / 8 * 7);
     find::similar(search, relations, threshold);

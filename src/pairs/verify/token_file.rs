@@ -3,14 +3,17 @@
 use bloom_ident_core::tokens::TokenHashList;
 
 use super::candidates::{CandidatePairs, RecordId};
+use crate::pairs::only_new;
 use crate::pairs::records::{Records, Relations};
 use crate::pg::budget::reserve;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::OrRaise;
 use crate::pg::file::{RecordSort, TemporaryFile};
+use crate::pg::function::rows::text_datum;
 use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
+use crate::pg::values::array::text_array;
 use crate::types::Tokens;
 
 /// Rows fetched at a time.
@@ -134,7 +137,14 @@ impl TokenFile {
         let sides = [Some(relations.left), relations.right];
         progress::phase(phases::READING_TOKENS, None);
         for (side, records) in sides.into_iter().flatten().enumerate() {
-            let cursor = Cursor::open(query(records), &[], BATCH);
+            let mut sql = query(records);
+            let mut arguments = Vec::new();
+            if let Some(keys) = candidates.keys() {
+                let keys = (0..keys.len() as u32).map(|number| text_datum(keys.key(number)));
+                arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
+                sql = sql.text(" AND ").sql(&only_new::among(&records.key));
+            }
+            let cursor = Cursor::open(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
             cursor.each(|row| {
                 let Some(key) = row.datum(0) else { return };
@@ -250,7 +260,7 @@ impl Entries {
     }
 }
 
-/// Selects key and tokens of all records with a signature: others are in no pair, and may have any key.
+/// Selects key and tokens of all records with a signature, which are called r: others are in no pair, and may have any key.
 fn query(records: &Records) -> Sql {
     let verified = records.verified.as_ref();
     let tokens = &verified.expect("there are tokens to compare").tokens;
@@ -258,7 +268,7 @@ fn query(records: &Records) -> Sql {
         .names([records.key.name.as_c_str(), tokens.name.as_c_str()])
         .text(" FROM ")
         .relation(records.oid)
-        .text(" WHERE ")
+        .text(" AS r WHERE ")
         .name(&records.signatures[0].name)
         .text(" IS NOT NULL")
 }

@@ -8,6 +8,7 @@ use crate::pairs::join::bands::Bands;
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::keys::is_behind;
+use crate::pairs::only_new::{numbered, pair_of};
 use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::records::Relations;
 use crate::pairs::unique::check_distinct;
@@ -161,10 +162,29 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         }
     }
 
-    /// Adds a record.
+    /// Adds a record. Where only new ones are searched for, these are those of side 0, too, and all are of side 1, which has the keys.
     ///
     /// Errors: another shape; out of memory.
-    pub fn add(&mut self, side: usize, key: Option<&[u8]>, signature: &RowSignature) {
+    pub fn add(&mut self, side: usize, key: Option<&[u8]>, signature: &RowSignature, is_new: bool) {
+        if self.relations.left.new.is_none() {
+            let number = self.sides[side].records + 1;
+            return self.add_row(side, Some(key), signature, number);
+        }
+        let number = numbered(self.sides[1].records + 1, is_new);
+        if is_new {
+            self.add_row(0, None, signature, number);
+        }
+        self.add_row(1, Some(key), signature, number);
+    }
+
+    /// Adds a row, and the key of its record unless another row has it.
+    fn add_row(
+        &mut self,
+        side: usize,
+        key: Option<Option<&[u8]>>,
+        signature: &RowSignature,
+        number: u64,
+    ) {
         let memory = self.memory;
         let RecordGroup {
             of_rows,
@@ -192,14 +212,14 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             raise(&mismatch(signature.tag, of_rows.tag));
         }
         let side = &mut sides[side];
-        side.keys.push(key);
+        key.into_iter().for_each(|key| side.keys.push(key));
         side.records += 1;
         let row = SignatureRow {
             words: &signature.words,
             popcount: signature.popcount,
             threshold: 0.0,
             key: 0,
-            tid: side.records,
+            tid: number,
         };
         if let Some(many) = &mut side.many {
             many.push(row).or_raise();
@@ -216,7 +236,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
     /// Errors: a key that is null, or that two records have; out of memory.
     pub fn end(&mut self) {
         let [left, right] = &self.sides;
-        let linkage = self.relations.right.is_some();
+        let linkage = self.relations.right.is_some() || self.relations.left.new.is_some();
         let worth_it = if linkage {
             left.records > 0 && right.records > 0
         } else {
@@ -327,6 +347,15 @@ impl GroupPairs<'_, '_> {
         check_for_interrupts();
         let (relations, ordered) = (self.relations, self.ordered);
         let [left, right] = &mut self.keys;
+        if relations.left.new.is_some() {
+            let Some((a, b)) = pair_of(a, b) else { return };
+            self.output.put(similarity, || {
+                let keys = in_order(ordered, (a, right.get(a)), (b, right.get(b)));
+                check_distinct(keys, relations);
+                Some(keys)
+            });
+            return;
+        }
         self.output.put(similarity, || {
             let keys = if relations.right.is_some() {
                 [left.get(a), right.get(b)]

@@ -19,11 +19,13 @@ pub use columns::{column, given};
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// The columns of the query: the side of the record, 0 or 1, its key and its signature; behind them those that must be equal.
+/// The columns of the query: the side of the record, 0 or 1, its key, its signature, and, for new records where only these are searched for, what is not NULL; behind
+/// them those that must be equal.
 const SIDE: usize = 0;
 const KEY: usize = 1;
 const SIGNATURE: usize = 2;
-const EQUAL: usize = 3;
+const NEW: usize = 3;
+const EQUAL: usize = 4;
 
 /// Groups are few if two records are of the same with at least this probability.
 const SAME: f64 = 0.25;
@@ -49,6 +51,7 @@ fn has_few(records: &Records) -> bool {
     let names = || records.within.iter().map(|column| column.name.as_c_str());
     let sql = Sql::new("SELECT pg_catalog.sum(n), pg_catalog.sum(n OPERATOR(pg_catalog.*) n) FROM (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM ")
         .relation(records.oid)
+        .text(" AS r")
         .sql(&condition(records))
         .text(" GROUP BY ")
         .names(names())
@@ -65,15 +68,15 @@ fn has_few(records: &Records) -> bool {
     is_few
 }
 
-/// The records with a signature and without a NULL in the columns that must be equal.
+/// The records, which are called r, with a signature and without a NULL in the columns that must be equal.
 fn condition(records: &Records) -> Sql {
-    let mut sql = Sql::new(" WHERE ")
+    let mut sql = Sql::new(" WHERE r.")
         .name(&records.signatures[0].name)
         .text(" IS NOT NULL");
     for column in &records.within {
         // IS NOT NULL of a row would ask for all of its columns.
         sql = sql
-            .text(" AND ")
+            .text(" AND r.")
             .name(&column.name)
             .text(" IS DISTINCT FROM NULL");
     }
@@ -104,6 +107,9 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         })
         .collect();
     let kind = relations.left.signature_type();
+    if let Some(new) = &relations.left.new {
+        new.check();
+    }
     let mut group = RecordGroup::new(output, relations, ordered, threshold);
     cursor.each(|row| {
         let mut is_same = true;
@@ -114,11 +120,12 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
             group.end();
         }
         let side = value(row, SIDE).value();
+        let is_new = row.datum(NEW).is_some();
         // SAFETY: the query selects a signature, which lives as long as the row.
         let signature = unsafe { kind.signature(value(row, SIGNATURE)) };
         match row.datum(KEY) {
-            Some(key) => key_text.show(key, |key| group.add(side, Some(key), &signature)),
-            None => group.add(side, None, &signature),
+            Some(key) => key_text.show(key, |key| group.add(side, Some(key), &signature, is_new)),
+            None => group.add(side, None, &signature, is_new),
         }
     });
     group.end();
@@ -136,25 +143,31 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let part = |side: &str, records: &Records| {
         // Keys of two relations can be of different types.
         let key = match relations.right {
-            None => Sql::new("").name(&records.key.name),
-            Some(_) => Sql::new("CASE WHEN ")
+            None => Sql::new("r.").name(&records.key.name),
+            Some(_) => Sql::new("CASE WHEN r.")
                 .name(&records.key.name)
-                .text(" IS NOT NULL THEN ")
-                .output(&records.key.name)
-                .text(" END"),
+                .text(" IS NOT NULL THEN pg_catalog.format('%s', r.")
+                .name(&records.key.name)
+                .text(") END"),
         };
         let mut sql = Sql::new("SELECT ")
             .text(side)
             .text(", ")
             .sql(&key)
-            .text(", ")
-            .name(&records.signatures[0].name);
+            .text(", r.")
+            .name(&records.signatures[0].name)
+            .text(match records.new {
+                Some(_) => ", n.key IS NOT NULL OR NULL",
+                None => ", NULL::pg_catalog.bool",
+            });
         for column in &records.within {
-            sql = sql.text(", ").name(&column.name);
+            sql = sql.text(", r.").name(&column.name);
         }
-        sql.text(" FROM ")
-            .relation(records.oid)
-            .sql(&condition(records))
+        sql = sql.text(" FROM ").relation(records.oid).text(" AS r");
+        if let Some(new) = &records.new {
+            sql = sql.sql(&new.joined(&records.key, "key"));
+        }
+        sql.sql(&condition(records))
     };
     let mut sql = part("0", relations.left);
     if let Some(right) = relations.right {

@@ -44,6 +44,40 @@ pub fn is_deterministic(collation: pg_sys::Oid) -> bool {
     collation == pg_sys::InvalidOid || unsafe { pg_sys::get_collation_isdeterministic(collation) }
 }
 
+/// The schema and the name of a collation.
+pub fn collation(oid: pg_sys::Oid) -> (CString, CString) {
+    let cache = pg_sys::SysCacheIdentifier::COLLOID as i32;
+    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
+        if row.is_null() {
+            return (c"?".to_owned(), c"?".to_owned());
+        }
+        let form: *const pg_sys::FormData_pg_collation = pg_sys::GETSTRUCT(row).cast();
+        let name = copy((*form).collname.data.as_ptr());
+        let schema = copy(pg_sys::get_namespace_name((*form).collnamespace));
+        pg_sys::ReleaseSysCache(row);
+        (schema, name)
+    }
+}
+
+/// The schema and the name of a type, as the catalog has it: what SQL writes for it can be of another length, such as `character`.
+pub fn type_itself(oid: pg_sys::Oid) -> (CString, CString) {
+    let cache = pg_sys::SysCacheIdentifier::TYPEOID as i32;
+    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
+        if row.is_null() {
+            return (c"?".to_owned(), c"?".to_owned());
+        }
+        let form: *const pg_sys::FormData_pg_type = pg_sys::GETSTRUCT(row).cast();
+        let name = copy((*form).typname.data.as_ptr());
+        let schema = copy(pg_sys::get_namespace_name((*form).typnamespace));
+        pg_sys::ReleaseSysCache(row);
+        (schema, name)
+    }
+}
+
 /// The name of a function's schema.
 pub fn schema_of_function(function: pg_sys::Oid) -> CString {
     // SAFETY: catalog look-ups by OID.

@@ -1,5 +1,6 @@
 //! Variable-length values, texts and JSON, as arguments and results of SQL functions.
 
+pub mod array;
 pub mod jsonb;
 pub mod text;
 pub mod varlena;

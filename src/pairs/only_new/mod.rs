@@ -1,0 +1,164 @@
+//! Only what is new: pairs of which one record at least is among given ones, such as those of the last day. Where there is an index, each
+//! of the new records is searched in it; otherwise all records are read once, and compared with the new ones.
+
+mod by_index;
+mod probes;
+mod refresh;
+
+use std::ffi::CString;
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pairs::records::{lock, RecordColumn};
+use crate::pairs::unique::has_equality;
+use crate::pg::catalog::{self, is_of_server};
+use crate::pg::cursor::Cursor;
+use crate::pg::error::raise_as;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
+
+pub use by_index::{pairs as indexed_pairs, unindexed_side};
+
+/// A relation that names the new records by their keys, as text, in column `key`. It is locked until the end of the transaction.
+#[derive(Clone)]
+pub struct NewRecords {
+    oid: pg_sys::Oid,
+    /// For messages.
+    name: String,
+}
+
+/// The relation that argument `i` names; `None` for NULL.
+///
+/// Errors: as [`NewRecords::of`].
+pub fn given(arguments: Arguments, i: usize) -> Option<NewRecords> {
+    arguments.datum(i)?;
+    Some(NewRecords::of(arguments.oid(i)))
+}
+
+impl NewRecords {
+    /// Errors: no relation with rows; the caller may not read it; no column `key` (42703), or one of another type (42804).
+    pub fn of(oid: pg_sys::Oid) -> NewRecords {
+        let name = lock(oid);
+        let Ok(key) = RecordColumn::find(oid, CString::from(c"key")) else {
+            raise_as(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("relation \"{name}\" does not have the column key"),
+                )
+                .hint("Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT id::text AS key FROM ..."),
+            );
+        };
+        // SAFETY: a catalog look-up of a type that exists.
+        let base = unsafe { pg_sys::getBaseType(key.type_oid) };
+        if base != pg_sys::TEXTOID && base != pg_sys::VARCHAROID {
+            let of_type = readable(catalog::type_name(key.type_oid).to_bytes());
+            raise_as(
+                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                &Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("column \"key\" of relation \"{name}\" is of type {of_type}, not text"),
+                )
+                .hint("Give a view with the keys as text, such as CREATE VIEW ... AS SELECT id::text AS key FROM ..."),
+            );
+        }
+        NewRecords { oid, name }
+    }
+
+    /// Errors: a key is null (22004); as a query of the caller's.
+    pub fn check(&self) {
+        let sql = Sql::new("SELECT true FROM ")
+            .relation(self.oid)
+            .text(" WHERE key IS NULL LIMIT 1");
+        Cursor::open(sql, &[], 1).each(|_| {
+            let message = format!("key of a record in \"{}\" is null", self.name);
+            raise_as(
+                PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+                &Error::new(ErrorKind::NullNotAllowed, message)
+                    .hint("Give a view that leaves such rows out."),
+            );
+        });
+    }
+
+    /// Selects the keys as they can be compared with a column of the records, each once, under a name.
+    fn keys(&self, key: &RecordColumn, name: &str) -> Sql {
+        Sql::new("SELECT DISTINCT ")
+            .sql(&comparable(key, "key"))
+            .text(" AS ")
+            .text(name)
+            .text(" FROM ")
+            .relation(self.oid)
+            .text(" WHERE key IS NOT NULL")
+    }
+
+    /// Of the records of a relation, which is called r, whether they are among the new ones.
+    pub fn has(&self, key: &RecordColumn) -> Sql {
+        let keys = self.keys(key, "key");
+        compared(key).text(" ANY (").sql(&keys).text(")")
+    }
+
+    /// Joins a relation, which is called r, with the new keys, which are a column of n with this name, and NULL for other records.
+    pub fn joined(&self, key: &RecordColumn, name: &str) -> Sql {
+        Sql::new(" LEFT JOIN (")
+            .sql(&self.keys(key, name))
+            .text(") AS n ON ")
+            .sql(&compared(key))
+            .text(" n.")
+            .text(name)
+    }
+}
+
+/// Of the records of a relation, which is called r, whether their keys are in an array of texts, which is the statement's first argument.
+pub fn among(key: &RecordColumn) -> Sql {
+    compared(key)
+        .text(" ANY (SELECT ")
+        .sql(&comparable(key, "u.key"))
+        .text(" FROM pg_catalog.unnest($1) AS u (key))")
+}
+
+/// Whether keys are compared as values; otherwise as text.
+fn is_by_value(key: &RecordColumn) -> bool {
+    is_of_server(key.type_oid) && has_equality(key)
+}
+
+/// The key of a record in text form, which SQL calls `text`, as it can be compared: as a value of the records' type, so that an index finds it, unless users may have
+/// made a cast of this type, or it has no equality.
+fn comparable(key: &RecordColumn, text: &str) -> Sql {
+    let sql = Sql::new("CAST(").text(text).text(" AS ");
+    if !is_by_value(key) {
+        return sql.text("pg_catalog.text) COLLATE pg_catalog.\"C\"");
+    }
+    // SAFETY: a catalog look-up of a type that exists.
+    let base = unsafe { pg_sys::getBaseType(key.type_oid) };
+    let (schema, name) = catalog::type_itself(base);
+    let sql = sql.name_in(&schema, &name).text(")");
+    if key.collation == pg_sys::InvalidOid {
+        return sql;
+    }
+    sql.text(" COLLATE ").collation(key.collation)
+}
+
+/// A record's key and the operator that compares it.
+fn compared(key: &RecordColumn) -> Sql {
+    let sql = match is_by_value(key) {
+        true => Sql::new("r.").name(&key.name),
+        false => Sql::new("pg_catalog.format('%s', r.")
+            .name(&key.name)
+            .text(") COLLATE pg_catalog.\"C\""),
+    };
+    sql.text(" OPERATOR(pg_catalog.=)")
+}
+
+/// The numbers of the records of a pair that the new records, of which the first is one, and all records make; `None` if it is no pair, or
+/// comes a second time. See [`numbered`].
+pub fn pair_of(new: u64, other: u64) -> Option<(u64, u64)> {
+    let (a, b, is_new) = (new >> 1, other >> 1, other & 1 == 1);
+    (a != b && !(is_new && a > b)).then_some((a, b))
+}
+
+/// The number that stands for a record where all records are compared with new ones.
+pub fn numbered(record: u64, is_new: bool) -> u64 {
+    record << 1 | u64::from(is_new)
+}

@@ -1,0 +1,253 @@
+//! `bloom_pairs_refresh`: a table of pairs is brought up to date after some records have changed.
+
+use std::ffi::CString;
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
+
+use super::{comparable, compared, NewRecords};
+use crate::pairs::each_pair;
+use crate::pairs::records::{lock, RecordColumn, Records};
+use crate::pairs::{verify, within};
+use crate::pg::budget::push;
+use crate::pg::catalog;
+use crate::pg::cursor::{execute, modify, Cursor};
+use crate::pg::error::raise_as;
+use crate::pg::file::TemporaryFile;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::record::record;
+use crate::pg::function::rows::new_text;
+use crate::pg::memory::Scratch;
+use crate::pg::sql::Sql;
+use crate::pg::values::array::{float8_array, text_array};
+use crate::pg::values::text::readable;
+use crate::pg::values::varlena::NewValue;
+use crate::pg::{check_for_interrupts, entry};
+
+const JOB: &str = "bloom_pairs_refresh";
+
+/// Pairs that one statement puts into the table, and bytes of their keys, but for the last pair.
+const BATCH: u64 = 1000;
+const BATCH_BYTES: usize = 1 << 20;
+
+/// `(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[], verify name, margin float8)`, returns how many pairs were
+/// deleted, and how many were inserted.
+#[entry]
+fn bloom_pairs_refresh(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let pairs = PairTable::of(arguments.oid(0));
+    let records = Records::new(arguments.oid(1), arguments.name(2), vec![arguments.name(3)]);
+    let threshold = arguments.threshold(4);
+    let changed = NewRecords::of(arguments.oid(5));
+    let verification = verify::given(arguments, 7, threshold);
+    let records = records.within(within::given(arguments, 6));
+    let records = records.verified(verification.as_ref());
+    let records = records.only(Some(changed.clone()));
+    pairs.lock();
+    changed.check();
+    let deleted = pairs.delete(&records, &changed);
+    let inserted = with_new_snapshot(|| pairs.insert(&records, threshold));
+    record(
+        fcinfo,
+        [
+            (deleted as i64).into_datum(),
+            (inserted as i64).into_datum(),
+        ],
+    )
+}
+
+/// The table of pairs.
+struct PairTable {
+    oid: pg_sys::Oid,
+    /// For messages.
+    name: String,
+}
+
+impl PairTable {
+    /// Errors: no relation; one that is no table; no columns a, b and similarity, or of other types.
+    fn of(oid: pg_sys::Oid) -> PairTable {
+        let name = lock(oid);
+        let kind = catalog::kind(oid);
+        if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_PARTITIONED_TABLE {
+            let message = format!("\"{name}\" is not a table");
+            raise_as(
+                PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                &Error::new(ErrorKind::InvalidParameter, message)
+                    .hint("Give a table, such as CREATE TABLE ... AS SELECT * FROM bloom_duplicates(...)."),
+            );
+        }
+        for (column, expected) in [("a", "text"), ("b", "text"), ("similarity", "float8")] {
+            let column = CString::new(column).unwrap_or_default();
+            let column = RecordColumn::of(oid, column, &name);
+            // SAFETY: a catalog look-up of a type that exists.
+            let base = unsafe { pg_sys::getBaseType(column.type_oid) };
+            let fits = match expected {
+                "text" => base == pg_sys::TEXTOID || base == pg_sys::VARCHAROID,
+                _ => base == pg_sys::FLOAT8OID,
+            };
+            if !fits {
+                let message = format!(
+                    "column \"{}\" of relation \"{name}\" is of type {}, not {expected}",
+                    readable(column.name.to_bytes()),
+                    readable(catalog::type_name(column.type_oid).to_bytes()),
+                );
+                raise_as(
+                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                    &Error::new(ErrorKind::InvalidParameter, message)
+                        .hint("Give a table with the columns that bloom_duplicates returns."),
+                );
+            }
+        }
+        PairTable { oid, name }
+    }
+
+    /// Waits until nobody else changes the table, and keeps others from it until the end of the transaction.
+    ///
+    /// Errors: no privilege; a transaction that does not see what others have done to the table meanwhile (40001).
+    fn lock(&self) {
+        let sql = Sql::new("LOCK TABLE ").relation(self.oid);
+        execute(sql.text(" IN SHARE ROW EXCLUSIVE MODE"));
+        // SAFETY: a variable of this process.
+        if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32 {
+            return;
+        }
+        // SAFETY: the snapshot of the transaction is active.
+        let seen = self.state();
+        // SAFETY: the latest snapshot is active as long as it is used.
+        let latest = unsafe { with_snapshot(pg_sys::GetLatestSnapshot(), || self.state()) };
+        if seen != latest {
+            let message = "could not serialize access due to concurrent update";
+            raise_as(
+                PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+                &Error::new(ErrorKind::InvalidParameter, message)
+                    .detail(format!(
+                        "Table \"{}\" has been changed since this transaction began.",
+                        self.name
+                    ))
+                    .hint("Retry the transaction."),
+            );
+        }
+    }
+
+    /// What changes with every change of the table.
+    fn state(&self) -> Vec<u8> {
+        let sql = Sql::new("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(pg_catalog.concat(tableoid, ctid, xmin), 0))) FROM ")
+            .relation(self.oid);
+        let cursor = Cursor::open(sql, &[], 1);
+        let mut output = cursor.output(0);
+        let mut state = Vec::new();
+        cursor.each(|row| {
+            if let Some(value) = row.datum(0) {
+                output.show(value, |text| state.extend_from_slice(text));
+            }
+        });
+        state
+    }
+
+    /// Deletes the pairs of records that have changed, or are no more there.
+    fn delete(&self, records: &Records, changed: &NewRecords) -> u64 {
+        let (key, signature) = (&records.key, &records.signatures[0].name);
+        let mut deleted = 0;
+        for column in ["p.a", "p.b"] {
+            let start = || {
+                let sql = Sql::new("DELETE FROM ").relation(self.oid);
+                sql.text(" AS p WHERE ")
+            };
+            let of_changed = start()
+                .sql(&comparable(key, column))
+                .text(" OPERATOR(pg_catalog.=) ANY (")
+                .sql(&changed.keys(key, "key"))
+                .text(")");
+            let of_gone = start()
+                .text("NOT EXISTS (SELECT FROM ")
+                .relation(records.oid)
+                .text(" AS r WHERE r.")
+                .name(signature)
+                .text(" IS NOT NULL AND ")
+                .sql(&compared(key))
+                .text(" ")
+                .sql(&comparable(key, column))
+                .text(")");
+            deleted += modify(of_changed, &[]);
+            deleted += modify(of_gone, &[]);
+        }
+        deleted
+    }
+
+    /// Inserts the pairs of records that have changed.
+    fn insert(&self, records: &Records, threshold: f64) -> u64 {
+        // Nothing may be inserted while the search reads.
+        let (mut found, mut n) = (TemporaryFile::new(), 0u64);
+        let mut take = |keys: [&[u8]; 2], similarity: f64| {
+            for key in keys {
+                found.append(&(key.len() as u32).to_le_bytes());
+                found.append(key);
+            }
+            found.append(&similarity.to_le_bytes());
+            n += 1;
+        };
+        each_pair(JOB, records, threshold, None, &mut take);
+        found.seek(0);
+        let mut scratch = Scratch::new(c"pairs of a table");
+        let mut left = n;
+        while left > 0 {
+            check_for_interrupts();
+            left -= scratch.with(|| self.insert_some(&mut found, left));
+        }
+        n
+    }
+
+    /// Inserts pairs that have been found, `left` at the most. Returns how many.
+    fn insert_some(&self, found: &mut TemporaryFile, left: u64) -> u64 {
+        let mut columns: [Vec<pg_sys::Datum>; 3] = Default::default();
+        let (mut length, mut bytes, mut some) = ([0; 4], 0, 0);
+        while some < left.min(BATCH) && bytes < BATCH_BYTES {
+            for column in &mut columns[..2] {
+                found.read(&mut length);
+                let length = u32::from_le_bytes(length) as usize;
+                push(column, new_text(length, |key| found.read(key)));
+                bytes += length;
+            }
+            let mut similarity = [0; 8];
+            found.read(&mut similarity);
+            let similarity = f64::from_le_bytes(similarity);
+            push(&mut columns[2], pg_sys::Datum::from(similarity.to_bits()));
+            some += 1;
+        }
+        let [mut a, mut b, mut similarity] = columns;
+        let arguments = [
+            text_array(&mut a),
+            text_array(&mut b),
+            float8_array(&mut similarity),
+        ];
+        let sql = Sql::new("INSERT INTO ")
+            .relation(self.oid)
+            .text(" (a, b, similarity) SELECT * FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))");
+        modify(sql, &arguments);
+        some
+    }
+}
+
+/// Runs with a snapshot that sees what this transaction has done so far.
+fn with_new_snapshot<T>(run: impl FnOnce() -> T) -> T {
+    // SAFETY: the function runs in a transaction, and may change rows; so the counter may go on. The snapshot is active as long as it is used.
+    unsafe {
+        pg_sys::CommandCounterIncrement();
+        with_snapshot(pg_sys::GetTransactionSnapshot(), run)
+    }
+}
+
+/// Runs with a snapshot.
+///
+/// # Safety
+/// It is one that may be active.
+unsafe fn with_snapshot<T>(snapshot: pg_sys::Snapshot, run: impl FnOnce() -> T) -> T {
+    // SAFETY: the caller knows the snapshot; what is pushed is popped. After an error the server does that.
+    unsafe {
+        pg_sys::PushActiveSnapshot(snapshot);
+        let result = run();
+        pg_sys::PopActiveSnapshot();
+        result
+    }
+}
