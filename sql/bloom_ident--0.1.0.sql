@@ -1601,6 +1601,12 @@ CREATE FUNCTION bloom_assign(pairs regclass, method text DEFAULT 'greedy', OUT a
 COMMENT ON FUNCTION bloom_assign(regclass, text) IS
     'of the pairs of two tables, as bloom_linkage gives them, those that give each record one partner at the most; methods greedy: the most similar pair first, optimal: the greatest sum of similarities';
 
+CREATE FUNCTION bloom_merge_plan(clusters regclass, rel regclass, key name, rules jsonb DEFAULT NULL, keep_by text DEFAULT NULL, redirect text[] DEFAULT NULL,
+        OUT cluster text, OUT action text, OUT key text, OUT "column" text, OUT value text, OUT source text, OUT relation regclass, OUT reference text, OUT rows bigint) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_merge_plan_wrapper';
+COMMENT ON FUNCTION bloom_merge_plan(regclass, regclass, name, jsonb, text, text[]) IS
+    'what bloom_merge would do: for each cluster the record to keep, the values it gets and where they come from, the references that are redirected, and rows that would collide';
+
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
         verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_wrapper';

@@ -62,6 +62,7 @@ server! {
     fn SPI_keepplan(plan: SPIPlanPtr) -> c_int;
     fn SPI_freeplan(plan: SPIPlanPtr) -> c_int;
     fn SPI_execute(src: *const c_char, read_only: bool, tcount: c_long) -> c_int;
+    fn SPI_execute_with_args(src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_execute_plan(plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_cursor_open(name: *const c_char, plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool) -> Portal;
     fn SPI_cursor_open_with_args(name: *const c_char, src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, cursorOptions: c_int) -> Portal;

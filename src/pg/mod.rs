@@ -4,7 +4,8 @@
 //!   `message` (errors and notices with all fields), `error` (the core's errors as the server's)
 //! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
 //! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
-//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values)
+//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values),
+//!   `session` (statements that change tables, and rows that they use)
 //! - The planner's structures: `node`, `list`
 //! - Memory and files: `memory`, `budget`, `file`
 //! - `progress` (notices during long searches)
@@ -25,6 +26,7 @@ pub mod output;
 pub mod progress;
 pub mod relation;
 pub mod saved_plan;
+pub mod session;
 pub mod sql;
 pub mod tid;
 pub mod values;
