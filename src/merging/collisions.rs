@@ -4,15 +4,17 @@ use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
-use super::references::Child;
+use super::child::Child;
+use super::references::Reference;
 use super::subject::Subject;
+use super::values::redirected;
 use crate::pg::cursor::QueryRow;
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::Varlena;
 
 /// A column of an index, as it is compared.
-struct Compared {
+struct IndexColumn {
     /// As the server writes it: a name or an expression.
     expression: Vec<u8>,
     operator: (CString, CString),
@@ -23,7 +25,7 @@ struct Compared {
 pub struct Uniqueness {
     /// The index, and so the constraint, if it is one.
     pub name: CString,
-    compared: Vec<Compared>,
+    compared: Vec<IndexColumn>,
     predicate: Option<Vec<u8>>,
     /// Two NULLs are alike.
     nulls_alike: bool,
@@ -85,7 +87,7 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
             let column = row.datum(8).map(|_| name(row, 8));
             let mut changed = child.references.iter().flat_map(|r| &r.pairs);
             *touched |= column.is_none_or(|column| changed.any(|pair| pair.child == column));
-            uniqueness.compared.push(Compared {
+            uniqueness.compared.push(IndexColumn {
                 expression: bytes(row, 2).unwrap_or_default(),
                 operator: (name(row, 4), name(row, 3)),
                 collation: pg_sys::Oid::from(row.datum(5).map_or(0, |oid| oid.value() as u32)),
@@ -105,28 +107,9 @@ fn image(child: &Child, subject: &Subject) -> Sql {
             sql.text(&format!("g{j}.no"))
         })
         .text(") AS bloom_merge_no");
+    let references: Vec<&Reference> = child.references.iter().collect();
     for column in &child.columns {
-        let plain = Sql::new("c.").name(&column.name);
-        let value = child
-            .references
-            .iter()
-            .enumerate()
-            .fold(plain, |sql, (j, reference)| {
-                match reference
-                    .pairs
-                    .iter()
-                    .position(|pair| pair.child == column.name)
-                {
-                    None => sql,
-                    Some(i) => Sql::new(&format!(
-                        "CASE WHEN g{j}.no IS DISTINCT FROM NULL THEN CAST(g{j}.n{i} AS "
-                    ))
-                    .exact_type(column.store.type_oid)
-                    .text(") ELSE ")
-                    .sql(&sql)
-                    .text(" END"),
-                }
-            });
+        let value = redirected("c", column, &references);
         sql = sql.text(", ").sql(&value).text(" AS ").name(&column.name);
     }
     sql = sql.text(" FROM ").only(child.oid).text(" AS c");

@@ -118,7 +118,7 @@ impl ClusterSource {
     ///
     /// Errors: a key that is null, or of no record.
     pub fn read(&self, subject: &Subject, session: &Session, found: &mut TupleStore) -> i64 {
-        let mut state = Reading {
+        let mut state = ClusterReading {
             number: 0,
             cluster: None,
             first: None,
@@ -177,7 +177,7 @@ impl ClusterSource {
     }
 }
 
-struct Reading {
+struct ClusterReading {
     number: i64,
     cluster: Option<Vec<u8>>,
     /// The first record of a cluster, as long as it is the only one.

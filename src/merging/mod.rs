@@ -3,9 +3,16 @@
 //! All of it is SQL that runs as the caller, over rows that are kept in stores of the server: `subject` (the table), `references` (what points to its records),
 //! `members` (which record of each cluster is kept), `values` (what it has afterwards), `collisions` (rows that could not be redirected), `audit` (what was done).
 
+mod audit;
+mod changes;
+mod child;
 mod collisions;
 mod members;
+mod merge;
 mod plan;
+mod records;
+mod redirection;
 mod references;
 mod subject;
+mod unmerge;
 mod values;

@@ -3,11 +3,11 @@
 use bloom_ident_core::merging::{KeepBy, Rules};
 use pgrx::{pg_sys, IntoDatum};
 
+use super::child::{children, Child};
 use super::collisions;
 use super::members::{
     check_once, decide, found_store, member_store, ClusterSource, FOUND, MEMBERS,
 };
-use super::references::{children, Child};
 use super::subject::Subject;
 use super::values::Valuation;
 use crate::pg::entry;
@@ -23,7 +23,7 @@ use crate::pg::values::text::to_database;
 use crate::pg::values::varlena::NewValue;
 
 /// What of a plan and of a merge is given in the same way.
-pub struct Task {
+pub struct MergeTask {
     pub clusters: ClusterSource,
     pub subject: Subject,
     pub rules: Rules,
@@ -31,9 +31,9 @@ pub struct Task {
     pub redirect: Vec<String>,
 }
 
-impl Task {
+impl MergeTask {
     /// `clusters`, `rel`, `key`, `rules`, `keep_by`, and at `redirect` the argument of this name.
-    pub fn of(arguments: Arguments, redirect: usize, lock_mode: u32) -> Task {
+    pub fn of(arguments: Arguments, redirect: usize, lock_mode: u32) -> MergeTask {
         let clusters = arguments.oid(0);
         let (rel, key) = (arguments.oid(1), arguments.name(2));
         let rules = arguments.datum(3).map(|_| arguments.jsonb(3));
@@ -46,7 +46,7 @@ impl Task {
         if let Some((column, _)) = keep_by.column() {
             subject.column(column);
         }
-        Task {
+        MergeTask {
             clusters: ClusterSource::new(clusters),
             subject,
             rules,
@@ -136,7 +136,7 @@ impl PlanRows {
 fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
-    let task = Task::of(arguments, 5, pg_sys::AccessShareLock);
+    let task = MergeTask::of(arguments, 5, pg_sys::AccessShareLock);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let subject = &task.subject;

@@ -3,8 +3,9 @@
 use bloom_ident_core::merging::{choose, Given, Rule, Rules, Standing};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::child::Child;
 use super::members::value;
-use super::references::{Child, Reference};
+use super::references::Reference;
 use super::subject::{refuse, text, Subject, TableColumn};
 use crate::pg::cursor::QueryRow;
 use crate::pg::output::OutputFunction;
@@ -37,7 +38,7 @@ pub struct Valuation<'a> {
 }
 
 /// A value after the merge.
-pub struct Decided {
+pub struct MergedValue {
     pub value: Option<pg_sys::Datum>,
     /// The record that it is from, if it is from one.
     pub source: Option<usize>,
@@ -52,7 +53,7 @@ pub struct Valued<'a> {
     pub kept: usize,
     pub rows: &'a [QueryRow],
     /// For each of the ruled columns.
-    pub values: &'a [Decided],
+    pub values: &'a [MergedValue],
     /// The record that is kept has other values now.
     pub changed: bool,
 }
@@ -131,7 +132,9 @@ impl<'a> Valuation<'a> {
         let subject = self.subject;
         let mut query = Sql::new("SELECT m.no, m.id, m.cluster, m.key, m.keep, m.kept");
         for &i in &self.read {
-            query = query.text(", ").sql(&redirected(&subject.columns[i], own));
+            query = query
+                .text(", ")
+                .sql(&redirected("r", &subject.columns[i], own));
         }
         let mut at = BEFORE + self.read.len();
         let mut expressions = Sql::new("");
@@ -225,7 +228,7 @@ impl<'a> Valuation<'a> {
                     .unwrap_or(0);
                 let standings: Vec<Standing> = rows.iter().map(|&row| self.standing(row)).collect();
                 let mut changed = false;
-                let values: Vec<Decided> = self
+                let values: Vec<MergedValue> = self
                     .ruled
                     .iter()
                     .zip(outputs)
@@ -268,13 +271,13 @@ impl<'a> Valuation<'a> {
         rows: &[QueryRow],
         kept: usize,
         standings: &[Standing],
-    ) -> Decided {
+    ) -> MergedValue {
         let mut text_of = |value: pg_sys::Datum| output.show(value, <[u8]>::to_vec);
         if let Rule::Sql(_) = ruled.rule {
             let value = rows[kept].datum(ruled.besides);
             let text = value.map(&mut text_of);
             let before = rows[kept].datum(ruled.at).map(&mut text_of);
-            return Decided {
+            return MergedValue {
                 value,
                 source: None,
                 changed: text != before,
@@ -314,7 +317,7 @@ impl<'a> Valuation<'a> {
         let value = rows[source].datum(ruled.at);
         let text = value.map(&mut text_of);
         let changed = source != kept && text != rows[kept].datum(ruled.at).map(&mut text_of);
-        Decided {
+        MergedValue {
             value,
             source: Some(source),
             text,
@@ -327,15 +330,13 @@ fn is_true(value: Option<pg_sys::Datum>) -> bool {
     value.is_some_and(|value| value.value() != 0)
 }
 
-/// A column of the table; where it refers to a record that goes, the value of the one that is kept.
-fn redirected(column: &TableColumn, own: &[&Reference]) -> Sql {
-    let plain = Sql::new("r.").name(&column.name);
-    own.iter().enumerate().fold(plain, |sql, (j, reference)| {
-        let at = reference
-            .pairs
-            .iter()
-            .position(|pair| pair.child == column.name);
-        match at {
+/// A column under an alias; where it refers to a record that goes by reference number j, the value of the map under g{j}.
+pub fn redirected(alias: &str, column: &TableColumn, references: &[&Reference]) -> Sql {
+    let plain = Sql::new(alias).text(".").name(&column.name);
+    let all = references.iter().enumerate();
+    all.fold(plain, |sql, (j, reference)| {
+        let mut pairs = reference.pairs.iter();
+        match pairs.position(|pair| pair.child == column.name) {
             None => sql,
             Some(i) => Sql::new(&format!(
                 "CASE WHEN g{j}.no IS DISTINCT FROM NULL THEN CAST(g{j}.n{i} AS "

@@ -193,11 +193,10 @@ impl Session {
                 pg_sys::MemoryContextSwitchTo(self.outside);
                 for i in 0..fetched {
                     check_for_interrupts();
-                    let row = QueryRow::of(*(*table).vals.add(i), (*table).tupdesc);
+                    let row = QueryRow::of(*(*table).vals.add(i), (*portal).tupDesc);
                     scratch.with(|| each(&mut state, row));
                 }
                 if fetched == 0 {
-                    // The rows that are left have the columns of this table.
                     scratch.with(|| end(&mut state));
                     pg_sys::SPI_freetuptable(table);
                     break;
@@ -226,6 +225,17 @@ impl Session {
             },
         );
         number
+    }
+
+    /// Runs in the memory context that was current when the session began: what `run` makes outlives it.
+    pub fn aside<T>(&self, run: impl FnOnce() -> T) -> T {
+        // SAFETY: the context lives as long as the function that began the session runs.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.outside);
+            let result = run();
+            pg_sys::MemoryContextSwitchTo(before);
+            result
+        }
     }
 
     /// Ends the session. After an error the server does it.
