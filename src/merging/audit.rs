@@ -21,7 +21,7 @@ use crate::pg::values::varlena::NewValue;
 /// The table that is looked for where none is named.
 const STANDARD: &CStr = c"bloom_merges";
 
-const COLUMNS: [&CStr; 12] = [
+const COLUMNS: [&CStr; 14] = [
     c"entry",
     c"id",
     c"at",
@@ -34,6 +34,8 @@ const COLUMNS: [&CStr; 12] = [
     c"old",
     c"new",
     c"hash",
+    c"gone",
+    c"unmerged",
 ];
 
 /// `(name text) RETURNS regclass`. The table belongs to the caller.
@@ -112,6 +114,7 @@ fn create(names: &[CString]) {
           old pg_catalog.jsonb, \
           new pg_catalog.jsonb, \
           hash pg_catalog.int8, \
+          gone pg_catalog.int8, \
           unmerged pg_catalog.timestamptz)",
     ));
     execute(Sql::new("CREATE INDEX ON ").sql(&name).text(" (id)"));

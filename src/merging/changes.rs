@@ -19,7 +19,7 @@ pub fn oid(of: pg_sys::Oid) -> String {
 }
 
 /// A merge that is being done.
-pub struct Merge<'a> {
+pub struct MergeRun<'a> {
     pub subject: &'a Subject,
     pub children: &'a [Child],
     pub audit: &'a Audit,
@@ -36,7 +36,7 @@ pub fn refuse_kept_back(table: &str, what: &str) -> ! {
     )
 }
 
-impl Merge<'_> {
+impl MergeRun<'_> {
     /// Locks the records that were found, in order of their keys. A row that was changed meanwhile is seen as it is now by the statements that follow.
     pub fn lock_records(&self) {
         let subject = self.subject;

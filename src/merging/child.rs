@@ -25,7 +25,6 @@ pub struct Child {
 
 /// Something because of which nothing is merged.
 pub struct Obstacle {
-    pub child: pg_sys::Oid,
     pub code: PgSqlErrorCode,
     pub message: String,
     pub detail: String,
@@ -115,7 +114,6 @@ impl Child {
         let mut found = Vec::new();
         let mut add = |code, message: String, detail: String, hint: &str| {
             found.push(Obstacle {
-                child: self.oid,
                 code,
                 message,
                 detail,

@@ -5,7 +5,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::{with_exact_texts, Audit};
-use super::changes::{check_updates, Merge};
+use super::changes::{check_updates, MergeRun};
 use super::child::{children, Child};
 use super::collisions::{self, Uniqueness};
 use super::members::{check_once, decide, found_store, member_store, FOUND, MEMBERS};
@@ -91,7 +91,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     let indexes = check(subject, &children, &valuation, &session, drops);
     let clusters = task.clusters.read(subject, &session, &mut found);
     session.table(FOUND, &found);
-    let merge = Merge {
+    let merge = MergeRun {
         subject,
         children: &children,
         audit,

@@ -13,6 +13,8 @@ mod plan;
 mod records;
 mod redirection;
 mod references;
+mod restored;
+mod restoring;
 mod subject;
 mod unmerge;
 mod values;

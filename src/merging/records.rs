@@ -5,8 +5,8 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::merging::Rule;
 use pgrx::pg_sys;
 
-use super::audit::{json, json_of, stored};
-use super::changes::{oid, refuse_kept_back, Merge};
+use super::audit::{hash, json, json_of, stored};
+use super::changes::{oid, refuse_kept_back, MergeRun};
 use super::references::Reference;
 use super::subject::Subject;
 use super::values::{redirected, Ruled, Valuation};
@@ -16,7 +16,7 @@ use crate::pg::sql::Sql;
 /// The new values of the records that are kept: `id`, `keep`, and `v0`, `v1` ... of the columns that a rule decides.
 pub const VALUES: &CStr = c"bloom_merge_values";
 
-impl Merge<'_> {
+impl MergeRun<'_> {
     /// Deletes the losers. Where they refer to one another, it is written as if they had been redirected.
     pub fn delete(&self) {
         let subject = self.subject;
@@ -55,6 +55,21 @@ impl Merge<'_> {
         let noted = self
             .session
             .run(&note.text(" WHERE NOT m.kept ORDER BY m.id, m.no"), &[]);
+        if let Some(child) = table {
+            let gone = Sql::new("UPDATE ")
+                .sql(&self.audit.sql())
+                .text(" AS e SET gone = d.entry, hash = NULL FROM bloom_merge_members AS m JOIN ")
+                .sql(&subject.from("c"))
+                .text(" ON ")
+                .sql(&subject.key_is("c", "m.key"))
+                .text(" JOIN ")
+                .sql(&self.audit.sql())
+                .text(" AS d ON d.id OPERATOR(pg_catalog.=) m.id AND d.action OPERATOR(pg_catalog.=) 'delete' AND d.key OPERATOR(pg_catalog.=) pg_catalog.format('%s', m.key) \
+                    WHERE NOT m.kept AND e.relation OPERATOR(pg_catalog.=) d.relation AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL \
+                    AND e.key OPERATOR(pg_catalog.=) ")
+                .sql(&child.key_text("c"));
+            self.session.run(&gone, &[]);
+        }
         let statement = Sql::new("DELETE FROM ")
             .only(subject.oid)
             .text(" AS r USING bloom_merge_members AS m WHERE NOT m.kept AND ")
@@ -106,6 +121,26 @@ impl Merge<'_> {
             .text(" AS a SET new = u.new FROM u WHERE a.id OPERATOR(pg_catalog.=) u.id AND a.action OPERATOR(pg_catalog.=) 'keep'");
         if self.session.run(&statement, &[]) != changed {
             refuse_kept_back(&subject.name, "changed");
+        }
+        let table = self
+            .children
+            .iter()
+            .find(|child| child.references.iter().any(|r| r.own));
+        if let Some(child) = table {
+            // What was written of these records as rows that refer to others is about them as they are now.
+            let refresh = Sql::new("UPDATE ")
+                .sql(&self.audit.sql())
+                .text(" AS e SET hash = ")
+                .sql(&hash("c"))
+                .text(" FROM bloom_merge_values AS v JOIN ")
+                .sql(&subject.from("c"))
+                .text(" ON ")
+                .sql(&subject.key_is("c", "v.keep"))
+                .text(" WHERE e.relation OPERATOR(pg_catalog.=) ")
+                .text(&oid(subject.oid))
+                .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) ")
+                .sql(&child.key_text("c"));
+            self.session.run(&refresh, &[]);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use pgrx::pg_sys;
 
 use super::audit::{hash, json, json_of};
-use super::changes::{oid, refuse_kept_back, refuse_reached, Merge};
+use super::changes::{oid, refuse_kept_back, refuse_reached, MergeRun};
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::{foreign_keys, Reference};
@@ -13,7 +13,7 @@ use super::values::redirected;
 use crate::pg::relation;
 use crate::pg::sql::Sql;
 
-impl Merge<'_> {
+impl MergeRun<'_> {
     /// Deletes the rows of a child that would collide.
     ///
     /// Errors: rows of another table refer to them, and would be deleted or changed.
@@ -68,6 +68,15 @@ impl Merge<'_> {
         if self.session.run(&statement, &[]) as i64 != expected {
             refuse_kept_back(&child.name, "deleted");
         }
+        // What was written of these rows is about what is written now.
+        let gone = Sql::new("UPDATE ")
+            .sql(&self.audit.sql())
+            .text(" AS e SET gone = d.entry, hash = NULL FROM ")
+            .sql(&self.audit.sql())
+            .text(" AS d WHERE d.id IN (SELECT m.id FROM bloom_merge_members AS m) AND d.action OPERATOR(pg_catalog.=) 'drop' AND d.relation OPERATOR(pg_catalog.=) ")
+            .text(&oid(child.oid))
+            .text(" AND e.relation OPERATOR(pg_catalog.=) d.relation AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) d.key");
+        self.session.run(&gone, &[]);
     }
 
     fn refuse_grandchildren(&self, child: &Child, gone: &Sql) {
@@ -148,7 +157,7 @@ impl Merge<'_> {
             .sql(&self.audit.sql())
             .text(" AS a SET key = u.key, new = a.new OPERATOR(pg_catalog.||) u.own, hash = u.hash FROM u WHERE a.relation OPERATOR(pg_catalog.=) ")
             .text(&oid(child.oid))
-            .text(" AND a.action OPERATOR(pg_catalog.=) 'redirect' AND a.key OPERATOR(pg_catalog.=) u.was AND a.unmerged IS NULL) INSERT INTO ")
+            .text(" AND a.action OPERATOR(pg_catalog.=) 'redirect' AND a.key OPERATOR(pg_catalog.=) u.was AND a.gone IS NULL AND a.unmerged IS NULL) INSERT INTO ")
             .sql(&self.audit.sql())
             .text(" (id, action, relation, reference, cluster, key, old, new, hash) SELECT u.id, 'redirect', ")
             .text(&oid(child.oid))

@@ -15,7 +15,7 @@ CREATE FUNCTION state() RETURNS text LANGUAGE sql AS $$
         UNION ALL SELECT 'friend' || f FROM friend f UNION ALL SELECT 'part' || p FROM part p) AS s (t) $$;
 CREATE PROCEDURE fill() LANGUAGE plpgsql AS $$
 BEGIN
-    DELETE FROM merges; DELETE FROM visit; DELETE FROM card; DELETE FROM friend; DELETE FROM part; UPDATE person SET parent = NULL, other = NULL; DELETE FROM person;
+    TRUNCATE merges, visit, card, friend, part, person;
     INSERT INTO person SELECT i, CASE WHEN random() < 0.9 THEN 'c' || i END, CASE WHEN random() < 0.7 THEN 'n' || (random() * 3)::int END, CASE WHEN random() < 0.5 THEN random() * 10 - 5 END
         FROM generate_series(1, 12) AS i;
     UPDATE person SET other = (SELECT q.id FROM person AS q ORDER BY random(), person.id LIMIT 1) WHERE random() < 0.4;
@@ -74,7 +74,7 @@ BEGIN
     END IF;
 END $$;
 SELECT setseed(0.25);
-DO $$ BEGIN FOR i IN 1 .. 350 LOOP CALL one_round(); END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1 .. 350 LOOP CALL one_round(); COMMIT; END LOOP; END $$;
 SELECT what, n FROM outcome WHERE what IN ('different', 'left', 'broken') ORDER BY 1;
 SELECT what, n > 300 AS many FROM outcome WHERE what IN ('merged', 'undone', 'same') ORDER BY 1;
 DROP TABLE person, visit, card, friend, part, cluster_of, merges, outcome;
