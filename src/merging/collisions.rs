@@ -107,6 +107,17 @@ fn image(child: &Child, subject: &Subject) -> Sql {
             sql.text(&format!("g{j}.no"))
         })
         .text(") AS bloom_merge_no");
+    for (j, reference) in child.references.iter().enumerate() {
+        let columns = reference.pairs.iter().map(|pair| &pair.child);
+        sql = sql
+            .text(&format!(
+                ", g{j}.no AS bloom_merge_no{j}, pg_catalog.format('%s', ROW("
+            ))
+            .list(columns, |sql, name| sql.text("c.").name(name))
+            .text(&format!(
+                ")) COLLATE pg_catalog.\"C\" AS bloom_merge_was{j}"
+            ));
+    }
     let references: Vec<&Reference> = child.references.iter().collect();
     for column in &child.columns {
         let value = redirected("c", column, &references);
@@ -132,11 +143,19 @@ fn image(child: &Child, subject: &Subject) -> Sql {
 
 impl Uniqueness {
     /// A query of the rows that would have to go: `no`, `place` (tableoid), `at` (ctid), `gone` and `stays`, the primary keys of the row and of the one that it is like.
+    /// The number is the least of the clusters without which the two would not be alike, so that the row can come back when that one is taken back.
     /// A row that refers to the record that is kept stays; of those that are redirected, the one with the least key as text.
     pub fn query(&self, child: &Child, subject: &Subject) -> Sql {
         let mut keyed = Sql::new(
             "(SELECT i.bloom_merge_table, i.bloom_merge_row, i.bloom_merge_key, i.bloom_merge_no",
         );
+        let mut cause = Sql::new("");
+        for j in 0..child.references.len() {
+            keyed = keyed.text(&format!(", i.bloom_merge_no{j}, i.bloom_merge_was{j}"));
+            cause = cause.text(&format!(
+                "CASE WHEN a.bloom_merge_was{j} OPERATOR(pg_catalog.<>) b.bloom_merge_was{j} THEN COALESCE(a.bloom_merge_no{j}, b.bloom_merge_no{j}) END, "
+            ));
+        }
         for (n, compared) in self.compared.iter().enumerate() {
             keyed = keyed
                 .text(", (")
@@ -151,7 +170,9 @@ impl Uniqueness {
             keyed = keyed.text(" WHERE ").expression(predicate);
         }
         keyed = keyed.text(")");
-        let mut sql = Sql::new("SELECT a.bloom_merge_no AS no, a.bloom_merge_table AS place, a.bloom_merge_row AS at, a.bloom_merge_key AS gone, b.bloom_merge_key AS stays FROM ")
+        let mut sql = Sql::new("SELECT COALESCE(LEAST(")
+            .sql(&cause)
+            .text("NULL), a.bloom_merge_no) AS no, a.bloom_merge_table AS place, a.bloom_merge_row AS at, a.bloom_merge_key AS gone, b.bloom_merge_key AS stays FROM ")
             .sql(&keyed)
             .text(" AS a JOIN ")
             .sql(&keyed)

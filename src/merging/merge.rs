@@ -58,7 +58,7 @@ fn refuse_right(subject: &Subject, right: &str, hint: &str) -> ! {
     refuse(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
         format!("permission denied for table {}", subject.name),
-        &format!("To merge its records needs {right} on it."),
+        &format!("To merge its records needs {right}."),
         hint,
     )
 }
@@ -72,10 +72,10 @@ fn check_rights(subject: &Subject) {
     let user = current_user();
     let all: Vec<usize> = (0..subject.columns.len()).collect();
     if !may_select(subject.oid, &numbers_of(subject, all.iter()), user) {
-        refuse_right(subject, "SELECT", "");
+        refuse_right(subject, "SELECT on it", "");
     }
     if !may(subject.oid, pg_sys::ACL_DELETE, user) {
-        refuse_right(subject, "DELETE", "");
+        refuse_right(subject, "DELETE on it", "");
     }
 }
 
@@ -191,7 +191,7 @@ fn check(
     if !may_update(subject.oid, &numbers_of(subject, columns.iter()), user) {
         refuse_right(
             subject,
-            "UPDATE of the columns that a rule decides",
+            "UPDATE of all columns that a rule decides",
             "Give the rule \"keep\" to the others.",
         );
     }

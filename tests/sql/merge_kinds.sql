@@ -105,7 +105,7 @@ SET datestyle = 'German, DMY';
 SET intervalstyle = 'iso_8601';
 SET extra_float_digits = -5;
 SELECT public.bloom_merges_create('merges');
-SELECT * FROM public.bloom_merge('clusters', 'Per son', 'key', '{"it''s": {"sql": "max(\"it''s\") || ''!''"}}', 'oldest', audit => 'merges');
+SELECT * FROM public.bloom_merge('clusters', '"Per son"', 'key', '{"it''s": {"sql": "max(\"it''s\") || ''!''"}}', 'oldest', audit => 'merges');
 SELECT tenant, "No", "key", "it's", n, m, a FROM "Per son" ORDER BY 2;
 SELECT tenant, id, person, "key" FROM "Chi ld" ORDER BY 2;
 SELECT public.bloom_unmerge(1, 'merges');
