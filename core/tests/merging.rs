@@ -59,7 +59,10 @@ fn keep_by_is_read() {
         KeepBy::parse(" most complete ").unwrap(),
         KeepBy::MostComplete
     );
-    assert_eq!(KeepBy::parse("score").unwrap().column(), Some(("score", true)));
+    assert_eq!(
+        KeepBy::parse("score").unwrap().column(),
+        Some(("score", true))
+    );
     assert_eq!(
         KeepBy::parse("oldest by a b").unwrap().column(),
         Some(("a b", false))

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use super::audit::hash;
+use super::audit::{hash, json};
 use super::restored::{cast, picked, RestoredTable};
 use super::unmerge::{parameter, text_of, Redirected, Undo};
 use crate::pg::sql::Sql;
@@ -149,7 +149,24 @@ impl Undo<'_> {
             .sql(&from)
             .text(" WHERE ")
             .sql(&condition);
-        let expected = self.number(&count);
+        let mut expected = self.number(&count);
+        // A record that was kept by another merge may have got another value there since: then that merge has what it was redirected to.
+        let is_redirected = json("c", of.columns.iter().map(CString::as_c_str))
+            .text(" OPERATOR(pg_catalog.@>) ")
+            .sql(&picked("e.new", &of.columns));
+        if of.own {
+            let other = Sql::new("SELECT pg_catalog.count(*) FROM ")
+                .sql(&from)
+                .text(" JOIN ")
+                .only(table.oid)
+                .text(" AS c ON ")
+                .sql(&table.key_is("c", "e.new"))
+                .text(" WHERE ")
+                .sql(&condition)
+                .text(" AND e.gone IS NULL AND NOT ")
+                .sql(&is_redirected);
+            expected -= self.number(&other);
+        }
         let relation = format!("{}::pg_catalog.oid", table.oid.to_u32());
         let changed = Sql::new("WITH u AS (UPDATE ")
             .only(table.oid)
@@ -163,7 +180,9 @@ impl Undo<'_> {
             .sql(&condition)
             .text(" AND ")
             .sql(&table.key_is("c", "e.new"))
-            .text(" AND e.gone IS NULL RETURNING e.entry, e.key AS was, ")
+            .text(" AND e.gone IS NULL AND ")
+            .sql(&is_redirected)
+            .text(" RETURNING e.entry, e.key AS was, ")
             .sql(&table.key_text("c"))
             .text(" AS key, ")
             .sql(&table.own_key("c"))
