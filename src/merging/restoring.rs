@@ -222,7 +222,7 @@ impl Undo<'_> {
             .text(" RETURNING 1) SELECT pg_catalog.count(*) FROM u")
     }
 
-    /// What other merges have written of records that they kept is redirected, too.
+    /// What other merges have written since of records that they kept is redirected, too.
     fn kept_back(&self, of: &Redirected, from: &Sql, condition: &Sql) {
         let was = picked("e.new", &of.columns);
         let set = |side: &str| {
@@ -244,7 +244,7 @@ impl Undo<'_> {
             .sql(from)
             .text(" WHERE ")
             .sql(condition)
-            .text(" AND d.relation OPERATOR(pg_catalog.=) e.relation AND d.action OPERATOR(pg_catalog.=) 'keep' AND d.unmerged IS NULL AND d.id OPERATOR(pg_catalog.<>) $1 AND d.old OPERATOR(pg_catalog.@>) ")
+            .text(" AND d.relation OPERATOR(pg_catalog.=) e.relation AND d.entry OPERATOR(pg_catalog.>) e.entry AND d.action OPERATOR(pg_catalog.=) 'keep' AND d.unmerged IS NULL AND d.id OPERATOR(pg_catalog.<>) $1 AND d.old OPERATOR(pg_catalog.@>) ")
             .sql(&picked("e.new", &of.table.key));
         self.session.run(&statement, &parameter(self.id));
     }

@@ -1,6 +1,6 @@
 -- Kinds of references, tables, keys and values, and what is refused.
 SET client_min_messages = warning;
-\set VERBOSITY default
+\set SHOW_CONTEXT never
 CREATE TABLE cluster_of (cluster text, key text, keep boolean);
 INSERT INTO cluster_of VALUES ('x', '1', true), ('x', '2', false);
 -- what is no table of records

@@ -1,4 +1,6 @@
 -- Merging is done with the rights of who merges, and these are looked at before anything changes.
+-- OIDs of tables differ
+\set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE ROLE merge_owner;
 CREATE ROLE merge_clerk;
