@@ -272,12 +272,10 @@ pub fn filled(columns: &[&TableColumn], row: QueryRow, at: usize) -> usize {
 /// A value that is not missing.
 pub fn value(column: &TableColumn, row: QueryRow, at: usize) -> Option<pg_sys::Datum> {
     let value = row.datum(at)?;
-    // SAFETY: a text that stays as long as the row.
     let is_blank = || {
-        unsafe { Varlena::of(value) }
-            .bytes()
-            .iter()
-            .all(|&b| b == b' ')
+        // SAFETY: a text that stays as long as the row.
+        let text = unsafe { Varlena::of(value) };
+        text.bytes().iter().all(|&b| b == b' ')
     };
     (!(column.is_text() && is_blank())).then_some(value)
 }

@@ -20,7 +20,7 @@ impl StoreColumn {
             typmod: -1,
             // SAFETY: a catalog look-up of a type that exists.
             collation: match unsafe { pg_sys::type_is_collatable(type_oid) } {
-                true => pg_sys::Oid::from(pg_sys::C_COLLATION_OID),
+                true => pg_sys::C_COLLATION_OID,
                 false => pg_sys::InvalidOid,
             },
         }
