@@ -1610,6 +1610,28 @@ CREATE FUNCTION bloom_assign(pairs regclass, method text DEFAULT 'greedy', OUT a
 COMMENT ON FUNCTION bloom_assign(regclass, text) IS
     'of the pairs of two tables, as bloom_linkage gives them, those that give each record one partner at the most; methods greedy: the most similar pair first, optimal: the greatest sum of similarities';
 
+CREATE FUNCTION bloom_merge_plan(clusters regclass, rel regclass, key name, rules jsonb DEFAULT NULL, keep_by text DEFAULT NULL, redirect text[] DEFAULT NULL,
+        OUT cluster text, OUT action text, OUT key text, OUT "column" text, OUT value text, OUT source text, OUT relation regclass, OUT reference text, OUT rows bigint) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_merge_plan_wrapper';
+COMMENT ON FUNCTION bloom_merge_plan(regclass, regclass, name, jsonb, text, text[]) IS
+    'what bloom_merge would do: for each cluster the record to keep, the values it gets and where they come from, the references that are redirected, and rows that would collide';
+
+CREATE FUNCTION bloom_merge(clusters regclass, rel regclass, key name, rules jsonb DEFAULT NULL, keep_by text DEFAULT NULL, on_collision text DEFAULT 'error', redirect text[] DEFAULT NULL,
+        audit regclass DEFAULT NULL, OUT id bigint, OUT cluster text, OUT key text, OUT deleted bigint, OUT redirected bigint, OUT dropped bigint) RETURNS SETOF record
+    VOLATILE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_merge_wrapper';
+COMMENT ON FUNCTION bloom_merge(regclass, regclass, name, jsonb, text, text, text[], regclass) IS
+    'makes one record of each cluster: references are redirected to the record that is kept, the others are deleted, and it gets its values by rules; all of it is written to a table, by which bloom_unmerge takes it back';
+
+CREATE FUNCTION bloom_unmerge(id bigint, audit regclass DEFAULT NULL) RETURNS bigint
+    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_unmerge_wrapper';
+COMMENT ON FUNCTION bloom_unmerge(bigint, regclass) IS
+    'takes one merge of bloom_merge back, unless something that it has changed was changed since; how many records are back';
+
+CREATE FUNCTION bloom_merges_create(name text) RETURNS regclass
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_merges_create_wrapper';
+COMMENT ON FUNCTION bloom_merges_create(text) IS
+    'makes a table for what bloom_merge changes, which belongs to the caller';
+
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
         verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, on_conflict text DEFAULT 'error',
         max_size integer DEFAULT NULL, OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record

@@ -10,6 +10,7 @@ mod clusters;
 mod functions;
 mod gist;
 mod guard;
+mod merging;
 mod models;
 mod monitor;
 mod objects;

@@ -57,6 +57,7 @@ CREATE TABLE pair AS SELECT a, ((a * 7919::bigint + k * k * 31) % 300000)::int A
     FROM generate_series(1, 300000) AS a, generate_series(1, 5) AS k;
 CREATE TABLE label AS SELECT i AS key, i / 4 AS cluster FROM generate_series(0, 300000) AS i;
 CREATE VIEW label_keys AS SELECT key::text, cluster FROM label;
+CREATE TABLE member AS SELECT i AS id, md5((i / 2)::text) AS name FROM generate_series(0, 300000) AS i;
 -- half of the records are there twice
 CREATE TABLE record AS SELECT i AS id, left(md5('g' || i % 5000 * 7), 7) AS given_name, left(md5('s' || i % 40000 % 9973), 9) AS surname, date '1930-01-01' + i % 40000 % 25013 AS born,
     left(md5('t' || i % 40000 / 4 + i / 60000), 12) AS street, left(md5('c' || i % 40000 % 307), 8) AS city FROM generate_series(1, 80000) AS i;
@@ -166,6 +167,7 @@ for method in components centre average; do
 done
 job[assignment]="$alone|SELECT count(*) FROM bloom_assign('pair')"
 job[assignment, optimal]="$alone|SELECT count(*) FROM bloom_assign('pair', 'optimal')"
+job[plan of a merge]="$alone|SELECT count(*) FROM bloom_merge_plan('label', 'member', 'id', '{\"name\": \"most frequent\"}')"
 job[linkage, one to one]="$alone|SELECT count(*) FROM bloom_linkage('indexed', 'id', 'sig', 'loose', 'id', 'sig', 0.3, one_to_one => true)"
 job[clusters of rows]="$parallel|SELECT count(*) FROM bloom_clusters('indexed', 'id', 'sig', 0.4)"
 job[suggestion]="$alone|SELECT count(*) FROM bloom_suggest('record')"

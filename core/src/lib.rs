@@ -19,6 +19,7 @@ pub mod fingerprint;
 pub mod gist;
 pub mod guard;
 pub mod identity;
+pub mod merging;
 pub mod model;
 pub mod names;
 pub mod ngram;

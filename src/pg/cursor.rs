@@ -23,6 +23,19 @@ pub struct QueryRow {
 }
 
 impl QueryRow {
+    /// # Safety
+    /// The row has these columns, and stays as it is as long as the result is used.
+    pub unsafe fn of(tuple: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> QueryRow {
+        QueryRow { tuple, columns }
+    }
+
+    /// A copy in the current memory context; the columns are those of this one.
+    pub fn copy(self) -> QueryRow {
+        // SAFETY: the row is there now, and is copied with all its values.
+        let tuple = unsafe { pg_sys::heap_copytuple(self.tuple) };
+        QueryRow { tuple, ..self }
+    }
+
     /// The row as a whole. It lives as long as the call that got the row.
     pub fn tuple(self) -> pg_sys::HeapTuple {
         self.tuple

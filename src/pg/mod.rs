@@ -4,10 +4,11 @@
 //!   `message` (errors and notices with all fields), `error` (the core's errors as the server's)
 //! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
 //! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
-//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values)
+//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values),
+//!   `session` (statements that change tables, rows that they use, and settings that are others for a while)
 //! - The planner's structures: `tree`
 //! - Memory and files: `memory`, `budget`, `file`
-//! - `progress` (how far jobs are, for others and as notices), `fixed_settings` (settings that are others for a while)
+//! - `progress` (how far jobs are, for others and as notices)
 
 pub mod boundary;
 pub mod budget;
@@ -16,7 +17,6 @@ pub mod cursor;
 pub mod error;
 pub mod ffi;
 pub mod file;
-pub mod fixed_settings;
 pub mod function;
 pub mod memory;
 pub mod message;
@@ -24,6 +24,7 @@ pub mod output;
 pub mod progress;
 pub mod relation;
 pub mod saved_plan;
+pub mod session;
 pub mod sql;
 pub mod tid;
 pub mod tree;

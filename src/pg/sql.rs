@@ -77,9 +77,37 @@ impl Sql {
         self.name_in(&schema, &name)
     }
 
+    /// A type as it is, without a modifier.
+    pub fn exact_type(self, oid: pg_sys::Oid) -> Sql {
+        self.bytes(catalog::exact_type(oid).to_bytes())
+    }
+
+    /// An expression that the server has written, or that the caller gives and could run as well.
+    pub fn expression(self, text: &[u8]) -> Sql {
+        self.bytes(text)
+    }
+
     /// The text form of a column's value, as the output function of its type gives it, whatever casts there are; empty for NULL.
     pub fn output(self, column: &CStr) -> Sql {
         self.text("pg_catalog.format('%s', ").name(column).text(")")
+    }
+
+    /// An operator, with its schema.
+    pub fn operator(self, oid: pg_sys::Oid) -> Sql {
+        let (schema, name) = catalog::operators::named(oid);
+        self.text("OPERATOR(")
+            .name(&schema)
+            .text(".")
+            .bytes(name.to_bytes())
+            .text(")")
+    }
+
+    /// `COLLATE` and the collation, nothing if there is none.
+    pub fn collate(self, collation: pg_sys::Oid) -> Sql {
+        match catalog::operators::collation(collation) {
+            Some((schema, name)) => self.text(" COLLATE ").name_in(&schema, &name),
+            None => self,
+        }
     }
 
     /// A string constant.

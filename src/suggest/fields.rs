@@ -6,7 +6,7 @@ use bloom_ident_core::model::values::{Kind, Reading};
 use bloom_ident_core::model::{LeftOut, MOST_FIELDS};
 use pgrx::pg_sys;
 
-use super::relation::Subject;
+use super::relation::SuggestSubject;
 use super::sample::{ColumnSeen, RelationSample};
 use crate::models::{base_type, guess, is_date, is_fraction};
 use crate::pg::catalog;
@@ -107,7 +107,7 @@ fn says_nothing(seen: &ColumnSeen, rows: u64, kind: Kind) -> Option<String> {
 
 /// The fields, and why other columns are none.
 pub fn fields(
-    subject: &Subject,
+    subject: &SuggestSubject,
     names: &[String],
     sample: &RelationSample,
     functions: &Sql,

@@ -12,7 +12,7 @@ use bloom_ident_core::model::LeftOut;
 use pgrx::{pg_sys, IntoDatum};
 
 use self::proposals::Proposals;
-use self::relation::Subject;
+use self::relation::SuggestSubject;
 use self::sample::RelationSample;
 use crate::models::comparable_columns;
 use crate::pg::function::arguments::Arguments;
@@ -30,7 +30,7 @@ fn bloom_suggest(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with this argument, and the record is that of a running call.
     let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
     let oid = arguments.oid(0);
-    let subject = Subject::of(oid);
+    let subject = SuggestSubject::of(oid);
     let _job = progress::job("bloom_suggest", oid);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };

@@ -5,7 +5,7 @@ use bloom_ident_core::model::LeftOut;
 use bloom_ident_core::range::counted;
 
 use super::fields::ProposedField;
-use super::relation::Subject;
+use super::relation::SuggestSubject;
 use super::sample::RelationSample;
 use crate::pg::sql::Sql;
 
@@ -24,7 +24,7 @@ pub struct Proposal {
 
 /// All proposals.
 pub struct Proposals<'a> {
-    pub subject: &'a Subject,
+    pub subject: &'a SuggestSubject,
     pub sample: &'a RelationSample,
     pub fields: &'a [ProposedField],
     /// The schema of the extension's functions and types, as far as SQL needs it.
@@ -34,7 +34,7 @@ pub struct Proposals<'a> {
 
 impl<'a> Proposals<'a> {
     pub fn new(
-        subject: &'a Subject,
+        subject: &'a SuggestSubject,
         sample: &'a RelationSample,
         fields: &'a [ProposedField],
         functions: &'a Sql,

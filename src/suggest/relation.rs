@@ -17,7 +17,7 @@ use crate::pg::sql::Sql;
 const NAME_BYTES: usize = pg_sys::NAMEDATALEN as usize - 1;
 
 /// A relation with rows.
-pub struct Subject {
+pub struct SuggestSubject {
     pub oid: pg_sys::Oid,
     /// For messages.
     pub name: String,
@@ -66,11 +66,11 @@ fn indexed(oid: pg_sys::Oid) -> Sql {
     Sql::new("SELECT DISTINCT i.indkey[0] FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) c.relam WHERE m.amname OPERATOR(pg_catalog.=) 'sigfile' AND i.indnatts OPERATOR(pg_catalog.=) 1 AND i.indpred IS NULL AND i.indrelid OPERATOR(pg_catalog.=) ").text(&oid)
 }
 
-impl Subject {
+impl SuggestSubject {
     /// Locks the relation until the end of the transaction.
     ///
     /// Errors: no relation with rows; the caller may not SELECT any of its columns.
-    pub fn of(oid: pg_sys::Oid) -> Subject {
+    pub fn of(oid: pg_sys::Oid) -> SuggestSubject {
         let name = lock(oid);
         let kind = catalog::kind(oid);
         let is_table = matches!(
@@ -82,7 +82,7 @@ impl Subject {
             || is_table && unsafe { ffi::has_subclass(oid) };
         // Those of the server's own schemas.
         let is_of_server = oid.to_u32() < pg_sys::FirstNormalObjectId;
-        let mut subject = Subject {
+        let mut subject = SuggestSubject {
             oid,
             name,
             is_alterable: false,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bloom_ident_core::model::values::FieldLayout;
 
-use super::relation::Subject;
+use super::relation::SuggestSubject;
 use crate::models::{field_columns, field_value, Seen};
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
@@ -79,7 +79,7 @@ impl RelationSample {
     /// Reads some rows as the caller, with these columns. The same blocks are chosen each time.
     ///
     /// Errors: what the query fails with.
-    pub fn read(subject: &Subject, names: &[String]) -> RelationSample {
+    pub fn read(subject: &SuggestSubject, names: &[String]) -> RelationSample {
         let columns = field_columns(subject.oid, names.iter().map(String::as_str), &subject.name);
         let mut sql = Sql::new("SELECT NULL");
         for column in &columns {

@@ -28,6 +28,9 @@ INSERT INTO job VALUES
     ('bloom_assign', '{"''pairs''::regclass",''optimal''::text}'),
     ('bloom_pairs_refresh', '{"''pairs''::regclass","''a''::regclass",''id''::name,''sig''::name,0.3::float8,"''some_keys''::regclass"}'),
     ('bloom_clusters_update', '{"''truth_keys''::regclass","''pairs''::regclass",0.3::float8,''centre''::text,1::bigint}'),
+    ('bloom_merge_plan', '{"''merged''::regclass","''list''::regclass",''id''::name}'),
+    ('bloom_merge', '{"''merged''::regclass","''list''::regclass",''id''::name,NULL::jsonb,NULL::text,''error''::text}'),
+    ('bloom_unmerge', '{1::bigint}'),
     ('bloom_quality', '{"''pairs''::regclass","''truth''::regclass"}'),
     ('bloom_threshold_sweep', '{"''pairs''::regclass","''truth''::regclass",0.1::float8}'),
     ('bloom_report', '{"''a''::regclass",''id''::name,''sig''::name,0.3::float8,NULL::name[],NULL::regclass,''centre''::text,NULL::text,''text''::text}'),
@@ -35,10 +38,14 @@ INSERT INTO job VALUES
     ('minhash_blocklist', '{"(SELECT bits FROM list WHERE id = 1)","''list''::regclass",''bits''::name,0.3::float8}');
 CREATE TABLE list (id int PRIMARY KEY, sig bloom, bits minhash_bits(64));
 INSERT INTO list SELECT id, sig, minhash_bits(ident_words(name), 64) FROM a;
+CREATE VIEW merged AS SELECT * FROM truth WHERE key = 1;
 SELECT call, i, raised(format('SELECT * FROM %s(%s)', call, (
     SELECT string_agg(CASE WHEN k = i THEN 'NULL::' || regexp_replace(a, '.*::|.* FROM .*', '') || CASE WHEN a LIKE '(%' THEN (CASE call WHEN 'bloom_blocklist' THEN 'bloom' ELSE 'minhash_bits' END) ELSE '' END ELSE a END, ', ' ORDER BY k)
     FROM unnest(arguments) WITH ORDINALITY AS u(a, k))))
 FROM job, generate_series(0, cardinality(arguments)) AS i ORDER BY call, arguments, i;
+-- literals without a type
+SELECT q, raised('SELECT * FROM ' || q) FROM unnest(ARRAY[$$bloom_merge_plan('merged', 'list', 'id', '{}', 'oldest', '{}')$$, $$bloom_merge('merged', 'list', 'id', '{}', 'oldest', 'drop', '{}', 'bloom_merges')$$,
+    $$bloom_unmerge('1', 'bloom_merges')$$]) AS q;
 -- a row of an outer query may well have no signature
 SELECT p.id, count(l.key) FROM (SELECT id, sig FROM a UNION SELECT 9, NULL) AS p LEFT JOIN bloom_blocklist(p.sig, 'list', 'sig', 0.3) AS l ON true GROUP BY p.id ORDER BY 1;
 
@@ -136,6 +143,6 @@ SELECT q, raised('SELECT * FROM ' || q) FROM unnest(ARRAY[
     $$bloom_clusters('odd_pairs', 0.3)$$, $$bloom_quality('odd_pairs', 'truth')$$, $$bloom_quality('truth', 'odd_pairs')$$, $$bloom_quality('pairs', 'odd_truth')$$,
     $$bloom_quality('odd_truth', 'truth')$$, $$bloom_threshold_sweep('odd_pairs', 'truth')$$, $$bloom_threshold_sweep('pairs', 'odd_truth')$$,
     $$bloom_threshold_sweep('pairs', 'odd_pairs')$$, $$bloom_report('a', 'id', 'sig', 0.3, truth => 'odd_truth')$$, $$bloom_report('a', 'id', 'sig', 0.3, truth => 'odd_pairs')$$]) AS q;
-DROP TABLE a, pairs, truth, job, list, b, p, kinds, floats CASCADE;
+DROP TABLE a, pairs, truth, job, list, b, p, kinds, floats, bloom_merges CASCADE;
 DROP FUNCTION all_jobs(text, text);
 DROP FUNCTION raised(text);

@@ -8,8 +8,8 @@ use pgrx::pg_sys;
 use super::read::server_name;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pg::cursor::Cursor;
-use crate::pg::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use crate::pg::output::OutputFunction;
+use crate::pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::known_utf8;
 

@@ -9,6 +9,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::pg::message::{words, Message, OrMessage};
 
 pub mod generated;
+pub mod operators;
 pub mod privileges;
 pub mod storage;
 
@@ -169,6 +170,19 @@ pub fn type_name(of_type: pg_sys::Oid) -> CString {
 pub fn qualified_type(of_type: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
     unsafe { copy(pg_sys::format_type_be_qualified(of_type)) }
+}
+
+/// The same of exactly this type, without a modifier: `character` would be one of a single character.
+pub fn exact_type(of_type: pg_sys::Oid) -> CString {
+    let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
+    // SAFETY: a catalog look-up by OID.
+    unsafe {
+        copy(pg_sys::format_type_extended(
+            of_type,
+            -1,
+            flags as pg_sys::bits16,
+        ))
+    }
 }
 
 /// The name of an access method.

@@ -14,7 +14,7 @@ const FLOORS: [&[&str]; 9] = [
     &["pairs"],
     &["models"],
     &["clusters", "suggest"],
-    &["report", "guard"],
+    &["report", "guard", "merging"],
     &["lib"],
 ];
 

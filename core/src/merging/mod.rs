@@ -1,0 +1,9 @@
+//! Which record of a cluster is kept, and which values it has afterwards.
+
+mod choice;
+mod keep;
+mod rules;
+
+pub use choice::{choose, keep, Given, Standing};
+pub use keep::KeepBy;
+pub use rules::{Rule, Rules};

@@ -1,0 +1,167 @@
+//! A merge that is being done: what is locked and checked before the first change.
+
+use std::ffi::CString;
+
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use super::audit::Audit;
+use super::child::Child;
+use super::collisions::Uniqueness;
+use super::references::{foreign_keys, Reference};
+use super::subject::{refuse, text, Subject};
+use crate::pg::relation;
+use crate::pg::session::Session;
+use crate::pg::sql::Sql;
+
+/// An OID as SQL writes it.
+pub fn oid(of: pg_sys::Oid) -> String {
+    format!("{}::pg_catalog.oid", of.to_u32())
+}
+
+/// A merge that is being done.
+pub struct MergeRun<'a> {
+    pub subject: &'a Subject,
+    pub children: &'a [Child],
+    pub audit: &'a Audit,
+    pub session: &'a Session,
+}
+
+/// Fails: something has kept rows from being changed.
+pub fn refuse_kept_back(table: &str, what: &str) -> ! {
+    refuse(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("not all rows of table \"{table}\" could be {what}"),
+        "A trigger, a rule or row-level security keeps some as they are.",
+        "Merge as a user to whom they do not apply, or leave these records out.",
+    )
+}
+
+impl MergeRun<'_> {
+    /// Locks the records that were found, in order of their keys. A row that was changed meanwhile is seen as it is now by the statements that follow.
+    pub fn lock_records(&self) {
+        let subject = self.subject;
+        let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM ")
+            .sql(&subject.from("r"))
+            .text(" JOIN bloom_merge_found AS f ON ")
+            .sql(&subject.key_is("r", "f.key"))
+            .text(" ORDER BY ")
+            .sql(&subject.key_of("r"))
+            .text(" USING ")
+            .operator(subject.less)
+            .text(" FOR UPDATE OF r) AS q");
+        self.session.number(&sql, &[]);
+    }
+
+    /// Locks the rows that refer to what goes. Nobody can add one, since what they refer to is locked.
+    pub fn lock_children(&self) {
+        for child in self.children {
+            for reference in &child.references {
+                let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM ")
+                    .sql(&reference.from("c"))
+                    .text(" JOIN ")
+                    .sql(&reference.map(self.subject))
+                    .text(" AS g ON ")
+                    .sql(&reference.refers("c", "g"))
+                    .text(" ORDER BY ")
+                    .sql(&child.key_text("c"))
+                    .text(" COLLATE pg_catalog.\"C\" FOR UPDATE OF c) AS q");
+                self.session.number(&sql, &[]);
+            }
+        }
+    }
+
+    /// Errors: a record that is kept has NULL where rows of the losers refer to.
+    pub fn check_targets(&self) {
+        for child in self.children {
+            for reference in &child.references {
+                let sql = Sql::new("SELECT pg_catalog.format('%s', q.key) FROM (")
+                    .sql(&reference.counts(self.subject))
+                    .text(") AS q (no, cluster, key, rows, is_null, keep) WHERE q.is_null LIMIT 1");
+                self.session.each(
+                    &sql,
+                    &[],
+                    |types| types.output(0),
+                    |output, row| {
+                        let key = row.datum(0).unwrap_or(pg_sys::Datum::null());
+                        let key = output.show(key, super::members::short);
+                        refuse(
+                            PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
+                            format!(
+                                "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
+                                child.name
+                            ),
+                            &format!(
+                                "The record that is kept has NULL where \"{}\" refers to.",
+                                text(&reference.name)
+                            ),
+                            "Keep the record that has a value there, by keep_by.",
+                        )
+                    },
+                );
+            }
+        }
+    }
+
+    /// Errors: rows of a child would collide.
+    pub fn refuse_collisions(&self, child: &Child, uniqueness: &Uniqueness) {
+        let sql = Sql::new("SELECT q.gone, q.stays FROM (")
+            .sql(&uniqueness.query(child, self.subject))
+            .text(") AS q ORDER BY q.no, q.gone LIMIT 1");
+        self.session.each(
+            &sql,
+            &[],
+            |types| [types.output(0), types.output(1)],
+            |outputs, row| {
+                let [gone, stays] = [0, 1].map(|i| {
+                    let value = row.datum(i).unwrap_or(pg_sys::Datum::null());
+                    outputs[i].show(value, super::members::short)
+                });
+                refuse(
+                    PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+                    format!("rows of table \"{}\" would collide", child.name),
+                    &format!(
+                        "Row {gone} would be like row {stays} in \"{}\" when it is redirected.",
+                        text(&uniqueness.name)
+                    ),
+                    "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows and keeps them in the table of merges.",
+                )
+            },
+        );
+    }
+}
+
+/// Fails: rows that nobody redirects would be deleted or changed.
+pub fn refuse_reached(reference: &Reference, table: &str) -> ! {
+    refuse(
+        PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
+        format!("foreign key \"{}\" would delete or change rows", text(&reference.name)),
+        &format!(
+            "They refer to rows of table \"{table}\" that are changed or deleted, and they are not redirected."
+        ),
+        "Change these rows first, or leave these records out.",
+    )
+}
+
+/// Errors: a table refers to columns that are redirected, and would lose what it refers to.
+pub fn check_updates(child: &Child, session: &Session) {
+    // SAFETY: the child is locked.
+    let tree = unsafe { relation::with_inheritors(child.oid, pg_sys::RowExclusiveLock) };
+    let changed: Vec<&CString> = child
+        .references
+        .iter()
+        .flat_map(|r| &r.pairs)
+        .map(|p| &p.child)
+        .collect();
+    for reference in foreign_keys(&tree, session) {
+        let loses = reference
+            .on_update
+            .is_some_and(|action| b"nd".contains(&action));
+        let touched = reference
+            .pairs
+            .iter()
+            .any(|pair| changed.contains(&&pair.referenced));
+        if loses && touched {
+            refuse_reached(&reference, &child.name);
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The records of the clusters, and which of each is kept.
+
+use std::ffi::CStr;
+
+use bloom_ident_core::merging::{keep, KeepBy, Standing};
+use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
+
+use super::subject::{columns_of, refuse, text, Subject, TableColumn};
+use crate::pairs::records::lock;
+use crate::pg::catalog::{is_of_server, operators};
+use crate::pg::cursor::QueryRow;
+use crate::pg::error::shown;
+use crate::pg::function::rows::text_datum;
+use crate::pg::memory::Scratch;
+use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
+use crate::pg::session::Session;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
+use crate::pg::values::varlena::Varlena;
+
+/// The records that the clusters name: `no`, `cluster`, `key`, `preferred`.
+pub const FOUND: &CStr = c"bloom_merge_found";
+/// The same with the record that is kept: `no`, `id`, `cluster`, `key`, `keep`, `kept`.
+pub const MEMBERS: &CStr = c"bloom_merge_members";
+
+/// The relation that says which records are one.
+pub struct ClusterSource {
+    oid: pg_sys::Oid,
+    name: String,
+    columns: Vec<TableColumn>,
+    /// It says which record to keep.
+    pub decided: bool,
+}
+
+impl ClusterSource {
+    /// Errors: a relation without columns cluster and key, or whose column keep is no boolean.
+    pub fn new(oid: pg_sys::Oid) -> ClusterSource {
+        let name = lock(oid);
+        let columns = {
+            let table = columns_of(oid);
+            let named = |wanted: &CStr| table.iter().find(|c| c.name.as_c_str() == wanted).cloned();
+            let (Some(cluster), Some(key)) = (named(c"cluster"), named(c"key")) else {
+                refuse(
+                    PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                    format!("relation \"{name}\" does not have the columns cluster and key"),
+                    "",
+                    "Give a table or view with columns of these names, such as CREATE TABLE ... AS SELECT * FROM bloom_clusters(...).",
+                )
+            };
+            let keep = named(c"keep").filter(|keep| keep.store.type_oid == pg_sys::BOOLOID);
+            [cluster, key].into_iter().chain(keep).collect::<Vec<_>>()
+        };
+        ClusterSource {
+            oid,
+            name,
+            decided: columns.len() == 3,
+            columns,
+        }
+    }
+
+    /// The query of cluster, key as text, key of the record, preference, in order of clusters and keys.
+    fn query(&self, subject: &Subject) -> Sql {
+        let [cluster, key] = [&self.columns[0], &self.columns[1]];
+        let base = subject.key_type;
+        let as_text = Sql::new("pg_catalog.format('%s', c.key)");
+        let matches = if key.store.type_oid == base.type_oid {
+            subject.key_is("r", "c.key")
+        } else if is_of_server(base.type_oid) {
+            let value = Sql::new("CASE WHEN c.key IS DISTINCT FROM NULL THEN CAST(")
+                .sql(&as_text)
+                .text(" AS ")
+                .exact_type(base.type_oid)
+                .text(") END");
+            subject
+                .key_is("r", "")
+                .text("(")
+                .sql(&value)
+                .collate(base.collation)
+                .text(")")
+        } else {
+            Sql::new("pg_catalog.format('%s', ")
+                .sql(&subject.key_of("r"))
+                .text(") OPERATOR(pg_catalog.=) ")
+                .sql(&as_text)
+                .text(" COLLATE pg_catalog.\"C\"")
+        };
+        // Numbers in their order, other things in that of their texts.
+        // SAFETY: a catalog look-up of a type that exists.
+        let of_cluster = unsafe { pg_sys::getBaseType(cluster.store.type_oid) };
+        let order = match operators::of_order(of_cluster) {
+            Some((_, less))
+                if is_of_server(of_cluster) && cluster.store.collation == pg_sys::InvalidOid =>
+            {
+                Sql::new("c.cluster USING ").operator(less)
+            }
+            _ => Sql::new("pg_catalog.format('%s', c.cluster) COLLATE pg_catalog.\"C\""),
+        };
+        Sql::new("SELECT pg_catalog.format('%s', c.cluster), CASE WHEN c.key IS DISTINCT FROM NULL THEN ")
+            .sql(&as_text)
+            .text(" END, ")
+            .sql(&subject.key_of("r"))
+            .text(if self.decided { ", c.keep" } else { ", false" })
+            .text(" FROM ")
+            .relation(self.oid)
+            .text(" AS c LEFT JOIN ")
+            .sql(&subject.from("r"))
+            .text(" ON ")
+            .sql(&matches)
+            .text(" WHERE c.cluster IS DISTINCT FROM NULL ORDER BY ")
+            .sql(&order)
+            .text(", ")
+            .sql(&subject.key_of("r"))
+            .text(" USING ")
+            .operator(subject.less)
+    }
+
+    /// Reads the clusters of at least two records.
+    ///
+    /// Errors: a key that is null, or of no record.
+    pub fn read(&self, subject: &Subject, session: &Session, found: &mut TupleStore) -> i64 {
+        let mut state = ClusterReading {
+            number: 0,
+            cluster: None,
+            first: None,
+        };
+        session.each(
+            &self.query(subject),
+            &[],
+            |_| Scratch::new(c"record of a cluster"),
+            |scratch, row| {
+                let bytes = |i: usize| {
+                    // SAFETY: a text of the query, which stays as long as the row.
+                    row.datum(i)
+                        .map(|text| unsafe { Varlena::of(text) }.bytes().to_vec())
+                };
+                let cluster = bytes(0).unwrap_or_default();
+                let Some(key) = bytes(1) else {
+                    refuse(
+                        PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+                        format!("key of a record in \"{}\" is null", self.name),
+                        "",
+                        "Give a view that leaves such rows out.",
+                    )
+                };
+                if row.datum(2).is_none() {
+                    self.missing(subject, &key, &cluster);
+                }
+                if state.cluster.as_ref() == Some(&cluster) {
+                    if let Some(first) = state.first.take() {
+                        state.number += 1;
+                        put(found, state.number, &cluster, first);
+                        scratch.reset();
+                    }
+                    put(found, state.number, &cluster, row);
+                    return;
+                }
+                scratch.reset();
+                state.first = Some(scratch.within(|| row.copy()));
+                state.cluster = Some(cluster);
+            },
+        );
+        state.number
+    }
+
+    fn missing(&self, subject: &Subject, key: &[u8], cluster: &[u8]) -> ! {
+        refuse(
+            PgSqlErrorCode::ERRCODE_NO_DATA_FOUND,
+            format!(
+                "record \"{}\" of cluster \"{}\" is not in table \"{}\"",
+                short(key),
+                short(cluster),
+                subject.name
+            ),
+            "It was deleted or merged, or the current user may not see it.",
+            "Find the clusters anew, or give a view that leaves them out.",
+        )
+    }
+}
+
+struct ClusterReading {
+    number: i64,
+    cluster: Option<Vec<u8>>,
+    /// The first record of a cluster, as long as it is the only one.
+    first: Option<QueryRow>,
+}
+
+fn put(found: &mut TupleStore, number: i64, cluster: &[u8], row: QueryRow) {
+    let preferred = row.datum(3).is_some_and(|keep| keep.value() != 0);
+    let cluster = text_datum(cluster);
+    found.put(&[
+        number.into_datum(),
+        Some(cluster),
+        row.datum(2),
+        preferred.into_datum(),
+    ]);
+}
+
+/// A value for messages, shortened.
+pub fn short(value: &[u8]) -> String {
+    let text = shown(&readable(value));
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// The store of what [`ClusterSource::read`] finds.
+pub fn found_store(subject: &Subject) -> TupleStore {
+    TupleStore::new(
+        [
+            (c"no", StoreColumn::plain(pg_sys::INT8OID)),
+            (c"cluster", StoreColumn::plain(pg_sys::TEXTOID)),
+            (c"key", subject.key_type),
+            (c"preferred", StoreColumn::plain(pg_sys::BOOLOID)),
+        ]
+        .into_iter(),
+    )
+}
+
+/// The store of the records with the one that is kept.
+pub fn member_store(subject: &Subject) -> TupleStore {
+    TupleStore::new(
+        [
+            (c"no", StoreColumn::plain(pg_sys::INT8OID)),
+            (c"id", StoreColumn::plain(pg_sys::INT8OID)),
+            (c"cluster", StoreColumn::plain(pg_sys::TEXTOID)),
+            (c"key", subject.key_type),
+            (c"keep", subject.key_type),
+            (c"kept", StoreColumn::plain(pg_sys::BOOLOID)),
+        ]
+        .into_iter(),
+    )
+}
+
+/// Errors: a record that the clusters have twice, or two records of one key.
+pub fn check_once(subject: &Subject, session: &Session) {
+    let query = Sql::new("SELECT pg_catalog.format('%s', f.key), pg_catalog.min(f.cluster), pg_catalog.max(f.cluster) FROM bloom_merge_found AS f GROUP BY f.key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY f.key LIMIT 1");
+    session.each(
+        &query,
+        &[],
+        |_| (),
+        |(), row| {
+            let [key, first, last] = [0, 1, 2].map(|i| {
+                let value = row.datum(i).unwrap_or(pg_sys::Datum::null());
+                // SAFETY: texts of the query, which stay as long as the row, and none is NULL.
+                short(unsafe { Varlena::of(value) }.bytes())
+            });
+            let detail = match first == last {
+                true => format!("It is twice in cluster \"{first}\", or column \"{}\" of table \"{}\" is not unique.", text(subject.key_name()), subject.name),
+                false => format!("It is in cluster \"{first}\" and in cluster \"{last}\"."),
+            };
+            refuse(
+                PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+                format!("record \"{key}\" is in the clusters more than once"),
+                &detail,
+                "A record can be merged once. Give a view that says which cluster it is in.",
+            )
+        },
+    );
+}
+
+/// How complete a record is: the values that are not missing.
+pub fn filled(columns: &[&TableColumn], row: QueryRow, at: usize) -> usize {
+    let has = |(i, column): (usize, &&TableColumn)| value(column, row, at + i).is_some();
+    columns
+        .iter()
+        .enumerate()
+        .filter(|c| has((c.0, c.1)))
+        .count()
+}
+
+/// A value that is not missing.
+pub fn value(column: &TableColumn, row: QueryRow, at: usize) -> Option<pg_sys::Datum> {
+    let value = row.datum(at)?;
+    let is_blank = || {
+        // SAFETY: a text that stays as long as the row.
+        let text = unsafe { Varlena::of(value) };
+        text.bytes().iter().all(|&b| b == b' ')
+    };
+    (!(column.is_text() && is_blank())).then_some(value)
+}
+
+/// Decides which record of each cluster is kept. `number_of` gives the number of the merge of each cluster, from the first to the last.
+///
+/// Errors: a record has gone since it was found.
+pub fn decide(
+    subject: &Subject,
+    session: &Session,
+    by: &KeepBy,
+    decided: bool,
+    mut number_of: impl FnMut() -> Option<i64>,
+    members: &mut TupleStore,
+) {
+    let columns: Vec<&TableColumn> = subject.columns.iter().filter(|c| !c.generated).collect();
+    let mut query = Sql::new("SELECT f.no, f.cluster, f.key, f.preferred, ");
+    query = match by.column() {
+        None => query.text("1::pg_catalog.int8"),
+        Some((column, greatest)) => {
+            let column = &subject.columns[subject.column(column)].name;
+            query
+                .text("pg_catalog.rank() OVER (PARTITION BY f.no ORDER BY r.")
+                .name(column)
+                .text(if greatest { " DESC" } else { "" })
+                .text(" NULLS LAST)")
+        }
+    };
+    query = query.text(", ").sql(&subject.key_of("r"));
+    for column in &columns {
+        query = query.text(", r.").name(&column.name);
+    }
+    query = query
+        .text(" FROM bloom_merge_found AS f LEFT JOIN ")
+        .sql(&subject.from("r"))
+        .text(" ON ")
+        .sql(&subject.key_is("r", "f.key"))
+        .text(" ORDER BY f.no, f.key USING ")
+        .operator(subject.less);
+    session.groups(
+        &query,
+        |_| (),
+        |(), rows| {
+            let standing = |row: &QueryRow| {
+                if row.datum(5).is_none() {
+                    refuse(
+                        PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+                        "a record of a cluster was deleted by another transaction".to_owned(),
+                        "",
+                        "Find the clusters anew.",
+                    );
+                }
+                Standing {
+                    preferred: row.datum(3).is_some_and(|p| p.value() != 0),
+                    rank: row.datum(4).map_or(0, |r| r.value() as i64),
+                    filled: filled(&columns, *row, 6),
+                }
+            };
+            let standings: Vec<Standing> = rows.iter().map(standing).collect();
+            let kept = keep(by, decided, &standings);
+            let id = number_of();
+            for (i, row) in rows.iter().enumerate() {
+                members.put(&[
+                    row.datum(0),
+                    id.and_then(IntoDatum::into_datum),
+                    row.datum(1),
+                    row.datum(2),
+                    rows[kept].datum(2),
+                    (i == kept).into_datum(),
+                ]);
+            }
+        },
+    );
+}

@@ -1,0 +1,217 @@
+//! `bloom_merge`: the records of each cluster become one.
+
+use bloom_ident_core::merging::Rule;
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use super::audit::{with_exact_texts, Audit};
+use super::changes::{check_updates, MergeRun};
+use super::child::{children, Child};
+use super::collisions::{self, Uniqueness};
+use super::members::{check_once, decide, found_store, member_store, FOUND, MEMBERS};
+use super::plan::MergeTask;
+use super::records::{decided, value_store, VALUES};
+use super::subject::{refuse, Subject};
+use super::values::Valuation;
+use crate::pg::catalog;
+use crate::pg::catalog::privileges::{current_user, may, may_select, may_update};
+use crate::pg::entry;
+use crate::pg::error::raise;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::ResultRows;
+use crate::pg::session::Session;
+use crate::pg::sql::Sql;
+use crate::pg::values::varlena::NewValue;
+
+/// Numbers of merges that are fetched together.
+const NUMBERS: i64 = 1000;
+
+/// `(clusters regclass, rel regclass, key name, rules jsonb, keep_by text, on_collision text, redirect text[], audit regclass)`
+#[entry]
+fn bloom_merge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let on_collision = arguments.text(5);
+    if !["error", "drop"].contains(&on_collision.as_str()) {
+        let message = format!("unrecognized value \"{on_collision}\" of on_collision");
+        raise(
+            &Error::new(ErrorKind::InvalidParameter, message)
+                .detail("It is \"error\" or \"drop\"."),
+        );
+    }
+    let drops = on_collision == "drop";
+    let task = MergeTask::of(arguments, 6, pg_sys::RowExclusiveLock);
+    check_rights(&task.subject);
+    let audit = Audit::of(
+        arguments
+            .datum(7)
+            .map(|oid| pg_sys::Oid::from(oid.value() as u32)),
+        true,
+    );
+    // SAFETY: the SQL function is declared to return a set of rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    with_exact_texts(|| run(&task, &audit, drops, &mut rows));
+    NewValue(pg_sys::Datum::null())
+}
+
+fn refuse_right(subject: &Subject, right: &str, hint: &str) -> ! {
+    refuse(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        format!("permission denied for table {}", subject.name),
+        &format!("To merge its records needs {right}."),
+        hint,
+    )
+}
+
+fn numbers_of<'a>(subject: &Subject, columns: impl Iterator<Item = &'a usize>) -> Vec<i16> {
+    let number = |&i: &usize| catalog::column(subject.oid, &subject.columns[i].name);
+    columns.filter_map(number).collect()
+}
+
+fn check_rights(subject: &Subject) {
+    let user = current_user();
+    let all: Vec<usize> = (0..subject.columns.len()).collect();
+    if !may_select(subject.oid, &numbers_of(subject, all.iter()), user) {
+        refuse_right(subject, "SELECT on it", "");
+    }
+    if !may(subject.oid, pg_sys::ACL_DELETE, user) {
+        refuse_right(subject, "DELETE on it", "");
+    }
+}
+
+fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
+    let subject = &task.subject;
+    let mut found = found_store(subject);
+    let mut members = member_store(subject);
+    let session = Session::begin(false);
+    // Rights and definitions, of all tables.
+    let children = children(subject, &session, &task.redirect, pg_sys::RowExclusiveLock);
+    let valuation = Valuation::new(subject, &children, &task.rules);
+    let mut values = { session.aside(|| value_store(subject, &valuation)) };
+    let indexes = check(subject, &children, &valuation, &session, drops);
+    let clusters = task.clusters.read(subject, &session, &mut found);
+    session.table(FOUND, &found);
+    let merge = MergeRun {
+        subject,
+        children: &children,
+        audit,
+        session: &session,
+    };
+    check_once(subject, &session);
+    merge.lock_records();
+    number(task, audit, &session, clusters, &mut members);
+    session.table(MEMBERS, &members);
+    merge.lock_children();
+    // Rows of all tables, as they are now and stay.
+    merge.check_targets();
+    if !drops {
+        for (child, uniquenesses) in children.iter().zip(&indexes) {
+            for uniqueness in uniquenesses {
+                merge.refuse_collisions(child, uniqueness);
+            }
+        }
+    }
+    valuation.each(&session, |valued| {
+        if valued.changed {
+            let kept = valued.rows[valued.kept];
+            let mut row = vec![kept.datum(1), kept.datum(3)];
+            let decided = valuation.ruled.iter().zip(valued.values);
+            row.extend(
+                decided
+                    .filter(|(ruled, _)| ruled.rule != Rule::Keep)
+                    .map(|(_, value)| value.value),
+            );
+            values.put(&row);
+        }
+    });
+    session.table(VALUES, &values);
+    for (child, uniquenesses) in children.iter().zip(&indexes) {
+        if drops {
+            merge.drop_collisions(child, uniquenesses);
+        }
+    }
+    for child in &children {
+        for reference in &child.references {
+            merge.redirect(child, reference);
+        }
+    }
+    merge.delete();
+    merge.update(&valuation, values.rows());
+    let result = Sql::new("SELECT m.id, m.cluster, pg_catalog.format('%s', m.key), q.deleted, q.redirected, q.dropped FROM bloom_merge_members AS m JOIN (SELECT a.id, \
+        pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'delete') AS deleted, \
+        pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'redirect') AS redirected, \
+        pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'drop') AS dropped FROM ")
+        .sql(&audit.sql())
+        .text(" AS a WHERE a.id IN (SELECT n.id FROM bloom_merge_members AS n) GROUP BY a.id) AS q ON q.id OPERATOR(pg_catalog.=) m.id WHERE m.kept ORDER BY m.no");
+    session.each(&result, &[], |_| (), |(), row| rows.copy(row));
+    session.end();
+}
+
+/// Decides which record is kept, with numbers of merges.
+fn number(
+    task: &MergeTask,
+    audit: &Audit,
+    session: &Session,
+    clusters: i64,
+    members: &mut crate::pg::session::tuple_store::TupleStore,
+) {
+    let mut numbers: Vec<i64> = Vec::new();
+    let mut left = clusters;
+    let next = || {
+        if numbers.is_empty() {
+            audit.numbers(session, left.clamp(1, NUMBERS), &mut numbers);
+            left -= numbers.len() as i64;
+            numbers.reverse();
+        }
+        numbers.pop()
+    };
+    let decided = task.clusters.decided;
+    decide(
+        &task.subject,
+        session,
+        &task.keep_by,
+        decided,
+        next,
+        members,
+    );
+}
+
+/// What can be known before rows are looked at. Returns the indexes of each child in which rows may collide.
+///
+/// Errors: something because of which nothing is merged.
+fn check(
+    subject: &Subject,
+    children: &[Child],
+    valuation: &Valuation<'_>,
+    session: &Session,
+    drops: bool,
+) -> Vec<Vec<Uniqueness>> {
+    let user = current_user();
+    let columns: Vec<usize> = decided(valuation).map(|ruled| ruled.column).collect();
+    if !may_update(subject.oid, &numbers_of(subject, columns.iter()), user) {
+        refuse_right(
+            subject,
+            "UPDATE of all columns that a rule decides",
+            "Give the rule \"keep\" to the others.",
+        );
+    }
+    for child in children {
+        if let Some(obstacle) = child.obstacles(true).first() {
+            obstacle.raise();
+        }
+    }
+    let merge_children = children.iter().map(|child| {
+        check_updates(child, session);
+        let indexes = collisions::of_child(child, session);
+        if drops && !indexes.is_empty() && !may(child.oid, pg_sys::ACL_DELETE, user) {
+            refuse(
+                PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for table {}", child.name),
+                "To drop rows that collide needs DELETE on it.",
+                "",
+            );
+        }
+        indexes
+    });
+    merge_children.collect()
+}

@@ -1,0 +1,20 @@
+//! Records of a cluster become one: what would be done (`bloom_merge_plan`), doing it (`bloom_merge`), and taking it back (`bloom_unmerge`).
+//!
+//! All of it is SQL that runs as the caller, over rows that are kept in stores of the server: `subject` (the table), `references` (what points to its records),
+//! `members` (which record of each cluster is kept), `values` (what it has afterwards), `collisions` (rows that could not be redirected), `audit` (what was done).
+
+mod audit;
+mod changes;
+mod child;
+mod collisions;
+mod members;
+mod merge;
+mod plan;
+mod records;
+mod redirection;
+mod references;
+mod restored;
+mod restoring;
+mod subject;
+mod unmerge;
+mod values;

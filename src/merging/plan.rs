@@ -1,0 +1,305 @@
+//! `bloom_merge_plan`: what `bloom_merge` would do.
+
+use bloom_ident_core::merging::{KeepBy, Rules};
+use pgrx::{pg_sys, IntoDatum};
+
+use super::child::{children, Child};
+use super::collisions;
+use super::members::{
+    check_once, decide, found_store, member_store, ClusterSource, FOUND, MEMBERS,
+};
+use super::subject::Subject;
+use super::values::Valuation;
+use crate::pg::entry;
+use crate::pg::error::OrRaise;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::memory::Scratch;
+use crate::pg::output::OutputFunction;
+use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
+use crate::pg::session::Session;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::to_database;
+use crate::pg::values::varlena::NewValue;
+
+/// What of a plan and of a merge is given in the same way.
+pub struct MergeTask {
+    pub clusters: ClusterSource,
+    pub subject: Subject,
+    pub rules: Rules,
+    pub keep_by: KeepBy,
+    pub redirect: Vec<String>,
+}
+
+impl MergeTask {
+    /// `clusters`, `rel`, `key`, `rules`, `keep_by`, and at `redirect` the argument of this name.
+    pub fn of(arguments: Arguments, redirect: usize, lock_mode: u32) -> MergeTask {
+        let clusters = arguments.oid(0);
+        let (rel, key) = (arguments.oid(1), arguments.name(2));
+        let rules = arguments.datum(3).map(|_| arguments.jsonb(3));
+        let keep_by = arguments.datum(4).map(|_| arguments.text(4));
+        let given = arguments.datum(redirect).map(|_| arguments.texts(redirect));
+        let rules = rules.map_or(Ok(Rules::default()), |rules| Rules::parse(&rules));
+        let keep_by = keep_by.map_or(Ok(KeepBy::Clusters), |by| KeepBy::parse(&by));
+        let (rules, keep_by) = (rules.or_raise(), keep_by.or_raise());
+        let subject = Subject::new(rel, key, lock_mode);
+        if let Some((column, _)) = keep_by.column() {
+            subject.column(column);
+        }
+        MergeTask {
+            clusters: ClusterSource::new(clusters),
+            subject,
+            rules,
+            keep_by,
+            redirect: given.unwrap_or_default(),
+        }
+    }
+}
+
+/// The rows of the plan, before they are in order.
+struct PlanRows {
+    store: TupleStore,
+    scratch: Scratch,
+    count: i64,
+}
+
+/// A row of the plan.
+#[derive(Default)]
+struct PlanRow<'a> {
+    no: i64,
+    part: i32,
+    cluster: Option<&'a [u8]>,
+    action: &'a str,
+    key: Option<&'a [u8]>,
+    column: Option<&'a [u8]>,
+    value: Option<&'a [u8]>,
+    source: Option<&'a [u8]>,
+    relation: Option<pg_sys::Oid>,
+    reference: Option<&'a [u8]>,
+    rows: Option<i64>,
+}
+
+const ROWS: &std::ffi::CStr = c"bloom_merge_plan_rows";
+
+impl PlanRows {
+    fn new() -> PlanRows {
+        let (int8, text) = (
+            StoreColumn::plain(pg_sys::INT8OID),
+            StoreColumn::plain(pg_sys::TEXTOID),
+        );
+        let columns = [
+            (c"no", int8),
+            (c"part", StoreColumn::plain(pg_sys::INT4OID)),
+            (c"place", int8),
+            (c"cluster", text),
+            (c"action", text),
+            (c"key", text),
+            (c"column", text),
+            (c"value", text),
+            (c"source", text),
+            (c"relation", StoreColumn::plain(pg_sys::REGCLASSOID)),
+            (c"reference", text),
+            (c"rows", int8),
+        ];
+        PlanRows {
+            store: TupleStore::new(columns.into_iter()),
+            scratch: Scratch::new(c"row of a plan"),
+            count: 0,
+        }
+    }
+
+    fn put(&mut self, row: &PlanRow<'_>) {
+        self.count += 1;
+        let (store, count) = (&mut self.store, self.count);
+        self.scratch.with(|| {
+            let text = |text: Option<&[u8]>| text.map(text_datum);
+            store.put(&[
+                row.no.into_datum(),
+                row.part.into_datum(),
+                count.into_datum(),
+                text(row.cluster),
+                Some(text_datum(row.action.as_bytes())),
+                text(row.key),
+                text(row.column),
+                text(row.value),
+                text(row.source),
+                row.relation.map(pg_sys::Datum::from),
+                text(row.reference),
+                row.rows.and_then(IntoDatum::into_datum),
+            ]);
+        });
+    }
+}
+
+/// `(clusters regclass, rel regclass, key name, rules jsonb, keep_by text, redirect text[])`
+#[entry]
+fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let task = MergeTask::of(arguments, 5, pg_sys::AccessShareLock);
+    // SAFETY: the SQL function is declared to return a set of rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    let subject = &task.subject;
+    let mut found = found_store(subject);
+    let mut plan = PlanRows::new();
+    let mut members = member_store(subject);
+    let session = Session::begin(true);
+    task.clusters.read(subject, &session, &mut found);
+    session.table(FOUND, &found);
+    check_once(subject, &session);
+    let decided = task.clusters.decided;
+    decide(
+        subject,
+        &session,
+        &task.keep_by,
+        decided,
+        || None,
+        &mut members,
+    );
+    session.table(MEMBERS, &members);
+    let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
+    for child in &children {
+        let obstacles = child.obstacles(false);
+        for obstacle in &obstacles {
+            let reason = format!("{}: {}", obstacle.message, obstacle.detail);
+            plan.put(&PlanRow {
+                action: "stop",
+                value: Some(&to_database(&reason)),
+                relation: Some(child.oid),
+                ..PlanRow::default()
+            });
+        }
+        if obstacles.is_empty() {
+            of_child(child, subject, &session, &mut plan);
+        }
+    }
+    of_records(
+        &Valuation::new(subject, &children, &task.rules),
+        subject,
+        &session,
+        &mut plan,
+    );
+    session.table(ROWS, &plan.store);
+    let query = Sql::new("SELECT p.cluster, p.action, p.key, p.\"column\", p.value, p.source, p.relation, p.reference, p.rows FROM bloom_merge_plan_rows AS p ORDER BY p.no, p.part, p.place");
+    session.each(&query, &[], |_| (), |(), row| rows.copy(row));
+    session.end();
+    NewValue(pg_sys::Datum::null())
+}
+
+/// What happens to the records.
+fn of_records(
+    valuation: &Valuation<'_>,
+    subject: &Subject,
+    session: &Session,
+    plan: &mut PlanRows,
+) {
+    let mut key_output = OutputFunction::new(subject.key_type.type_oid);
+    valuation.each(session, |valued| {
+        let datum = |i: usize, column: usize| {
+            valued.rows[i]
+                .datum(column)
+                .unwrap_or(pg_sys::Datum::null())
+        };
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        for i in 0..valued.rows.len() {
+            keys.push(key_output.show(datum(i, 3), <[u8]>::to_vec));
+        }
+        let no = datum(0, 0).value() as i64;
+        // SAFETY: a text of the store.
+        let cluster = unsafe { crate::pg::values::varlena::Varlena::of(datum(0, 2)) };
+        let base = PlanRow {
+            no,
+            cluster: Some(cluster.bytes()),
+            ..PlanRow::default()
+        };
+        plan.put(&PlanRow {
+            part: 1,
+            action: "keep",
+            key: Some(&keys[valued.kept]),
+            ..base
+        });
+        for (i, key) in keys.iter().enumerate().filter(|(i, _)| *i != valued.kept) {
+            let _ = i;
+            plan.put(&PlanRow {
+                part: 2,
+                action: "delete",
+                key: Some(key),
+                ..base
+            });
+        }
+        for (ruled, decided) in valuation.ruled.iter().zip(valued.values) {
+            plan.put(&PlanRow {
+                part: 3,
+                action: "value",
+                key: Some(&keys[valued.kept]),
+                column: Some(subject.columns[ruled.column].name.to_bytes()),
+                value: decided.text.as_deref(),
+                source: decided.source.map(|i| keys[i].as_slice()),
+                ..base
+            });
+        }
+    });
+}
+
+/// What happens to the rows of a child.
+fn of_child(child: &Child, subject: &Subject, session: &Session, plan: &mut PlanRows) {
+    for reference in &child.references {
+        let columns: Vec<&[u8]> = reference.pairs.iter().map(|p| p.child.to_bytes()).collect();
+        let columns = columns.join(&b", "[..]);
+        session.each(
+            &reference.counts(subject),
+            &[],
+            |types| [types.output(1), types.output(2), types.output(5)],
+            |[cluster, key, keep], row| {
+                let text = |output: &mut OutputFunction, i: usize| {
+                    row.datum(i).map(|value| output.show(value, <[u8]>::to_vec))
+                };
+                let (cluster, key, keep) = (text(cluster, 1), text(key, 2), text(keep, 5));
+                let is_null = row.datum(4).is_some_and(|n| n.value() != 0);
+                plan.put(&PlanRow {
+                    no: row.datum(0).map_or(0, |n| n.value() as i64),
+                    part: 4,
+                    cluster: cluster.as_deref(),
+                    action: if is_null { "stop" } else { "redirect" },
+                    key: key.as_deref(),
+                    column: Some(&columns),
+                    value: match is_null {
+                        true => Some(b"the record to keep has no value that they could refer to"),
+                        false => keep.as_deref(),
+                    },
+                    relation: Some(child.oid),
+                    reference: Some(reference.name.to_bytes()),
+                    rows: row.datum(3).map(|n| n.value() as i64),
+                    ..PlanRow::default()
+                });
+            },
+        );
+    }
+    for uniqueness in collisions::of_child(child, session) {
+        let query = Sql::new("SELECT q.no, m.cluster, q.gone, pg_catalog.min(q.stays) FROM (")
+            .sql(&uniqueness.query(child, subject))
+            .text(") AS q JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) q.no AND m.kept GROUP BY q.no, m.cluster, q.gone ORDER BY q.no, q.gone");
+        session.each(
+            &query,
+            &[],
+            |types| [types.output(1), types.output(2), types.output(3)],
+            |outputs, row| {
+                let [cluster, gone, stays] = [0, 1, 2].map(|i| {
+                    row.datum(i + 1)
+                        .map(|value| outputs[i].show(value, <[u8]>::to_vec))
+                });
+                plan.put(&PlanRow {
+                    no: row.datum(0).map_or(0, |n| n.value() as i64),
+                    part: 5,
+                    cluster: cluster.as_deref(),
+                    action: "collision",
+                    key: gone.as_deref(),
+                    source: stays.as_deref(),
+                    relation: Some(child.oid),
+                    reference: Some(uniqueness.name.to_bytes()),
+                    ..PlanRow::default()
+                });
+            },
+        );
+    }
+}

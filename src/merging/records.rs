@@ -1,0 +1,175 @@
+//! The records themselves: losers are deleted, and those that are kept get their values.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::merging::Rule;
+use pgrx::pg_sys;
+
+use super::audit::{hash, json, json_of, stored};
+use super::changes::{oid, refuse_kept_back, MergeRun};
+use super::references::Reference;
+use super::subject::Subject;
+use super::values::{redirected, Ruled, Valuation};
+use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
+use crate::pg::sql::Sql;
+
+/// The new values of the records that are kept: `id`, `keep`, and `v0`, `v1` ... of the columns that a rule decides.
+pub const VALUES: &CStr = c"bloom_merge_values";
+
+impl MergeRun<'_> {
+    /// Deletes the losers. Where they refer to one another, it is written as if they had been redirected.
+    pub fn delete(&self) {
+        let subject = self.subject;
+        let own: Vec<&Reference> = self.own_references();
+        let mut rows = subject
+            .from("c")
+            .text(" JOIN bloom_merge_members AS w ON NOT w.kept AND ")
+            .sql(&subject.key_is("c", "w.key"));
+        for (j, reference) in own.iter().enumerate() {
+            rows = reference.left_join(subject, rows, "c", j);
+        }
+        let table = self
+            .children
+            .iter()
+            .find(|child| child.references.iter().any(|r| r.own));
+        if let Some(child) = table {
+            self.note_gone(child, &own, &rows);
+        }
+        let columns = subject.columns.iter().filter(|column| !column.generated);
+        let values = columns.map(|column| (column.name.as_c_str(), redirected("r", column, &own)));
+        let mut note = Sql::new("INSERT INTO ")
+            .sql(&self.audit.sql())
+            .text(" (id, action, relation, reference, cluster, key, old) SELECT m.id, 'delete', ")
+            .text(&oid(subject.oid))
+            .text(", ")
+            .literal(subject.key_name())
+            .text(", m.cluster, pg_catalog.format('%s', m.key), ")
+            .sql(&json_of(values))
+            .text(" FROM bloom_merge_members AS m JOIN ")
+            .sql(&subject.from("r"))
+            .text(" ON ")
+            .sql(&subject.key_is("r", "m.key"));
+        for (j, reference) in own.iter().enumerate() {
+            note = reference.left_join(subject, note, "r", j);
+        }
+        let noted = self
+            .session
+            .run(&note.text(" WHERE NOT m.kept ORDER BY m.id, m.no"), &[]);
+        if let Some(child) = table {
+            let gone = Sql::new("UPDATE ")
+                .sql(&self.audit.sql())
+                .text(" AS e SET gone = d.entry, hash = NULL FROM bloom_merge_members AS m JOIN ")
+                .sql(&subject.from("c"))
+                .text(" ON ")
+                .sql(&subject.key_is("c", "m.key"))
+                .text(" JOIN ")
+                .sql(&self.audit.sql())
+                .text(" AS d ON d.id OPERATOR(pg_catalog.=) m.id AND d.action OPERATOR(pg_catalog.=) 'delete' AND d.key OPERATOR(pg_catalog.=) pg_catalog.format('%s', m.key) \
+                    WHERE NOT m.kept AND e.relation OPERATOR(pg_catalog.=) d.relation AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL \
+                    AND e.key OPERATOR(pg_catalog.=) ")
+                .sql(&child.key_text("c"));
+            self.session.run(&gone, &[]);
+        }
+        let statement = Sql::new("DELETE FROM ")
+            .only(subject.oid)
+            .text(" AS r USING bloom_merge_members AS m WHERE NOT m.kept AND ")
+            .sql(&subject.key_is("r", "m.key"));
+        if self.session.run(&statement, &[]) != noted {
+            refuse_kept_back(&subject.name, "deleted");
+        }
+    }
+
+    fn own_references(&self) -> Vec<&Reference> {
+        let all = self.children.iter().flat_map(|child| &child.references);
+        all.filter(|reference| reference.own).collect()
+    }
+
+    /// Gives the records that are kept their values.
+    pub fn update(&self, valuation: &Valuation<'_>, changed: u64) {
+        let subject = self.subject;
+        let note = Sql::new("INSERT INTO ")
+            .sql(&self.audit.sql())
+            .text(" (id, action, relation, reference, cluster, key, old) SELECT m.id, 'keep', ")
+            .text(&oid(subject.oid))
+            .text(", ")
+            .literal(subject.key_name())
+            .text(", m.cluster, pg_catalog.format('%s', m.key), ")
+            .sql(&json("r", stored(&subject.columns)))
+            .text(" FROM bloom_merge_members AS m JOIN ")
+            .sql(&subject.from("r"))
+            .text(" ON ")
+            .sql(&subject.key_is("r", "m.key"))
+            .text(" WHERE m.kept ORDER BY m.id");
+        self.session.run(&note, &[]);
+        if changed == 0 {
+            return;
+        }
+        let set = decided(valuation).enumerate();
+        let statement = Sql::new("WITH u AS (UPDATE ")
+            .only(subject.oid)
+            .text(" AS r SET ")
+            .list(set, |sql, (i, ruled)| {
+                let name = &subject.columns[ruled.column].name;
+                sql.name(name).text(&format!(" = v.v{i}"))
+            })
+            .text(" FROM bloom_merge_values AS v WHERE ")
+            .sql(&subject.key_is("r", "v.keep"))
+            .text(" RETURNING v.id, ")
+            .sql(&json("r", stored(&subject.columns)))
+            .text(" AS new) UPDATE ")
+            .sql(&self.audit.sql())
+            .text(" AS a SET new = u.new FROM u WHERE a.id OPERATOR(pg_catalog.=) u.id AND a.action OPERATOR(pg_catalog.=) 'keep'");
+        if self.session.run(&statement, &[]) != changed {
+            refuse_kept_back(&subject.name, "changed");
+        }
+        let table = self
+            .children
+            .iter()
+            .find(|child| child.references.iter().any(|r| r.own));
+        if let Some(child) = table {
+            // What was written of these records as rows that refer to others is about them as they are now.
+            let refresh = Sql::new("UPDATE ")
+                .sql(&self.audit.sql())
+                .text(" AS e SET hash = ")
+                .sql(&hash("c"))
+                .text(" FROM bloom_merge_values AS v JOIN ")
+                .sql(&subject.from("c"))
+                .text(" ON ")
+                .sql(&subject.key_is("c", "v.keep"))
+                .text(" WHERE e.relation OPERATOR(pg_catalog.=) ")
+                .text(&oid(subject.oid))
+                .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) ")
+                .sql(&child.key_text("c"));
+            self.session.run(&refresh, &[]);
+        }
+    }
+}
+
+/// The columns that a rule may change.
+pub fn decided<'a>(valuation: &'a Valuation<'_>) -> impl Iterator<Item = &'a Ruled> {
+    valuation
+        .ruled
+        .iter()
+        .filter(|ruled| ruled.rule != Rule::Keep)
+}
+
+/// The store of [`VALUES`].
+pub fn value_store(subject: &Subject, valuation: &Valuation<'_>) -> TupleStore {
+    let names: Vec<CString> = (0..decided(valuation).count())
+        .map(|i| CString::new(format!("v{i}")).unwrap_or_default())
+        .collect();
+    let types = decided(valuation).map(|ruled| StoreColumn {
+        // An assignment takes care of it.
+        typmod: -1,
+        ..subject.columns[ruled.column].store
+    });
+    let before = [
+        (c"id", StoreColumn::plain(pg_sys::INT8OID)),
+        (c"keep", subject.key_type),
+    ];
+    let all: Vec<(&CStr, StoreColumn)> = before
+        .into_iter()
+        .chain(names.iter().map(CString::as_c_str).zip(types))
+        .collect();
+    TupleStore::new(all.into_iter())
+}

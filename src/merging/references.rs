@@ -1,0 +1,293 @@
+//! What points to the records: foreign keys, and columns that the caller names.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use super::subject::{columns_of, refuse, text, Subject};
+use crate::pairs::records::lock;
+use crate::pg::catalog;
+use crate::pg::cursor::QueryRow;
+use crate::pg::error::{raise_as, shown};
+use crate::pg::session::Session;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::to_database;
+
+/// A referencing column, and the one that it refers to.
+pub struct Referring {
+    pub child: CString,
+    pub referenced: CString,
+    /// The operator of the referenced and the referencing value; `None` compares and sets texts.
+    equal: Option<(CString, CString)>,
+}
+
+/// What points to records of the table.
+pub struct Reference {
+    pub child: pg_sys::Oid,
+    /// The constraint, or the column that was named.
+    pub name: CString,
+    pub pairs: Vec<Referring>,
+    /// A foreign key, and what it does when a row is deleted: as pg_constraint says it.
+    pub on_delete: Option<u8>,
+    /// The same when a referenced value changes.
+    pub on_update: Option<u8>,
+    /// The child is the table itself.
+    pub own: bool,
+}
+
+impl Reference {
+    /// Whether the server would delete or change children of a row that is deleted.
+    pub fn reaches_children(&self) -> bool {
+        self.on_delete
+            .is_some_and(|action| b"cnd".contains(&action))
+    }
+
+    /// A subquery of the losers: `no`, `id`, `cluster`, `key` (of the loser), for each pair the old and new value `o1`, `n1` ...
+    pub fn map(&self, subject: &Subject) -> Sql {
+        let mut sql = Sql::new("(SELECT m.no, m.id, m.cluster, m.key, m.keep");
+        for (i, pair) in self.pairs.iter().enumerate() {
+            let value = |alias: &str| match pair.equal {
+                Some(_) => Sql::new(alias).text(".").name(&pair.referenced),
+                None => Sql::new("pg_catalog.format('%s', ")
+                    .text(alias)
+                    .text(".")
+                    .name(&pair.referenced)
+                    .text(")"),
+            };
+            sql = sql
+                .text(", ")
+                .sql(&value("l"))
+                .text(&format!(" AS o{i}, "))
+                .sql(&value("s"))
+                .text(&format!(" AS n{i}"));
+        }
+        sql.text(" FROM bloom_merge_members AS m JOIN ")
+            .sql(&subject.from("l"))
+            .text(" ON ")
+            .sql(&subject.key_is("l", "m.key"))
+            .text(" JOIN ")
+            .sql(&subject.from("s"))
+            .text(" ON ")
+            .sql(&subject.key_is("s", "m.keep"))
+            .text(" WHERE NOT m.kept)")
+    }
+
+    /// The condition that a row of the child under an alias refers to a row of the map under another.
+    pub fn refers(&self, child: &str, map: &str) -> Sql {
+        let mut sql = Sql::new("");
+        for (i, pair) in self.pairs.iter().enumerate() {
+            let old = format!("{}{map}.o{i} ", if i > 0 { " AND " } else { "" });
+            sql = sql.text(&old);
+            sql = match &pair.equal {
+                Some((schema, name)) => sql
+                    .text("OPERATOR(")
+                    .name(schema)
+                    .text(".")
+                    .text(&name.to_string_lossy())
+                    .text(") ")
+                    .text(child)
+                    .text(".")
+                    .name(&pair.child),
+                None => sql
+                    .text(
+                        "COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) pg_catalog.format('%s', ",
+                    )
+                    .text(child)
+                    .text(".")
+                    .name(&pair.child)
+                    .text(")"),
+            };
+        }
+        sql
+    }
+
+    /// A query of how many rows refer to each loser: `no`, `cluster`, `key`, their number, whether the record that is kept has NULL where they would refer to, and its key. Rows that
+    /// go themselves do not count.
+    pub fn counts(&self, subject: &Subject) -> Sql {
+        let mut nulls = Sql::new("false");
+        for i in 0..self.pairs.len() {
+            nulls = nulls.text(&format!(" OR g.n{i} IS NOT DISTINCT FROM NULL"));
+        }
+        let sql =
+            Sql::new("SELECT g.no, g.cluster, g.key, pg_catalog.count(*), pg_catalog.bool_or(")
+                .sql(&nulls)
+                .text("), g.keep FROM ")
+                .sql(&self.map(subject))
+                .text(" AS g JOIN ")
+                .sql(&self.from("c"))
+                .text(" ON ")
+                .sql(&self.refers("c", "g"));
+        self.without_losers(subject, sql, " WHERE ")
+            .text(" GROUP BY g.no, g.cluster, g.key, g.keep ORDER BY g.no, g.key")
+    }
+
+    /// Joins what rows of the child under an alias refer to, as `g` and the number of the reference.
+    pub fn left_join(&self, subject: &Subject, sql: Sql, child: &str, number: usize) -> Sql {
+        let map = format!("g{number}");
+        sql.text(" LEFT JOIN ")
+            .sql(&self.map(subject))
+            .text(&format!(" AS {map} ON "))
+            .sql(&self.refers(child, &map))
+    }
+
+    /// Leaves out rows `c` of the table itself that go.
+    pub fn without_losers(&self, subject: &Subject, sql: Sql, and: &str) -> Sql {
+        match self.own {
+            false => sql,
+            true => sql
+                .text(and)
+                .text("NOT EXISTS (SELECT FROM bloom_merge_members AS w WHERE NOT w.kept AND ")
+                .sql(&subject.key_is("c", "w.key"))
+                .text(")"),
+        }
+    }
+
+    /// `FROM`-item of the child under an alias.
+    pub fn from(&self, alias: &str) -> Sql {
+        Sql::new("").only(self.child).text(" AS ").text(alias)
+    }
+}
+
+pub fn name_of(row: QueryRow, i: usize) -> CString {
+    let value = row.datum(i).unwrap_or(pg_sys::Datum::null());
+    // SAFETY: a name of the catalogs, which stays as long as the row.
+    unsafe { CStr::from_ptr(value.cast_mut_ptr()) }.to_owned()
+}
+
+fn oid_of(row: QueryRow, i: usize) -> pg_sys::Oid {
+    pg_sys::Oid::from(row.datum(i).map_or(0, |oid| oid.value() as u32))
+}
+
+/// The foreign keys that point to the table or its partitions, each once: of those that partitions have because of their parents, only the parents'.
+pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
+    let numbers: Vec<String> = tree.iter().map(|t| t.to_u32().to_string()).collect();
+    let query = Sql::new("WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY ('{")
+        .text(&numbers.join(","))
+        .text("}'::pg_catalog.oid[]) UNION ALL SELECT c.oid, c.conparentid FROM up JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) up.parent) \
+            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype \
+            FROM (SELECT DISTINCT up.oid FROM up WHERE up.parent OPERATOR(pg_catalog.=) 0::pg_catalog.oid) AS u \
+            JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) u.oid \
+            JOIN pg_catalog.pg_class AS k ON k.oid OPERATOR(pg_catalog.=) c.conrelid JOIN pg_catalog.pg_namespace AS s ON s.oid OPERATOR(pg_catalog.=) k.relnamespace \
+            CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(c.conkey), pg_catalog.unnest(c.confkey), pg_catalog.unnest(c.conpfeqop)) WITH ORDINALITY AS p (child, referenced, operator, i) \
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid AND a.attnum OPERATOR(pg_catalog.=) p.child \
+            JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) c.confrelid AND b.attnum OPERATOR(pg_catalog.=) p.referenced \
+            JOIN pg_catalog.pg_operator AS o ON o.oid OPERATOR(pg_catalog.=) p.operator JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
+            ORDER BY s.nspname, k.relname, c.conname, c.oid, p.i");
+    let (mut found, mut last) = (Vec::<Reference>::new(), pg_sys::InvalidOid);
+    session.each(
+        &query,
+        &[],
+        |_| (),
+        |(), row| {
+            let pair = Referring {
+                child: name_of(row, 4),
+                referenced: name_of(row, 5),
+                equal: Some((name_of(row, 7), name_of(row, 6))),
+            };
+            if oid_of(row, 0) != last {
+                last = oid_of(row, 0);
+                let child = oid_of(row, 2);
+                found.push(Reference {
+                    child,
+                    name: name_of(row, 1),
+                    pairs: Vec::new(),
+                    on_delete: row.datum(3).map(|action| action.value() as u8),
+                    on_update: row.datum(8).map(|action| action.value() as u8),
+                    own: tree.contains(&child),
+                });
+            }
+            if let Some(reference) = found.last_mut() {
+                reference.pairs.push(pair);
+            }
+        },
+    );
+    found
+}
+
+/// A column that the caller names, as `table.column` or `schema.table.column`.
+///
+/// Errors: no such table or column; it is of another type than the key, and no text.
+pub fn named(subject: &Subject, given: &str) -> Reference {
+    let invalid = |message: String| -> ! {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            &Error::new(ErrorKind::InvalidParameter, message)
+                .hint("Name a column that holds keys as table.column or schema.table.column."),
+        )
+    };
+    let c = CString::new(to_database(given))
+        .unwrap_or_else(|_| invalid("name of a column has a zero byte".to_owned()));
+    // SAFETY: the server reads names from a text, and finds the table of all but the last. Without a lock: that comes next, when it is known that the caller may read it.
+    let (oid, column) = unsafe {
+        let text = pg_sys::cstring_to_text(c.as_ptr());
+        let parts = pg_sys::textToQualifiedNameList(text);
+        let count = (*parts).length;
+        if !(2..=3).contains(&count) {
+            invalid(format!(
+                "\"{}\" does not name a column of a table",
+                shown(given)
+            ));
+        }
+        let last = pg_sys::list_nth(parts, count - 1).cast::<pg_sys::Node>();
+        let column = CStr::from_ptr(string_of(last)).to_owned();
+        let of_table = pg_sys::list_truncate(parts, count - 1);
+        let range = pg_sys::makeRangeVarFromNameList(of_table);
+        let none = pg_sys::NoLock as pg_sys::LOCKMODE;
+        let oid = pg_sys::RangeVarGetRelidExtended(range, none, 0, None, std::ptr::null_mut());
+        (oid, column)
+    };
+    let name = lock(oid);
+    let columns = columns_of(oid);
+    let Some(found) = columns.iter().find(|c| c.name == column) else {
+        refuse(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+            format!(
+                "column \"{}\" of relation \"{name}\" does not exist",
+                text(&column)
+            ),
+            "",
+            "",
+        )
+    };
+    // SAFETY: a catalog look-up of a type that exists.
+    let base = unsafe { pg_sys::getBaseType(found.store.type_oid) };
+    let equal = match base == subject.key_type.type_oid {
+        true => Some(catalog::operators::named(subject.equal)),
+        false if found.is_text() && base != pg_sys::BPCHAROID => None,
+        false => refuse(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            format!(
+                "column \"{}\" of relation \"{name}\" is of type {}",
+                text(&column),
+                text(&catalog::type_name(base))
+            ),
+            &format!(
+                "The keys are of type {}.",
+                text(&catalog::type_name(subject.key_type.type_oid))
+            ),
+            "A column that holds keys is of their type, or a text.",
+        ),
+    };
+    Reference {
+        child: oid,
+        name: column.clone(),
+        pairs: vec![Referring {
+            child: column,
+            referenced: subject.key_name().to_owned(),
+            equal,
+        }],
+        on_delete: None,
+        on_update: None,
+        own: subject.tree.contains(&oid),
+    }
+}
+
+/// The string of a node that the server has made of a name.
+///
+/// # Safety
+/// `node` is a String.
+unsafe fn string_of(node: *mut pg_sys::Node) -> *mut std::ffi::c_char {
+    // SAFETY: the caller's.
+    unsafe { (*node.cast::<pg_sys::String>()).sval }
+}

@@ -1,0 +1,378 @@
+//! `bloom_unmerge`: one merge is taken back.
+
+use std::ffi::CString;
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
+
+use super::audit::{hash, json, stored, with_exact_texts, Audit};
+use super::members::short;
+use super::references::name_of;
+use super::restored::RestoredTable;
+use super::subject::{refuse, text, Subject};
+use crate::pg::catalog;
+use crate::pg::cursor::QueryRow;
+use crate::pg::entry;
+use crate::pg::error::raise;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::session::{Parameter, Session};
+use crate::pg::sql::Sql;
+use crate::pg::values::varlena::{NewValue, Varlena};
+
+/// `(id bigint, audit regclass) RETURNS bigint`
+#[entry]
+fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let id = arguments.given(0).value() as i64;
+    let audit = arguments
+        .datum(1)
+        .map(|oid| pg_sys::Oid::from(oid.value() as u32));
+    let audit = Audit::of(audit, false);
+    let session = Session::begin(false);
+    let restored = with_exact_texts(|| run(id, &audit, &session));
+    session.end();
+    NewValue(pg_sys::Datum::from(restored))
+}
+
+/// An entry is about a row that is gone by another.
+const GONE: &str = "o.gone OPERATOR(pg_catalog.=) d.entry";
+
+/// A merge that is taken back.
+pub struct Undo<'a> {
+    pub id: i64,
+    pub audit: &'a Audit,
+    pub session: &'a Session,
+    pub subject: Subject,
+    /// The key of the record that was kept, for messages.
+    pub kept: String,
+}
+
+/// Rows of one table that were redirected by one reference.
+pub struct Redirected {
+    pub table: RestoredTable,
+    pub reference: CString,
+    /// The columns that were changed.
+    pub columns: Vec<CString>,
+    pub own: bool,
+}
+
+pub fn text_of(row: QueryRow, i: usize) -> Option<Vec<u8>> {
+    // SAFETY: a text of the query, which stays as long as the row.
+    row.datum(i)
+        .map(|text| unsafe { Varlena::of(text) }.bytes().to_vec())
+}
+
+pub fn parameter(id: i64) -> [Parameter; 1] {
+    [(
+        pg_sys::INT8OID,
+        id.into_datum().unwrap_or(pg_sys::Datum::null()),
+    )]
+}
+
+fn run(id: i64, audit: &Audit, session: &Session) -> i64 {
+    let undo = Undo::find(id, audit, session);
+    undo.check_later();
+    undo.lock();
+    let redirected = undo.redirected();
+    undo.check_record();
+    for of in &redirected {
+        undo.check_children(of);
+    }
+    undo.restore_record();
+    let table = RestoredTable::of(undo.subject.oid, session);
+    let restored = undo.insert(&table, "delete");
+    undo.refresh(
+        &table,
+        "keep",
+        "o.gone IS NULL AND o.key OPERATOR(pg_catalog.=) ",
+    );
+    undo.refresh(&table, "delete", GONE);
+    for of in &redirected {
+        undo.redirect_back(of);
+    }
+    for dropped in undo.tables("drop") {
+        undo.insert(&dropped, "drop");
+        undo.refresh(&dropped, "drop", GONE);
+    }
+    let done = Sql::new("UPDATE ")
+        .sql(&audit.sql())
+        .text(" SET unmerged = pg_catalog.now() WHERE id OPERATOR(pg_catalog.=) $1");
+    session.run(&done, &parameter(id));
+    restored
+}
+
+impl<'a> Undo<'a> {
+    /// Errors: there is no such merge, or it was taken back already.
+    fn find(id: i64, audit: &'a Audit, session: &'a Session) -> Undo<'a> {
+        let query = Sql::new("SELECT a.relation, a.reference, a.key, a.unmerged IS NOT NULL FROM ")
+            .sql(&audit.sql())
+            .text(" AS a WHERE a.id OPERATOR(pg_catalog.=) $1 AND a.action OPERATOR(pg_catalog.=) 'keep' FOR UPDATE OF a");
+        let mut found = None;
+        session.each(
+            &query,
+            &parameter(id),
+            |_| (),
+            |(), row| {
+                let oid = row.datum(0).map_or(0, |oid| oid.value() as u32);
+                let is_undone = row.datum(3).is_some_and(|undone| undone.value() != 0);
+                found = Some((
+                    oid,
+                    name_of(row, 1),
+                    text_of(row, 2).unwrap_or_default(),
+                    is_undone,
+                ));
+            },
+        );
+        let Some((oid, key, kept, is_undone)) = found else {
+            raise(&Error::new(
+                ErrorKind::InvalidParameter,
+                format!(
+                    "there is no merge {id} in table \"{}\"",
+                    text(&catalog::name(audit.oid))
+                ),
+            ))
+        };
+        if is_undone {
+            refuse(
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("merge {id} was taken back already"),
+                "",
+                "",
+            );
+        }
+        let oid = pg_sys::Oid::from(oid);
+        catalog::check_exists(oid).unwrap_or_else(|message| message.raise());
+        Undo {
+            id,
+            audit,
+            session,
+            subject: Subject::new(oid, key, pg_sys::RowExclusiveLock),
+            kept: short(&kept),
+        }
+    }
+
+    pub fn refuse(&self, detail: &str, hint: &str) -> ! {
+        refuse(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("merge {} cannot be taken back", self.id),
+            detail,
+            hint,
+        )
+    }
+
+    /// `audit AS alias`, and the condition that it is of this merge and says what was done.
+    pub fn entries(&self, alias: &str, action: &str) -> (Sql, Sql) {
+        let from = self.audit.sql().text(" AS ").text(alias);
+        let condition = Sql::new(alias)
+            .text(".id OPERATOR(pg_catalog.=) $1 AND ")
+            .text(alias)
+            .text(".action OPERATOR(pg_catalog.=) '")
+            .text(action)
+            .text("'");
+        (from, condition)
+    }
+
+    pub fn number(&self, sql: &Sql) -> i64 {
+        self.session.number(sql, &parameter(self.id))
+    }
+
+    /// Errors: the record that was kept was merged again.
+    fn check_later(&self) {
+        let (from, condition) = self.entries("a", "keep");
+        let later = Sql::new("SELECT pg_catalog.min(b.id) FROM ")
+            .sql(&from)
+            .text(" JOIN ")
+            .sql(&self.audit.sql())
+            .text(" AS b ON b.relation OPERATOR(pg_catalog.=) a.relation AND b.key OPERATOR(pg_catalog.=) a.key AND b.id OPERATOR(pg_catalog.>) a.id AND b.unmerged IS NULL \
+                AND b.action OPERATOR(pg_catalog.=) ANY ('{keep,delete}'::pg_catalog.text[]) WHERE ")
+            .sql(&condition);
+        let later = self.number(&later);
+        if later != 0 {
+            self.refuse(
+                &format!("Merge {later} has merged record \"{}\" again.", self.kept),
+                "Take that one back first.",
+            );
+        }
+    }
+
+    /// The record that was kept, as `r`, with its entry `a`.
+    fn record(&self) -> Sql {
+        let (from, condition) = self.entries("a", "keep");
+        let key = Sql::new("CAST(a.key AS ")
+            .exact_type(self.subject.key_type.type_oid)
+            .text(")");
+        let equals = self
+            .subject
+            .key_is("r", "")
+            .sql(&key)
+            .collate(self.subject.key_type.collation);
+        Sql::new(" FROM ")
+            .sql(&self.subject.from("r"))
+            .text(", ")
+            .sql(&from)
+            .text(" WHERE ")
+            .sql(&condition)
+            .text(" AND ")
+            .sql(&equals)
+    }
+
+    fn lock(&self) {
+        let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT")
+            .sql(&self.record())
+            .text(" FOR UPDATE OF r) AS q");
+        if self.number(&sql) == 0 {
+            self.refuse(
+                &format!(
+                    "Record \"{}\" is not in table \"{}\" any more.",
+                    self.kept, self.subject.name
+                ),
+                "",
+            );
+        }
+    }
+
+    /// Errors: the record that was kept has changed.
+    fn check_record(&self) {
+        let sql = Sql::new("SELECT pg_catalog.count(*)")
+            .sql(&self.record())
+            .text(" AND ")
+            .sql(&json("r", stored(&self.subject.columns)))
+            .text(" OPERATOR(pg_catalog.@>) COALESCE(a.new, a.old)");
+        if self.number(&sql) == 0 {
+            self.refuse(
+                &format!(
+                    "Record \"{}\" of table \"{}\" has changed since.",
+                    self.kept, self.subject.name
+                ),
+                "",
+            );
+        }
+    }
+
+    /// The tables of entries of a kind.
+    pub fn tables(&self, action: &str) -> Vec<RestoredTable> {
+        let (from, condition) = self.entries("a", action);
+        let query = Sql::new("SELECT DISTINCT a.relation::pg_catalog.oid FROM ")
+            .sql(&from)
+            .text(" WHERE ")
+            .sql(&condition)
+            .text(" ORDER BY 1");
+        let mut tables = Vec::new();
+        self.session.each(
+            &query,
+            &parameter(self.id),
+            |_| (),
+            |(), row| {
+                tables.push(pg_sys::Oid::from(
+                    row.datum(0).map_or(0, |oid| oid.value() as u32),
+                ));
+            },
+        );
+        tables
+            .into_iter()
+            .map(|oid| RestoredTable::of(oid, self.session))
+            .collect()
+    }
+
+    /// What was redirected, by table and reference.
+    fn redirected(&self) -> Vec<Redirected> {
+        let mut all = Vec::new();
+        for table in self.tables("redirect") {
+            let (from, condition) = self.entries("a", "redirect");
+            let query = Sql::new("SELECT DISTINCT a.reference, k.name FROM ")
+                .sql(&from)
+                .text(" CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name) WHERE ")
+                .sql(&condition)
+                .text(&format!(
+                    " AND a.relation OPERATOR(pg_catalog.=) {}::pg_catalog.oid ORDER BY 1, 2",
+                    table.oid.to_u32()
+                ));
+            let mut of: Vec<(CString, Vec<CString>)> = Vec::new();
+            self.session.each(
+                &query,
+                &parameter(self.id),
+                |_| (),
+                |(), row| {
+                    let name = name_of(row, 0);
+                    let column =
+                        CString::new(text_of(row, 1).unwrap_or_default()).unwrap_or_default();
+                    match of.last_mut() {
+                        Some((last, columns)) if *last == name => columns.push(column),
+                        _ => of.push((name, vec![column])),
+                    }
+                },
+            );
+            let own = self.subject.tree.contains(&table.oid);
+            for (reference, columns) in of {
+                let table = RestoredTable::of(table.oid, self.session);
+                all.push(Redirected {
+                    table,
+                    reference,
+                    columns,
+                    own,
+                });
+            }
+        }
+        all
+    }
+
+    /// The entries of a reference under an alias.
+    pub fn of(&self, of: &Redirected, alias: &str) -> (Sql, Sql) {
+        let (from, condition) = self.entries(alias, "redirect");
+        let condition = condition
+            .text(&format!(
+                " AND {alias}.relation OPERATOR(pg_catalog.=) {}::pg_catalog.oid AND {alias}.reference OPERATOR(pg_catalog.=) ",
+                of.table.oid.to_u32()
+            ))
+            .literal(&of.reference);
+        (from, condition)
+    }
+
+    /// Locks the rows that were redirected.
+    ///
+    /// Errors: one of them has changed.
+    fn check_children(&self, of: &Redirected) {
+        let (from, condition) = self.of(of, "e");
+        let rows = Sql::new("").only(of.table.oid).text(" AS c");
+        let lock = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM ")
+            .sql(&from)
+            .text(" JOIN ")
+            .sql(&rows)
+            .text(" ON ")
+            .sql(&of.table.key_is("c", "e.new"))
+            .text(" WHERE ")
+            .sql(&condition)
+            .text(" ORDER BY ")
+            .sql(&of.table.key_text("c"))
+            .text(" COLLATE pg_catalog.\"C\" FOR UPDATE OF c) AS q");
+        self.number(&lock);
+        let mut changed = Sql::new("SELECT pg_catalog.count(*) FROM ")
+            .sql(&from)
+            .text(" WHERE ")
+            .sql(&condition)
+            .text(" AND NOT EXISTS (SELECT FROM ")
+            .sql(&rows)
+            .text(" WHERE ")
+            .sql(&of.table.key_is("c", "e.new"))
+            .text(" AND ")
+            .sql(&hash("c"))
+            .text(" OPERATOR(pg_catalog.=) e.hash AND e.gone IS NULL)");
+        changed = changed
+            .text(" AND NOT EXISTS (SELECT FROM ")
+            .sql(&self.audit.sql())
+            .text(" AS d WHERE ")
+            .text("d.entry OPERATOR(pg_catalog.=) e.gone AND d.unmerged IS NULL")
+            .text(")");
+        let changed = self.number(&changed);
+        if changed > 0 {
+            self.refuse(
+                &format!(
+                    "Rows of table \"{}\" that were redirected have changed or gone since: {changed}.",
+                    of.table.name
+                ),
+                "Take later merges back first, if they were the reason.",
+            );
+        }
+    }
+}
