@@ -1,12 +1,30 @@
 //! Settings under `bloom_ident.`
 
-use pgrx::{pg_sys, GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::{pg_sys, GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 
 static THRESHOLD: GucSetting<f64> = GucSetting::<f64>::new(0.8);
 
 /// The similarity from which `%` holds between two signatures.
 pub fn threshold() -> f64 {
     THRESHOLD.get()
+}
+
+/// What is decided about a new row and those that it is too similar to.
+#[derive(Clone, Copy, PartialEq, Eq, PostgresGucEnum)]
+pub enum Decide {
+    /// Nothing.
+    #[name = c"none"]
+    None,
+    /// They are different: it is let in, and that is remembered.
+    #[name = c"different"]
+    Different,
+}
+
+static DECIDE: GucSetting<Decide> = GucSetting::<Decide>::new(Decide::None);
+
+/// What the session decides about new rows that guards find too similar to others.
+pub fn decide() -> Decide {
+    DECIDE.get()
 }
 
 /// Registers the settings, when the library is loaded.
@@ -18,6 +36,14 @@ pub fn define() {
         &THRESHOLD,
         0.0,
         1.0,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_enum_guc(
+        c"bloom_ident.decide",
+        c"Sets what is decided about a new row and the rows that a guard finds too similar.",
+        c"With \"different\" the row is let in, and each pair is entered into the guard's table of decisions, if the current user may INSERT there.",
+        &DECIDE,
         GucContext::Userset,
         GucFlags::default(),
     );

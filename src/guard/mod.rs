@@ -4,6 +4,7 @@
 //! - [`options`]: the arguments of the trigger.
 //! - [`tables`]: the tables that are searched, with their partitions, signature columns, primary keys and indexes.
 //! - [`review`]: the table that action `flag` writes pairs to, and with whose rights it does so.
+//! - [`decisions`]: what people have decided about pairs, which a guard keeps to, and writes for who says so.
 //! - [`prepared`]: all that a trigger needs to know before it can check a row.
 //! - [`search`]: finding similar rows, also those that are not committed, and waiting for other transactions.
 //! - [`ahead`]: the same for many rows of a statement at once.
@@ -14,6 +15,7 @@
 mod ahead;
 mod blocklist;
 mod create;
+mod decisions;
 mod options;
 mod prepared;
 mod read_rights;

@@ -45,6 +45,8 @@ pub struct GuardOptions {
     pub saturated: FullSignatures,
     /// By how much less than the threshold is searched for then; `None`: as much as is needed.
     pub margin: Option<f64>,
+    /// The table of what people have decided about pairs.
+    pub decisions: Option<TableName>,
 }
 
 impl GuardOptions {
@@ -65,6 +67,7 @@ impl GuardOptions {
             verify: given.verify.map(CStr::to_owned),
             saturated: given.saturated.unwrap_or(FullSignatures::Ignore),
             margin: given.margin,
+            decisions: given.decisions.map(parse_table).transpose()?,
         })
     }
 }

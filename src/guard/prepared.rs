@@ -9,6 +9,7 @@ use bloom_ident_core::sigfile::shape::margin;
 use bloom_ident_core::similarity::Measure;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
+use super::decisions::DecisionTable;
 use super::options::{GuardOptions, TableName};
 use super::review::skipped::SkippedTable;
 use super::review::ReviewTable;
@@ -54,6 +55,7 @@ pub struct PreparedGuard {
     pub key: Option<PrimaryKey>,
     pub review: Option<ReviewTable>,
     pub skipped: Option<SkippedTable>,
+    pub decisions: Option<DecisionTable>,
     /// The relations on which all of this depends.
     pub watched: HashSet<pg_sys::Oid>,
     /// The tables that must be locked before this is used.
@@ -89,10 +91,11 @@ impl GuardedTable {
         })
     }
 
-    /// Errors: the action is `flag`, and the table has no primary key (42704).
+    /// Errors: the action is `flag`, or decisions are to be kept to, and the table has no primary key (42704).
     pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<()> {
-        if options.action == GuardAction::Flag && self.key.is_none() {
-            return Err(no_key(table, options.action));
+        let names_rows = options.action == GuardAction::Flag || options.decisions.is_some();
+        if names_rows && self.key.is_none() {
+            return Err(no_key(table, options));
         }
         Ok(())
     }
@@ -140,9 +143,10 @@ impl PreparedGuard {
             })
             .collect::<OrMessage<Vec<_>>>()?;
         let writes = options.review.is_some() || options.skipped.is_some();
+        let names_rows = writes || options.decisions.is_some();
         let keyless = targets.iter().find(|t| t.key.is_none());
-        if let (true, Some(keyless)) = (writes, keyless) {
-            return Err(no_key(keyless.table, options.action));
+        if let (true, Some(keyless)) = (names_rows, keyless) {
+            return Err(no_key(keyless.table, &options));
         }
         let named = |name: &Option<TableName>, option| {
             let found = name.as_ref().map(|name| find_table(name, top, option));
@@ -154,13 +158,23 @@ impl PreparedGuard {
         let skipped = named(&options.skipped, "skipped")?
             .map(|skipped| SkippedTable::new(skipped, table))
             .transpose()?;
+        let owner = OpenRelation::locked_table(top).form().relowner;
+        let decisions = match &options.decisions {
+            Some(name) => {
+                let table = lock_table(name, top, "decisions")?;
+                Some(DecisionTable::new(table, owner, options.list.is_some())?)
+            }
+            None => None,
+        };
         let mut watched: HashSet<_> = tree.all.iter().copied().collect();
         watched.extend([table, top]);
         watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
         watched.extend(targets.iter().filter_map(|t| t.index_for_many));
         watched.extend(review.as_ref().map(ReviewTable::table));
         watched.extend(skipped.as_ref().map(SkippedTable::table));
+        watched.extend(decisions.iter().flat_map(|d| [d.table, d.index]));
         let mut locked = tree.all;
+        locked.extend(decisions.as_ref().map(|d| d.table));
         if !locked.contains(&top) {
             locked.insert(0, top);
         }
@@ -174,12 +188,13 @@ impl PreparedGuard {
             tokens: own.tokens,
             asked: Cell::new(None),
             top,
-            owner: OpenRelation::locked_table(top).form().relowner,
+            owner,
             searched,
             targets,
             key: own.key,
             review,
             skipped,
+            decisions,
             watched,
             locked,
             valid: Cell::new(true),
@@ -275,26 +290,20 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
     }
 }
 
-/// 42704 for a table whose rows a review table, or one of skipped rows, could not name.
-fn no_key(table: pg_sys::Oid, action: GuardAction) -> Box<Message> {
+/// 42704 for a table whose rows could not be named where the options need that.
+fn no_key(table: pg_sys::Oid, options: &GuardOptions) -> Box<Message> {
+    let (what, way) = match options.action {
+        GuardAction::Flag => ("Action flag", "take action reject, warn or skip"),
+        _ if options.decisions.is_some() => ("Option \"decisions\"", "leave the option out"),
+        _ => ("Option \"skipped\"", "leave the option out"),
+    };
     Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
         words!("table \"", catalog::name(table), "\" has no primary key"),
     )
     .detail(words!(
-        if action == GuardAction::Skip {
-            "Option \"skipped\""
-        } else {
-            "Action flag"
-        },
+        what,
         " of bloom_guard names rows by their primary keys."
     ))
-    .hint(words!(
-        "Add a primary key, or ",
-        if action == GuardAction::Skip {
-            "leave the option out."
-        } else {
-            "take action reject, warn or skip."
-        }
-    ))
+    .hint(words!("Add a primary key, or ", way, "."))
 }

@@ -132,6 +132,8 @@ pub struct GuardArguments<'a> {
     pub saturated: Option<FullSignatures>,
     /// By how much less than the threshold is searched for then, in [0,1]; `None`: as much as is needed.
     pub margin: Option<f64>,
+    /// The name of the table of what people have decided about pairs.
+    pub decisions: Option<&'a CStr>,
 }
 
 impl<'a> GuardArguments<'a> {
@@ -159,6 +161,7 @@ impl<'a> GuardArguments<'a> {
             verify: None,
             saturated: None,
             margin: None,
+            decisions: None,
         };
         let (mut keep, mut margin, mut saturated) = (None, None, None);
         for pair in options.chunks(2) {
@@ -205,9 +208,10 @@ impl<'a> GuardArguments<'a> {
             b"message" => Ok(&mut self.message),
             b"within" => Ok(&mut self.within),
             b"verify" => Ok(&mut self.verify),
+            b"decisions" => Ok(&mut self.decisions),
             _ => Err(
                 invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"]).hint(
-                    "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin and saturated.",
+                    "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin, saturated and decisions.",
                 ),
             ),
         }

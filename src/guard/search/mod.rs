@@ -14,6 +14,7 @@ use scan::{DirtyScan, PendingTransaction, RowState};
 use search_start::SearchStart;
 use wait::{wait_for, WaitOutcome};
 
+use super::decisions::DecidedRow;
 use super::prepared::PreparedGuard;
 use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
@@ -36,6 +37,8 @@ pub struct SearchedRow<'a> {
     pub tokens: Option<&'a WantedTokens>,
     /// The values that rows must have to be compared, as [`WithinColumns::values`](super::tables::within::WithinColumns::values) gives them.
     pub within: &'a [pg_sys::Datum],
+    /// If rows that are judged different from it do not count.
+    pub decided: Option<&'a DecidedRow<'a>>,
 }
 
 /// What a search does with rows of other transactions that have not ended.
@@ -130,6 +133,17 @@ impl SearchPass {
                     _ => continue,
                 },
             };
+            let key = || match &target.key {
+                // SAFETY: the slot holds a row of the target's table, to which the key belongs.
+                Some(key) => unsafe { key.text(target.table, slot, guard.owner) },
+                None => scan.tid().to_string().into_bytes(),
+            };
+            // SAFETY: the slot holds a row of the target's table.
+            let is_let_pass =
+                |row: &DecidedRow| unsafe { row.is_let_pass_by(&key(), target.table, slot) };
+            if wanted.decided.is_some_and(is_let_pass) {
+                continue;
+            }
             if pending == PendingRows::WaitFor {
                 if state == RowState::Gone {
                     self.is_gone = true;
@@ -144,11 +158,6 @@ impl SearchPass {
                     continue;
                 }
             }
-            let key = || match &target.key {
-                // SAFETY: the slot holds a row of the target's table, to which the key belongs.
-                Some(key) => unsafe { key.text(target.table, slot, guard.owner) },
-                None => scan.tid().to_string().into_bytes(),
-            };
             self.found.add(similarity, target.table.to_u32(), key);
         }
     }

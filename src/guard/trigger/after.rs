@@ -5,6 +5,7 @@ use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
+use super::deciding::{decide, decided_row};
 use super::version::{self, NewestVersion};
 use super::{are_same_tokens, is_unchanged, kept, told, too_similar};
 use crate::guard::ahead;
@@ -122,12 +123,18 @@ unsafe fn check(
         GuardAction::Reject => PendingRows::WaitFor,
         _ => PendingRows::Count,
     };
+    // SAFETY: the slot holds a row of the trigger's table, which has the column.
+    let value = |column: i16| unsafe { attribute(slot, column) };
+    // SAFETY: the slot holds a row of the trigger's table.
+    let decided = unsafe { decided_row(call, guard, slot, &value) };
     let wanted = SearchedRow {
         signature,
         tokens: tokens.as_ref(),
         within: &within,
+        decided: decided.as_ref(),
     };
-    match search(guard, wanted, Some(own), pending) {
+    let search = || search(guard, wanted, Some(own), pending);
+    match decide(wanted.decided, search) {
         SearchOutcome::Rows(found) if found.count == 0 => Ok(()),
         // SAFETY: the slot holds a row of the trigger's table, as the caller promises.
         SearchOutcome::Rows(found) => unsafe { act(call, guard, &found, slot) },

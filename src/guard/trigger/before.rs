@@ -4,6 +4,7 @@
 use pgrx::pg_sys;
 
 use super::call::TriggerCall;
+use super::deciding::{decide, decided_row, is_stored_generated};
 use super::{
     are_same_tokens, generated, is_unchanged, kept, moved, skipped, told, too_similar, NOTHING,
 };
@@ -37,10 +38,13 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
         let Some(within) = guard.within.values_by(get) else {
             return Ok(call.go_on());
         };
+        let value = |column: i16| get(column, is_stored_generated(call.table(), column));
+        let decided = decided_row(call, guard, slot, &value);
         let wanted = SearchedRow {
             signature: &signature,
             tokens: None,
             within: &within,
+            decided: decided.as_ref(),
         };
         let Some(old) = call.old_row() else {
             if moved::arrives(call, guard, &signature, tokens) {
@@ -98,7 +102,9 @@ unsafe fn skip_or_go_on(
         ..wanted
     };
     let trigger = call.trigger_name();
-    let (message, found) = match search(guard, wanted, own, PendingRows::WaitFor) {
+    let (message, found) = match decide(wanted.decided, || {
+        search(guard, wanted, own, PendingRows::WaitFor)
+    }) {
         SearchOutcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),
         SearchOutcome::Rows(found) => {
             let message = too_similar::to_rows(guard, &trigger, &found);

@@ -4,6 +4,7 @@ mod after;
 mod before;
 mod cache;
 mod call;
+mod deciding;
 mod first_use;
 mod generated;
 mod kept;

@@ -47,6 +47,18 @@ fn message(guard: &PreparedGuard, trigger: &CStr) -> Box<Message> {
             similar_to
         ),
     };
+    if let Some(decisions) = &guard.decisions {
+        let hint = words!(
+            "If they are different, enter that into table \"",
+            catalog::name(decisions.table),
+            "\", or SET bloom_ident.decide = 'different' for this statement."
+        );
+        return Message::new(TOO_SIMILAR, primary).hint(hint).about(
+            words!(catalog::schema(guard.top)),
+            words!(table),
+            words!(trigger),
+        );
+    }
     let hint = words!(
         if guard.is_list() {
             "If the list does not mean this row, raise the threshold of trigger \""

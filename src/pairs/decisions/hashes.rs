@@ -5,13 +5,12 @@ use std::ffi::CString;
 use bloom_ident_core::record_hash::RecordDigest;
 use pgrx::pg_sys;
 
-use super::read::server_name;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pg::cursor::Cursor;
 use crate::pg::output::OutputFunction;
 use crate::pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use crate::pg::sql::Sql;
-use crate::pg::values::text::known_utf8;
+use crate::pg::values::text::{known_utf8, server_name};
 
 /// Rows fetched at a time. Rows can be wide.
 const BATCH: i64 = 500;

@@ -1,7 +1,5 @@
 //! Reading decisions.
 
-use std::ffi::CString;
-
 use bloom_ident_core::clusters::Verdict;
 use bloom_ident_core::record_hash::{of_pair, RecordHash};
 use bloom_ident_core::{Error, ErrorKind};
@@ -325,9 +323,4 @@ impl RecordsNow {
         let at = key as usize * self.lists[side] + list as usize;
         *self.digests[side].get(at)?
     }
-}
-
-/// A name as the server has it; `None` if it can be none.
-pub(super) fn server_name(name: &str) -> Option<CString> {
-    CString::new(crate::pg::values::text::to_database(name)).ok()
 }

@@ -29,11 +29,25 @@ pub fn may(relation: pg_sys::Oid, privilege: u32, user: pg_sys::Oid) -> bool {
 
 /// Whether the user may SELECT the relation, or at least these columns.
 pub fn may_select(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
-    let select = pg_sys::AclMode::from(pg_sys::ACL_SELECT);
-    may(relation, pg_sys::ACL_SELECT, user)
+    may_in_columns(relation, pg_sys::ACL_SELECT, columns, user)
+}
+
+/// Whether the user may INSERT into the relation, or at least into these columns.
+pub fn may_insert(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
+    may_in_columns(relation, pg_sys::ACL_INSERT, columns, user)
+}
+
+fn may_in_columns(
+    relation: pg_sys::Oid,
+    privilege: u32,
+    columns: &[i16],
+    user: pg_sys::Oid,
+) -> bool {
+    let mode = pg_sys::AclMode::from(privilege);
+    may(relation, privilege, user)
         || columns.iter().all(|&column| {
             // SAFETY: a catalog look-up by OID and number.
-            let result = unsafe { pg_sys::pg_attribute_aclcheck(relation, column, user, select) };
+            let result = unsafe { pg_sys::pg_attribute_aclcheck(relation, column, user, mode) };
             result == pg_sys::AclResult::ACLCHECK_OK
         })
 }

@@ -1,7 +1,7 @@
 //! The type `text` as argument. It is converted to UTF-8, if the database's encoding is another one.
 
 use std::borrow::Cow;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys::pg_enc::{PG_SQL_ASCII, PG_UTF8};
@@ -107,6 +107,11 @@ pub fn to_database(text: &str) -> Vec<u8> {
         pg_sys::pfree(result.cast());
         converted
     }
+}
+
+/// A name in the database's encoding; `None` if it can be none.
+pub fn server_name(name: &str) -> Option<CString> {
+    CString::new(to_database(name)).ok()
 }
 
 /// A text of the database's encoding in UTF-8: as it is, or converted by the server.
