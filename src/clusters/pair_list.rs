@@ -5,7 +5,7 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
-use crate::pairs::dictionary::KeyDictionary;
+use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, QueryRow};
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
@@ -51,8 +51,15 @@ impl PairReader {
     ///
     /// Errors: a key is null.
     pub fn keys<T>(&mut self, row: QueryRow, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
+        self.keys_of_sides(row, |_, key| of(key))
+    }
+
+    /// The same with 0 for the first key and 1 for the second.
+    ///
+    /// Errors: a key is null.
+    fn keys_of_sides<T>(&mut self, row: QueryRow, mut of: impl FnMut(usize, &[u8]) -> T) -> [T; 2] {
         [0, 1].map(|i| match row.datum(i) {
-            Some(key) => self.keys[i].show(key, &mut of),
+            Some(key) => self.keys[i].show(key, |key| of(i, key)),
             None => self.refuse_null(["a", "b"][i]),
         })
     }
@@ -87,6 +94,7 @@ pub struct Overhead {
 pub struct PairList {
     pairs: Vec<Pair>,
     keys: KeyDictionary,
+    sides: KeySides,
     budget: Budget,
     overhead: Overhead,
 }
@@ -101,9 +109,16 @@ impl PairList {
         PairList {
             pairs: Vec::new(),
             keys,
+            sides: KeySides::One,
             budget: Budget::of_setting(),
             overhead,
         }
+    }
+
+    /// Whose keys are read.
+    pub fn of_sides(mut self, sides: KeySides) -> PairList {
+        self.sides = sides;
+        self
     }
 
     /// Adds a pair by its keys.
@@ -143,7 +158,8 @@ impl PairList {
         cursor.each(|row| {
             let similarity = reader.similarity(row);
             if similarity >= least {
-                let [a, b] = reader.keys(row, |key| self.keys.number(key));
+                let (sides, keys) = (self.sides, &mut self.keys);
+                let [a, b] = reader.keys_of_sides(row, |side, key| sides.number(keys, side, key));
                 if a == b {
                     refuse_one_key(self.keys.key(a), name);
                 }

@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pg::catalog::is_of_server;
 use crate::pg::cursor::Cursor;
@@ -31,6 +32,8 @@ pub struct Source {
     pub form: Form,
     /// The column that says how similar a pair is, where the rows are pairs.
     pub value: &'static str,
+    /// Whose keys those of pairs are.
+    pub sides: KeySides,
 }
 
 fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
@@ -67,6 +70,7 @@ impl Source {
             name,
             form: Form::Pairs,
             value,
+            sides: KeySides::One,
         }
     }
 
@@ -94,6 +98,24 @@ impl Source {
             name,
             form,
             value: "similarity",
+            sides: KeySides::One,
+        }
+    }
+
+    /// The pairs of a linkage: a is a key of one relation, b of another.
+    ///
+    /// Errors: a relation without columns a and b.
+    pub fn of_linked_pairs(oid: pg_sys::Oid) -> Source {
+        let name = lock(oid);
+        if !has(oid, &[c"a", c"b"]) {
+            no_columns(&name, "a and b");
+        }
+        Source {
+            oid,
+            name,
+            form: Form::Pairs,
+            value: "similarity",
+            sides: KeySides::Two,
         }
     }
 

@@ -34,12 +34,6 @@ pub fn hundredth(similarity: f64) -> f64 {
     f64::from(step(similarity)) / f64::from(STEPS)
 }
 
-/// The least similarity that is searched for, so that pairs below the threshold are seen too. It is near the threshold, since
-/// the time of a search grows steeply below it.
-pub fn floor(threshold: f64) -> f64 {
-    f64::from(step(threshold).saturating_sub(5)) / f64::from(STEPS)
-}
-
 impl Histogram {
     /// An empty histogram, whose bins begin at `floor`.
     pub fn new(floor: f64) -> Histogram {

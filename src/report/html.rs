@@ -6,9 +6,9 @@ use super::charts::{self, Bars, Curve};
 use super::diff::{parts, DiffPart};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
+use super::judged::verdict_name;
 use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::Origin;
-use crate::pg::values::text::readable;
 
 pub struct Bit {
     pub text: String,
@@ -24,6 +24,8 @@ pub struct Cell {
 }
 
 pub struct Record {
+    /// "a" or "b", where records are of two relations.
+    pub side: &'static str,
     pub key: String,
     pub similarity: String,
     pub keep: bool,
@@ -41,6 +43,10 @@ pub struct PairRow {
     pub similarity: String,
     pub above: bool,
     pub verdict: &'static str,
+    /// What somebody has decided; empty if nobody has.
+    pub judged: &'static str,
+    /// A record has changed since.
+    pub stale: bool,
     pub records: [Record; 2],
 }
 
@@ -180,7 +186,8 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
         .records
         .iter()
         .map(|record| Record {
-            key: tidy(&readable(&record.key), UNFIT),
+            side: facts.side(&record.key),
+            key: tidy(&facts.key_text(&record.key), UNFIT),
             similarity: record.similarity.map_or(String::new(), similarity),
             keep: record.keep,
             cells: cells(
@@ -201,7 +208,8 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
     let row = |near: &super::facts::NearPair| {
         let [a, b] = &near.keys;
         let record = |key: &Vec<u8>, kept: Option<&Vec<u8>>| Record {
-            key: tidy(&readable(key), UNFIT),
+            side: facts.side(key),
+            key: tidy(&facts.key_text(key), UNFIT),
             similarity: String::new(),
             keep: false,
             cells: cells(
@@ -217,6 +225,8 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
                 Some(false) => "false",
                 None => "",
             },
+            judged: near.judged.map_or("", verdict_name),
+            stale: near.stale,
             records: [record(a, None), record(b, Some(a))],
         }
     };
@@ -306,7 +316,7 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
         tokens: origin.tokens.as_deref().map(name_of),
         database: name_of(&origin.database),
         threshold: facts.threshold.to_string(),
-        floor: format!("{:.2}", facts.floor),
+        floor: facts.searched.to_string(),
         rows: grouped(facts.rows),
         signed: grouped(facts.signed),
         pairs: grouped(facts.pairs),

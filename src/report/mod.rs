@@ -4,25 +4,32 @@
 mod charts;
 mod diff;
 mod facts;
+mod hashes;
 mod histogram;
 mod html;
+mod judged;
 mod pairs;
 mod pairs_html;
 mod plain;
+mod survey;
 mod value;
 mod why;
 
 use std::ffi::CStr;
 
+use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
+use self::facts::Search;
+use self::survey::Known;
 use crate::clusters::{Method, Source};
+use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::Records;
 use crate::pairs::verify::given;
 use crate::pg::catalog::quoted;
 use crate::pg::entry;
-use crate::pg::error::raise;
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::text_datum;
 use crate::pg::values::text::{readable, to_database};
@@ -93,6 +100,10 @@ pub struct Origin {
     pub margin: Option<f64>,
     /// The relation of the truth with its schema, as SQL writes it.
     pub truth: Option<String>,
+    /// The same of the decisions.
+    pub decisions: Option<String>,
+    /// The least similarity that was asked for, below the threshold.
+    pub search_from: Option<f64>,
     pub database: String,
     pub date: String,
     pub server: String,
@@ -118,6 +129,12 @@ impl Origin {
             sql.push_str(&format!(",\n    format => {}", literal(format)));
         }
         sql.push_str(&self.verification(",\n    "));
+        if let Some(decisions) = &self.decisions {
+            sql.push_str(&format!(",\n    decisions => {}", literal(decisions)));
+        }
+        if let Some(search_from) = self.search_from {
+            sql.push_str(&format!(",\n    search_from => {search_from}"));
+        }
         sql.push_str(");");
         sql
     }
@@ -204,7 +221,27 @@ fn made() -> (String, String, String) {
     }
 }
 
-/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text, verify name, margin float8)`
+/// From which similarity on pairs are searched for, if that is asked for.
+///
+/// Errors: outside [0,1], or above the threshold.
+fn search_from(arguments: Arguments, i: usize, threshold: f64) -> Option<f64> {
+    arguments.datum(i)?;
+    let from = arguments.float8(i);
+    unit("search_from", from).or_raise();
+    if from > threshold {
+        raise(
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                format!("search_from = {from} is above the threshold {threshold}"),
+            )
+            .detail("Pairs are always searched for from the threshold on."),
+        );
+    }
+    Some(from)
+}
+
+/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text, verify name, margin float8,
+/// decisions regclass, search_from float8)`
 #[entry]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -219,6 +256,8 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             Source::of_pairs_or_labels(arguments.oid(5)),
         )
     });
+    let decisions = arguments.datum(11).map(|_| arguments.oid(11));
+    let search_from = search_from(arguments, 12, threshold);
     let verification = given(arguments, 9, threshold);
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let records = records.verified(verification.as_ref());
@@ -244,13 +283,24 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         tokens: verification.as_ref().map(|v| name(&v.column)),
         margin: verification.as_ref().and_then(|v| v.margin),
         truth: truth.as_ref().map(|(oid, _)| name(&quoted(*oid))),
+        decisions: decisions.map(|oid| name(&quoted(oid))),
+        search_from,
         database,
         date,
         server,
     };
     let columns = facts::columns(&records, columns);
-    let truth = truth.as_ref().map(|(_, source)| source);
-    let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
+    let known = Known::read(
+        truth.as_ref().map(|(_, source)| source),
+        decisions,
+        KeySides::One,
+    );
+    let search = Search {
+        threshold,
+        searched: search_from.unwrap_or(threshold),
+        method,
+    };
+    let facts = facts::find(&records, &search, columns, &known, &LIMITS);
     let report = match format {
         Format::Html => html::html(&facts, &origin),
         Format::Text => plain::text(&facts, &origin),

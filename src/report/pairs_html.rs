@@ -37,6 +37,8 @@ struct PairsPage<'a> {
     pairs_relation: String,
     relation: String,
     key: String,
+    /// Whether records are of two relations, which a column tells.
+    linked: bool,
     database: String,
     measure: &'static str,
     /// Whether pairs below the threshold can be there.
@@ -94,17 +96,30 @@ pub fn html(found: &PairFacts, origin: &PairsOrigin) -> String {
         }
     });
     let clusters = facts.clusters();
+    let linked = origin.relations.len() > 1;
+    let relations = origin.relations.iter().map(|(name, _)| name_of(name));
+    let relations = relations.collect::<Vec<_>>().join(" and ");
+    let mut keys: Vec<String> = origin
+        .relations
+        .iter()
+        .map(|(_, key)| name_of(key))
+        .collect();
+    keys.dedup();
     let page = PairsPage {
         origin,
-        title: format!("Pairs of duplicates in {}", name_of(&origin.relation)),
+        title: match linked {
+            true => format!("Links between {relations}"),
+            false => format!("Pairs of duplicates in {relations}"),
+        },
         pairs_relation: name_of(&origin.pairs),
-        relation: name_of(&origin.relation),
-        key: name_of(&origin.key),
+        relation: relations.clone(),
+        key: keys.join(", "),
+        linked,
         database: name_of(&origin.database),
         measure: facts.measure,
         has_cut: facts.measure == "probability",
         threshold: facts.threshold.to_string(),
-        floor: format!("{:.2}", facts.floor),
+        floor: format!("{:.2}", facts.floor()),
         all: grouped(found.all),
         records: grouped(found.records),
         pairs: grouped(facts.pairs),

@@ -4,7 +4,7 @@ CREATE TABLE "My ""Data"."Person's" ("Id" integer, "Given <name>" text, note tex
 INSERT INTO "My ""Data"."Person's" ("Id", "Given <name>", note, born) VALUES
     (1, 'Erika Mustermann', '<script>alert(1)</script>', '1964-08-12'), (2, 'Erica Mustermann', '" onload="x', NULL), (3, 'Erika Musterman', 'a & b', '1964-08-12'),
     (4, 'Jörg Müller', E'two\nlines\x1b[31m', '1971-03-02'), (5, 'Joerg Mueller', repeat('ä', 200) || 'END', '1971-03-02'), (6, 'Sean O''Brien', NULL, NULL), (7, NULL, NULL, NULL), (8, '', NULL, NULL);
-CREATE FUNCTION report(VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.8, format => coalesce($1[1], 'html'), title => $1[2]) $$;
+CREATE FUNCTION report(VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.8, format => coalesce($1[1], 'html'), title => $1[2], search_from => 0.75) $$;
 
 CREATE TABLE html AS SELECT report('html', 'Title </title><script>"&') AS page;
 -- Structure, and nothing from elsewhere.
@@ -60,7 +60,7 @@ CREATE FUNCTION show(report text) RETURNS SETOF text LANGUAGE sql AS $$ SELECT r
 SELECT show(report('text', 'My duplicates'));
 -- With a truth, chosen columns and another method.
 CREATE VIEW truth AS SELECT "Id" AS key, CASE WHEN "Id" <= 2 THEN 'Erika' WHEN "Id" IN (4, 5) THEN 'Joerg' ELSE 'nobody' || "Id" END AS cluster FROM "My ""Data"."Person's";
-SELECT show(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth', 'components', format => 'text'));
+SELECT show(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth', 'components', format => 'text', search_from => 0.7));
 \pset format aligned
 \pset tuples_only off
 CREATE TABLE with_truth AS SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth') AS page;
@@ -125,6 +125,25 @@ SELECT threshold, well_formed(bloom_report('none', 'id', 'sig', threshold)), wel
 SELECT bloom_report(NULL, 'id', 'sig', 0.8);
 SELECT bloom_report('none', 'id', 'sig', NULL);
 SELECT bloom_report('none', 'id', 'sig', 0.8, format => NULL);
+
+
+-- Below the threshold it searches only where it is asked to, and it says so.
+SELECT from_on, (regexp_match(page, 'each bar 0.01 wide.*?(What is less|To show)([^.]|\.\d)*'))[1] AS says, (SELECT min(m[1]) FROM regexp_matches(page, '<th scope="row" class="num">([01][.0-9]*)</th><td class="num">[0-9,]*</td><td>', 'g') AS m) AS least
+FROM unnest('{NULL,0.7,0.8,0.805}'::float8[]) AS from_on, bloom_report('people', 'id', 'sig', 0.805, search_from => from_on) AS page;
+SELECT bloom_report('none', 'id', 'sig', 0.8, search_from => 0.9);
+SELECT bloom_report('none', 'id', 'sig', 0.8, search_from => -0.1);
+
+-- What people have decided. The newest decision about a pair counts, either way round.
+CREATE TABLE decided (a text, b text, decision text, at timestamptz);
+INSERT INTO decided VALUES ('1', '2', 'different', '2026-01-01'), ('2', '1', 'same', '2026-01-02'), ('3', '1', 'unsure', '2026-01-01');
+SELECT well_formed(page), m[1] AS judged FROM bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, decisions => 'decided') AS page, regexp_matches(page, '<span class="quiet">(judged [^<]*)</span>', 'g') AS m;
+SELECT m[1] AS judged FROM bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, decisions => 'decided', format => 'text') AS page, regexp_matches(page, 'duplicates, (judged \S*)', 'g') AS m;
+SELECT bloom_report('none', 'id', 'sig', 0.8, decisions => 'none');
+INSERT INTO decided VALUES ('1', '2', 'maybe', now());
+SELECT bloom_report('none', 'id', 'sig', 0.8, decisions => 'decided');
+UPDATE decided SET decision = NULL WHERE decision = 'maybe';
+SELECT bloom_report('none', 'id', 'sig', 0.8, decisions => 'decided');
+DROP TABLE decided;
 
 -- Errors.
 SELECT bloom_report('none', 'id', 'sig', 0.8, format => 'pdf');
