@@ -108,6 +108,8 @@ pub struct Clustered {
 pub struct ClusterRecord<'a> {
     /// The number of the cluster, from 1.
     pub cluster: i64,
+    /// By which the links name it.
+    pub position: u32,
     pub key: &'a [u8],
     /// How many records the cluster has.
     pub size: u32,
@@ -123,11 +125,24 @@ impl Clustered {
     /// Errors: keys of `records` that are not unique; out of memory.
     pub fn new(
         keys: KeyDictionary,
-        mut pairs: Vec<Pair>,
+        pairs: Vec<Pair>,
         threshold: f64,
         method: Method,
         records: Option<&Records>,
     ) -> Clustered {
+        Clustered::with_links(keys, pairs, threshold, method, records).0
+    }
+
+    /// The same, and the pairs by the positions of their records.
+    ///
+    /// Errors: as above.
+    pub fn with_links(
+        keys: KeyDictionary,
+        mut pairs: Vec<Pair>,
+        threshold: f64,
+        method: Method,
+        records: Option<&Records>,
+    ) -> (Clustered, Links) {
         let order = keys.sorted();
         let position = positions(&order, keys.len());
         for pair in &mut pairs {
@@ -141,7 +156,6 @@ impl Clustered {
         }
         drop(pairs);
         let clusters = method.clusters(&links, threshold);
-        drop(links);
         let mut members = Vec::new();
         for i in 0..clusters.len() as u32 {
             check_for_interrupts();
@@ -162,12 +176,30 @@ impl Clustered {
                 })
                 .then(x.cmp(&y))
         });
-        Clustered {
+        let clustered = Clustered {
             keys,
             order,
             clusters,
             members,
-        }
+        };
+        (clustered, links)
+    }
+
+    /// The key of a record by its number in the dictionary.
+    pub fn key(&self, number: u32) -> &[u8] {
+        self.keys.key(number)
+    }
+
+    /// The key of a record by its position.
+    pub fn key_at(&self, position: u32) -> &[u8] {
+        self.keys.key(self.order[position as usize])
+    }
+
+    /// For each number of the dictionary its position.
+    ///
+    /// Errors: out of memory.
+    pub fn positions(&self) -> Vec<u32> {
+        positions(&self.order, self.keys.len())
     }
 
     /// All records of clusters, in the order of `members`.
@@ -181,6 +213,7 @@ impl Clustered {
             }
             ClusterRecord {
                 cluster,
+                position: i,
                 key: self.keys.key(self.order[i as usize]),
                 size: member.size,
                 similarity: member.similarity,

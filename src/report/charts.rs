@@ -34,6 +34,8 @@ pub struct Bars {
     pub x: Vec<Tick>,
     pub y: Vec<Tick>,
     pub threshold: f64,
+    /// Where the first bar begins.
+    pub floor: f64,
     pub logarithmic: bool,
 }
 
@@ -142,6 +144,7 @@ pub fn histogram(facts: &Facts) -> Bars {
             })
             .collect(),
         threshold: x_at(facts.threshold, facts.floor(), n),
+        floor: facts.floor(),
         logarithmic,
     }
 }

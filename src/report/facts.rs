@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::clusters::{PairCounts, SweepStep, Verdict};
+use bloom_ident_core::review::BandSample;
 use pgrx::pg_sys;
 
 use super::hashes::{hashes, RecordHashes};
 use super::histogram::Histogram;
+use super::review::Review;
 use super::survey::{Known, Survey};
-use super::value::LENGTH;
+use super::value::SHOWN;
 use super::{Edge, Limits};
 use crate::clusters::{Clustered, Method, PairList};
 use crate::objects::{is_query, is_signature};
@@ -93,14 +95,37 @@ pub struct Facts {
     pub columns: Vec<String>,
     /// How many columns are left out, since there are too many.
     pub more_columns: usize,
+    /// How many are left out, since they are empty.
+    pub empty_columns: usize,
     /// The values of the records that are shown, by key.
     pub values: HashMap<Vec<u8>, Values>,
     /// The hashes of these records, as far as they are known.
     pub hashes: RecordHashes,
     pub truth: Option<Measured>,
+    /// What is there to be decided.
+    pub review: Review,
 }
 
 impl Facts {
+    /// Leaves out the columns that no record on the page has a value of.
+    pub fn drop_empty_columns(&mut self) {
+        let is_filled = |i: usize| {
+            let mut values = self.values.values();
+            values.any(|values| values[i].as_ref().is_some_and(|value| !value.is_empty()))
+        };
+        let filled: Vec<bool> = (0..self.columns.len()).map(is_filled).collect();
+        if self.values.is_empty() || filled.iter().all(|filled| *filled) {
+            return;
+        }
+        let mut each = filled.iter();
+        self.columns.retain(|_| each.next() == Some(&true));
+        self.empty_columns = filled.len() - self.columns.len();
+        for values in self.values.values_mut() {
+            let mut each = filled.iter();
+            values.retain(|_| each.next() == Some(&true));
+        }
+    }
+
     /// Finds the decisions whose records have changed since. The hashes are there.
     pub fn mark_stale(&mut self, known: &Known) {
         let Some(judged) = &known.judged else { return };
@@ -256,14 +281,17 @@ pub fn find(
     let mut survey = Survey::new(known, threshold, search.searched, limits);
     for pair in &pairs {
         check_for_interrupts();
-        survey.take([keys.key(pair.a), keys.key(pair.b)], pair.similarity);
+        let of = [pair.a, pair.b];
+        survey.take(of.map(|n| keys.key(n)), of, pair.similarity);
     }
     pairs.retain(|pair| pair.similarity >= threshold);
-    let clustered = Clustered::new(keys, pairs, threshold, method, Some(records));
+    let (clustered, links) = Clustered::with_links(keys, pairs, threshold, method, Some(records));
     if survey.has_repeated() {
         // It is below the threshold, otherwise the clusters would have seen it.
         not_unique("more than one record has the same key".to_owned(), records);
     }
+    let counts = survey.counts();
+    let sample = std::mem::replace(&mut survey.sample, BandSample::new(0, 0)).finish();
     let mut facts = Facts {
         measure: "similarity",
         sides: KeySides::One,
@@ -278,17 +306,22 @@ pub fn find(
         near: survey.nearest(),
         columns: shown.iter().map(|name| readable(name.to_bytes())).collect(),
         more_columns,
+        empty_columns: 0,
         values: HashMap::new(),
         hashes: RecordHashes::new(),
         truth: survey.measured(),
         histogram: survey.histogram,
+        review: Review::default(),
     };
+
     take_clusters(&mut facts, &clustered, limits);
-    drop(clustered);
+    facts.review = Review::new(sample, counts, &clustered, &links);
+    drop((clustered, links));
     take_values(&mut facts, records, &shown);
     let keys: Vec<&[u8]> = facts.values.keys().map(Vec::as_slice).collect();
     facts.hashes = hashes(records, &shown, &keys);
     facts.mark_stale(known);
+    facts.drop_empty_columns();
     facts
 }
 
@@ -328,7 +361,7 @@ pub fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) 
 /// As much of a value as can be shown, which ends between two characters.
 pub fn beginning(value: &[u8]) -> String {
     // A character has up to four bytes.
-    let most = 4 * (LENGTH + 1);
+    let most = 4 * (SHOWN + 1);
     // SAFETY: pointer and length are those of the value, and the server gives a length that is at most as great.
     let length =
         unsafe { pg_sys::pg_mbcliplen(value.as_ptr().cast(), value.len() as i32, most as i32) };
@@ -344,7 +377,12 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     for key in of_clusters.map(|record| &record.key) {
         wanted.insert(key.clone(), None);
     }
-    for key in facts.near.iter().flat_map(|near| &near.keys) {
+    for key in facts
+        .near
+        .iter()
+        .flat_map(|near| &near.keys)
+        .chain(facts.review.keys())
+    {
         wanted.insert(key.clone(), None);
     }
     let mut sql = Sql::new("SELECT ")

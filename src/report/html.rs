@@ -7,6 +7,7 @@ use super::diff::{parts, DiffPart};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::judged::verdict_name;
+use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::Origin;
 
@@ -17,6 +18,8 @@ pub struct Bit {
 }
 
 pub struct Cell {
+    /// The name of the column.
+    pub label: String,
     pub bits: Vec<Bit>,
     pub null: bool,
     /// The value is so short that it stays on one line.
@@ -54,7 +57,7 @@ pub struct SizeRow {
     pub size: u32,
     pub clusters: String,
     pub records: String,
-    /// Its length in percent of the longest bar.
+    /// Its length, where the longest bar has 200.
     pub bar: String,
 }
 
@@ -115,10 +118,13 @@ struct Page<'a> {
     more_groups: String,
     columns: Vec<String>,
     more_columns: usize,
+    empty_columns: usize,
     length: usize,
     statement: String,
     tables: String,
     version: &'static str,
+    data: &'a str,
+    hashes: PageHashes,
 }
 
 /// A value of so many characters is not broken.
@@ -140,13 +146,14 @@ pub fn similarity(s: f64) -> String {
     }
 }
 
-fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
+fn cells(facts: &Facts, values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
     let Some(values) = values else {
         return Vec::new();
     };
     let cell = |(i, value): (usize, &Option<String>)| {
         let Some(value) = value else {
             return Cell {
+                label: name_of(&facts.columns[i]),
                 bits: Vec::new(),
                 null: true,
                 short: true,
@@ -171,6 +178,7 @@ fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
                 .collect(),
         };
         Cell {
+            label: name_of(&facts.columns[i]),
             bits,
             null: false,
             short: value.chars().count() <= SHORT,
@@ -191,6 +199,7 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
             similarity: record.similarity.map_or(String::new(), similarity),
             keep: record.keep,
             cells: cells(
+                facts,
                 facts.values.get(&record.key),
                 if record.keep { None } else { kept },
             ),
@@ -213,6 +222,7 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
             similarity: String::new(),
             keep: false,
             cells: cells(
+                facts,
                 facts.values.get(key),
                 kept.and_then(|kept| facts.values.get(kept)),
             ),
@@ -278,7 +288,7 @@ pub fn sizes(facts: &Facts) -> Vec<SizeRow> {
             size,
             clusters: grouped(clusters),
             records: grouped(u64::from(size) * clusters),
-            bar: format!("{:.1}", (100.0 * clusters as f64 / most).max(0.5)),
+            bar: format!("{:.1}", (200.0 * clusters as f64 / most).max(1.0)),
         })
         .collect()
 }
@@ -304,7 +314,7 @@ pub fn unbroken(text: String) -> String {
 }
 
 /// The report as a page.
-pub fn html(facts: &Facts, origin: &Origin) -> String {
+pub fn html(facts: &Facts, origin: &Origin, data: &str) -> String {
     let clusters = facts.clusters();
     let surplus = facts.clustered - clusters;
     let page = Page {
@@ -338,10 +348,13 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
         more_groups: grouped(facts.more_clusters()),
         columns: facts.columns.iter().map(|name| name_of(name)).collect(),
         more_columns: facts.more_columns,
+        empty_columns: facts.empty_columns,
         length: LENGTH,
         statement: origin.statement(facts.threshold, None),
         tables: origin.tables(facts.threshold),
         version: env!("CARGO_PKG_VERSION"),
+        data,
+        hashes: hashes_of(data),
     };
     let page = page.render().expect("writing to a string does not fail");
     ascii(&page)

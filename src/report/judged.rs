@@ -28,6 +28,8 @@ pub struct Judgement {
 
 /// All decisions of a relation.
 pub struct Judged {
+    /// For the reader.
+    pub name: String,
     keys: KeyDictionary,
     newest: HashMap<(u32, u32), Judgement>,
 }
@@ -133,7 +135,7 @@ impl Judged {
                 newest.capacity() * 2 * size_of::<Judgement>() + hash_bytes + keys.memory();
             budget.check(needed, || format!("{} decisions", newest.len()));
         });
-        Judged { keys, newest }
+        Judged { name, keys, newest }
     }
 
     /// The decision about a pair, and whether its hashes are in the order of these keys.
@@ -165,6 +167,12 @@ impl Judged {
         };
         let differs = |now: Option<&String>, then: &String| now.is_some_and(|now| now != then);
         differs(a, &then[0]) || differs(b, &then[1])
+    }
+
+    /// How many pairs are decided to be the same.
+    pub fn same(&self) -> u64 {
+        let same = |judged: &&Judgement| judged.verdict == Verdict::Same;
+        self.newest.values().filter(same).count() as u64
     }
 
     /// Memory in use, in bytes.

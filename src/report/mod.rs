@@ -11,6 +11,7 @@ mod judged;
 mod pairs;
 mod pairs_html;
 mod plain;
+mod review;
 mod survey;
 mod value;
 mod why;
@@ -22,11 +23,13 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use self::facts::Search;
+use self::review::{block, of_signature, Subject};
 use self::survey::Known;
 use crate::clusters::{Method, Source};
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::Records;
 use crate::pairs::verify::given;
+use crate::pg::budget::Budget;
 use crate::pg::catalog::quoted;
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
@@ -51,14 +54,22 @@ pub struct Limits {
     /// Pairs on either side of the threshold.
     near: usize,
     columns: usize,
+    /// Pairs to be decided.
+    pairs: usize,
 }
 
-const LIMITS: Limits = Limits {
-    clusters: 20,
-    records: 10,
-    near: 5,
-    columns: 16,
-};
+/// What takes most memory is the pairs to be decided, with two records each.
+fn limits() -> Limits {
+    let columns = 16;
+    let a_pair = 2 * columns * (3 * value::SHOWN + size_of::<String>());
+    Limits {
+        clusters: 20,
+        records: 10,
+        near: 5,
+        columns,
+        pairs: (Budget::of_setting().bytes() / a_pair).clamp(100, 5000),
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -300,9 +311,25 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         searched: search_from.unwrap_or(threshold),
         method,
     };
-    let facts = facts::find(&records, &search, columns, &known, &LIMITS);
+    let facts = facts::find(&records, &search, columns, &known, &limits());
     let report = match format {
-        Format::Html => html::html(&facts, &origin),
+        Format::Html => {
+            let mut used = of_signature(records.oid, &records.signatures[0].name);
+            if let Some(verification) = &verification {
+                used.extend(of_signature(records.oid, &verification.column));
+            }
+            let subject = Subject {
+                known: &known,
+                relations: vec![(&origin.relation, &origin.key)],
+                used: used.iter().map(|column| name(column)).collect(),
+                model: None,
+                texts: None,
+                searched: true,
+                total: facts.histogram.bins.iter().map(|bin| bin.pairs).sum(),
+                decisions: origin.decisions.as_deref(),
+            };
+            html::html(&facts, &origin, &block(&facts, &subject))
+        }
         Format::Text => plain::text(&facts, &origin),
     };
     NewValue(text_datum(&to_database(&report)))

@@ -8,6 +8,7 @@ use super::html::{
     SizeRow,
 };
 use super::pairs::{PairFacts, PairsOrigin};
+use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{grouped, LENGTH};
 use super::why::{self, ModelBars, Waterfall};
 
@@ -63,14 +64,17 @@ struct PairsPage<'a> {
     /// The columns of a table of records: key, similarity, and those that are shown.
     width: usize,
     more_columns: usize,
+    empty_columns: usize,
     model: Option<ModelBars>,
     length: usize,
     statement: String,
     version: &'static str,
+    data: &'a str,
+    hashes: PageHashes,
 }
 
 /// The report as a page.
-pub fn html(found: &PairFacts, origin: &PairsOrigin) -> String {
+pub fn html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String {
     let facts = &found.facts;
     let why = |a: &[u8], b: &[u8]| {
         let (a, b) = (found.texts.get(a)?, found.texts.get(b)?);
@@ -137,10 +141,13 @@ pub fn html(found: &PairFacts, origin: &PairsOrigin) -> String {
         columns: facts.columns.iter().map(|name| name_of(name)).collect(),
         width: facts.columns.len() + 2,
         more_columns: facts.more_columns,
+        empty_columns: facts.empty_columns,
         model: found.model.as_ref().map(why::levels),
         length: LENGTH,
         statement: origin.statement(),
         version: env!("CARGO_PKG_VERSION"),
+        data,
+        hashes: hashes_of(data),
     };
     ascii(&page.render().expect("writing to a string does not fail"))
 }

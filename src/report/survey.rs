@@ -1,12 +1,15 @@
 //! One look at each pair: how many there are of each similarity, how many of them are true, and those nearest to the threshold.
 
 use bloom_ident_core::clusters::sweep::best;
-use bloom_ident_core::clusters::{PairCounts, Sweep};
+use bloom_ident_core::clusters::{PairCounts, Sweep, Verdict};
+use bloom_ident_core::review::BandSample;
+use bloom_ident_core::tokens::token_hash;
 use pgrx::pg_sys;
 
 use super::facts::{Measured, NearPair, NearestPairs};
-use super::histogram::{hundredth, Histogram};
+use super::histogram::{hundredth, step, Histogram};
 use super::judged::Judged;
+use super::review::{Counts, CountsAt, SampledPair};
 use super::{Edge, Limits};
 use crate::clusters::{Resolution, Source, Truth};
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
@@ -43,7 +46,7 @@ impl Known {
     }
 
     /// Whether a pair is true, if that is known.
-    fn is_true(&self, [a, b]: [&[u8]; 2]) -> Option<bool> {
+    pub fn is_true(&self, [a, b]: [&[u8]; 2]) -> Option<bool> {
         let (truth, _) = self.truth.as_ref()?;
         let labelled = matches!(truth, Truth::Labels { .. });
         match (self.keys.get(a), self.keys.get(b)) {
@@ -65,6 +68,17 @@ pub struct Survey<'a> {
     /// Pairs that reach the threshold.
     pub reached: u64,
     nearest: [NearestPairs; 2],
+    pub counts_at: CountsAt,
+    pub sample: BandSample<SampledPair>,
+}
+
+/// Whether a pair is the same by what was decided.
+fn is_same(verdict: Verdict) -> Option<bool> {
+    match verdict {
+        Verdict::Same => Some(true),
+        Verdict::Different => Some(false),
+        Verdict::Unsure => None,
+    }
 }
 
 impl<'a> Survey<'a> {
@@ -86,11 +100,13 @@ impl<'a> Survey<'a> {
                 NearestPairs::new(Edge::Above, limits.near),
                 NearestPairs::new(Edge::Below, limits.near),
             ],
+            counts_at: CountsAt::new(threshold, searched),
+            sample: BandSample::new(101, limits.pairs),
         }
     }
 
-    /// Takes a pair, each once.
-    pub fn take(&mut self, keys: [&[u8]; 2], value: f64) {
+    /// Takes a pair, each once, by its keys and the numbers of its records.
+    pub fn take(&mut self, keys: [&[u8]; 2], numbers: [u32; 2], value: f64) {
         let reached = value >= self.threshold;
         self.histogram.add(value);
         self.reached += u64::from(reached);
@@ -105,6 +121,18 @@ impl<'a> Survey<'a> {
         }
         let judged = self.known.judged.as_ref();
         let judged = judged.and_then(|judged| judged.verdict(keys));
+        self.counts_at
+            .take(numbers, value, [is_true, judged.and_then(is_same)]);
+        let [first, second] = [keys[0].min(keys[1]), keys[0].max(keys[1])];
+        let priority = token_hash(&[first, b"\0", second].concat());
+        self.sample.offer(
+            step(value),
+            priority,
+            SampledPair {
+                numbers,
+                bits: value.to_bits(),
+            },
+        );
         self.nearest[usize::from(!reached)].offer(value, is_true, judged, || {
             let mut keys = keys.map(<[u8]>::to_vec);
             keys.sort();
@@ -116,6 +144,15 @@ impl<'a> Survey<'a> {
     pub fn has_repeated(&self) -> bool {
         let truth = self.known.truth.as_ref();
         truth.is_some_and(|(truth, _)| self.true_found > truth.pairs())
+    }
+
+    /// What each threshold finds.
+    pub fn counts(&self) -> Counts {
+        let truth = self.known.truth.as_ref();
+        let truth = truth.map(|(truth, name)| (name.clone(), truth.pairs()));
+        let judged = self.known.judged.as_ref();
+        let judged = judged.map(|judged| (judged.name.clone(), judged.same()));
+        self.counts_at.counts([truth, judged])
     }
 
     /// How good the pairs are by the truth.

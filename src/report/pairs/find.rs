@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use bloom_ident_core::clusters::Links;
 use bloom_ident_core::model::Explainer;
+use bloom_ident_core::review::BandSample;
 
 use super::super::facts::{take_clusters, Facts};
 use super::super::hashes::RecordHashes;
 use super::super::histogram::hundredth;
+use super::super::review::Review;
 use super::super::survey::{Known, Survey};
 use super::super::Limits;
 use crate::clusters::{Clustered, Method, PairList, Source};
@@ -58,13 +60,16 @@ pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
         records += u64::from(!links.of(i).is_empty());
         for link in links.of(i).iter().take_while(|link| link.to < i) {
             check_for_interrupts();
-            survey.take([keys.key(i), keys.key(link.to)], link.similarity);
+            let of = [i, link.to];
+            survey.take(of.map(|n| keys.key(n)), of, link.similarity);
         }
     }
     let all = links.pairs() as u64;
     drop(links);
     pairs.retain(|pair| pair.similarity >= threshold);
-    let clustered = Clustered::new(keys, pairs, threshold, method, None);
+    let (clustered, links) = Clustered::with_links(keys, pairs, threshold, method, None);
+    let counts = survey.counts();
+    let sample = std::mem::replace(&mut survey.sample, BandSample::new(0, 0)).finish();
     let mut facts = Facts {
         measure: source.value,
         sides: source.sides,
@@ -79,10 +84,12 @@ pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
         near: survey.nearest(),
         columns: Vec::new(),
         more_columns: 0,
+        empty_columns: 0,
         values: HashMap::new(),
         hashes: RecordHashes::new(),
         truth: survey.measured(),
         histogram: survey.histogram,
+        review: Review::new(sample, counts, &clustered, &links),
     };
     take_clusters(&mut facts, &clustered, limits);
     PairFacts {

@@ -12,8 +12,9 @@ use pgrx::pg_sys;
 
 pub use self::find::PairFacts;
 pub use self::origin::PairsOrigin;
+use super::review::{block, of_signatures, Subject};
 use super::survey::Known;
-use super::{made, pairs_html, LIMITS};
+use super::{limits, made, pairs_html};
 use crate::clusters::Source;
 use crate::models::field_columns;
 use crate::pairs::dictionary::KeySides;
@@ -106,12 +107,40 @@ fn report(
     };
     let mut shown = values::columns(&records, given);
     let known = Known::read(true_in.as_ref(), decisions, sides);
-    let mut found = find::find(&source, &known, &LIMITS);
-    found.facts.more_columns = shown.len().saturating_sub(LIMITS.columns);
-    shown.truncate(LIMITS.columns);
+    let limits = limits();
+    let mut found = find::find(&source, &known, &limits);
+    found.facts.more_columns = shown.len().saturating_sub(limits.columns);
+    shown.truncate(limits.columns);
     values::take(&mut found, &records, &shown, &fields);
     found.facts.mark_stale(&known);
+    found.facts.drop_empty_columns();
     found.model = model;
-    let page = pairs_html::html(&found, &origin);
+    let mut used: Vec<CString> = fields
+        .iter()
+        .flatten()
+        .map(|field| field.name.clone())
+        .collect();
+    if !origin.has_model {
+        used = records
+            .iter()
+            .flat_map(|records| of_signatures(records.oid))
+            .collect();
+    }
+    let subject = Subject {
+        known: &known,
+        relations: origin
+            .relations
+            .iter()
+            .map(|(r, k)| (r.as_str(), k.as_str()))
+            .collect(),
+        used: used.iter().map(|column| name(column)).collect(),
+        model: found.model.as_ref(),
+        texts: Some(&found.texts),
+        searched: false,
+        total: found.all,
+        decisions: origin.decisions.as_deref(),
+    };
+    let data = block(&found.facts, &subject);
+    let page = pairs_html::html(&found, &origin, &data);
     NewValue(text_datum(&to_database(&page)))
 }

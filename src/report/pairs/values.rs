@@ -67,7 +67,11 @@ pub fn take(
     let of_clusters = facts.largest.iter().flat_map(|cluster| &cluster.records);
     let of_clusters = of_clusters.map(|record| &record.key);
     let near = facts.near.iter().flat_map(|near| &near.keys);
-    let mut wanted: Vec<Vec<u8>> = of_clusters.chain(near).cloned().collect();
+    let mut wanted: Vec<Vec<u8>> = of_clusters
+        .chain(near)
+        .chain(facts.review.keys())
+        .cloned()
+        .collect();
     wanted.sort();
     wanted.dedup();
     for (side, (records, fields)) in relations.iter().zip(fields).enumerate() {
