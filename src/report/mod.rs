@@ -322,6 +322,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 known: &known,
                 relations: vec![(&origin.relation, &origin.key)],
                 used: used.iter().map(|column| name(column)).collect(),
+                lacking: Vec::new(),
                 model: None,
                 texts: None,
                 searched: true,

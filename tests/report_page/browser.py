@@ -1,5 +1,6 @@
 """A browser without a window, and what every page must keep to in it."""
 
+import base64
 import json
 import os
 import pathlib
@@ -69,11 +70,10 @@ class PageTest(unittest.TestCase):
 
     def open(self, page, fresh=True):
         """Opens a page, as one who was never there."""
-        url = f"file://{FOLDER}/{page}.html"
-        self.driver.get(url)
-        if fresh:
+        # All files share one store.
+        if fresh and self.driver.current_url.startswith("file:"):
             self.driver.execute_script("localStorage.clear()")
-            self.driver.get(url)
+        self.driver.get(f"file://{FOLDER}/{page}.html")
 
     def find(self, css):
         return self.driver.find_element(By.CSS_SELECTOR, css)
@@ -119,6 +119,15 @@ class PageTest(unittest.TestCase):
         else:
             self.driver.execute_script("window.scrollTo(0, 0)")
         self.driver.save_screenshot(str(FOLDER / "shots" / f"{name}.png"))
+
+    def picture(self, name, first, last, width=None):
+        """A picture from the top of one element to the end of another, as the documents have it."""
+        x, y, w, h = self.driver.execute_script("""
+            const [a, b] = [...arguments].map((css) => document.querySelector(css).getBoundingClientRect());
+            return [Math.max(0, a.left - 12), a.top + scrollY - 12, document.documentElement.clientWidth, b.bottom - a.top + 24]""", first, last)
+        clip = {"x": x, "y": y, "width": min(width or w, w - x), "height": h, "scale": 1}
+        data = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})["data"]
+        (FOLDER / "shots" / f"{name}.png").write_bytes(base64.b64decode(data))
 
     def wait(self, condition, seconds=5):
         return WebDriverWait(self.driver, seconds).until(lambda _: condition())

@@ -134,6 +134,10 @@ fn report(
             .map(|(r, k)| (r.as_str(), k.as_str()))
             .collect(),
         used: used.iter().map(|column| name(column)).collect(),
+        lacking: values::lacking(&records, &shown)
+            .into_iter()
+            .map(|(side, column)| (side, name(column)))
+            .collect(),
         model: found.model.as_ref(),
         texts: Some(&found.texts),
         searched: false,

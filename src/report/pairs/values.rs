@@ -50,6 +50,18 @@ fn columns_of_both(relations: &[Records], given: Option<Vec<CString>>) -> Vec<CS
     all
 }
 
+/// The columns that a relation does not have, with its place.
+pub fn lacking<'a>(relations: &[Records], columns: &'a [CString]) -> Vec<(usize, &'a CStr)> {
+    let of_side = |(side, records)| {
+        let lacking = columns.iter().filter(|column| !has(records, column));
+        lacking
+            .map(move |column| (side, column.as_c_str()))
+            .collect()
+    };
+    let sides: Vec<Vec<_>> = relations.iter().enumerate().map(of_side).collect();
+    sides.concat()
+}
+
 /// Takes the values of the records that are shown, those of `columns` to show them and those of `fields` for the model.
 ///
 /// Errors: two records that are shown have the same key; what the query fails with.

@@ -25,6 +25,8 @@ pub struct Subject<'a> {
     pub relations: Vec<(&'a str, &'a str)>,
     /// The columns that decide: those of a model, or those that the signatures are made of.
     pub used: Vec<String>,
+    /// Columns that one of two relations does not have, with its place.
+    pub lacking: Vec<(usize, String)>,
     pub model: Option<&'a Explainer>,
     /// The values of the model's fields, by key.
     pub texts: Option<&'a HashMap<Vec<u8>, Vec<Option<String>>>>,
@@ -37,9 +39,11 @@ pub struct Subject<'a> {
 }
 
 #[derive(Serialize)]
-struct ColumnBlock<'a> {
-    name: &'a str,
+struct ColumnBlock {
+    name: String,
     used: bool,
+    /// The relations that do not have it.
+    lacking: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -89,9 +93,9 @@ struct Block<'a> {
     least: f64,
     searched: bool,
     total: u64,
-    relations: Vec<(&'a str, &'a str)>,
+    relations: Vec<(String, String)>,
     decisions: Option<&'a str>,
-    columns: Vec<ColumnBlock<'a>>,
+    columns: Vec<ColumnBlock>,
     counts: &'a Counts,
     records: Vec<RecordBlock<'a>>,
     pairs: Vec<PairBlock>,
@@ -148,6 +152,17 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// The relations that do not have a column.
+fn lacking(subject: &Subject, column: &String) -> Vec<usize> {
+    let lacking = subject.lacking.iter().filter(|(_, name)| name == column);
+    lacking.map(|(side, _)| *side).collect()
+}
+
+/// A name as readers see it.
+fn seen(name: &str) -> String {
+    cut(name, usize::MAX, UNFIT)
+}
+
 /// A number with so many decimals, which takes less room.
 fn rounded(x: f64, decimals: i32) -> f64 {
     let ten = 10f64.powi(decimals);
@@ -165,7 +180,10 @@ pub fn block(facts: &Facts, subject: &Subject) -> String {
     };
     let mut words = Words::default();
     let is_used = |name: &String| subject.used.contains(name);
-    let used: Vec<bool> = facts.columns.iter().map(is_used).collect();
+    // Where nobody knows what decides, all of it is told.
+    let any = subject.model.is_some() || facts.columns.iter().any(is_used);
+    let used = facts.columns.iter().map(|name| !any || is_used(name));
+    let used: Vec<bool> = used.collect();
     let mut pairs = Vec::new();
     for pair in &facts.review.pairs {
         check_for_interrupts();
@@ -214,16 +232,22 @@ pub fn block(facts: &Facts, subject: &Subject) -> String {
             .collect()
     });
     let columns = facts.columns.iter().zip(&used);
+    let relations = subject.relations.iter();
+    let relations = relations.map(|(name, key)| (seen(name), seen(key)));
     let block = Block {
         measure: facts.measure,
         threshold: facts.threshold,
         least: facts.searched,
         searched: subject.searched,
         total: subject.total,
-        relations: subject.relations.clone(),
+        relations: relations.collect(),
         decisions: subject.decisions,
         columns: columns
-            .map(|(name, &used)| ColumnBlock { name, used })
+            .map(|(name, &used)| ColumnBlock {
+                name: seen(name),
+                used,
+                lacking: lacking(subject, name),
+            })
             .collect(),
         counts: &facts.review.counts,
         records: shown.records,
@@ -268,8 +292,8 @@ fn why(subject: &Subject, pair: &ShownPair, words: &mut Words) -> Vec<(f64, usiz
     let pattern = explainer.pattern(a, b).or_raise();
     let addends = explainer.explain(pattern, model.records, model.all_pairs);
     let why = addends.iter().map(|addend| {
-        let text = addend.words.as_deref().unwrap_or("");
-        (rounded(addend.bits, 2), words.number(text))
+        let text = seen(addend.words.as_deref().unwrap_or(""));
+        (rounded(addend.bits, 2), words.number(&text))
     });
     why.collect()
 }

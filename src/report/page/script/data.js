@@ -27,8 +27,15 @@ const signed = (bits) => (Math.abs(bits) < 0.05 ? "0.0" : (bits > 0 ? "+" : "\u2
 /** What people call the value of a pair, with a capital letter. */
 const Measure = report.measure[0].toUpperCase() + report.measure.slice(1);
 
-/** The record's key with the letter of its table, where there are two. */
-const keyOf = (record) => (linked ? `${"ab"[record.side]} ${record.key}` : record.key);
+/** A key for the reader: without characters that would not be seen, or that would move others, and not too long. The export has it as it is. */
+function shownKey(record) {
+  const key = record.key.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+  if (key === "") return "(empty)";
+  return key.length > 80 ? `${[...key].slice(0, 80).join("")}...` : key;
+}
+
+/** The same with the letter of its table, where there are two. */
+const keyOf = (record) => (linked ? `${"ab"[record.side]} ${shownKey(record)}` : shownKey(record));
 
 /** Whether what was decided about a pair before still holds. */
 const holds = (pair) => pair.was !== null && !pair.stale;

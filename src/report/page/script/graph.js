@@ -40,7 +40,7 @@ function placesOf(group) {
 }
 
 /** The clusters of a group, each once. */
-const kindsOf = (group) => [...new Set(group.clusters)];
+const kindsOf = (group) => [...new Set(group.clusters)].filter((cluster) => cluster > 0);
 
 function drawing(group) {
   const at = placesOf(group);
@@ -54,7 +54,7 @@ function drawing(group) {
     const key = keyOf(records[member]);
     // Names at the sides go inwards.
     const anchor = at[i][0] < SIZE.width / 4 ? "start" : at[i][0] > (3 * SIZE.width) / 4 ? "end" : "middle";
-    return draw("g", { class: `node kind-${kinds.indexOf(group.clusters[i]) % 6}${group.keep[i] ? " keep" : ""}` }, draw("circle", { cx: at[i][0], cy: at[i][1], r: group.keep[i] ? 8 : 6 }),
+    return draw("g", { class: `node kind-${group.clusters[i] > 0 ? kinds.indexOf(group.clusters[i]) % 6 : "none"}${group.keep[i] ? " keep" : ""}` }, draw("circle", { cx: at[i][0], cy: at[i][1], r: group.keep[i] ? 8 : 6 }),
       draw("text", { class: anchor, x: at[i][0], y: at[i][1] - 12 }, key.length > 14 ? `${key.slice(0, 13)}\u2026` : key));
   });
   return draw("svg", { class: "graph", viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img",

@@ -25,11 +25,13 @@ function rowsOf(pair) {
   const sides = [records[pair.a], records[pair.b]];
   if (sides.some((record) => record.values === null)) return [];
   const marks = new Map(pair.marks.map(([column, a, b]) => [column, [a, b]]));
-  const rows = columns.map(({ name, used }, i) => {
+  const rows = columns.map(({ name, used, lacking }, i) => {
     const values = sides.map((record) => record.values[i]);
     const codes = marks.get(i) || [null, null];
-    const one = values.filter((value) => value === null).length === 1;
-    const cells = values.map((value, k) => (one && value !== null ? [el("mark", null, value)] : parts(value, codes[k])));
+    // Only what both could have can differ.
+    const one = lacking.length === 0 && values.filter((value) => value === null).length === 1;
+    const cells = values.map((value, k) => (linked && lacking.includes(k) ? [el("span", { class: "quiet" }, "\u2013")]
+      : one && value !== null ? [el("mark", null, value)] : parts(value, codes[k])));
     return { name, used, cells, empty: values.every((value) => value === null || value === ""), says: saying(pair, name, i) };
   });
   const filled = rows.filter((row) => !row.empty);
@@ -39,14 +41,14 @@ function rowsOf(pair) {
 /** What a field says: bits by a model, otherwise its similarity. */
 function saying(pair, name, i) {
   const reason = report.names.indexOf(name);
-  if (hasModel) return reason >= 0 && pair.why[reason] ? `${signed(pair.why[reason][0])} bits` : "";
+  if (hasModel) return reason >= 0 && pair.why[reason] ? signed(pair.why[reason][0]) : "";
   return pair.alike[i] === null || pair.alike[i] === undefined ? "" : short(pair.alike[i]);
 }
 
 /** How a record is called above its values. */
 function heading(record) {
   const [relation, key] = report.relations[linked ? record.side : 0];
-  return [linked ? el("span", { class: "quiet" }, `${relation} `) : null, el("span", { class: "quiet" }, `${key} `), record.key]
+  return [linked ? el("span", { class: "quiet" }, `${relation} `) : null, el("span", { class: "quiet" }, `${key} `), shownKey(record)]
     .filter((part) => part !== null);
 }
 
@@ -71,7 +73,7 @@ function cards(pair) {
     record.values === null ? el("p", { class: "null" }, missing(record)) : null,
     el("dl", null, ...rows.flatMap((row, i) => [
       el("dt", { class: `${row.used ? "used" : ""}${i > 0 && rows[i - 1].used && !row.used ? " apart" : ""}` }, row.name,
-        k === 1 && row.says ? el("span", { class: "says" }, row.says) : null),
+        k === 1 && row.says ? el("span", { class: "says" }, hasModel ? `${row.says} bits` : row.says) : null),
       el("dd", null, ...row.cells[k])])));
   return el("div", { class: "cards" }, ...[records[pair.a], records[pair.b]].map(card));
 }
