@@ -50,8 +50,8 @@ DELETE FROM dirty WHERE id % 2 = 0;
 CREATE TABLE parts (LIKE large);
 CREATE INDEX parts_index ON parts USING sigfile (sig) WITH (tail_limit = 65536);
 INSERT INTO parts SELECT * FROM large;
-CREATE TABLE pair AS SELECT a, ((a * 7919::bigint + k * k * 31) % 300000)::int AS b, 0.5 + ((a + k) % 50) / 100.0::float8 AS similarity
-    FROM generate_series(1, 300000) AS a, generate_series(1, 5) AS k;
+CREATE TABLE pair AS SELECT * FROM (SELECT a, ((a * 7919::bigint + k * k * 31) % 300000)::int AS b, 0.5 + ((a + k) % 50) / 100.0::float8 AS similarity
+    FROM generate_series(1, 300000) AS a, generate_series(1, 5) AS k) AS p WHERE a <> b;
 CREATE TABLE label AS SELECT i AS key, i / 4 AS cluster FROM generate_series(0, 300000) AS i;
 CREATE TABLE judged AS SELECT a, b, 'same' AS decision, now() AS at FROM pair WHERE a % 5 = 0;
 -- half of the records are there twice

@@ -274,7 +274,7 @@ pub fn find(
     let more_columns = shown.len().saturating_sub(limits.columns);
     shown.truncate(limits.columns);
 
-    let mut collected = PairList::new(method.overhead(known.memory()));
+    let mut collected = PairList::new(method.overhead(known.memory()).of_report());
     let mut take = |[a, b]: [&[u8]; 2], similarity: f64| collected.push(a, b, similarity);
     each_pair("bloom_report", records, search.searched, &mut take);
     let (mut pairs, keys) = collected.finish();

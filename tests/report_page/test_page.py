@@ -20,6 +20,9 @@ class Threshold(PageTest):
         truth = counts["truth"]
         self.assertEqual(first["Precision"], f"{truth['same'][at] / truth['known'][at]:.3f}")
         self.assertEqual(first["Recall"], f"{truth['same'][at] / truth['total']:.3f}")
+        # What was decided before is held against it, too.
+        decided = counts["decided"]
+        self.assertEqual(first["Recall as decided"], f"{decided['same'][at] / decided['total']:.3f}")
         # The page has said the same without a script.
         self.assertIn(first["Pairs"], self.text("dl.key"))
         for place in (0, len(counts["at"]) - 1):
@@ -237,6 +240,16 @@ class Page(PageTest):
         self.assertEqual(len(said), 2, said)
         self.assertTrue(all("Content Security Policy" in message for message in said), said)
         self.assertEqual(self.all("[style]"), [])
+
+    def test_without_scripts(self):
+        self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        try:
+            self.driver.get(f"file://{FOLDER}/table.html")
+            self.assertFalse(self.find("#review").is_displayed())
+            self.assertFalse(self.find("#threshold").is_displayed())
+            self.assertTrue(self.find("#largest").is_displayed())
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
     def test_names_for_readers(self):
         for page in ("table", "model"):

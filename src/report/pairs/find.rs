@@ -38,7 +38,8 @@ pub struct PairFacts {
 /// Errors: more than maintenance_work_mem; as reading pairs.
 pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
     let method = Method::Centre;
-    let mut list = PairList::new(method.overhead(known.memory())).of_sides(source.sides);
+    let mut list =
+        PairList::new(method.overhead(known.memory()).of_report()).of_sides(source.sides);
     list.read(source.similar_rows(), &source.name, 0.0);
     let (mut pairs, keys) = list.finish();
     let mut least = 1.0f64;

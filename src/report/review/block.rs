@@ -84,6 +84,7 @@ struct GroupBlock {
     clusters: Vec<i64>,
     keep: Vec<bool>,
     edges: Vec<(usize, usize, f64, u32)>,
+    looked_through: bool,
 }
 
 #[derive(Serialize)]
@@ -216,6 +217,7 @@ pub fn block(facts: &Facts, subject: &Subject) -> String {
         best: graph.members.iter().map(|m| m.best).collect(),
         clusters: graph.members.iter().map(|m| m.cluster).collect(),
         keep: graph.members.iter().map(|m| m.keep).collect(),
+        looked_through: graph.looked_through,
         edges: graph
             .edges
             .iter()

@@ -1,5 +1,7 @@
 //! Records that pairs connect, as graphs: the pairs between them, their clusters, and which pair alone links two halves.
 
+use std::collections::HashMap;
+
 use bloom_ident_core::clusters::{bridges, labels, Links};
 
 use crate::clusters::Clustered;
@@ -23,7 +25,6 @@ pub struct GraphMember {
     /// The number of its cluster; 0 if it is in none.
     pub cluster: i64,
     pub keep: bool,
-    position: u32,
 }
 
 /// A pair of a group.
@@ -42,70 +43,122 @@ pub struct Graph {
     /// The least similar ones first.
     pub members: Vec<GraphMember>,
     pub edges: Vec<GraphEdge>,
+    /// Whether the pairs that alone link two halves are known.
+    pub looked_through: bool,
     /// The least of the similarities that hold a record.
     loosest: f64,
 }
 
-impl Graph {
-    /// Finds what holds its records together.
+/// Groups of more pairs are not looked through for what links halves: that takes memory for each of them.
+const MOST_PAIRS: usize = 200_000;
+
+/// The pairs of a group by the places of its records, with their similarities.
+type GroupPairs = Vec<((u32, u32), f64)>;
+
+/// What is found of a group of records.
+struct Group<'a> {
+    /// Ascending.
+    positions: &'a [u32],
+    /// The similarity of the record that each is most like.
+    best: Vec<f64>,
+    pairs: usize,
+}
+
+impl<'a> Group<'a> {
+    /// Errors: out of memory.
+    fn new(positions: &'a [u32], links: &Links) -> Group<'a> {
+        let mut best = filled(positions.len(), 0.0f64);
+        let mut pairs = 0;
+        for (best, &position) in best.iter_mut().zip(positions) {
+            let of = links.of(position);
+            pairs += of.len();
+            for link in of {
+                check_for_interrupts();
+                *best = best.max(link.similarity);
+            }
+        }
+        Group {
+            positions,
+            best,
+            pairs: pairs / 2,
+        }
+    }
+
+    /// The pairs between some of its records, which are given by their places; `local` has the place of each position, and gets it back.
     ///
     /// Errors: out of memory.
-    fn finish(&mut self, links: &Links, local: &mut [u32]) {
-        self.members.sort_by_key(|member| member.position);
-        let members = &mut self.members;
-        for (i, member) in (0..).zip(members.iter()) {
-            local[member.position as usize] = i;
+    fn pairs(&self, places: &[usize], links: &Links, local: &mut [u32]) -> GroupPairs {
+        let mut pairs = GroupPairs::new();
+        for (i, &place) in (0..).zip(places) {
+            local[self.positions[place] as usize] = i;
         }
-        let (mut pairs, mut values) = (Vec::new(), Vec::new());
-        for (i, member) in (0..).zip(members.iter_mut()) {
-            for link in links.of(member.position) {
+        for (i, &place) in (0..).zip(places) {
+            for link in links.of(self.positions[place]) {
                 check_for_interrupts();
                 let other = local[link.to as usize];
-                if other == u32::MAX {
-                    continue;
-                }
-                member.best = member.best.max(link.similarity);
-                if other < i {
-                    push(&mut pairs, (other, i));
-                    push(&mut values, link.similarity);
+                if other != u32::MAX && other < i {
+                    push(&mut pairs, ((other, i), link.similarity));
                 }
             }
         }
-        for member in members.iter() {
-            local[member.position as usize] = u32::MAX;
+        for &place in places {
+            local[self.positions[place] as usize] = u32::MAX;
         }
-        let alone = bridges(members.len() as u32, &pairs, check_for_interrupts).or_raise();
-        self.loosest = members.iter().map(|member| member.best).fold(1.0, f64::min);
+        pairs
+    }
 
-        // Who links halves is drawn in any case.
-        let half = |alone: u32| alone > 1 && alone + 1 < self.size;
-        let mut links_halves = vec![false; members.len()];
+    /// For each record whether it links two halves, and the pairs that do, with how many records are on the smaller side.
+    ///
+    /// Errors: out of memory.
+    fn halves(&self, links: &Links, local: &mut [u32]) -> (Vec<bool>, HashMap<(u32, u32), u32>) {
+        let size = self.positions.len() as u32;
+        let mut linking = filled(self.positions.len(), false);
+        let mut halves = HashMap::new();
+        if self.pairs > MOST_PAIRS {
+            return (linking, halves);
+        }
+        let all: Vec<usize> = (0..self.positions.len()).collect();
+        let pairs: Vec<(u32, u32)> = self
+            .pairs(&all, links, local)
+            .into_iter()
+            .map(|pair| pair.0)
+            .collect();
+        let alone = bridges(size, &pairs, check_for_interrupts).or_raise();
         for (&(a, b), &alone) in pairs.iter().zip(&alone) {
-            if half(alone) {
-                (links_halves[a as usize], links_halves[b as usize]) = (true, true);
+            let less = alone.min(size - alone);
+            if alone > 0 && less > 1 {
+                (linking[a as usize], linking[b as usize]) = (true, true);
+                halves.insert((a, b), less);
             }
         }
-        let mut order: Vec<usize> = (0..members.len()).collect();
+        (linking, halves)
+    }
+
+    /// The records and pairs to draw: who links the halves in any case, then those to keep, then the least similar ones.
+    ///
+    /// Errors: out of memory.
+    fn drawn(&self, of: &Drawn, local: &mut [u32], number: u32) -> Graph {
+        let (linking, halves) = self.halves(of.links, local);
+        let position = |i: usize| self.positions[i] as usize;
+        let mut order: Vec<usize> = (0..self.positions.len()).collect();
         order.sort_by(|&i, &j| {
-            let first = |i: usize| (!links_halves[i], !members[i].keep);
-            let by_best = members[i].best.total_cmp(&members[j].best);
+            check_for_interrupts();
+            let first = |i: usize| (!linking[i], !of.keep[position(i)]);
+            let by_best = self.best[i].total_cmp(&self.best[j]);
             first(i).cmp(&first(j)).then(by_best).then(i.cmp(&j))
         });
         order.truncate(MEMBERS);
-        order.sort_by(|&i, &j| members[i].best.total_cmp(&members[j].best).then(i.cmp(&j)));
-        let mut place = vec![usize::MAX; members.len()];
-        for (to, &from) in order.iter().enumerate() {
-            place[from] = to;
-        }
-        let edges = pairs.iter().zip(values.iter().zip(&alone));
-        let mut edges: Vec<GraphEdge> = edges
-            .map(|(&(a, b), (&value, &alone))| GraphEdge {
-                ends: [place[a as usize], place[b as usize]],
+        order.sort_by(|&i, &j| self.best[i].total_cmp(&self.best[j]).then(i.cmp(&j)));
+        let edges = self.pairs(&order, of.links, local).into_iter();
+        let edges = edges.map(|((a, b), value)| {
+            let (i, j) = (order[a as usize] as u32, order[b as usize] as u32);
+            GraphEdge {
+                ends: [a as usize, b as usize],
                 value,
-                alone: alone.min(self.size - alone.min(self.size)),
-            })
-            .filter(|edge| edge.ends.iter().all(|&end| end != usize::MAX))
-            .collect();
+                alone: halves.get(&(i.min(j), i.max(j))).copied().unwrap_or(0),
+            }
+        });
+        let mut edges: Vec<GraphEdge> = edges.collect();
         edges.sort_by(|x, y| {
             let by_value = y.value.total_cmp(&x.value);
             y.alone
@@ -114,10 +167,29 @@ impl Graph {
                 .then(x.ends.cmp(&y.ends))
         });
         edges.truncate(EDGES);
-        self.edges = edges;
-        let mut kept: Vec<Option<GraphMember>> = self.members.drain(..).map(Some).collect();
-        self.members = order.iter().filter_map(|&i| kept[i].take()).collect();
+        let members = order.iter().map(|&i| GraphMember {
+            key: of.clustered.key_at(self.positions[i]).to_vec(),
+            best: self.best[i],
+            cluster: of.cluster[position(i)],
+            keep: of.keep[position(i)],
+        });
+        Graph {
+            number,
+            size: self.positions.len() as u32,
+            members: members.collect(),
+            edges,
+            looked_through: self.pairs <= MOST_PAIRS,
+            loosest: self.best.iter().copied().fold(1.0, f64::min),
+        }
     }
+}
+
+/// What groups are drawn by.
+struct Drawn<'a> {
+    clustered: &'a Clustered,
+    links: &'a Links,
+    cluster: &'a [i64],
+    keep: &'a [bool],
 }
 
 /// Where each record is, by position.
@@ -149,14 +221,12 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (Places, Vec<Graph>) {
     for &label in &label {
         size[label as usize] += 1;
     }
-    let mut places = Places {
-        cluster: filled(n as usize, 0),
-        group: filled(n as usize, 0),
-    };
+    let mut cluster = filled(n as usize, 0);
+    let mut group_of = filled(n as usize, 0);
     let mut keep = filled(n as usize, false);
     for record in clustered.records() {
         check_for_interrupts();
-        places.cluster[record.position as usize] = record.cluster;
+        cluster[record.position as usize] = record.cluster;
         keep[record.position as usize] = record.keep;
     }
     // All records of groups, the largest group first.
@@ -170,40 +240,34 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (Places, Vec<Graph>) {
     });
     let mut local = filled(n as usize, u32::MAX);
     let (mut largest, mut loosest): (Vec<Graph>, Vec<Graph>) = (Vec::new(), Vec::new());
+    let of = Drawn {
+        clustered,
+        links,
+        cluster: &cluster,
+        keep: &keep,
+    };
     let groups = order.chunk_by(|&i, &j| label[i as usize] == label[j as usize]);
-    for (number, group) in (1..).zip(groups) {
-        let mut graph = Graph {
-            number,
-            size: group.len() as u32,
-            members: Vec::new(),
-            edges: Vec::new(),
-            loosest: 1.0,
-        };
-        for &position in group {
+    for (number, positions) in (1..).zip(groups) {
+        for &position in positions {
             check_for_interrupts();
-            places.group[position as usize] = number;
-            push(
-                &mut graph.members,
-                GraphMember {
-                    key: clustered.key_at(position).to_vec(),
-                    best: 0.0,
-                    cluster: places.cluster[position as usize],
-                    keep: keep[position as usize],
-                    position,
-                },
-            );
+            group_of[position as usize] = number;
         }
-        graph.finish(links, &mut local);
+        let group = Group::new(positions, links);
+        let least = group.best.iter().copied().fold(1.0, f64::min);
         if largest.len() < LARGEST {
-            largest.push(graph);
+            largest.push(group.drawn(&of, &mut local, number));
             continue;
         }
-        let at = loosest.partition_point(|other| other.loosest <= graph.loosest);
+        let at = loosest.partition_point(|other| other.loosest <= least);
         if at < LOOSEST {
-            loosest.insert(at, graph);
+            loosest.insert(at, group.drawn(&of, &mut local, number));
             loosest.truncate(LOOSEST);
         }
     }
     largest.append(&mut loosest);
+    let places = Places {
+        cluster,
+        group: group_of,
+    };
     (places, largest)
 }

@@ -70,7 +70,8 @@ function bridgesOf(group, look) {
       ` (${short(value)}) alone link ${plural(alone, "record")} with the other ${grouped(group.size - alone)}. `,
       pair ? el("button", { type: "button", class: "plain", click: () => look(pair) }, "Look at this pair") : null);
   });
-  return found.length > 0 ? el("ul", { class: "bridges" }, ...found) : el("p", { class: "quiet" }, "No single pair holds two halves of it together.");
+  return found.length > 0 ? el("ul", { class: "bridges" }, ...found) : el("p", { class: "quiet" },
+    group.looked_through ? "No single pair holds two halves of it together." : "It has too many pairs to be looked through for those that alone hold halves together.");
 }
 
 function membersOf(group) {

@@ -27,10 +27,10 @@ function decidedAt(place) {
 const share = (part, whole) => (whole > 0 ? (part / whole).toFixed(3) : "\u2013");
 
 /** Precision and recall as two figures. */
-function rates(name, { known, same, total }) {
+function rates(by, name, { known, same, total }) {
   return [
-    ["Precision", share(same, known), `${grouped(same)} of ${plural(known, "pair")} are the same, ${name}`],
-    ["Recall", share(same, total), `${grouped(same)} of ${grouped(total)} that are the same`],
+    [`Precision${by}`, share(same, known), `${grouped(same)} of ${plural(known, "pair")} are the same, ${name}`],
+    [`Recall${by}`, share(same, total), `${grouped(same)} of ${grouped(total)} that are the same`],
   ];
 }
 
@@ -41,10 +41,10 @@ function figuresAt(place) {
   ];
   const truth = counts.truth;
   if (truth) {
-    figures.push(...rates(`by ${truth.name}`, { known: truth.known[place], same: truth.same[place], total: truth.total }));
+    figures.push(...rates("", `by ${truth.name}`, { known: truth.known[place], same: truth.same[place], total: truth.total }));
   }
   const decided = decidedAt(place);
-  if (!truth && (counts.decided || decided.total + decided.known > 0)) figures.push(...rates("as decided", decided));
+  if (counts.decided || decided.total + decided.known > 0) figures.push(...rates(truth ? " as decided" : "", "as people have decided", decided));
   return figures;
 }
 
