@@ -271,6 +271,7 @@ class Page(PageTest):
                     self.shot(f"{page}-{width}-{scheme}-top")
                     self.shot(f"{page}-{width}-{scheme}-threshold", "#histogram-chart")
                     self.shot(f"{page}-{width}-{scheme}-decide", "#review")
+                    self.shot(f"{page}-{width}-{scheme}-near", "#near")
                     if self.all(".graph"):
                         self.shot(f"{page}-{width}-{scheme}-graph", "#graphs")
                     self.assertEqual(len(self.all(".card")), 0 if width > 640 else 2)
