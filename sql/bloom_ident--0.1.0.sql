@@ -1561,15 +1561,16 @@ COMMENT ON OPERATOR FAMILY gist_minhash_query_ops USING gist IS 'estimated simil
 -- Jobs over whole tables. They are not STRICT: no rows, for a NULL, would be taken for the answer.
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signature name, threshold float8, within name[] DEFAULT NULL,
-        verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL,
+        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name, float8) IS
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name, float8, regclass) IS
     'all pairs of records whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
-        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        decisions regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8) IS
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8, regclass) IS
     'all pairs of records whose weighted similarity over several signatures is at least threshold, by their keys, each pair once';
 
 CREATE FUNCTION bloom_pairs_estimate(rel regclass, signature name, threshold float8,
@@ -1585,15 +1586,17 @@ COMMENT ON FUNCTION bloom_nearest_names(regclass, name, name, name, text, intege
     'the k names of a relation that are nearest to a name: found by their signatures, then compared as names, nearest first';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name,
-        threshold float8, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, one_to_one boolean DEFAULT false, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        threshold float8, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, one_to_one boolean DEFAULT false,
+        decisions regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_wrapper';
-COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8, name[], name, float8, boolean) IS
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, float8, name[], name, float8, boolean, regclass) IS
     'all pairs of a record of one table and a record of another whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys; one_to_one gives each record once, in the most similar pairs';
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
-        weights float8[], threshold float8, one_to_one boolean DEFAULT false, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        weights float8[], threshold float8, one_to_one boolean DEFAULT false, decisions regclass DEFAULT NULL,
+        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
-COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8, boolean) IS
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8, boolean, regclass) IS
     'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least threshold, by their keys; one_to_one gives each record once, in the most similar pairs';
 
 CREATE FUNCTION bloom_assign(pairs regclass, method text DEFAULT 'greedy', OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
@@ -1602,16 +1605,28 @@ COMMENT ON FUNCTION bloom_assign(regclass, text) IS
     'of the pairs of two tables, as bloom_linkage gives them, those that give each record one partner at the most; methods greedy: the most similar pair first, optimal: the greatest sum of similarities';
 
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
-        verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, on_conflict text DEFAULT 'error',
+        max_size integer DEFAULT NULL, OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_wrapper';
-COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text, name, float8) IS
+COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text, name, float8, regclass, text, integer) IS
     'clusters of records with similar signatures, or similar tokens in column verify: number, key, size, similarity with the record to keep, and which that is; methods components, centre, average';
 
-CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEFAULT 'centre',
+CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEFAULT 'centre', decisions regclass DEFAULT NULL,
+        on_conflict text DEFAULT 'error', max_size integer DEFAULT NULL,
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_of_pairs_wrapper';
-COMMENT ON FUNCTION bloom_clusters(regclass, float8, text) IS
+COMMENT ON FUNCTION bloom_clusters(regclass, float8, text, regclass, text, integer) IS
     'clusters of the records in a table of pairs, as bloom_duplicates gives them: columns a, b and similarity';
+
+CREATE FUNCTION bloom_decisions_create(name text) RETURNS regclass
+    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_decisions_create_wrapper';
+COMMENT ON FUNCTION bloom_decisions_create(text) IS
+    'creates a table of decisions about pairs: a, b, decision (same, different, unsure), who, at, note, hash';
+
+CREATE FUNCTION bloom_record_hash(rel regclass, key name, columns name[], OUT key text, OUT hash text) RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_record_hash_wrapper';
+COMMENT ON FUNCTION bloom_record_hash(regclass, name, name[]) IS
+    'the hash of each record over these columns; that of a pair is the hash of a, a blank, and the hash of b';
 
 CREATE FUNCTION bloom_quality(pairs regclass, truth regclass,
         OUT found bigint, OUT true_pairs bigint, OUT correct bigint, OUT "precision" float8, OUT recall float8, OUT f1 float8,
@@ -1663,16 +1678,17 @@ COMMENT ON FUNCTION bloom_model_candidates_linkage(regclass, name, regclass, nam
     'the same of the searches for pairs of a record of one table and a record of another';
 
 CREATE FUNCTION bloom_model_duplicates(rel regclass, key name, model jsonb, min_probability float8 DEFAULT 0.5,
-        options jsonb DEFAULT NULL, OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
+        options jsonb DEFAULT NULL, decisions regclass DEFAULT NULL,
+        OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_duplicates_wrapper';
-COMMENT ON FUNCTION bloom_model_duplicates(regclass, name, jsonb, float8, jsonb) IS
+COMMENT ON FUNCTION bloom_model_duplicates(regclass, name, jsonb, float8, jsonb, regclass) IS
     'all pairs of records that a match model takes for the same with at least this probability, by their keys, each pair once';
 
 CREATE FUNCTION bloom_model_linkage(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb,
         min_probability float8 DEFAULT 0.5, one_to_one boolean DEFAULT false, options jsonb DEFAULT NULL,
-        OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
+        decisions regclass DEFAULT NULL, OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_linkage_wrapper';
-COMMENT ON FUNCTION bloom_model_linkage(regclass, name, regclass, name, jsonb, float8, boolean, jsonb) IS
+COMMENT ON FUNCTION bloom_model_linkage(regclass, name, regclass, name, jsonb, float8, boolean, jsonb, regclass) IS
     'all pairs of a record of one table and a record of another that a match model takes for the same; one_to_one gives each record once';
 
 CREATE FUNCTION bloom_model_levels(model jsonb)

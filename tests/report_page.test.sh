@@ -37,15 +37,20 @@ AS_SERVER_DIR=$dir as_server env HOME="$dir" TMPDIR="$dir" PYTHONDONTWRITEBYTECO
 read_back() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 for file in odd table linkage; do
     [[ -s $dir/$file.csv && -s $dir/$file.sql ]] || die "nothing was exported of $file"
-    read_back -c 'TRUNCATE decisions' -c "\\copy decisions (a, b, decision, at) FROM '$dir/$file.csv' WITH (FORMAT csv, HEADER)"
-    by_csv=$(read_back -c 'SELECT a, b, decision, at FROM decisions ORDER BY a COLLATE "C", b COLLATE "C"')
+    read_back -c 'TRUNCATE decisions' -c "\\copy decisions (a, b, decision, at, hash) FROM '$dir/$file.csv' WITH (FORMAT csv, HEADER)"
+    by_csv=$(read_back -c 'SELECT a, b, decision, at, hash FROM decisions ORDER BY a COLLATE "C", b COLLATE "C"')
     for setting in on off; do
         read_back -c 'TRUNCATE decisions' -c "SET standard_conforming_strings = $setting" -c 'SET escape_string_warning = off' \
             -c "SET client_encoding = LATIN1" -f "$dir/$file.sql"
-        [[ $(read_back -c 'SELECT a, b, decision, at FROM decisions ORDER BY a COLLATE "C", b COLLATE "C"') == "$by_csv" ]] ||
+        [[ $(read_back -c 'SELECT a, b, decision, at, hash FROM decisions ORDER BY a COLLATE "C", b COLLATE "C"') == "$by_csv" ]] ||
             die "$file: INSERT with standard_conforming_strings = $setting gave other decisions than CSV"
     done
 done
+# With the hashes of the records as they are, none of them has changed.
+read_back -c 'TRUNCATE decisions' -f "$dir/table.sql"
+[[ $(read_back -c "SELECT count(*) FROM decisions AS d JOIN bloom_record_hash('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth,soc_sec_id,note}') AS a ON a.key = d.a
+    JOIN bloom_record_hash('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth,soc_sec_id,note}') AS b ON b.key = d.b WHERE d.hash = a.hash || ' ' || b.hash") == 7 ]] ||
+    die 'the hashes are not those of bloom_record_hash'
 # All keys of the odd table came through.
 read_back -c 'TRUNCATE decisions' -f "$dir/odd.sql"
 [[ $(read_back -c 'SELECT count(*) FROM decisions JOIN odd_pairs USING (a, b)') == "$(read_back -c 'SELECT count(*) FROM odd_pairs')" ]] ||

@@ -23,6 +23,7 @@ pub mod model;
 pub mod names;
 pub mod ngram;
 pub mod range;
+pub mod record_hash;
 pub mod review;
 pub mod selectivity;
 pub mod sigfile;

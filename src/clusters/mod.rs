@@ -1,6 +1,8 @@
 //! What is done with pairs: records are grouped into clusters, and pairs or clusters are measured where the truth is known.
 
 mod assign;
+mod cluster_rows;
+mod clustered;
 mod grouping;
 mod pair_list;
 mod quality;
@@ -9,7 +11,8 @@ mod source;
 mod sweep;
 mod truth;
 
-pub use grouping::{Clustered, Method};
+pub use clustered::Clustered;
+pub use grouping::{Grouping, Method};
 pub use pair_list::PairList;
 pub use resolution::Resolution;
 pub use source::Source;

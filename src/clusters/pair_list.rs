@@ -5,6 +5,7 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
+use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, QueryRow};
@@ -99,33 +100,42 @@ impl Overhead {
 }
 
 /// Pairs in memory, and the keys of their records.
-pub struct PairList {
+pub struct PairList<'a> {
     pairs: Vec<Pair>,
     keys: KeyDictionary,
     sides: KeySides,
     budget: Budget,
     overhead: Overhead,
+    /// Pairs that are read are left out if they are judged different or unsure.
+    decisions: Option<&'a Decisions>,
 }
 
-impl PairList {
-    pub fn new(overhead: Overhead) -> PairList {
+impl<'a> PairList<'a> {
+    pub fn new(overhead: Overhead) -> PairList<'a> {
         PairList::with(KeyDictionary::new(), overhead)
     }
 
     /// Records whose keys are in the dictionary keep their numbers.
-    pub fn with(keys: KeyDictionary, overhead: Overhead) -> PairList {
+    pub fn with(keys: KeyDictionary, overhead: Overhead) -> PairList<'a> {
         PairList {
             pairs: Vec::new(),
             keys,
             sides: KeySides::One,
             budget: Budget::of_setting(),
             overhead,
+            decisions: None,
         }
     }
 
     /// Whose keys are read.
-    pub fn of_sides(mut self, sides: KeySides) -> PairList {
+    pub fn of_sides(mut self, sides: KeySides) -> PairList<'a> {
         self.sides = sides;
+        self
+    }
+
+    /// The same, which reads no pairs that are judged different or unsure.
+    pub fn without(mut self, decisions: Option<&'a Decisions>) -> PairList<'a> {
+        self.decisions = decisions;
         self
     }
 
@@ -170,6 +180,10 @@ impl PairList {
                 let [a, b] = reader.keys_of_sides(row, |side, key| sides.number(keys, side, key));
                 if a == b {
                     refuse_one_key(self.keys.key(a), name);
+                }
+                let keys = [a, b].map(|key| self.keys.key(key));
+                if self.decisions.is_some_and(|d| d.leaves_out(keys)) {
+                    return;
                 }
                 self.put(Pair { a, b, similarity });
             }

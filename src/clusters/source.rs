@@ -1,12 +1,13 @@
 //! Relations that hold pairs, or records with their clusters. Their columns tell which.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{lock, RecordColumn};
+use crate::pairs::source_columns::{has, refuse};
 use crate::pg::catalog::is_of_server;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::raise_as;
@@ -36,22 +37,6 @@ pub struct Source {
     pub sides: KeySides,
 }
 
-fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
-    let mut columns = columns.iter();
-    columns.all(|&column| RecordColumn::find(oid, CString::from(column)).is_ok())
-}
-
-fn no_columns(name: &str, expected: &str) -> ! {
-    raise_as(
-        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-        &Error::new(
-            ErrorKind::InvalidParameter,
-            format!("relation \"{name}\" does not have the columns {expected}"),
-        )
-        .hint("Give a table or view with columns of these names, such as CREATE VIEW ... AS SELECT x AS a, y AS b, ... FROM ..."),
-    )
-}
-
 impl Source {
     /// A relation of pairs as `bloom_duplicates` gives them, with their similarity, or as `bloom_model_duplicates` does, with their probability.
     ///
@@ -63,7 +48,7 @@ impl Source {
         } else if has(oid, &[c"a", c"b", c"probability"]) {
             "probability"
         } else {
-            no_columns(&name, "a, b and similarity, or a, b and probability")
+            refuse(&name, "a, b and similarity, or a, b and probability")
         };
         Source {
             oid,
@@ -80,7 +65,7 @@ impl Source {
         let form = match (has(oid, &[c"a", c"b"]), has(oid, &[c"key", c"cluster"])) {
             (true, false) => Form::Pairs,
             (false, true) => Form::Labels,
-            (false, false) => no_columns(&name, "a and b, or key and cluster"),
+            (false, false) => refuse(&name, "a and b, or key and cluster"),
             (true, true) => raise_as(
                 PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
                 &Error::new(
@@ -108,7 +93,7 @@ impl Source {
     pub fn of_linked_pairs(oid: pg_sys::Oid) -> Source {
         let name = lock(oid);
         if !has(oid, &[c"a", c"b"]) {
-            no_columns(&name, "a and b");
+            refuse(&name, "a and b");
         }
         Source {
             oid,

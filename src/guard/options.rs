@@ -5,8 +5,8 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::guard::options::{ArgumentError, GuardAction, GuardArguments};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pg::list;
 use crate::pg::message::{words, Message, OrMessage};
+use crate::pg::tree::list;
 
 /// A table as the trigger names it.
 pub struct TableName {

@@ -13,8 +13,9 @@ use super::scores::Scores;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::models::search::{equality, scan, similar};
+use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
-use crate::pairs::records::Records;
+use crate::pairs::records::{Records, Relations};
 use crate::pg::budget::Budget;
 use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
@@ -23,7 +24,7 @@ use crate::pg::progress::Progress;
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 
-/// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb)`
+/// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb, decisions regclass)`
 #[entry]
 fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -36,19 +37,20 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         least: min_probability(arguments, 3),
         one_to_one: false,
         options: options(arguments, 4),
+        decisions: decisions(arguments, 5, Relations::one(&records)),
         job: "bloom_model_duplicates",
     };
     search.run(vec![records], rows);
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, min_probability float8, one_to_one boolean, options jsonb)`
+/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, min_probability float8, one_to_one boolean, options jsonb, decisions regclass)`
 #[entry]
 fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
-    let relations = vec![side(0), side(2)];
+    let (a, b) = (side(0), side(2));
     // SAFETY: the SQL function is declared to return a set of these rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
@@ -56,9 +58,10 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         least: min_probability(arguments, 5),
         one_to_one: arguments.boolean(6),
         options: options(arguments, 7),
+        decisions: decisions(arguments, 8, Relations::two(&a, &b)),
         job: "bloom_model_linkage",
     };
-    search.run(relations, rows);
+    search.run(vec![a, b], rows);
     NewValue(pg_sys::Datum::null())
 }
 
@@ -100,6 +103,7 @@ struct ModelSearch {
     least: f64,
     one_to_one: bool,
     options: ModelOptions,
+    decisions: Option<Decisions>,
     job: &'static str,
 }
 
@@ -142,15 +146,19 @@ impl ModelSearch {
                     b: compared.b,
                     score,
                 };
+                let Some(are_same) = self.judged(&found, &mut records.texts) else {
+                    continue;
+                };
+                let (pair, measures) = ([found.a, found.b], [score.bits, score.probability]);
                 match &mut best_first {
-                    Some(best_first) => {
-                        best_first.push([found.a, found.b], [score.bits, score.probability]);
-                    }
+                    Some(best_first) if are_same => best_first.push_judged(pair, measures),
+                    Some(best_first) => best_first.push(pair, measures),
                     None => output.put(&found, &mut records.texts),
                 }
             }
         }
         limit.check();
+        self.decisions.iter().for_each(Decisions::tell_reopened);
         if let Some(best_first) = best_first {
             // both sides are numbered together
             let sides = [records.store.records as usize; 2];
@@ -159,6 +167,16 @@ impl ModelSearch {
                 output.put(&FoundPair { a, b, score }, &mut records.texts);
             });
         }
+    }
+
+    /// Whether people have judged a pair the same; `None` if it is left out.
+    fn judged(&self, found: &FoundPair, texts: &mut RecordTexts) -> Option<bool> {
+        let Some(decisions) = &self.decisions else {
+            return Some(false);
+        };
+        let [a, b] = [found.a, found.b].map(|record| texts.keys.bytes(record.into()));
+        let keys = [&a[..], &b[..]];
+        (!decisions.leaves_out(keys)).then(|| decisions.are_same(keys))
     }
 
     /// Whether the model is to be used, and finds anything.

@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys;
 
+use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::find::pairs;
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
@@ -13,7 +14,7 @@ use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
 
-/// `(rel regclass, key name, signature name, threshold float8, within name[], verify name, margin float8)`
+/// `(rel regclass, key name, signature name, threshold float8, within name[], verify name, margin float8, decisions regclass)`
 #[entry]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -23,13 +24,19 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let verification = verify::given(arguments, 5, threshold);
     let records = records.within(within::given(arguments, 4));
     let records = records.verified(verification.as_ref());
+    let decisions = decisions(arguments, 7, Relations::one(&records));
     // SAFETY: the SQL function is declared to return a set of pairs.
     let output = unsafe { PairOutput::rows(fcinfo, JOB) };
-    pairs(output, Relations::one(&records), threshold);
+    pairs(
+        output.without(decisions.as_ref()),
+        Relations::one(&records),
+        threshold,
+    );
+    decisions.iter().for_each(Decisions::tell_reopened);
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8)`
+/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass)`
 #[entry]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -42,7 +49,9 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         weights,
         threshold: arguments.threshold(4),
     };
+    let decisions = decisions(arguments, 5, Relations::one(&records));
     // SAFETY: the SQL function is declared to return a set of pairs.
-    search.run(unsafe { PairOutput::rows(fcinfo, JOB) });
+    search.run(unsafe { PairOutput::rows(fcinfo, JOB) }.without(decisions.as_ref()));
+    decisions.iter().for_each(Decisions::tell_reopened);
     NewValue(pg_sys::Datum::null())
 }

@@ -3,6 +3,7 @@
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
+use crate::pairs::decisions::Decisions;
 use crate::pairs::join::TableNumber;
 use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
@@ -10,16 +11,17 @@ use crate::pairs::{from_index, from_query, unique, verify, within};
 use crate::pg::error::{raise, raise_as};
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
-/// before the search ends. `job` is the name of the running function.
+/// before the search ends. `job` is the name of the running function. Pairs that are judged different or unsure are left out.
 ///
 /// Errors: as `bloom_duplicates`.
 pub fn each_pair<'a>(
     job: &'static str,
     records: &Records,
     threshold: f64,
+    decisions: Option<&'a Decisions>,
     take: &'a mut Taker<'a>,
 ) {
-    let output = PairOutput::taker(job, take);
+    let output = PairOutput::taker(job, take).without(decisions);
     pairs(output, Relations::one(records), threshold);
 }
 

@@ -2,6 +2,7 @@
 
 use pgrx::{pg_sys, IntoDatum};
 
+use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::find::pairs;
 use crate::pairs::one_to_one::KeyedPairs;
 use crate::pairs::output::PairOutput;
@@ -15,7 +16,10 @@ use crate::pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_linkage";
 
-/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[], verify name, margin float8, one_to_one boolean)`
+/// More than any similarity.
+const JUDGED: f64 = 2.0;
+
+/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[], verify name, margin float8, one_to_one boolean, decisions regclass)`
 #[entry]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -33,12 +37,13 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         .verified(verification.as_ref())
     };
     let (a, b) = (side(0), side(3));
+    let decisions = decisions(arguments, 11, Relations::two(&a, &b));
     let search = |output: PairOutput| pairs(output, Relations::two(&a, &b), threshold);
     // SAFETY: the SQL function is declared to return a set of pairs.
-    unsafe { give(fcinfo, arguments.boolean(10), search) }
+    unsafe { give(fcinfo, arguments.boolean(10), decisions.as_ref(), search) }
 }
 
-/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8, one_to_one boolean)`
+/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8, one_to_one boolean, decisions regclass)`
 #[entry]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -55,26 +60,34 @@ fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         weights,
         threshold: arguments.threshold(7),
     };
+    let decisions = decisions(arguments, 9, Relations::two(&a, &b));
+    let search = |output: PairOutput| search.run(output);
     // SAFETY: the SQL function is declared to return a set of pairs.
-    unsafe { give(fcinfo, arguments.boolean(8), |output| search.run(output)) }
+    unsafe { give(fcinfo, arguments.boolean(8), decisions.as_ref(), search) }
 }
 
-/// Gives the pairs that `search` finds as rows: all of them, or those that give each record one partner at the most.
+/// Gives the pairs that `search` finds as rows, without those that are judged different or unsure: all of them, or those that give each record one partner at the most. What is judged the
+/// same comes first then.
 ///
 /// # Safety
 /// `fcinfo` is that of a running function that returns a set of pairs.
 unsafe fn give(
     fcinfo: pg_sys::FunctionCallInfo,
     one_to_one: bool,
+    decisions: Option<&Decisions>,
     search: impl FnOnce(PairOutput),
 ) -> NewValue {
     if one_to_one {
         // SAFETY: the caller promises it.
         let mut rows = unsafe { ResultRows::new(fcinfo) };
         let mut found = KeyedPairs::new();
-        let mut take = |keys: [&[u8]; 2], similarity: f64| found.push(keys, [similarity, 0.0]);
-        search(PairOutput::taker(JOB, &mut take));
-        found.best_first(|[a, b], [similarity, _]| {
+        let mut take = |keys: [&[u8]; 2], similarity: f64| {
+            let are_same = decisions.is_some_and(|decisions| decisions.are_same(keys));
+            let first = if are_same { JUDGED } else { similarity };
+            found.push(keys, [first, similarity]);
+        };
+        search(PairOutput::taker(JOB, &mut take).without(decisions));
+        found.best_first(|[a, b], [_, similarity]| {
             rows.make(|| {
                 Some([
                     Some(text_datum(a)),
@@ -85,7 +98,8 @@ unsafe fn give(
         });
     } else {
         // SAFETY: the caller promises it.
-        search(unsafe { PairOutput::rows(fcinfo, JOB) });
+        search(unsafe { PairOutput::rows(fcinfo, JOB) }.without(decisions));
     }
+    decisions.into_iter().for_each(Decisions::tell_reopened);
     NewValue(pg_sys::Datum::null())
 }

@@ -1,5 +1,6 @@
 //! All pairs of similar records, in one relation or between two; and the records of a relation that are nearest to a name.
 
+pub mod decisions;
 pub mod dictionary;
 mod duplicates;
 mod estimate;
@@ -14,6 +15,7 @@ pub mod one_to_one;
 mod output;
 mod profiles;
 pub mod records;
+pub mod source_columns;
 mod table;
 pub mod unique;
 pub mod verify;

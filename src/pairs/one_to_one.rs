@@ -9,6 +9,8 @@ use crate::pg::file::{RecordSort, TemporaryFile};
 pub struct BestFirst {
     /// What falls as either measure rises; the pair.
     pairs: RecordSort<3>,
+    /// The same of those that come first.
+    judged: RecordSort<3>,
 }
 
 const SIGN: u64 = 1 << 63;
@@ -34,23 +36,35 @@ impl BestFirst {
     /// Takes about `memory` bytes, and a bit for each record at the end.
     pub fn new(memory: usize) -> BestFirst {
         BestFirst {
-            pairs: RecordSort::new(memory),
+            pairs: RecordSort::new(memory / 2),
+            judged: RecordSort::new(memory / 2),
         }
     }
 
     /// One pair more. Of two pairs the one with the greater first measure is better, and of equal ones that with the greater second.
     ///
     /// Errors: out of memory.
-    pub fn push(&mut self, [a, b]: [u32; 2], [first, second]: [f64; 2]) {
+    pub fn push(&mut self, pair: [u32; 2], measures: [f64; 2]) {
+        self.pairs.push(BestFirst::record(pair, measures));
+    }
+
+    /// One pair more that is better than all that are not judged.
+    ///
+    /// Errors: out of memory.
+    pub fn push_judged(&mut self, pair: [u32; 2], measures: [f64; 2]) {
+        self.judged.push(BestFirst::record(pair, measures));
+    }
+
+    fn record([a, b]: [u32; 2], [first, second]: [f64; 2]) -> [u64; 3] {
         let pair = u64::from(a) << 32 | u64::from(b);
-        self.pairs.push([falling(first), falling(second), pair]);
+        [falling(first), falling(second), pair]
     }
 
     /// Gives the pairs that are kept to `each`, the best first, and by the numbers of their records where they are equal. `records` says how many
     /// there are on either side.
     pub fn finish(self, records: [usize; 2], mut each: impl FnMut([u32; 2], [f64; 2])) {
         let mut taken = records.map(|n| vec![0u64; n.div_ceil(64)]);
-        for [first, second, pair] in self.pairs.finish() {
+        for [first, second, pair] in self.judged.finish().chain(self.pairs.finish()) {
             check_for_interrupts();
             let pair = [(pair >> 32) as u32, pair as u32];
             let at = |record: u32| (record as usize / 64, 1 << (record % 64));

@@ -3,6 +3,7 @@
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
+use crate::pairs::decisions::Decisions;
 use crate::pairs::verify::CandidatePairs;
 use crate::pg::budget::Budget;
 use crate::pg::error::raise;
@@ -32,6 +33,8 @@ pub struct PairOutput<'a> {
     job: &'static str,
     /// Bytes that the search may take.
     memory: usize,
+    /// Pairs that are judged different or unsure are left out.
+    decisions: Option<&'a Decisions>,
 }
 
 impl<'a> PairOutput<'a> {
@@ -72,7 +75,16 @@ impl<'a> PairOutput<'a> {
             found: 0,
             job,
             memory: Budget::of_setting().bytes(),
+            decisions: None,
         }
+    }
+
+    /// The same without the pairs that are judged different or unsure. The search leaves memory for the decisions.
+    pub fn without(mut self, decisions: Option<&'a Decisions>) -> PairOutput<'a> {
+        self.decisions = decisions;
+        let held = decisions.map_or(0, Decisions::memory);
+        self.memory = self.memory.saturating_sub(held).max(self.memory / 4);
+        self
     }
 
     /// The name of the running function.
@@ -93,15 +105,25 @@ impl<'a> PairOutput<'a> {
         let candidates = matches!(self.destination, Destination::Candidates(..));
         let null = || null_key(similarity, candidates);
         let keys = || Some(keys()?.map(|key| key.unwrap_or_else(null)));
+        let decisions = self.decisions;
         let made = match &mut self.destination {
             Destination::Rows(rows) => rows.make(|| {
                 let [a, b] = keys()?;
+                // SAFETY: both texts were just made, so they are plain, and they stay until the row is made.
+                let texts = || unsafe { [text_bytes(a), text_bytes(b)] };
+                if decisions.is_some_and(|decisions| decisions.leaves_out(texts())) {
+                    return None;
+                }
                 Some([Some(a), Some(b), similarity.into_datum()])
             }),
             Destination::Taker(scratch, take) => scratch.with(|| {
                 let Some([a, b]) = keys() else { return false };
                 // SAFETY: both texts were just made, so they are plain, and they stay until the scratch memory is freed.
-                take(unsafe { [text_bytes(a), text_bytes(b)] }, similarity);
+                let texts = unsafe { [text_bytes(a), text_bytes(b)] };
+                if decisions.is_some_and(|decisions| decisions.leaves_out(texts)) {
+                    return false;
+                }
+                take(texts, similarity);
                 true
             }),
             Destination::Candidates(scratch, candidates, side) => {

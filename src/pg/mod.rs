@@ -5,9 +5,9 @@
 //! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
 //! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
 //! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values)
-//! - The planner's structures: `node`, `list`
+//! - The planner's structures: `tree`
 //! - Memory and files: `memory`, `budget`, `file`
-//! - `progress` (notices during long searches)
+//! - `progress` (notices during long searches), `fixed_settings` (settings that are others for a while)
 
 pub mod boundary;
 pub mod budget;
@@ -16,17 +16,17 @@ pub mod cursor;
 pub mod error;
 pub mod ffi;
 pub mod file;
+pub mod fixed_settings;
 pub mod function;
-pub mod list;
 pub mod memory;
 pub mod message;
-pub mod node;
 pub mod output;
 pub mod progress;
 pub mod relation;
 pub mod saved_plan;
 pub mod sql;
 pub mod tid;
+pub mod tree;
 pub mod values;
 
 pub use bloom_ident_macros::entry;

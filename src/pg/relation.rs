@@ -5,7 +5,7 @@ use std::ops::Deref;
 use pgrx::pg_sys;
 
 use crate::pg::ffi;
-use crate::pg::list;
+use crate::pg::tree::list;
 
 /// An open relation, which is closed when this is dropped.
 ///

@@ -6,8 +6,8 @@
 
 use pgrx::pg_sys::{self, NodeTag};
 
-use crate::pg::list::{self, nodes};
-use crate::pg::node::{bare, cast};
+use crate::pg::tree::list::{self, nodes};
+use crate::pg::tree::node::{bare, cast};
 use crate::sigfile::{is_estimated_by_sigfile, queried_signature};
 
 /// Offers the indexes of a table for what they hold.

@@ -5,8 +5,8 @@ use pgrx::{pg_sys, Internal};
 
 use super::selectivity::{estimate, semi, Question};
 use crate::objects::{beside, function, is_bits_match, is_match, Purpose};
-use crate::pg::list::{self, nodes};
-use crate::pg::node::{answer, call, cast, fold, operation, request, Node};
+use crate::pg::tree::list::{self, nodes};
+use crate::pg::tree::node::{answer, call, cast, fold, operation, request, Node};
 use crate::pg::{entry, ffi};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.

@@ -4,8 +4,8 @@
 use bloom_ident_core::sigfile::RowBits;
 use pgrx::pg_sys;
 
-use crate::pg::list::nodes;
-use crate::pg::node::{bare, cast, Node};
+use crate::pg::tree::list::nodes;
+use crate::pg::tree::node::{bare, cast, Node};
 use crate::sigfile::{is_estimated_by_sigfile, rows_alike};
 
 /// Rows that nearly equal a signature, if there is an index on the expression. Those that came after its last merge are not counted.

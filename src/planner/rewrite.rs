@@ -10,9 +10,9 @@ use pgrx::{pg_sys, Internal};
 
 use super::constraint;
 use crate::objects::{beside, function, Purpose};
-use crate::pg::list::nodes;
-use crate::pg::node::{answer, bare, call, cast, fold, Node};
 use crate::pg::relation::OpenRelation;
+use crate::pg::tree::list::nodes;
+use crate::pg::tree::node::{answer, bare, call, cast, fold, Node};
 use crate::pg::{boundary, entry, ffi};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::clusters::{PairCounts, SweepStep, Verdict};
+use bloom_ident_core::clusters::{Pair, PairCounts, SweepStep, Verdict};
 use bloom_ident_core::review::BandSample;
 use pgrx::pg_sys;
 
@@ -126,12 +126,11 @@ impl Facts {
         }
     }
 
-    /// Finds the decisions whose records have changed since. The hashes are there.
+    /// Finds the decisions whose records have changed since.
     pub fn mark_stale(&mut self, known: &Known) {
         let Some(judged) = &known.judged else { return };
         for near in &mut self.near {
-            let hashes = [0, 1].map(|i| self.hashes.get(&near.keys[i]));
-            near.stale = judged.is_stale([&near.keys[0], &near.keys[1]], hashes);
+            near.stale = judged.is_stale([&near.keys[0], &near.keys[1]]);
         }
     }
 
@@ -274,9 +273,14 @@ pub fn find(
     let more_columns = shown.len().saturating_sub(limits.columns);
     shown.truncate(limits.columns);
 
-    let mut collected = PairList::new(method.overhead(known.memory()).of_report());
+    let mut collected = PairList::new(
+        known
+            .grouping(threshold, method)
+            .overhead(known.memory())
+            .of_report(),
+    );
     let mut take = |[a, b]: [&[u8]; 2], similarity: f64| collected.push(a, b, similarity);
-    each_pair("bloom_report", records, search.searched, &mut take);
+    each_pair("bloom_report", records, search.searched, None, &mut take);
     let (mut pairs, keys) = collected.finish();
     let mut survey = Survey::new(known, threshold, search.searched, limits);
     for pair in &pairs {
@@ -284,8 +288,10 @@ pub fn find(
         let of = [pair.a, pair.b];
         survey.take(of.map(|n| keys.key(n)), of, pair.similarity);
     }
-    pairs.retain(|pair| pair.similarity >= threshold);
-    let (clustered, links) = Clustered::with_links(keys, pairs, threshold, method, Some(records));
+    let left_out = |pair: &Pair| known.leaves_out([pair.a, pair.b].map(|n| keys.key(n)));
+    pairs.retain(|pair| pair.similarity >= threshold && !left_out(pair));
+    let grouping = known.grouping(threshold, method);
+    let (clustered, links) = Clustered::with_links(keys, pairs, &grouping, Some(records));
     if survey.has_repeated() {
         // It is below the threshold, otherwise the clusters would have seen it.
         not_unique("more than one record has the same key".to_owned(), records);

@@ -26,8 +26,7 @@ use self::facts::Search;
 use self::review::{block, of_signature, Subject};
 use self::survey::Known;
 use crate::clusters::{Method, Source};
-use crate::pairs::dictionary::KeySides;
-use crate::pairs::records::Records;
+use crate::pairs::records::{Records, Relations};
 use crate::pairs::verify::given;
 use crate::pg::budget::Budget;
 use crate::pg::catalog::quoted;
@@ -304,7 +303,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let known = Known::read(
         truth.as_ref().map(|(_, source)| source),
         decisions,
-        KeySides::One,
+        Relations::one(&records),
     );
     let search = Search {
         threshold,

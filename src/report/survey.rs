@@ -1,7 +1,7 @@
 //! One look at each pair: how many there are of each similarity, how many of them are true, and those nearest to the threshold.
 
 use bloom_ident_core::clusters::sweep::best;
-use bloom_ident_core::clusters::{PairCounts, Sweep, Verdict};
+use bloom_ident_core::clusters::{OnConflict, PairCounts, Sweep, Verdict};
 use bloom_ident_core::review::BandSample;
 use bloom_ident_core::tokens::token_hash;
 use pgrx::pg_sys;
@@ -11,8 +11,9 @@ use super::histogram::{hundredth, step, Histogram};
 use super::judged::Judged;
 use super::review::{Counts, CountsAt, SampledPair};
 use super::{Edge, Limits};
-use crate::clusters::{Resolution, Source, Truth};
+use crate::clusters::{Grouping, Method, Resolution, Source, Truth};
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
+use crate::pairs::records::Relations;
 use crate::pg::error::OrRaise;
 
 /// What is known of pairs.
@@ -25,7 +26,15 @@ pub struct Known {
 
 impl Known {
     /// Errors: as reading the truth and the decisions.
-    pub fn read(truth: Option<&Source>, decisions: Option<pg_sys::Oid>, sides: KeySides) -> Known {
+    pub fn read(
+        truth: Option<&Source>,
+        decisions: Option<pg_sys::Oid>,
+        relations: Relations<'_>,
+    ) -> Known {
+        let sides = match relations.right {
+            None => KeySides::One,
+            Some(_) => KeySides::Two,
+        };
         let mut keys = KeyDictionary::new();
         let truth = truth.map(|source| {
             let truth = Truth::new(Resolution::read(source, &mut keys, 0));
@@ -34,15 +43,36 @@ impl Known {
         Known {
             truth,
             keys,
-            judged: decisions.map(|oid| Judged::read(oid, sides)),
+            judged: decisions.map(|oid| Judged::read(oid, relations, sides)),
         }
+    }
+
+    /// The clusters of these pairs, which keep to what was decided about records of one relation.
+    pub fn grouping(&self, threshold: f64, method: Method) -> Grouping<'_> {
+        let judged = self.judged.as_ref().filter(|judged| judged.is_of_one());
+        Grouping {
+            decisions: judged.map(|judged| &judged.decisions),
+            // A report is where people look for what contradicts itself.
+            on_conflict: OnConflict::Newer,
+            ..Grouping::new(threshold, method)
+        }
+    }
+
+    /// Whether clusters are made without a pair.
+    pub fn leaves_out(&self, keys: [&[u8]; 2]) -> bool {
+        self.judged
+            .as_ref()
+            .is_some_and(|judged| judged.leaves_out(keys))
     }
 
     /// Memory in use, in bytes.
     pub fn memory(&self) -> usize {
         self.truth.as_ref().map_or(0, |(truth, _)| truth.memory())
             + self.keys.memory()
-            + self.judged.as_ref().map_or(0, Judged::memory)
+            + self
+                .judged
+                .as_ref()
+                .map_or(0, |judged| judged.decisions.memory())
     }
 
     /// Whether a pair is true, if that is known.
@@ -120,9 +150,10 @@ impl<'a> Survey<'a> {
             self.unknown += u64::from(self.known.truth.is_some());
         }
         let judged = self.known.judged.as_ref();
+        let holding = judged.and_then(|judged| judged.holding(keys));
         let judged = judged.and_then(|judged| judged.verdict(keys));
         self.counts_at
-            .take(numbers, value, [is_true, judged.and_then(is_same)]);
+            .take(numbers, value, [is_true, holding.and_then(is_same)]);
         let [first, second] = [keys[0].min(keys[1]), keys[0].max(keys[1])];
         let priority = token_hash(&[first, b"\0", second].concat());
         self.sample.offer(
@@ -151,7 +182,7 @@ impl<'a> Survey<'a> {
         let truth = self.known.truth.as_ref();
         let truth = truth.map(|(truth, name)| (name.clone(), truth.pairs()));
         let judged = self.known.judged.as_ref();
-        let judged = judged.map(|judged| (judged.name.clone(), judged.same()));
+        let judged = judged.map(|judged| (judged.decisions.name.clone(), judged.same()));
         self.counts_at.counts([truth, judged])
     }
 

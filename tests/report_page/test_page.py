@@ -184,7 +184,7 @@ class Export(PageTest):
             text = self.exported(page, "sql")
             # Here it goes into another table than the report was made with.
             name = self.data()["decisions"]
-            self.assertIn(f"INSERT INTO {name} (a, b, decision, at) VALUES", text)
+            self.assertIn(f"INSERT INTO {name} (a, b, decision, at, hash) VALUES", text)
             (FOLDER / f"{page}.sql").write_text(text.replace(f"INSERT INTO {name} ", "INSERT INTO decisions "), encoding="utf-8")
 
 

@@ -2,14 +2,16 @@
 
 use pgrx::pg_sys;
 
+use crate::pg::fixed_settings::FixedSettings;
+
 /// The session while it acts as another user. After an error the server switches back by itself.
 pub struct SwitchedUser {
     /// The user before.
     user: pg_sys::Oid,
     /// The security context before.
     context: i32,
-    /// The nesting level of the settings that are made meanwhile.
-    settings: i32,
+    /// The settings that are made meanwhile.
+    settings: FixedSettings,
 }
 
 impl SwitchedUser {
@@ -20,24 +22,13 @@ impl SwitchedUser {
     /// triggers on that table.
     pub fn begin(owner: pg_sys::Oid) -> SwitchedUser {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-        // SAFETY: `end` restores what is changed here, or the server does at the end of the subtransaction. All strings are
-        // C strings, and search_path is a setting that any user may change.
+        // SAFETY: `end` restores what is changed here, or the server does at the end of the subtransaction.
         unsafe {
             pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
             let local = pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
             pg_sys::SetUserIdAndSecContext(owner, context | local);
-            let settings = pg_sys::NewGUCNestLevel();
             // RestrictSearchPath() does the same; it came with PostgreSQL 17.
-            pg_sys::set_config_option(
-                c"search_path".as_ptr(),
-                c"pg_catalog, pg_temp".as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-                pg_sys::GucAction::GUC_ACTION_SAVE,
-                true,
-                0,
-                false,
-            );
+            let settings = FixedSettings::begin(&[(c"search_path", c"pg_catalog, pg_temp")]);
             SwitchedUser {
                 user,
                 context,
@@ -48,11 +39,8 @@ impl SwitchedUser {
 
     /// Acts as the user before again, with the settings before.
     pub fn end(self) {
-        // SAFETY: user, security context and nesting level are those that `begin` has found or made, and no level is left open
-        // above that one.
-        unsafe {
-            pg_sys::AtEOXact_GUC(false, self.settings);
-            pg_sys::SetUserIdAndSecContext(self.user, self.context);
-        }
+        self.settings.end();
+        // SAFETY: user and security context are those that `begin` has found.
+        unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
     }
 }

@@ -5,8 +5,9 @@ use pgrx::pg_sys;
 use super::column::SignatureColumn;
 use super::within::WithinColumns;
 use crate::objects::{is_bits_match, is_match};
+use crate::pg::ffi;
 use crate::pg::relation::OpenRelation;
-use crate::pg::{ffi, list, node};
+use crate::pg::tree::{list, node};
 use crate::sigfile::{self, SignatureType};
 
 /// An index that can be searched for similar signatures, and how.

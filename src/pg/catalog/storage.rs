@@ -10,9 +10,9 @@ use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, PgBox};
 
 use crate::pg::ffi;
-use crate::pg::list;
-use crate::pg::node::Node;
 use crate::pg::relation::OpenRelation;
+use crate::pg::tree::list;
+use crate::pg::tree::node::Node;
 
 /// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
 /// Policies do not matter.

@@ -33,8 +33,21 @@ impl Texts {
         self.texts.append(text.unwrap_or(&[]));
     }
 
+    /// The bytes of a text; none for NULL.
+    pub fn bytes(&mut self, number: u64) -> Vec<u8> {
+        let mut bytes = vec![0; self.find(number).unwrap_or(0)];
+        self.texts.read(&mut bytes);
+        bytes
+    }
+
     /// A text as a value, in the current memory context; `None` for NULL.
     pub fn get(&mut self, number: u64) -> Option<pg_sys::Datum> {
+        let len = self.find(number)?;
+        Some(new_text(len, |text| self.texts.read(text)))
+    }
+
+    /// Goes to the beginning of a text. Gives its length in bytes; `None` for NULL.
+    fn find(&mut self, number: u64) -> Option<usize> {
         let mut entry = [0; ENTRY as usize];
         self.entries.seek(ENTRY * number);
         self.entries.read(&mut entry);
@@ -45,6 +58,6 @@ impl Texts {
         }
         self.texts
             .seek(u64::from_le_bytes(at.try_into().expect("eight bytes")));
-        Some(new_text(len as usize, |text| self.texts.read(text)))
+        Some(len as usize)
     }
 }

@@ -70,14 +70,16 @@ pub fn is_utf8_database() -> bool {
 
 /// A text of the database's encoding as a string, with U+FFFD for bytes that are no text.
 pub fn readable(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&known_utf8(bytes)).into_owned()
+}
+
+/// A text of the database's encoding in UTF-8, or as it is where the encoding does not say what its characters are.
+pub fn known_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     // SAFETY: looks at a variable of the server.
-    let unknown = unsafe { pg_sys::GetDatabaseEncoding() } == PG_SQL_ASCII as i32;
-    let text = if unknown {
-        Cow::Borrowed(bytes)
-    } else {
-        to_utf8(bytes)
-    };
-    String::from_utf8_lossy(&text).into_owned()
+    if unsafe { pg_sys::GetDatabaseEncoding() } == PG_SQL_ASCII as i32 {
+        return Cow::Borrowed(bytes);
+    }
+    to_utf8(bytes)
 }
 
 /// A text of the database's encoding as a string; `None` if it is no valid one.

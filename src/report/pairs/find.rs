@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::clusters::Links;
+use bloom_ident_core::clusters::{Links, Pair};
 use bloom_ident_core::model::Explainer;
 use bloom_ident_core::review::BandSample;
 
@@ -38,8 +38,13 @@ pub struct PairFacts {
 /// Errors: more than maintenance_work_mem; as reading pairs.
 pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
     let method = Method::Centre;
-    let mut list =
-        PairList::new(method.overhead(known.memory()).of_report()).of_sides(source.sides);
+    let mut list = PairList::new(
+        known
+            .grouping(0.0, method)
+            .overhead(known.memory())
+            .of_report(),
+    )
+    .of_sides(source.sides);
     list.read(source.similar_rows(), &source.name, 0.0);
     let (mut pairs, keys) = list.finish();
     let mut least = 1.0f64;
@@ -67,8 +72,10 @@ pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
     }
     let all = links.pairs() as u64;
     drop(links);
-    pairs.retain(|pair| pair.similarity >= threshold);
-    let (clustered, links) = Clustered::with_links(keys, pairs, threshold, method, None);
+    let left_out = |pair: &Pair| known.leaves_out([pair.a, pair.b].map(|n| keys.key(n)));
+    pairs.retain(|pair| pair.similarity >= threshold && !left_out(pair));
+    let grouping = known.grouping(threshold, method);
+    let (clustered, links) = Clustered::with_links(keys, pairs, &grouping, None);
     let counts = survey.counts();
     let sample = std::mem::replace(&mut survey.sample, BandSample::new(0, 0)).finish();
     let mut facts = Facts {

@@ -18,7 +18,7 @@ use super::{limits, made, pairs_html};
 use crate::clusters::Source;
 use crate::models::field_columns;
 use crate::pairs::dictionary::KeySides;
-use crate::pairs::records::Records;
+use crate::pairs::records::{Records, Relations};
 use crate::pg::catalog::{self, quoted};
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
@@ -106,7 +106,14 @@ fn report(
         server,
     };
     let mut shown = values::columns(&records, given);
-    let known = Known::read(true_in.as_ref(), decisions, sides);
+    let known = Known::read(
+        true_in.as_ref(),
+        decisions,
+        Relations {
+            left: &records[0],
+            right: records.get(1),
+        },
+    );
     let limits = limits();
     let mut found = find::find(&source, &known, &limits);
     found.facts.more_columns = shown.len().saturating_sub(limits.columns);

@@ -189,7 +189,7 @@ pub fn block(facts: &Facts, subject: &Subject) -> String {
     for pair in &facts.review.pairs {
         check_for_interrupts();
         let [a, b] = [0, 1].map(|i| shown.number(&pair.keys[i]));
-        let mut block = pair_block(facts, subject, pair, [a, b]);
+        let mut block = pair_block(subject, pair, [a, b]);
         let values = [a, b].map(|i| shown.records[i].values.as_ref());
         if let [Some(a), Some(b)] = values {
             for (i, both) in a.iter().zip(b).enumerate() {
@@ -262,10 +262,9 @@ pub fn block(facts: &Facts, subject: &Subject) -> String {
 }
 
 /// What is known of a pair. Its values are left out.
-fn pair_block(facts: &Facts, subject: &Subject, pair: &ShownPair, [a, b]: [usize; 2]) -> PairBlock {
+fn pair_block(subject: &Subject, pair: &ShownPair, [a, b]: [usize; 2]) -> PairBlock {
     let keys = [pair.keys[0].as_slice(), &pair.keys[1]];
     let judged = subject.known.judged.as_ref();
-    let hashes = keys.map(|key| facts.hashes.get(key));
     PairBlock {
         a,
         b,
@@ -274,7 +273,7 @@ fn pair_block(facts: &Facts, subject: &Subject, pair: &ShownPair, [a, b]: [usize
         was: judged
             .and_then(|judged| judged.verdict(keys))
             .map(verdict_name),
-        stale: judged.is_some_and(|judged| judged.is_stale(keys, hashes)),
+        stale: judged.is_some_and(|judged| judged.is_stale(keys)),
         cluster: pair.cluster,
         group: pair.group,
         marks: Vec::new(),

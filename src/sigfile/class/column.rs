@@ -4,8 +4,8 @@ use pgrx::pg_sys::{self, NodeTag};
 
 use crate::objects::{function, Purpose};
 use crate::pg::ffi;
-use crate::pg::list::nodes;
-use crate::pg::node::{bare, cast, Node};
+use crate::pg::tree::list::nodes;
+use crate::pg::tree::node::{bare, cast, Node};
 
 /// How many key columns an index has; that of the signatures is the last.
 ///

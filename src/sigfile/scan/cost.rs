@@ -7,9 +7,9 @@ use pgrx::pg_sys::{self, NodeTag};
 
 use super::neighbour::{MAX_KEYS, SORTED_ROW};
 use crate::pg::error::OrRaise;
-use crate::pg::list::{self, nodes};
-use crate::pg::node::cast;
 use crate::pg::relation::OpenRelation;
+use crate::pg::tree::list::{self, nodes};
+use crate::pg::tree::node::cast;
 use crate::pg::{entry, ffi};
 use crate::settings;
 use crate::sigfile::class::leading::{combine, hash, hash_other, leading_columns};

@@ -1,7 +1,7 @@
 //! Nodes of the parser and the planner.
 
 use crate::pg::ffi;
-use crate::pg::list;
+use crate::pg::tree::list;
 use pgrx::{pg_sys, Internal};
 
 /// Any node: it begins with the tag that says which it is.

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::node::Node;
+use crate::pg::tree::node::Node;
 
 /// The nodes of a list; none of NULL.
 ///

@@ -1,0 +1,100 @@
+//! `bloom_decisions_create` makes a table of decisions, `bloom_record_hash` what its column `hash` holds.
+
+use std::ffi::CStr;
+
+use bloom_ident_core::record_hash::RecordHash;
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::pg_sys;
+
+use super::hashes::{read_digests, HashColumns};
+use crate::pairs::records::{RecordColumn, Records};
+use crate::pg::catalog;
+use crate::pg::cursor::execute;
+use crate::pg::entry;
+use crate::pg::error::raise;
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::sql::Sql;
+use crate::pg::values::text::{readable, to_database};
+use crate::pg::values::varlena::NewValue;
+
+/// `(name text)`
+///
+/// Keys are compared byte by byte, and found by an index in either order, as the guard does. Of two decisions of one transaction the later one is newer, so `at`
+/// is the time of the clock.
+#[entry]
+fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    // SAFETY: a text, of which the server makes a name, or raises an error; its strings stay in the memory of the call.
+    let (schema, name) = unsafe {
+        let names = pg_sys::textToQualifiedNameList(arguments.given(0).cast_mut_ptr());
+        let range = pg_sys::makeRangeVarFromNameList(names);
+        let schema = pg_sys::get_namespace_name(pg_sys::RangeVarGetCreationNamespace(range));
+        (CStr::from_ptr(schema), CStr::from_ptr((*range).relname))
+    };
+    let table = Sql::new("").name_in(schema, name);
+    execute(
+        Sql::new("CREATE TABLE ")
+            .sql(&table)
+            .text(
+                " (a pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL, \
+                 b pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL, \
+                 decision pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL \
+                 CHECK (decision OPERATOR(pg_catalog.=) ANY ('{same,different,unsure}'::pg_catalog.text[])), \
+                 who pg_catalog.text NOT NULL DEFAULT CURRENT_USER, \
+                 at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), \
+                 note pg_catalog.text, \
+                 hash pg_catalog.text)",
+            ),
+    );
+    execute(Sql::new("CREATE INDEX ON ").sql(&table).text(" (a, b)"));
+    // SAFETY: catalog look-ups of the table that was just made.
+    let oid = unsafe {
+        pg_sys::get_relname_relid(
+            name.as_ptr(),
+            pg_sys::get_namespace_oid(schema.as_ptr(), false),
+        )
+    };
+    NewValue(pg_sys::Datum::from(oid))
+}
+
+/// `(rel regclass, key name, columns name[])`
+#[entry]
+fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::of(fcinfo) };
+    let names = arguments.names(2);
+    if names.is_empty() {
+        raise(
+            &Error::new(
+                ErrorKind::ArraySubscript,
+                "a hash must be over at least one column",
+            )
+            .hint("Name the columns by which people tell records apart."),
+        );
+    }
+    let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
+    let relation = readable(catalog::name(records.oid).to_bytes());
+    let columns: Vec<String> = names.iter().map(|name| readable(name.to_bytes())).collect();
+    let of = names
+        .into_iter()
+        .map(|name| RecordColumn::of(records.oid, name, &relation));
+    let of = HashColumns::of(of.collect());
+    // SAFETY: the SQL function is declared to return a set of rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
+    let mut hash = RecordHash { columns, digest: 0 };
+    read_digests(&records, &[of], &mut |key, digests| {
+        let Some(&Some(digest)) = digests.first() else {
+            return;
+        };
+        hash.digest = digest;
+        rows.make(|| {
+            Some([
+                Some(text_datum(key)),
+                Some(text_datum(&to_database(&hash.to_string()))),
+            ])
+        });
+    });
+    NewValue(pg_sys::Datum::null())
+}

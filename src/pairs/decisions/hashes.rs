@@ -1,0 +1,110 @@
+//! Hashes of the records of a relation.
+
+use std::ffi::CString;
+
+use bloom_ident_core::record_hash::RecordDigest;
+use pgrx::pg_sys;
+
+use super::read::server_name;
+use crate::pairs::records::{RecordColumn, Records};
+use crate::pg::cursor::Cursor;
+use crate::pg::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+use crate::pg::output::OutputFunction;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::known_utf8;
+
+/// Rows fetched at a time. Rows can be wide.
+const BATCH: i64 = 500;
+
+/// Takes the key of a record and its digests, which are `None` where it lacks a column.
+pub type EachDigest<'a> = dyn FnMut(&[u8], &[Option<u128>]) + 'a;
+
+/// The columns that a hash is of.
+pub struct HashColumns(Option<Vec<CString>>);
+
+impl HashColumns {
+    /// The relation may not have them any more; then no record has such a hash.
+    pub fn find(records: &Records, names: &[String]) -> HashColumns {
+        let find = |name: &String| RecordColumn::find(records.oid, server_name(name)?).ok();
+        let columns: Option<Vec<RecordColumn>> = names.iter().map(find).collect();
+        HashColumns(columns.map(|columns| columns.into_iter().map(|column| column.name).collect()))
+    }
+
+    /// Columns that are there.
+    pub fn of(columns: Vec<RecordColumn>) -> HashColumns {
+        HashColumns(Some(
+            columns.into_iter().map(|column| column.name).collect(),
+        ))
+    }
+}
+
+/// Gives the key of each record that has one, as its text form is in this session, and its digest over each list of columns, which does not depend on the session.
+///
+/// Errors: what the query fails with, which runs as the caller.
+pub fn read_digests(records: &Records, lists: &[HashColumns], each: &mut EachDigest<'_>) {
+    let mut names: Vec<&CString> = lists
+        .iter()
+        .filter_map(|list| list.0.as_ref())
+        .flatten()
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let place = |name: &CString| names.binary_search(&name).unwrap_or(0);
+    let places: Vec<Option<Vec<usize>>> = lists
+        .iter()
+        .map(|list| Some(list.0.as_ref()?.iter().map(place).collect()))
+        .collect();
+    let mut sql = Sql::new("SELECT ").name(&records.key.name);
+    for name in &names {
+        sql = sql.text(", ").name(name);
+    }
+    let mut fixed = Some(FixedSettings::begin(OF_TEXT_FORMS));
+    let cursor = Cursor::open(sql.text(" FROM ").relation(records.oid), &[], BATCH);
+    let mut key_output = cursor.output(0);
+    let mut outputs: Vec<OutputFunction> = (0..names.len()).map(|i| cursor.output(i + 1)).collect();
+    let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];
+    let mut digests = vec![None; lists.len()];
+    let mut digest = RecordDigest::new();
+    let key_is_plain = is_plain(records.key.type_oid);
+    cursor.each(|row| {
+        let Some(key) = row.datum(0) else { return };
+        for (i, value) in values.iter_mut().enumerate() {
+            let now = row.datum(i + 1);
+            *value = now.map(|now| outputs[i].show(now, |text| known_utf8(text).into_owned()));
+        }
+        for (places, now) in places.iter().zip(&mut digests) {
+            *now = places.as_ref().map(|places| {
+                places
+                    .iter()
+                    .for_each(|&i| digest.value(values[i].as_deref()));
+                digest.finish()
+            });
+        }
+        if key_is_plain {
+            key_output.show(key, |key| each(key, &digests));
+        } else {
+            fixed.take().into_iter().for_each(FixedSettings::end);
+            key_output.show(key, |key| each(key, &digests));
+            fixed = Some(FixedSettings::begin(OF_TEXT_FORMS));
+        }
+    });
+    fixed.into_iter().for_each(FixedSettings::end);
+}
+
+/// Whether the text form of a type is known to be the same whatever the settings are.
+fn is_plain(type_oid: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up of a type that exists.
+    let base = unsafe { pg_sys::getBaseType(type_oid) };
+    [
+        pg_sys::BPCHAROID,
+        pg_sys::INT2OID,
+        pg_sys::INT4OID,
+        pg_sys::INT8OID,
+        pg_sys::NAMEOID,
+        pg_sys::NUMERICOID,
+        pg_sys::TEXTOID,
+        pg_sys::UUIDOID,
+        pg_sys::VARCHAROID,
+    ]
+    .contains(&base)
+}

@@ -1,0 +1,4 @@
+//! The planner's structures: lists, and the nodes of expressions.
+
+pub mod list;
+pub mod node;
