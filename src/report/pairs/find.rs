@@ -15,6 +15,7 @@ use super::super::Limits;
 use crate::clusters::{Clustered, Method, PairList, Source};
 use crate::pg::check_for_interrupts;
 use crate::pg::error::OrRaise;
+use crate::pg::progress::{self, phases};
 
 /// Pairs of this probability are taken for matches.
 const CUT: f64 = 0.5;
@@ -58,6 +59,7 @@ pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
     };
     let searched = hundredth(least.min(threshold));
 
+    progress::phase(phases::MEASURING, None);
     // Links have each pair once.
     let links = Links::new(keys.len() as u32, &pairs, check_for_interrupts).or_raise();
     let mut survey = Survey::new(known, threshold, searched, limits);

@@ -24,6 +24,7 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::text_datum;
+use crate::pg::progress::{self, phases};
 use crate::pg::values::text::{readable, to_database};
 use crate::pg::values::varlena::NewValue;
 
@@ -54,6 +55,7 @@ fn report(
     arguments: Arguments,
     relations: Vec<(pg_sys::Oid, CString)>,
 ) -> NewValue {
+    let _job = progress::job(function, relations[0].0);
     let first = 1 + 2 * relations.len();
     let relation = |i: usize| arguments.datum(i).map(|_| arguments.oid(i));
     let sides = match relations.len() {
@@ -152,6 +154,7 @@ fn report(
         decisions: origin.decisions.as_deref(),
     };
     let data = block(&found.facts, &subject);
+    progress::phase(phases::WRITING_REPORT, None);
     let page = pairs_html::html(&found, &origin, &data);
     NewValue(text_datum(&to_database(&page)))
 }
