@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::clusters::{Pair, PairCounts, SweepStep, Verdict};
+use bloom_ident_core::clusters::{Pair, PairCounts, SweepStep};
 use bloom_ident_core::review::BandSample;
 use pgrx::pg_sys;
 
 use super::hashes::{hashes, RecordHashes};
 use super::histogram::Histogram;
+use super::near::NearPair;
 use super::review::Review;
 use super::survey::{Known, Survey};
 use super::value::SHOWN;
-use super::{Edge, Limits};
+use super::Limits;
 use crate::clusters::{Clustered, Method, PairList};
 use crate::objects::{is_query, is_signature};
 use crate::pairs::dictionary::KeySides;
@@ -45,18 +46,6 @@ pub struct Cluster {
     pub size: u32,
     /// The first records, at most as many as are shown.
     pub records: Vec<ShownRecord>,
-}
-
-/// A pair near the threshold.
-pub struct NearPair {
-    pub similarity: f64,
-    pub keys: [Vec<u8>; 2],
-    /// Whether it is true, if that is known.
-    pub is_true: Option<bool>,
-    /// What somebody has decided.
-    pub judged: Option<Verdict>,
-    /// A record has changed since.
-    pub stale: bool,
 }
 
 /// How good the pairs are by a truth.
@@ -164,55 +153,6 @@ impl Facts {
     }
 }
 
-/// The pairs nearest to the threshold on one side of it.
-pub struct NearestPairs {
-    side: Edge,
-    pub pairs: Vec<NearPair>,
-    most: usize,
-}
-
-impl NearestPairs {
-    pub fn new(side: Edge, most: usize) -> NearestPairs {
-        NearestPairs {
-            side,
-            pairs: Vec::new(),
-            most,
-        }
-    }
-
-    /// Takes the pair if it is nearer than one of those that are there.
-    pub fn offer(
-        &mut self,
-        similarity: f64,
-        is_true: Option<bool>,
-        judged: Option<Verdict>,
-        keys: impl FnOnce() -> [Vec<u8>; 2],
-    ) {
-        let distance = |s: f64| match self.side {
-            Edge::Above => s,
-            Edge::Below => -s,
-        };
-        let full = self.pairs.len() == self.most;
-        let last = self.pairs.last().map(|near| distance(near.similarity));
-        if full && last.is_none_or(|last| distance(similarity) > last) {
-            return;
-        }
-        let new = NearPair {
-            similarity,
-            keys: keys(),
-            is_true,
-            judged,
-            stale: false,
-        };
-        let at = self.pairs.partition_point(|near| {
-            let order = distance(near.similarity).total_cmp(&distance(new.similarity));
-            order.then_with(|| near.keys.cmp(&new.keys)).is_lt()
-        });
-        self.pairs.insert(at, new);
-        self.pairs.truncate(self.most);
-    }
-}
-
 /// The columns to show without the key: those given, or all that the caller may read except signatures.
 ///
 /// Errors: no such column.
@@ -253,7 +193,7 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
 }
 
 /// What a report of a table is asked to search for.
-pub struct Search {
+pub struct ReportSearch {
     pub threshold: f64,
     /// The least similarity of a pair that is searched for.
     pub searched: f64,
@@ -265,7 +205,7 @@ pub struct Search {
 /// Errors: as `bloom_duplicates`; more than maintenance_work_mem; as reading the truth.
 pub fn find(
     records: &Records,
-    search: &Search,
+    search: &ReportSearch,
     mut shown: Vec<CString>,
     known: &Known,
     limits: &Limits,

@@ -214,7 +214,7 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
 }
 
 pub fn near(facts: &Facts) -> Vec<PairRow> {
-    let row = |near: &super::facts::NearPair| {
+    let row = |near: &super::near::NearPair| {
         let [a, b] = &near.keys;
         let record = |key: &Vec<u8>, kept: Option<&Vec<u8>>| Record {
             side: facts.side(key),

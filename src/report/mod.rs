@@ -8,6 +8,7 @@ mod hashes;
 mod histogram;
 mod html;
 mod judged;
+mod near;
 mod pairs;
 mod pairs_html;
 mod plain;
@@ -22,8 +23,8 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
-use self::facts::Search;
-use self::review::{block, of_signature, Subject};
+use self::facts::ReportSearch;
+use self::review::{block, of_signature, ReviewSubject};
 use self::survey::Known;
 use crate::clusters::{Method, Source};
 use crate::pairs::records::{Records, Relations};
@@ -307,7 +308,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         decisions,
         Relations::one(&records),
     );
-    let search = Search {
+    let search = ReportSearch {
         threshold,
         searched: search_from.unwrap_or(threshold),
         method,
@@ -320,7 +321,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             if let Some(verification) = &verification {
                 used.extend(of_signature(records.oid, &verification.column));
             }
-            let subject = Subject {
+            let subject = ReviewSubject {
                 known: &known,
                 relations: vec![(&origin.relation, &origin.key)],
                 used: used.iter().map(|column| name(column)).collect(),

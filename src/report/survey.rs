@@ -6,9 +6,10 @@ use bloom_ident_core::review::BandSample;
 use bloom_ident_core::tokens::token_hash;
 use pgrx::pg_sys;
 
-use super::facts::{Measured, NearPair, NearestPairs};
+use super::facts::Measured;
 use super::histogram::{hundredth, step, Histogram};
 use super::judged::Judged;
+use super::near::{NearPair, NearestPairs};
 use super::review::{Counts, CountsAt, SampledPair};
 use super::{Edge, Limits};
 use crate::clusters::{Grouping, Method, Resolution, Source, Truth};

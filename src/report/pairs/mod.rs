@@ -12,7 +12,7 @@ use pgrx::pg_sys;
 
 pub use self::find::PairFacts;
 pub use self::origin::PairsOrigin;
-use super::review::{block, of_signatures, Subject};
+use super::review::{block, of_signatures, ReviewSubject};
 use super::survey::Known;
 use super::{limits, made, pairs_html};
 use crate::clusters::Source;
@@ -135,7 +135,7 @@ fn report(
             .flat_map(|records| of_signatures(records.oid))
             .collect();
     }
-    let subject = Subject {
+    let subject = ReviewSubject {
         known: &known,
         relations: origin
             .relations

@@ -19,7 +19,7 @@ use crate::pg::error::OrRaise;
 const UNFIT: char = '\u{fffd}';
 
 /// What the page is about, besides its facts.
-pub struct Subject<'a> {
+pub struct ReviewSubject<'a> {
     pub known: &'a Known,
     /// Each with the name of its key.
     pub relations: Vec<(&'a str, &'a str)>,
@@ -88,7 +88,7 @@ struct GroupBlock {
 }
 
 #[derive(Serialize)]
-struct Block<'a> {
+struct PageBlock<'a> {
     measure: &'static str,
     threshold: f64,
     least: f64,
@@ -107,12 +107,12 @@ struct Block<'a> {
 
 /// Numbers for texts, in the order in which they come first.
 #[derive(Default)]
-struct Words {
+struct WordList {
     all: Vec<String>,
     numbers: HashMap<String, usize>,
 }
 
-impl Words {
+impl WordList {
     fn number(&mut self, text: &str) -> usize {
         if let Some(number) = self.numbers.get(text) {
             return *number;
@@ -154,7 +154,7 @@ impl<'a> Shown<'a> {
 }
 
 /// The relations that do not have a column.
-fn lacking(subject: &Subject, column: &String) -> Vec<usize> {
+fn lacking(subject: &ReviewSubject, column: &String) -> Vec<usize> {
     let lacking = subject.lacking.iter().filter(|(_, name)| name == column);
     lacking.map(|(side, _)| *side).collect()
 }
@@ -173,13 +173,13 @@ fn rounded(x: f64, decimals: i32) -> f64 {
 /// What a script reads of the facts, as JSON that can stand in a page.
 ///
 /// Errors: out of memory.
-pub fn block(facts: &Facts, subject: &Subject) -> String {
+pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
     let mut shown = Shown {
         facts,
         numbers: HashMap::new(),
         records: Vec::new(),
     };
-    let mut words = Words::default();
+    let mut words = WordList::default();
     let is_used = |name: &String| subject.used.contains(name);
     // Where nobody knows what decides, all of it is told.
     let any = subject.model.is_some() || facts.columns.iter().any(is_used);
@@ -236,7 +236,7 @@ pub fn block(facts: &Facts, subject: &Subject) -> String {
     let columns = facts.columns.iter().zip(&used);
     let relations = subject.relations.iter();
     let relations = relations.map(|(name, key)| (seen(name), seen(key)));
-    let block = Block {
+    let block = PageBlock {
         measure: facts.measure,
         threshold: facts.threshold,
         least: facts.searched,
@@ -262,7 +262,7 @@ pub fn block(facts: &Facts, subject: &Subject) -> String {
 }
 
 /// What is known of a pair. Its values are left out.
-fn pair_block(subject: &Subject, pair: &ShownPair, [a, b]: [usize; 2]) -> PairBlock {
+fn pair_block(subject: &ReviewSubject, pair: &ShownPair, [a, b]: [usize; 2]) -> PairBlock {
     let keys = [pair.keys[0].as_slice(), &pair.keys[1]];
     let judged = subject.known.judged.as_ref();
     PairBlock {
@@ -283,7 +283,7 @@ fn pair_block(subject: &Subject, pair: &ShownPair, [a, b]: [usize; 2]) -> PairBl
 }
 
 /// What a model adds to a pair, reason by reason.
-fn why(subject: &Subject, pair: &ShownPair, words: &mut Words) -> Vec<(f64, usize)> {
+fn why(subject: &ReviewSubject, pair: &ShownPair, words: &mut WordList) -> Vec<(f64, usize)> {
     let texts = |key: &Vec<u8>| subject.texts.and_then(|texts| texts.get(key));
     let [a, b] = [0, 1].map(|i| texts(&pair.keys[i]));
     let (Some(explainer), Some(a), Some(b)) = (subject.model, a, b) else {

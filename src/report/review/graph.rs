@@ -53,7 +53,7 @@ pub struct Graph {
 const MOST_PAIRS: usize = 200_000;
 
 /// The pairs of a group by the places of its records, with their similarities.
-type GroupPairs = Vec<((u32, u32), f64)>;
+type EdgeList = Vec<((u32, u32), f64)>;
 
 /// What is found of a group of records.
 struct Group<'a> {
@@ -87,8 +87,8 @@ impl<'a> Group<'a> {
     /// The pairs between some of its records, which are given by their places; `local` has the place of each position, and gets it back.
     ///
     /// Errors: out of memory.
-    fn pairs(&self, places: &[usize], links: &Links, local: &mut [u32]) -> GroupPairs {
-        let mut pairs = GroupPairs::new();
+    fn pairs(&self, places: &[usize], links: &Links, local: &mut [u32]) -> EdgeList {
+        let mut pairs = EdgeList::new();
         for (i, &place) in (0..).zip(places) {
             local[self.positions[place] as usize] = i;
         }
@@ -193,7 +193,7 @@ struct Drawn<'a> {
 }
 
 /// Where each record is, by position.
-pub struct Places {
+pub struct RecordPlaces {
     /// The number of its cluster, 0 if it is in none.
     pub cluster: Vec<i64>,
     /// The number of its group of three records or more, 0 if it is in none. The largest group has number 1.
@@ -210,7 +210,7 @@ fn filled<T: Clone>(n: usize, value: T) -> Vec<T> {
 /// The clusters and groups of all records, and the groups to draw: the largest, and those that hold together least.
 ///
 /// Errors: out of memory.
-pub fn graphs(clustered: &Clustered, links: &Links) -> (Places, Vec<Graph>) {
+pub fn graphs(clustered: &Clustered, links: &Links) -> (RecordPlaces, Vec<Graph>) {
     let n = links.records();
     let pairs = (0..n).flat_map(|i| {
         let of = links.of(i).iter().take_while(move |link| link.to < i);
@@ -265,7 +265,7 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (Places, Vec<Graph>) {
         }
     }
     largest.append(&mut loosest);
-    let places = Places {
+    let places = RecordPlaces {
         cluster,
         group: group_of,
     };

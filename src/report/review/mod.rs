@@ -6,7 +6,7 @@ mod graph;
 mod security;
 mod used;
 
-pub use self::block::{block, Subject};
+pub use self::block::{block, ReviewSubject};
 pub use self::counts::{Counts, CountsAt};
 pub use self::graph::{graphs, Graph};
 pub use self::security::{hashes_of, PageHashes, SCRIPT, STYLE};
