@@ -60,7 +60,7 @@ SELECT raised($$SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3, new => 'so
 ALTER TABLE a ADD tokens text[] GENERATED ALWAYS AS (string_to_array(name, ' ')) STORED;
 SELECT call, given, raised(format('SELECT * FROM %s', replace(call, '?', given)))
     FROM unnest('{"bloom_duplicates(''a'', ''id'', ''sig'', 0.3, NULL, ?)","bloom_linkage(''a'', ''id'', ''sig'', ''a'', ''id'', ''sig'', 0.3, NULL, ?)","bloom_clusters(''a'', ''id'', ''sig'', 0.3, ''centre'', ?)",
-        "bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?)","bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?, NULL, NULL)"}'::text[]) AS call, unnest('{"NULL, NULL","''tokens'', NULL","''tokens'', 0.1","NULL, 0.1"}'::text[]) AS given;
+        "bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?)","bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?, NULL, NULL)"}'::text[]) AS call, unnest('{"NULL, NULL","''tokens'', NULL","''tokens'', 0.1","NULL, 0.1"}'::text[]) AS given ORDER BY call COLLATE "C", given COLLATE "C";
 
 -- pairs that were found before, with all arguments as they come
 CREATE TABLE decided (a text, b text, decision text, at timestamptz);
