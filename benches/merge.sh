@@ -15,10 +15,10 @@ CREATE TABLE person (id bigint PRIMARY KEY, name text, birth date, city text, so
 INSERT INTO person SELECT i, 'name ' || i % 100000, date '1950-01-01' + (i % 20000)::int, CASE WHEN i % 3 > 0 THEN 'city ' || i % 500 END, CASE i % 2 WHEN 0 THEN 'crm' ELSE 'web' END, timestamptz '2020-01-01' + i * interval '1 s'
     FROM generate_series(0, 999999) AS i;
 CREATE TABLE visit (id bigint PRIMARY KEY, person bigint REFERENCES person ON DELETE CASCADE, day date);
-INSERT INTO visit SELECT i, i * 7919 % 1000000, '2025-01-01' FROM generate_series(1, 1000000) AS i;
+INSERT INTO visit SELECT i, i * 7919 % 1000000, '2025-01-01' FROM generate_series(1, 1000000::bigint) AS i;
 CREATE INDEX ON visit (person);
 CREATE TABLE tag (person bigint REFERENCES person, tag text, PRIMARY KEY (person, tag));
-INSERT INTO tag SELECT i * 13 % 1000000, 't' || i % 7 FROM generate_series(1, 900000) AS i;
+INSERT INTO tag SELECT i * 13 % 1000000, 't' || i % 7 FROM generate_series(1, 900000::bigint) AS i;
 CREATE TABLE clusters AS SELECT i % 100000 AS cluster, i::text AS key, i < 100000 AS keep FROM generate_series(0, 209999) AS i;
 ANALYZE;
 SQL

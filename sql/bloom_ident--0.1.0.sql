@@ -1679,9 +1679,9 @@ COMMENT ON FUNCTION bloom_threshold_sweep(regclass, regclass, float8) IS
 
 CREATE FUNCTION bloom_report(rel regclass, key name, signature name, threshold float8, columns name[] DEFAULT NULL,
         truth regclass DEFAULT NULL, method text DEFAULT 'centre', title text DEFAULT NULL, format text DEFAULT 'html',
-        verify name DEFAULT NULL, margin float8 DEFAULT NULL) RETURNS text
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, search_from float8 DEFAULT NULL) RETURNS text
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_wrapper';
-COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass, text, text, text, name, float8) IS
+COMMENT ON FUNCTION bloom_report(regclass, name, name, float8, name[], regclass, text, text, text, name, float8, regclass, float8) IS
     'the duplicates of a table on one page: similarities, clusters, pairs at the threshold, quality where the truth is known; formats html and text';
 
 -- Match models
@@ -1744,10 +1744,16 @@ COMMENT ON FUNCTION bloom_model_explain(jsonb, jsonb, jsonb, float8) IS
     'what each field adds to the bits of two records, JSON objects, and what is added besides; pairs is the number of all pairs of records, by default that of the fit, and matches per record stay';
 
 CREATE FUNCTION bloom_report_pairs(pairs regclass, rel regclass, key name, columns name[] DEFAULT NULL, model jsonb DEFAULT NULL,
-        truth regclass DEFAULT NULL) RETURNS text
+        truth regclass DEFAULT NULL, decisions regclass DEFAULT NULL) RETURNS text
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_pairs_wrapper';
-COMMENT ON FUNCTION bloom_report_pairs(regclass, regclass, name, name[], jsonb, regclass) IS
-    'pairs that were found before on one page of HTML: their probabilities or similarities, pairs near the cut, clusters, why by a match model, quality where the truth is known';
+COMMENT ON FUNCTION bloom_report_pairs(regclass, regclass, name, name[], jsonb, regclass, regclass) IS
+    'pairs that were found before on one page of HTML, to be decided there: their probabilities or similarities, pairs near the cut, clusters, why by a match model, quality where the truth is known';
+
+CREATE FUNCTION bloom_report_linkage(pairs regclass, a_rel regclass, a_key name, b_rel regclass, b_key name, columns name[] DEFAULT NULL,
+        model jsonb DEFAULT NULL, truth regclass DEFAULT NULL, decisions regclass DEFAULT NULL) RETURNS text
+    STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_linkage_wrapper';
+COMMENT ON FUNCTION bloom_report_linkage(regclass, regclass, name, regclass, name, name[], jsonb, regclass, regclass) IS
+    'the same for pairs of a record of one table and a record of another';
 
 -- Guard and block list
 

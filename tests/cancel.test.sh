@@ -53,11 +53,12 @@ DELETE FROM dirty WHERE id % 2 = 0;
 CREATE TABLE parts (LIKE large);
 CREATE INDEX parts_index ON parts USING sigfile (sig) WITH (tail_limit = 65536);
 INSERT INTO parts SELECT * FROM large;
-CREATE TABLE pair AS SELECT a, ((a * 7919::bigint + k * k * 31) % 300000)::int AS b, 0.5 + ((a + k) % 50) / 100.0::float8 AS similarity
-    FROM generate_series(1, 300000) AS a, generate_series(1, 5) AS k;
+CREATE TABLE pair AS SELECT * FROM (SELECT a, ((a * 7919::bigint + k * k * 31) % 300000)::int AS b, 0.5 + ((a + k) % 50) / 100.0::float8 AS similarity
+    FROM generate_series(1, 300000) AS a, generate_series(1, 5) AS k) AS p WHERE a <> b;
 CREATE TABLE label AS SELECT i AS key, i / 4 AS cluster FROM generate_series(0, 300000) AS i;
 CREATE VIEW label_keys AS SELECT key::text, cluster FROM label;
 CREATE TABLE member AS SELECT i AS id, md5((i / 2)::text) AS name FROM generate_series(0, 300000) AS i;
+CREATE TABLE judged AS SELECT a, b, 'same' AS decision, now() AS at FROM pair WHERE a % 5 = 0;
 -- half of the records are there twice
 CREATE TABLE record AS SELECT i AS id, left(md5('g' || i % 5000 * 7), 7) AS given_name, left(md5('s' || i % 40000 % 9973), 9) AS surname, date '1930-01-01' + i % 40000 % 25013 AS born,
     left(md5('t' || i % 40000 / 4 + i / 60000), 12) AS street, left(md5('c' || i % 40000 % 307), 8) AS city FROM generate_series(1, 80000) AS i;
@@ -174,6 +175,8 @@ job[suggestion]="$alone|SELECT count(*) FROM bloom_suggest('record')"
 job[quality]="$alone|SELECT bloom_quality('pair', 'label')"
 job[sweep]="$alone|SELECT count(*) FROM bloom_threshold_sweep('pair', 'label', 0.00001)"
 job[report]="$parallel|SELECT length(bloom_report('indexed', 'id', 'sig', 0.4))"
+job[report of pairs]="$alone|SELECT length(bloom_report_pairs('pair', 'label', 'key', truth => 'label', decisions => 'judged'))"
+job[report of a linkage]="$alone|SELECT length(bloom_report_linkage('pair', 'label', 'key', 'label', 'key', decisions => 'judged'))"
 job[fit of a model]="$alone|SELECT bloom_model_fit('record', 'id')"
 job[fit of a model in little memory]="SET maintenance_work_mem = '1MB'|SELECT bloom_model_fit('record', 'id')"
 job[fit of a model, workers]="$parallel|SELECT bloom_model_fit('varied', 'id')"

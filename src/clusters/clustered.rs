@@ -30,6 +30,8 @@ pub struct Clustered {
 pub struct ClusterRecord<'a> {
     /// The number of the cluster, from 1.
     pub cluster: i64,
+    /// By which the links name it.
+    pub position: u32,
     pub key: &'a [u8],
     /// How many records the cluster has.
     pub size: u32,
@@ -44,11 +46,23 @@ impl Clustered {
     ///
     /// Errors: keys of `records` that are not unique; decisions that contradict each other; out of memory.
     pub fn new(
+        keys: KeyDictionary,
+        pairs: Vec<Pair>,
+        grouping: &Grouping<'_>,
+        records: Option<&Records>,
+    ) -> Clustered {
+        Clustered::with_links(keys, pairs, grouping, records).0
+    }
+
+    /// The same, and the pairs by the positions of their records.
+    ///
+    /// Errors: as above.
+    pub fn with_links(
         mut keys: KeyDictionary,
         mut pairs: Vec<Pair>,
         grouping: &Grouping<'_>,
         records: Option<&Records>,
-    ) -> Clustered {
+    ) -> (Clustered, Links) {
         progress::phase(phases::GROUPING, None);
         let mut decisions = Vec::new();
         if let Some(given) = grouping.decisions {
@@ -81,7 +95,6 @@ impl Clustered {
         }
         drop(pairs);
         let clusters = grouping.clusters(&links, &bounds);
-        drop(links);
         let mut members = Vec::new();
         for i in 0..clusters.len() as u32 {
             check_for_interrupts();
@@ -102,12 +115,30 @@ impl Clustered {
                 })
                 .then(x.cmp(&y))
         });
-        Clustered {
+        let clustered = Clustered {
             keys,
             order,
             clusters,
             members,
-        }
+        };
+        (clustered, links)
+    }
+
+    /// The key of a record by its number in the dictionary.
+    pub fn key(&self, number: u32) -> &[u8] {
+        self.keys.key(number)
+    }
+
+    /// The key of a record by its position.
+    pub fn key_at(&self, position: u32) -> &[u8] {
+        self.keys.key(self.order[position as usize])
+    }
+
+    /// For each number of the dictionary its position.
+    ///
+    /// Errors: out of memory.
+    pub fn positions(&self) -> Vec<u32> {
+        positions(&self.order, self.keys.len())
     }
 
     /// Warns of pairs that would have made too large a cluster, and tells of those that are asked again.
@@ -152,6 +183,7 @@ impl Clustered {
             }
             ClusterRecord {
                 cluster,
+                position: i,
                 key: self.keys.key(self.order[i as usize]),
                 size: member.size,
                 similarity: member.similarity,

@@ -6,7 +6,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
 use crate::pairs::decisions::Decisions;
-use crate::pairs::dictionary::KeyDictionary;
+use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, QueryRow};
 use crate::pg::error::{raise, raise_as, shown, OrRaise};
@@ -52,8 +52,15 @@ impl PairReader {
     ///
     /// Errors: a key is null.
     pub fn keys<T>(&mut self, row: QueryRow, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
+        self.keys_of_sides(row, |_, key| of(key))
+    }
+
+    /// The same with 0 for the first key and 1 for the second.
+    ///
+    /// Errors: a key is null.
+    fn keys_of_sides<T>(&mut self, row: QueryRow, mut of: impl FnMut(usize, &[u8]) -> T) -> [T; 2] {
         [0, 1].map(|i| match row.datum(i) {
-            Some(key) => self.keys[i].show(key, &mut of),
+            Some(key) => self.keys[i].show(key, |key| of(i, key)),
             None => self.refuse_null(["a", "b"][i]),
         })
     }
@@ -84,10 +91,19 @@ pub struct Overhead {
     pub held: usize,
 }
 
+impl Overhead {
+    /// With what a report keeps of each record besides: its best pair, its place, its cluster and its group.
+    pub fn of_report(mut self) -> Overhead {
+        self.a_record += 56;
+        self
+    }
+}
+
 /// Pairs in memory, and the keys of their records.
 pub struct PairList<'a> {
     pairs: Vec<Pair>,
     keys: KeyDictionary,
+    sides: KeySides,
     budget: Budget,
     overhead: Overhead,
     /// Pairs that are read are left out if they are judged different or unsure.
@@ -104,10 +120,17 @@ impl<'a> PairList<'a> {
         PairList {
             pairs: Vec::new(),
             keys,
+            sides: KeySides::One,
             budget: Budget::of_setting(),
             overhead,
             decisions: None,
         }
+    }
+
+    /// Whose keys are read.
+    pub fn of_sides(mut self, sides: KeySides) -> PairList<'a> {
+        self.sides = sides;
+        self
     }
 
     /// The same, which reads no pairs that are judged different or unsure.
@@ -153,7 +176,8 @@ impl<'a> PairList<'a> {
         cursor.each(|row| {
             let similarity = reader.similarity(row);
             if similarity >= least {
-                let [a, b] = reader.keys(row, |key| self.keys.number(key));
+                let (sides, keys) = (self.sides, &mut self.keys);
+                let [a, b] = reader.keys_of_sides(row, |side, key| sides.number(keys, side, key));
                 if a == b {
                     refuse_one_key(self.keys.key(a), name);
                 }

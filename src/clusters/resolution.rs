@@ -111,7 +111,7 @@ fn read_pairs(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<(u3
     };
     cursor.each(|row| {
         let [a, b] = [0, 1].map(|i| match row.datum(i) {
-            Some(key) => outputs[i].show(key, |key| keys.number(key)),
+            Some(key) => outputs[i].show(key, |key| source.sides.number(keys, i, key)),
             None => refuse_null(["a", "b"][i], source),
         });
         if a == b {

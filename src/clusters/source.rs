@@ -5,6 +5,7 @@ use std::ffi::CString;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::source_columns::{has, refuse};
 use crate::pg::catalog::is_of_server;
@@ -33,6 +34,8 @@ pub struct Source {
     pub form: Form,
     /// The column that says how similar a pair is, where the rows are pairs.
     pub value: &'static str,
+    /// Whose keys those of pairs are.
+    pub sides: KeySides,
 }
 
 impl Source {
@@ -53,6 +56,7 @@ impl Source {
             name,
             form: Form::Pairs,
             value,
+            sides: KeySides::One,
         }
     }
 
@@ -80,6 +84,24 @@ impl Source {
             name,
             form,
             value: "similarity",
+            sides: KeySides::One,
+        }
+    }
+
+    /// The pairs of a linkage: a is a key of one relation, b of another.
+    ///
+    /// Errors: a relation without columns a and b.
+    pub fn of_linked_pairs(oid: pg_sys::Oid) -> Source {
+        let name = lock(oid);
+        if !has(oid, &[c"a", c"b"]) {
+            refuse(&name, "a and b");
+        }
+        Source {
+            oid,
+            name,
+            form: Form::Pairs,
+            value: "similarity",
+            sides: KeySides::Two,
         }
     }
 

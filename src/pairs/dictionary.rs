@@ -13,6 +13,33 @@ use crate::pg::error::raise;
 /// The number of no record, and the label of a record without one.
 pub const NONE: u32 = u32::MAX;
 
+/// Whose keys they are. Two records of two relations may have the same key, and a letter before it tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeySides {
+    One,
+    Two,
+}
+
+impl KeySides {
+    /// The number of a key of the left (0) or the right relation (1).
+    ///
+    /// Errors: as [`KeyDictionary::number`].
+    pub fn number(self, keys: &mut KeyDictionary, side: usize, key: &[u8]) -> u32 {
+        match self {
+            KeySides::One => keys.number(key),
+            KeySides::Two => keys.number(&[&[b"ab"[side]], key].concat()),
+        }
+    }
+
+    /// The side of a key as the dictionary has it, and the key as the relation has it.
+    pub fn split(self, key: &[u8]) -> (usize, &[u8]) {
+        match (self, key) {
+            (KeySides::Two, [side, key @ ..]) => (usize::from(*side == b'b'), key),
+            _ => (0, key),
+        }
+    }
+}
+
 /// Keys as text in the database's encoding. They are numbered from 0 in the order in which they came first.
 pub struct KeyDictionary {
     bytes: Vec<u8>,

@@ -34,6 +34,8 @@ pub struct Bars {
     pub x: Vec<Tick>,
     pub y: Vec<Tick>,
     pub threshold: f64,
+    /// Where the first bar begins.
+    pub floor: f64,
     pub logarithmic: bool,
 }
 
@@ -141,7 +143,8 @@ pub fn histogram(facts: &Facts) -> Bars {
                 label: grouped(tick as u64),
             })
             .collect(),
-        threshold: x_at(facts.threshold, facts.floor, n),
+        threshold: x_at(facts.threshold, facts.floor(), n),
+        floor: facts.floor(),
         logarithmic,
     }
 }
@@ -168,7 +171,7 @@ pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
         let points: Vec<String> = steps
             .iter()
             .map(|step| {
-                let x = x_at(step.threshold, facts.floor, n);
+                let x = x_at(step.threshold, facts.floor(), n);
                 format!("{x:.1},{:.1}", y(of(step)))
             })
             .collect();
@@ -187,6 +190,6 @@ pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
                 label: format!("{share:.1}"),
             })
             .collect(),
-        threshold: x_at(facts.threshold, facts.floor, n),
+        threshold: x_at(facts.threshold, facts.floor(), n),
     }
 }

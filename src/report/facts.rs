@@ -3,22 +3,25 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::clusters::sweep::best;
-use bloom_ident_core::clusters::{PairCounts, Sweep, SweepStep};
+use bloom_ident_core::clusters::{Pair, PairCounts, SweepStep};
+use bloom_ident_core::review::BandSample;
 use pgrx::pg_sys;
 
-use super::histogram::{floor, Histogram};
-use super::value::LENGTH;
-use super::{Edge, Limits};
-use crate::clusters::{Clustered, Grouping, Method, PairList, Resolution, Source, Truth};
+use super::hashes::{hashes, RecordHashes};
+use super::histogram::Histogram;
+use super::near::NearPair;
+use super::review::Review;
+use super::survey::{Known, Survey};
+use super::value::SHOWN;
+use super::Limits;
+use crate::clusters::{Clustered, Method, PairList};
 use crate::objects::{is_query, is_signature};
-use crate::pairs::dictionary::KeyDictionary;
+use crate::pairs::dictionary::KeySides;
 use crate::pairs::each_pair;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::not_unique;
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
-use crate::pg::error::OrRaise;
 use crate::pg::progress::{self, phases};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::readable;
@@ -45,14 +48,6 @@ pub struct Cluster {
     pub records: Vec<ShownRecord>,
 }
 
-/// A pair near the threshold.
-pub struct NearPair {
-    pub similarity: f64,
-    pub keys: [Vec<u8>; 2],
-    /// Whether it is true, if that is known.
-    pub is_true: Option<bool>,
-}
-
 /// How good the pairs are by a truth.
 pub struct Measured {
     pub name: String,
@@ -69,9 +64,11 @@ pub struct Measured {
 pub struct Facts {
     /// What a pair's value is: similarity or probability.
     pub measure: &'static str,
+    /// Whose keys there are.
+    pub sides: KeySides,
     pub threshold: f64,
-    /// The least similarity that was searched for.
-    pub floor: f64,
+    /// The least similarity that was searched for, or that a given pair has.
+    pub searched: f64,
     pub rows: u64,
     /// How many rows have a signature.
     pub signed: u64,
@@ -88,66 +85,71 @@ pub struct Facts {
     pub columns: Vec<String>,
     /// How many columns are left out, since there are too many.
     pub more_columns: usize,
+    /// How many are left out, since they are empty.
+    pub empty_columns: usize,
     /// The values of the records that are shown, by key.
     pub values: HashMap<Vec<u8>, Values>,
+    /// The hashes of these records, as far as they are known.
+    pub hashes: RecordHashes,
     pub truth: Option<Measured>,
+    /// What is there to be decided.
+    pub review: Review,
 }
 
 impl Facts {
+    /// Leaves out the columns that no record on the page has a value of.
+    pub fn drop_empty_columns(&mut self) {
+        let is_filled = |i: usize| {
+            let mut values = self.values.values();
+            values.any(|values| values[i].as_ref().is_some_and(|value| !value.is_empty()))
+        };
+        let filled: Vec<bool> = (0..self.columns.len()).map(is_filled).collect();
+        if self.values.is_empty() || filled.iter().all(|filled| *filled) {
+            return;
+        }
+        let mut each = filled.iter();
+        self.columns.retain(|_| each.next() == Some(&true));
+        self.empty_columns = filled.len() - self.columns.len();
+        for values in self.values.values_mut() {
+            let mut each = filled.iter();
+            values.retain(|_| each.next() == Some(&true));
+        }
+    }
+
+    /// Finds the decisions whose records have changed since.
+    pub fn mark_stale(&mut self, known: &Known) {
+        let Some(judged) = &known.judged else { return };
+        for near in &mut self.near {
+            near.stale = judged.is_stale([&near.keys[0], &near.keys[1]]);
+        }
+    }
+
     /// How many clusters there are.
     pub fn clusters(&self) -> u64 {
         self.sizes.iter().map(|(_, clusters)| clusters).sum()
     }
 
+    /// The least similarity of the histogram, and of the steps of quality.
+    pub fn floor(&self) -> f64 {
+        self.histogram.bins[0].from
+    }
+
+    /// A key for the reader, as its relation has it.
+    pub fn key_text(&self, key: &[u8]) -> String {
+        readable(self.sides.split(key).1)
+    }
+
+    /// "a" or "b", where records are of two relations.
+    pub fn side(&self, key: &[u8]) -> &'static str {
+        match self.sides {
+            KeySides::One => "",
+            KeySides::Two => ["a", "b"][self.sides.split(key).0],
+        }
+    }
+
     /// How many clusters are not shown.
     pub fn more_clusters(&self) -> u64 {
         self.clusters() - self.largest.len() as u64
-    }
-}
-
-/// The pairs nearest to the threshold on one side of it.
-pub struct NearestPairs {
-    side: Edge,
-    pub pairs: Vec<NearPair>,
-    most: usize,
-}
-
-impl NearestPairs {
-    pub fn new(side: Edge, most: usize) -> NearestPairs {
-        NearestPairs {
-            side,
-            pairs: Vec::new(),
-            most,
-        }
-    }
-
-    /// Takes the pair if it is nearer than one of those that are there.
-    pub fn offer(
-        &mut self,
-        similarity: f64,
-        is_true: Option<bool>,
-        keys: impl FnOnce() -> [Vec<u8>; 2],
-    ) {
-        let distance = |s: f64| match self.side {
-            Edge::Above => s,
-            Edge::Below => -s,
-        };
-        let full = self.pairs.len() == self.most;
-        let last = self.pairs.last().map(|near| distance(near.similarity));
-        if full && last.is_none_or(|last| distance(similarity) > last) {
-            return;
-        }
-        let new = NearPair {
-            similarity,
-            keys: keys(),
-            is_true,
-        };
-        let at = self.pairs.partition_point(|near| {
-            let order = distance(near.similarity).total_cmp(&distance(new.similarity));
-            order.then_with(|| near.keys.cmp(&new.keys)).is_lt()
-        });
-        self.pairs.insert(at, new);
-        self.pairs.truncate(self.most);
     }
 }
 
@@ -190,114 +192,83 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     }
 }
 
+/// What a report of a table is asked to search for.
+pub struct ReportSearch {
+    pub threshold: f64,
+    /// The least similarity of a pair that is searched for.
+    pub searched: f64,
+    pub method: Method,
+}
+
 /// Runs the search and the queries that a report needs. `shown` are the columns to show.
 ///
 /// Errors: as `bloom_duplicates`; more than maintenance_work_mem; as reading the truth.
 pub fn find(
     records: &Records,
-    (threshold, method): (f64, Method),
+    search: &ReportSearch,
     mut shown: Vec<CString>,
-    truth: Option<&Source>,
+    known: &Known,
     limits: &Limits,
 ) -> Facts {
-    let floor = floor(threshold);
+    let (threshold, method) = (search.threshold, search.method);
     let more_columns = shown.len().saturating_sub(limits.columns);
     shown.truncate(limits.columns);
 
-    // The truth has a dictionary of its own.
-    let mut known = KeyDictionary::new();
-    let truth = truth.map(|source| {
-        let side = Resolution::read(source, &mut known, 0);
-        (Truth::new(side), source.name.clone())
-    });
-    let labelled = matches!(truth, Some((Truth::Labels { .. }, _)));
-    let knows = |a: &[u8], b: &[u8]| {
-        let (truth, _) = truth.as_ref()?;
-        match (known.get(a), known.get(b)) {
-            (Some(a), Some(b)) => truth.knows(a, b),
-            _ => (!labelled).then_some(false),
-        }
-    };
-
-    let mut histogram = Histogram::new(floor);
-    let mut sweep = Sweep::grid(100).or_raise();
-    let mut counts = PairCounts {
-        truth: truth.as_ref().map_or(0, |(truth, _)| truth.pairs()),
-        ..PairCounts::default()
-    };
-    let (mut unknown, mut true_found) = (0, 0);
-    let mut sides = [
-        NearestPairs::new(Edge::Above, limits.near),
-        NearestPairs::new(Edge::Below, limits.near),
-    ];
-    let held = truth.as_ref().map_or(0, |(truth, _)| truth.memory()) + known.memory();
-    let grouping = Grouping::new(threshold, method);
-    let mut collected = PairList::new(grouping.overhead(held));
-    let mut take = |keys: [&[u8]; 2], similarity: f64| {
-        let reached = similarity >= threshold;
-        histogram.add(similarity);
-        let is_true = knows(keys[0], keys[1]);
-        if let Some(is_true) = is_true {
-            sweep.add(similarity, is_true);
-            true_found += u64::from(is_true);
-            counts.found += u64::from(reached);
-            counts.both += u64::from(reached && is_true);
-        } else {
-            unknown += u64::from(truth.is_some());
-        }
-        if reached {
-            collected.push(keys[0], keys[1], similarity);
-        }
-        sides[usize::from(!reached)].offer(similarity, is_true, || {
-            let mut keys = keys.map(<[u8]>::to_vec);
-            keys.sort();
-            keys
-        });
-    };
-    each_pair("bloom_report", records, floor, None, &mut take);
-    let (pairs, keys) = collected.finish();
-    let found = pairs.len() as u64;
-    let clustered = Clustered::new(keys, pairs, &grouping, Some(records));
-
-    let truth = truth.map(|(truth, name)| {
-        if true_found > truth.pairs() {
-            // A pair came twice. It is below the threshold, otherwise the clusters would have seen it.
-            not_unique("more than one record has the same key".to_owned(), records);
-        }
-        let mut steps = sweep.steps(truth.pairs()).or_raise();
-        steps.retain(|step| step.threshold >= floor);
-        Measured {
-            name,
-            counts,
-            best: best(&steps),
-            steps,
-            unknown,
-        }
-    });
-    let [mut above, below] = sides;
-    above.pairs.reverse();
-    above.pairs.extend(below.pairs);
-
+    let mut collected = PairList::new(
+        known
+            .grouping(threshold, method)
+            .overhead(known.memory())
+            .of_report(),
+    );
+    let mut take = |[a, b]: [&[u8]; 2], similarity: f64| collected.push(a, b, similarity);
+    each_pair("bloom_report", records, search.searched, None, &mut take);
+    let (mut pairs, keys) = collected.finish();
+    let mut survey = Survey::new(known, threshold, search.searched, limits);
+    for pair in &pairs {
+        check_for_interrupts();
+        let of = [pair.a, pair.b];
+        survey.take(of.map(|n| keys.key(n)), of, pair.similarity);
+    }
+    let left_out = |pair: &Pair| known.leaves_out([pair.a, pair.b].map(|n| keys.key(n)));
+    pairs.retain(|pair| pair.similarity >= threshold && !left_out(pair));
+    let grouping = known.grouping(threshold, method);
+    let (clustered, links) = Clustered::with_links(keys, pairs, &grouping, Some(records));
+    if survey.has_repeated() {
+        // It is below the threshold, otherwise the clusters would have seen it.
+        not_unique("more than one record has the same key".to_owned(), records);
+    }
+    let counts = survey.counts();
+    let sample = std::mem::replace(&mut survey.sample, BandSample::new(0, 0)).finish();
     let mut facts = Facts {
         measure: "similarity",
+        sides: KeySides::One,
         threshold,
-        floor,
+        searched: search.searched,
         rows: 0,
         signed: 0,
-        pairs: found,
-        histogram,
+        pairs: survey.reached,
         sizes: Vec::new(),
         clustered: 0,
         largest: Vec::new(),
-        near: above.pairs,
+        near: survey.nearest(),
         columns: shown.iter().map(|name| readable(name.to_bytes())).collect(),
         more_columns,
+        empty_columns: 0,
         values: HashMap::new(),
-        truth,
+        hashes: RecordHashes::new(),
+        truth: survey.measured(),
+        histogram: survey.histogram,
+        review: Review::default(),
     };
+
     take_clusters(&mut facts, &clustered, limits);
-    drop(clustered);
+    facts.review = Review::new(sample, counts, &clustered, &links);
+    drop((clustered, links));
     take_values(&mut facts, records, &shown);
+    let keys: Vec<&[u8]> = facts.values.keys().map(Vec::as_slice).collect();
+    facts.hashes = hashes(records, &shown, &keys);
+    facts.mark_stale(known);
+    facts.drop_empty_columns();
     facts
 }
 
@@ -337,7 +308,7 @@ pub fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) 
 /// As much of a value as can be shown, which ends between two characters.
 pub fn beginning(value: &[u8]) -> String {
     // A character has up to four bytes.
-    let most = 4 * (LENGTH + 1);
+    let most = 4 * (SHOWN + 1);
     // SAFETY: pointer and length are those of the value, and the server gives a length that is at most as great.
     let length =
         unsafe { pg_sys::pg_mbcliplen(value.as_ptr().cast(), value.len() as i32, most as i32) };
@@ -353,7 +324,12 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     for key in of_clusters.map(|record| &record.key) {
         wanted.insert(key.clone(), None);
     }
-    for key in facts.near.iter().flat_map(|near| &near.keys) {
+    for key in facts
+        .near
+        .iter()
+        .flat_map(|near| &near.keys)
+        .chain(facts.review.keys())
+    {
         wanted.insert(key.clone(), None);
     }
     let mut sql = Sql::new("SELECT ")

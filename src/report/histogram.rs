@@ -18,7 +18,7 @@ pub struct Histogram {
 }
 
 /// The number of the step that a similarity is in: the greatest i with i/100 <= similarity.
-fn step(similarity: f64) -> u32 {
+fn number(similarity: f64) -> u32 {
     let mut i = (similarity * f64::from(STEPS)) as u32;
     while i > 0 && f64::from(i) / f64::from(STEPS) > similarity {
         i -= 1;
@@ -29,21 +29,20 @@ fn step(similarity: f64) -> u32 {
     i
 }
 
-/// The greatest multiple of 0.01 that the similarity reaches.
-pub fn hundredth(similarity: f64) -> f64 {
-    f64::from(step(similarity)) / f64::from(STEPS)
+/// The number of the band of 0.01 that a similarity is in.
+pub fn step(similarity: f64) -> usize {
+    number(similarity) as usize
 }
 
-/// The least similarity that is searched for, so that pairs below the threshold are seen too. It is near the threshold, since
-/// the time of a search grows steeply below it.
-pub fn floor(threshold: f64) -> f64 {
-    f64::from(step(threshold).saturating_sub(5)) / f64::from(STEPS)
+/// The greatest multiple of 0.01 that the similarity reaches.
+pub fn hundredth(similarity: f64) -> f64 {
+    f64::from(number(similarity)) / f64::from(STEPS)
 }
 
 impl Histogram {
     /// An empty histogram, whose bins begin at `floor`.
     pub fn new(floor: f64) -> Histogram {
-        let first = step(floor);
+        let first = number(floor);
         let from = |i: u32| f64::from(i) / f64::from(STEPS);
         let bin = |i| Bin {
             from: from(i),
@@ -56,7 +55,7 @@ impl Histogram {
     }
 
     pub fn add(&mut self, similarity: f64) {
-        self.bins[(step(similarity) - self.first) as usize].pairs += 1;
+        self.bins[(number(similarity) - self.first) as usize].pairs += 1;
     }
 
     pub fn most(&self) -> u64 {
@@ -83,7 +82,7 @@ impl Histogram {
 
     /// On which side of the threshold a bin is.
     pub fn side(bin: &Bin, threshold: f64) -> Edge {
-        if step(threshold) <= step(bin.from) {
+        if number(threshold) <= number(bin.from) {
             Edge::Above
         } else {
             Edge::Below

@@ -6,9 +6,10 @@ use super::charts::{self, Bars, Curve};
 use super::diff::{parts, DiffPart};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
+use super::judged::verdict_name;
+use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::Origin;
-use crate::pg::values::text::readable;
 
 pub struct Bit {
     pub text: String,
@@ -17,6 +18,8 @@ pub struct Bit {
 }
 
 pub struct Cell {
+    /// The name of the column.
+    pub label: String,
     pub bits: Vec<Bit>,
     pub null: bool,
     /// The value is so short that it stays on one line.
@@ -24,6 +27,8 @@ pub struct Cell {
 }
 
 pub struct Record {
+    /// "a" or "b", where records are of two relations.
+    pub side: &'static str,
     pub key: String,
     pub similarity: String,
     pub keep: bool,
@@ -41,6 +46,10 @@ pub struct PairRow {
     pub similarity: String,
     pub above: bool,
     pub verdict: &'static str,
+    /// What somebody has decided; empty if nobody has.
+    pub judged: &'static str,
+    /// A record has changed since.
+    pub stale: bool,
     pub records: [Record; 2],
 }
 
@@ -48,7 +57,7 @@ pub struct SizeRow {
     pub size: u32,
     pub clusters: String,
     pub records: String,
-    /// Its length in percent of the longest bar.
+    /// Its length, where the longest bar has 200.
     pub bar: String,
 }
 
@@ -109,10 +118,13 @@ struct Page<'a> {
     more_groups: String,
     columns: Vec<String>,
     more_columns: usize,
+    empty_columns: usize,
     length: usize,
     statement: String,
     tables: String,
     version: &'static str,
+    data: &'a str,
+    hashes: PageHashes,
 }
 
 /// A value of so many characters is not broken.
@@ -134,13 +146,14 @@ pub fn similarity(s: f64) -> String {
     }
 }
 
-fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
+fn cells(facts: &Facts, values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
     let Some(values) = values else {
         return Vec::new();
     };
     let cell = |(i, value): (usize, &Option<String>)| {
         let Some(value) = value else {
             return Cell {
+                label: name_of(&facts.columns[i]),
                 bits: Vec::new(),
                 null: true,
                 short: true,
@@ -165,6 +178,7 @@ fn cells(values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
                 .collect(),
         };
         Cell {
+            label: name_of(&facts.columns[i]),
             bits,
             null: false,
             short: value.chars().count() <= SHORT,
@@ -180,10 +194,12 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
         .records
         .iter()
         .map(|record| Record {
-            key: tidy(&readable(&record.key), UNFIT),
+            side: facts.side(&record.key),
+            key: tidy(&facts.key_text(&record.key), UNFIT),
             similarity: record.similarity.map_or(String::new(), similarity),
             keep: record.keep,
             cells: cells(
+                facts,
                 facts.values.get(&record.key),
                 if record.keep { None } else { kept },
             ),
@@ -198,13 +214,15 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
 }
 
 pub fn near(facts: &Facts) -> Vec<PairRow> {
-    let row = |near: &super::facts::NearPair| {
+    let row = |near: &super::near::NearPair| {
         let [a, b] = &near.keys;
         let record = |key: &Vec<u8>, kept: Option<&Vec<u8>>| Record {
-            key: tidy(&readable(key), UNFIT),
+            side: facts.side(key),
+            key: tidy(&facts.key_text(key), UNFIT),
             similarity: String::new(),
             keep: false,
             cells: cells(
+                facts,
                 facts.values.get(key),
                 kept.and_then(|kept| facts.values.get(kept)),
             ),
@@ -217,6 +235,8 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
                 Some(false) => "false",
                 None => "",
             },
+            judged: near.judged.map_or("", verdict_name),
+            stale: near.stale,
             records: [record(a, None), record(b, Some(a))],
         }
     };
@@ -268,7 +288,7 @@ pub fn sizes(facts: &Facts) -> Vec<SizeRow> {
             size,
             clusters: grouped(clusters),
             records: grouped(u64::from(size) * clusters),
-            bar: format!("{:.1}", (100.0 * clusters as f64 / most).max(0.5)),
+            bar: format!("{:.1}", (200.0 * clusters as f64 / most).max(1.0)),
         })
         .collect()
 }
@@ -294,7 +314,7 @@ pub fn unbroken(text: String) -> String {
 }
 
 /// The report as a page.
-pub fn html(facts: &Facts, origin: &Origin) -> String {
+pub fn html(facts: &Facts, origin: &Origin, data: &str) -> String {
     let clusters = facts.clusters();
     let surplus = facts.clustered - clusters;
     let page = Page {
@@ -306,7 +326,7 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
         tokens: origin.tokens.as_deref().map(name_of),
         database: name_of(&origin.database),
         threshold: facts.threshold.to_string(),
-        floor: format!("{:.2}", facts.floor),
+        floor: facts.searched.to_string(),
         rows: grouped(facts.rows),
         signed: grouped(facts.signed),
         pairs: grouped(facts.pairs),
@@ -328,10 +348,13 @@ pub fn html(facts: &Facts, origin: &Origin) -> String {
         more_groups: grouped(facts.more_clusters()),
         columns: facts.columns.iter().map(|name| name_of(name)).collect(),
         more_columns: facts.more_columns,
+        empty_columns: facts.empty_columns,
         length: LENGTH,
         statement: origin.statement(facts.threshold, None),
         tables: origin.tables(facts.threshold),
         version: env!("CARGO_PKG_VERSION"),
+        data,
+        hashes: hashes_of(data),
     };
     let page = page.render().expect("writing to a string does not fail");
     ascii(&page)

@@ -4,25 +4,35 @@
 mod charts;
 mod diff;
 mod facts;
+mod hashes;
 mod histogram;
 mod html;
+mod judged;
+mod near;
 mod pairs;
 mod pairs_html;
 mod plain;
+mod review;
+mod survey;
 mod value;
 mod why;
 
 use std::ffi::CStr;
 
+use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::pg_sys;
 
+use self::facts::ReportSearch;
+use self::review::{block, of_signature, ReviewSubject};
+use self::survey::Known;
 use crate::clusters::{Method, Source};
-use crate::pairs::records::Records;
+use crate::pairs::records::{Records, Relations};
 use crate::pairs::verify::given;
+use crate::pg::budget::Budget;
 use crate::pg::catalog::quoted;
 use crate::pg::entry;
-use crate::pg::error::raise;
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::text_datum;
 use crate::pg::progress::{self, phases};
@@ -45,14 +55,22 @@ pub struct Limits {
     /// Pairs on either side of the threshold.
     near: usize,
     columns: usize,
+    /// Pairs to be decided.
+    pairs: usize,
 }
 
-const LIMITS: Limits = Limits {
-    clusters: 20,
-    records: 10,
-    near: 5,
-    columns: 16,
-};
+/// What takes most memory is the pairs to be decided, with two records each.
+fn limits() -> Limits {
+    let columns = 16;
+    let a_pair = 2 * columns * (3 * value::SHOWN + size_of::<String>());
+    Limits {
+        clusters: 20,
+        records: 10,
+        near: 5,
+        columns,
+        pairs: (Budget::of_setting().bytes() / a_pair).clamp(100, 5000),
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -94,6 +112,10 @@ pub struct Origin {
     pub margin: Option<f64>,
     /// The relation of the truth with its schema, as SQL writes it.
     pub truth: Option<String>,
+    /// The same of the decisions.
+    pub decisions: Option<String>,
+    /// The least similarity that was asked for, below the threshold.
+    pub search_from: Option<f64>,
     pub database: String,
     pub date: String,
     pub server: String,
@@ -119,6 +141,12 @@ impl Origin {
             sql.push_str(&format!(",\n    format => {}", literal(format)));
         }
         sql.push_str(&self.verification(",\n    "));
+        if let Some(decisions) = &self.decisions {
+            sql.push_str(&format!(",\n    decisions => {}", literal(decisions)));
+        }
+        if let Some(search_from) = self.search_from {
+            sql.push_str(&format!(",\n    search_from => {search_from}"));
+        }
         sql.push_str(");");
         sql
     }
@@ -205,7 +233,27 @@ fn made() -> (String, String, String) {
     }
 }
 
-/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text, verify name, margin float8)`
+/// From which similarity on pairs are searched for, if that is asked for.
+///
+/// Errors: outside [0,1], or above the threshold.
+fn search_from(arguments: Arguments, i: usize, threshold: f64) -> Option<f64> {
+    arguments.datum(i)?;
+    let from = arguments.float8(i);
+    unit("search_from", from).or_raise();
+    if from > threshold {
+        raise(
+            &Error::new(
+                ErrorKind::InvalidParameter,
+                format!("search_from = {from} is above the threshold {threshold}"),
+            )
+            .detail("Pairs are always searched for from the threshold on."),
+        );
+    }
+    Some(from)
+}
+
+/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text, verify name, margin float8,
+/// decisions regclass, search_from float8)`
 #[entry]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -220,6 +268,8 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             Source::of_pairs_or_labels(arguments.oid(5)),
         )
     });
+    let decisions = arguments.datum(11).map(|_| arguments.oid(11));
+    let search_from = search_from(arguments, 12, threshold);
     let verification = given(arguments, 9, threshold);
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let records = records.verified(verification.as_ref());
@@ -245,17 +295,45 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         tokens: verification.as_ref().map(|v| name(&v.column)),
         margin: verification.as_ref().and_then(|v| v.margin),
         truth: truth.as_ref().map(|(oid, _)| name(&quoted(*oid))),
+        decisions: decisions.map(|oid| name(&quoted(oid))),
+        search_from,
         database,
         date,
         server,
     };
     let _job = progress::job("bloom_report", records.oid);
     let columns = facts::columns(&records, columns);
-    let truth = truth.as_ref().map(|(_, source)| source);
-    let facts = facts::find(&records, (threshold, method), columns, truth, &LIMITS);
+    let known = Known::read(
+        truth.as_ref().map(|(_, source)| source),
+        decisions,
+        Relations::one(&records),
+    );
+    let search = ReportSearch {
+        threshold,
+        searched: search_from.unwrap_or(threshold),
+        method,
+    };
+    let facts = facts::find(&records, &search, columns, &known, &limits());
     progress::phase(phases::WRITING_REPORT, None);
     let report = match format {
-        Format::Html => html::html(&facts, &origin),
+        Format::Html => {
+            let mut used = of_signature(records.oid, &records.signatures[0].name);
+            if let Some(verification) = &verification {
+                used.extend(of_signature(records.oid, &verification.column));
+            }
+            let subject = ReviewSubject {
+                known: &known,
+                relations: vec![(&origin.relation, &origin.key)],
+                used: used.iter().map(|column| name(column)).collect(),
+                lacking: Vec::new(),
+                model: None,
+                texts: None,
+                searched: true,
+                total: facts.histogram.bins.iter().map(|bin| bin.pairs).sum(),
+                decisions: origin.decisions.as_deref(),
+            };
+            html::html(&facts, &origin, &block(&facts, &subject))
+        }
         Format::Text => plain::text(&facts, &origin),
     };
     NewValue(text_datum(&to_database(&report)))

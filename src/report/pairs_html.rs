@@ -8,6 +8,7 @@ use super::html::{
     SizeRow,
 };
 use super::pairs::{PairFacts, PairsOrigin};
+use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{grouped, LENGTH};
 use super::why::{self, ModelBars, Waterfall};
 
@@ -37,6 +38,8 @@ struct PairsPage<'a> {
     pairs_relation: String,
     relation: String,
     key: String,
+    /// Whether records are of two relations, which a column tells.
+    linked: bool,
     database: String,
     measure: &'static str,
     /// Whether pairs below the threshold can be there.
@@ -61,14 +64,17 @@ struct PairsPage<'a> {
     /// The columns of a table of records: key, similarity, and those that are shown.
     width: usize,
     more_columns: usize,
+    empty_columns: usize,
     model: Option<ModelBars>,
     length: usize,
     statement: String,
     version: &'static str,
+    data: &'a str,
+    hashes: PageHashes,
 }
 
 /// The report as a page.
-pub fn html(found: &PairFacts, origin: &PairsOrigin) -> String {
+pub fn html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String {
     let facts = &found.facts;
     let why = |a: &[u8], b: &[u8]| {
         let (a, b) = (found.texts.get(a)?, found.texts.get(b)?);
@@ -94,17 +100,30 @@ pub fn html(found: &PairFacts, origin: &PairsOrigin) -> String {
         }
     });
     let clusters = facts.clusters();
+    let linked = origin.relations.len() > 1;
+    let relations = origin.relations.iter().map(|(name, _)| name_of(name));
+    let relations = relations.collect::<Vec<_>>().join(" and ");
+    let mut keys: Vec<String> = origin
+        .relations
+        .iter()
+        .map(|(_, key)| name_of(key))
+        .collect();
+    keys.dedup();
     let page = PairsPage {
         origin,
-        title: format!("Pairs of duplicates in {}", name_of(&origin.relation)),
+        title: match linked {
+            true => format!("Links between {relations}"),
+            false => format!("Pairs of duplicates in {relations}"),
+        },
         pairs_relation: name_of(&origin.pairs),
-        relation: name_of(&origin.relation),
-        key: name_of(&origin.key),
+        relation: relations.clone(),
+        key: keys.join(", "),
+        linked,
         database: name_of(&origin.database),
         measure: facts.measure,
         has_cut: facts.measure == "probability",
         threshold: facts.threshold.to_string(),
-        floor: format!("{:.2}", facts.floor),
+        floor: format!("{:.2}", facts.floor()),
         all: grouped(found.all),
         records: grouped(found.records),
         pairs: grouped(facts.pairs),
@@ -122,10 +141,13 @@ pub fn html(found: &PairFacts, origin: &PairsOrigin) -> String {
         columns: facts.columns.iter().map(|name| name_of(name)).collect(),
         width: facts.columns.len() + 2,
         more_columns: facts.more_columns,
+        empty_columns: facts.empty_columns,
         model: found.model.as_ref().map(why::levels),
         length: LENGTH,
         statement: origin.statement(),
         version: env!("CARGO_PKG_VERSION"),
+        data,
+        hashes: hashes_of(data),
     };
     ascii(&page.render().expect("writing to a string does not fail"))
 }

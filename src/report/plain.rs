@@ -4,9 +4,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
+use super::judged::verdict_name;
 use super::value::{cut, grouped, percent, tidy};
 use super::{Edge, Origin};
-use crate::pg::values::text::readable;
 
 /// Characters of the longest bar.
 const BAR: u64 = 44;
@@ -196,8 +196,8 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
     }
     table.write(&mut out);
     out.push_str(&format!(
-        "  #  from {} on    .  below the threshold; pairs below {:.2} were not searched\n",
-        facts.threshold, facts.floor
+        "  #  from {} on    .  below the threshold; pairs below {} were not searched\n",
+        facts.threshold, facts.searched
     ));
     quality(facts, &mut out);
 
@@ -301,21 +301,25 @@ fn near(facts: &Facts, origin: &Origin, out: &mut String) {
     heading(out, "Pairs nearest to the threshold");
     let mut table = records(&["similarity", ""], 1, facts, origin);
     for near in &facts.near {
-        let verdict = match (near.similarity >= facts.threshold, near.is_true) {
+        let mut verdict = match (near.similarity >= facts.threshold, near.is_true) {
             (true, None) => "duplicates",
             (false, None) => "left out",
             (true, Some(true)) => "duplicates, true",
             (true, Some(false)) => "duplicates, not true",
             (false, Some(true)) => "left out, but true",
             (false, Some(false)) => "left out, not true",
-        };
+        }
+        .to_owned();
+        if let Some(judged) = near.judged {
+            verdict.push_str(&format!(", judged {}", verdict_name(judged)));
+        }
         for (i, key) in near.keys.iter().enumerate() {
             let first = if i == 0 {
-                [similarity(near.similarity), verdict.to_owned()]
+                [similarity(near.similarity), verdict.clone()]
             } else {
                 [String::new(), String::new()]
             };
-            let key_text = short(&readable(key));
+            let key_text = short(&facts.key_text(key));
             let values = record(facts.values.get(key));
             let row = first.into_iter().chain([key_text]).chain(values);
             table.rows.push(row.collect());
@@ -343,7 +347,7 @@ fn largest(facts: &Facts, origin: &Origin, out: &mut String) {
                     (false, Some(s)) => similarity(s),
                     (false, None) => format!("below {}", facts.threshold),
                 },
-                short(&readable(&shown.key)),
+                short(&facts.key_text(&shown.key)),
             ];
             let values = record(facts.values.get(&shown.key));
             table.rows.push(first.into_iter().chain(values).collect());

@@ -3,6 +3,9 @@
 /// Characters of a value that are shown.
 pub const LENGTH: usize = 80;
 
+/// Characters of a value that those who decide are shown.
+pub const SHOWN: usize = 120;
+
 /// Line and paragraph separators.
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
 

@@ -29,7 +29,7 @@ pub struct SuggestSubject {
     may_create: bool,
     /// Bytes, with those of the partitions.
     pub bytes: u64,
-    /// A sample of its blocks can be read.
+    /// Bytes say how large it is, and a sample of its blocks can be read.
     pub has_blocks: bool,
     /// A column that a unique index keeps unique, and that is not NULL.
     pub key: Option<CString>,
@@ -89,7 +89,9 @@ impl SuggestSubject {
             has_children,
             may_create: false,
             bytes: 0,
-            has_blocks: is_table || kind == pg_sys::RELKIND_MATVIEW,
+            // Those that inherit from a table have blocks of their own.
+            has_blocks: is_table && (!has_children || kind == pg_sys::RELKIND_PARTITIONED_TABLE)
+                || kind == pg_sys::RELKIND_MATVIEW,
             key: None,
             has_primary_key: false,
             signed: Vec::new(),

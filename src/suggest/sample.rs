@@ -16,10 +16,11 @@ use crate::types::Bloom;
 /// Rows fetched at a time.
 const BATCH: i64 = 500;
 
-/// Most rows of a sample.
+/// Most rows of what has no blocks.
 const ROWS: u64 = 20_000;
 
-/// A table of no more blocks is read from its beginning, and so many blocks of a larger one are chosen.
+/// A table of no more blocks is read as a whole, and about so many blocks of a larger one are chosen. Of their rows none is left out, or the sample would be one of the
+/// table's beginning.
 const BLOCKS: u64 = 400;
 
 /// So many characters of a value are looked at.
@@ -99,7 +100,10 @@ impl RelationSample {
                 " TABLESAMPLE pg_catalog.system ({percent}) REPEATABLE (1)"
             ));
         }
-        sql = sql.text(&format!(" LIMIT {}", ROWS + 1));
+        let most = if subject.has_blocks { u64::MAX } else { ROWS };
+        if !subject.has_blocks {
+            sql = sql.text(&format!(" LIMIT {}", ROWS + 1));
+        }
         let mut sample = RelationSample {
             rows: 0,
             share,
@@ -110,7 +114,7 @@ impl RelationSample {
         progress::phase(phases::READING, None);
         Cursor::open(sql, &[], BATCH).each_while(|row| {
             check_for_interrupts();
-            if sample.rows == ROWS {
+            if sample.rows == most {
                 sample.is_cut = true;
                 return false;
             }

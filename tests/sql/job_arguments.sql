@@ -34,6 +34,8 @@ INSERT INTO job VALUES
     ('bloom_quality', '{"''pairs''::regclass","''truth''::regclass"}'),
     ('bloom_threshold_sweep', '{"''pairs''::regclass","''truth''::regclass",0.1::float8}'),
     ('bloom_report', '{"''a''::regclass",''id''::name,''sig''::name,0.3::float8,NULL::name[],NULL::regclass,''centre''::text,NULL::text,''text''::text}'),
+    ('bloom_report_pairs', '{"''pairs''::regclass","''a''::regclass",''id''::name}'),
+    ('bloom_report_linkage', '{"''pairs''::regclass","''a''::regclass",''id''::name,"''a''::regclass",''id''::name}'),
     ('bloom_blocklist', '{"(SELECT sig FROM a WHERE id = 1)","''list''::regclass",''sig''::name,0.3::float8}'),
     ('minhash_blocklist', '{"(SELECT bits FROM list WHERE id = 1)","''list''::regclass",''bits''::name,0.3::float8}');
 CREATE TABLE list (id int PRIMARY KEY, sig bloom, bits minhash_bits(64));
@@ -58,7 +60,14 @@ SELECT raised($$SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3, new => 'so
 ALTER TABLE a ADD tokens text[] GENERATED ALWAYS AS (string_to_array(name, ' ')) STORED;
 SELECT call, given, raised(format('SELECT * FROM %s', replace(call, '?', given)))
     FROM unnest('{"bloom_duplicates(''a'', ''id'', ''sig'', 0.3, NULL, ?)","bloom_linkage(''a'', ''id'', ''sig'', ''a'', ''id'', ''sig'', 0.3, NULL, ?)","bloom_clusters(''a'', ''id'', ''sig'', 0.3, ''centre'', ?)",
-        "bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?)"}'::text[]) AS call, unnest('{"NULL, NULL","''tokens'', NULL","''tokens'', 0.1","NULL, 0.1"}'::text[]) AS given;
+        "bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?)","bloom_report(''a'', ''id'', ''sig'', 0.3, NULL, NULL, ''centre'', NULL, ''text'', ?, NULL, NULL)"}'::text[]) AS call, unnest('{"NULL, NULL","''tokens'', NULL","''tokens'', 0.1","NULL, 0.1"}'::text[]) AS given ORDER BY call COLLATE "C", given COLLATE "C";
+
+-- pairs that were found before, with all arguments as they come
+CREATE TABLE decided (a text, b text, decision text, at timestamptz);
+SELECT raised('SELECT ' || call) FROM unnest('{"bloom_report_pairs(''pairs'', ''a'', ''id'')","bloom_report_pairs(''pairs'', ''a'', ''id'', NULL, NULL, NULL, NULL)","bloom_report_pairs(''pairs'', ''a'', ''id'', ''{name}'', NULL, ''truth'', ''decided'')",
+    "bloom_report_linkage(''pairs'', ''a'', ''id'', ''a'', ''id'')","bloom_report_linkage(''pairs'', ''a'', ''id'', ''a'', ''id'', NULL, NULL, NULL, NULL)","bloom_report_linkage(''pairs'', ''a'', ''id'', ''a'', ''id'', ''{name}'', NULL, ''pairs'', ''decided'')",
+    "bloom_report(''a'', ''id'', ''sig'', 0.3, ''{name}'', ''truth'', ''centre'', ''title'', ''html'', NULL, NULL, ''decided'', 0.2)"}'::text[]) AS call;
+DROP TABLE decided;
 
 -- a key that two records have, whether or not both are found
 CREATE FUNCTION all_jobs(rel text, key text DEFAULT 'id') RETURNS TABLE (job text, result text) LANGUAGE sql AS $$

@@ -4,13 +4,13 @@ CREATE TABLE "My ""Data"."Person's" ("Id" integer, "Given <name>" text, note tex
 INSERT INTO "My ""Data"."Person's" ("Id", "Given <name>", note, born) VALUES
     (1, 'Erika Mustermann', '<script>alert(1)</script>', '1964-08-12'), (2, 'Erica Mustermann', '" onload="x', NULL), (3, 'Erika Musterman', 'a & b', '1964-08-12'),
     (4, 'Jörg Müller', E'two\nlines\x1b[31m', '1971-03-02'), (5, 'Joerg Mueller', repeat('ä', 200) || 'END', '1971-03-02'), (6, 'Sean O''Brien', NULL, NULL), (7, NULL, NULL, NULL), (8, '', NULL, NULL);
-CREATE FUNCTION report(VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.8, format => coalesce($1[1], 'html'), title => $1[2]) $$;
+CREATE FUNCTION report(VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.8, format => coalesce($1[1], 'html'), title => $1[2], search_from => 0.75) $$;
 
 CREATE TABLE html AS SELECT report('html', 'Title </title><script>"&') AS page;
 -- Structure, and nothing from elsewhere.
 SELECT page ~ '^<!DOCTYPE html>\n<html lang="en">' AS doctype, page ~ '</html>\s*$' AS complete, page ~ 'prefers-color-scheme: dark' AS dark, page ~ '@media print' AS print,
        page ~ '<meta name="viewport"' AS viewport, page !~ '[^\x01-\x7f]' AS ascii FROM html;
-SELECT page !~* '<script|<link|<img|<iframe|<object|<embed|<base|@import|url\(|https?:|javascript:| src=| href=| on[a-z]+=["a-z]' AS alone FROM html;
+SELECT regexp_replace(page, '<script.*?</script>', '', 'g') !~* '<script|<link|<img|<iframe|<object|<embed|<base|@import|url\(|https?:|javascript:| src=| href=| on[a-z]+=["a-z]' AS alone FROM html;
 SELECT name, opened = closed AS balanced, opened > 0 AS some FROM html,
     unnest('{html,head,body,main,section,table,caption,tr,td,th,svg,g,figure,p,h1,h2,h3,div,span,mark,details,summary,pre,code,dl,dt,dd,title}'::text[]) AS name,
     LATERAL (SELECT count(*) FROM regexp_matches(page, '<' || name || '[ >]', 'g')) AS o (opened),
@@ -20,7 +20,7 @@ ORDER BY balanced, name;
 CREATE FUNCTION well_formed(page text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     tag CONSTANT text := '<(/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z0-9-]+="[^"<>]*")*)\s*(/?)>';
-    body text := regexp_replace(regexp_replace(page, '<!DOCTYPE html>', ''), '<style>.*?</style>', '');
+    body text := regexp_replace(regexp_replace(page, '<!DOCTYPE html>', ''), '<(style|script)[^>]*?>.*?</\1>', '', 'g');
     opened text[];
     found text[];
 BEGIN
@@ -40,6 +40,14 @@ END $$;
 -- It finds what is wrong.
 SELECT page, well_formed(page) FROM (VALUES ('<p>a<br>b</p>'), ('<p>a'), ('<p><b>a</p></b>'), ('</p>'), ('<p a=b></p>'), ('<p>a < b</p>'), ('<p>&</p>')) AS v (page);
 SELECT well_formed(page) FROM html;
+-- Its script and its style may run by their hashes, and nothing else may; no element has a style of its own. Data are no script, and cannot end where they are.
+CREATE FUNCTION secure(page text) RETURNS TABLE (scripts bigint, policy boolean, script boolean, style boolean, no_styles boolean, data boolean) LANGUAGE sql AS $$
+    SELECT (SELECT count(*) FROM regexp_matches(page, '<script', 'g')), csp ~ '^default-src .none.; script-src .sha256-\S+.; style-src .sha256-\S+.; img-src data:; base-uri .none.; form-action .none.$',
+        position(encode(sha256(convert_to(substring(page, '<script>(.*?)</script>'), 'UTF8')), 'base64') IN csp) > 0, position(encode(sha256(convert_to(substring(page, '<style>(.*?)</style>'), 'UTF8')), 'base64') IN csp) > 0,
+        regexp_replace(page, '<script.*?</script>', '', 'g') !~ ' style=', substring(page, '<script type="application/json"[^>]*?>(.*?)</script>') ~ '^[ -~]+$' AND substring(page, '<script type="application/json"[^>]*?>(.*?)</script>') !~ '[<>&]'
+    FROM substring(page, '<meta http-equiv="Content-Security-Policy" content="([^"]*)">') AS csp $$;
+SELECT s.* FROM html, secure(page) AS s;
+CREATE FUNCTION data(page text) RETURNS jsonb LANGUAGE sql AS $$ SELECT substring(page, '<script type="application/json"[^>]*?>(.*?)</script>')::jsonb $$;
 -- Every id that is referred to is there once.
 SELECT ref, count(*) FROM html, regexp_matches(page, 'aria-labelledby="([^"]*)"', 'g') AS m, unnest(string_to_array(m[1], ' ')) AS ref,
     regexp_matches(page, ' id="' || ref || '"', 'g') GROUP BY ref ORDER BY ref COLLATE "C";
@@ -60,12 +68,12 @@ CREATE FUNCTION show(report text) RETURNS SETOF text LANGUAGE sql AS $$ SELECT r
 SELECT show(report('text', 'My duplicates'));
 -- With a truth, chosen columns and another method.
 CREATE VIEW truth AS SELECT "Id" AS key, CASE WHEN "Id" <= 2 THEN 'Erika' WHEN "Id" IN (4, 5) THEN 'Joerg' ELSE 'nobody' || "Id" END AS cluster FROM "My ""Data"."Person's";
-SELECT show(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth', 'components', format => 'text'));
+SELECT show(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth', 'components', format => 'text', search_from => 0.7));
 \pset format aligned
 \pset tuples_only off
 CREATE TABLE with_truth AS SELECT bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, '{born}', 'truth') AS page;
 SELECT well_formed(page), page ~ 'Precision is 0\.667, recall 1\.000, F1 0\.800' AS measured, page ~ '<polyline class="recall" points="[0-9., ]+"/>' AS curve,
-       page !~ 'Given' AS chosen_columns, page !~* '<script|https?:' AS alone FROM with_truth;
+       page !~ 'Given' AS chosen_columns, regexp_replace(page, '<script.*?</script>', '', 'g') !~* '<script|https?:' AS alone FROM with_truth;
 -- Pairs as truth; records that the truth does not know.
 CREATE VIEW true_pairs AS SELECT '1' AS a, '2' AS b UNION ALL SELECT '5', '4';
 CREATE VIEW part AS SELECT * FROM truth WHERE key <> 3;
@@ -85,8 +93,8 @@ SELECT replace(m[1], ',', '')::int = q.found AS found, replace(m[2], ',', '')::i
 FROM bloom_quality('pairs', 'who') AS q, regexp_matches(bloom_report('people', 'id', 'sig', 0.8, truth => 'who'),
     'at 0.8, ([0-9,]+) pairs are found and ([0-9,]+) of them are true. Precision is ([0-9.]+), recall ([0-9.]+)') AS m;
 -- The size is bounded, and the page says what is left out.
-SELECT length(page) < 200000 AS small, page ~ '[0-9]+ more clusters are not shown' AS clusters FROM bloom_report('people', 'id', 'sig', 0.95) AS page;
-SELECT length(page) < 200000 AS small, page ~ '<h3>Cluster 1</h3>[0-9]+ records, [0-9]+ of them not shown' AS records FROM bloom_report('people', 'id', 'sig', 0.3, method => 'components') AS page;
+SELECT length(regexp_replace(page, '<script.*?</script>', '', 'g')) < 200000 AS small, page ~ '[0-9]+ more clusters are not shown' AS clusters FROM bloom_report('people', 'id', 'sig', 0.95) AS page;
+SELECT length(regexp_replace(page, '<script.*?</script>', '', 'g')) < 200000 AS small, page ~ '<h3>Cluster 1</h3>[0-9]+ records, [0-9]+ of them not shown' AS records FROM bloom_report('people', 'id', 'sig', 0.3, method => 'components') AS page;
 DO $$ BEGIN EXECUTE 'CREATE TABLE broad AS SELECT id, sig, ' || (SELECT string_agg('id AS c' || i, ', ') FROM generate_series(1, 30) AS i) || ' FROM people'; END $$;
 SELECT page ~ '14 more columns are not shown' AS columns, page ~ '>c16</th>' AS shown, page ~ '>c17</th>' AS not_shown FROM bloom_report('broad', 'id', 'sig', 0.95) AS page;
 
@@ -125,6 +133,38 @@ SELECT threshold, well_formed(bloom_report('none', 'id', 'sig', threshold)), wel
 SELECT bloom_report(NULL, 'id', 'sig', 0.8);
 SELECT bloom_report('none', 'id', 'sig', NULL);
 SELECT bloom_report('none', 'id', 'sig', 0.8, format => NULL);
+
+
+-- Below the threshold it searches only where it is asked to, and it says so.
+SELECT from_on, (regexp_match(page, 'each bar 0.01 wide.*?(What is less|To show)([^.]|\.\d)*'))[1] AS says, (SELECT min(m[1]) FROM regexp_matches(page, '<th scope="row" class="num">([01][.0-9]*)</th><td class="num">[0-9,]*</td><td>', 'g') AS m) AS least
+FROM unnest('{NULL,0.7,0.8,0.805}'::float8[]) AS from_on, bloom_report('people', 'id', 'sig', 0.805, search_from => from_on) AS page;
+SELECT bloom_report('none', 'id', 'sig', 0.8, search_from => 0.9);
+SELECT bloom_report('none', 'id', 'sig', 0.8, search_from => -0.1);
+
+-- The script counts all pairs at every threshold, whichever are shown.
+SELECT count(*) AS thresholds, bool_and(pairs.n::int = (SELECT count(*) FROM pairs WHERE similarity >= at.t::float8)) AS pairs,
+    bool_and(records.n::int = (SELECT count(DISTINCT k) FROM pairs, unnest(ARRAY[a, b]) AS k WHERE similarity >= at.t::float8)) AS records,
+    bool_and(same.n::int = (SELECT count(*) FROM pairs JOIN who AS x ON x.key::text = a JOIN who AS y ON y.key::text = b WHERE similarity >= at.t::float8 AND x.cluster = y.cluster)) AS same
+FROM (SELECT data(bloom_report('people', 'id', 'sig', 0.8, truth => 'who')) -> 'counts' AS c OFFSET 0) AS d, jsonb_array_elements_text(c -> 'at') WITH ORDINALITY AS at (t, i)
+    JOIN jsonb_array_elements_text(c -> 'pairs') WITH ORDINALITY AS pairs (n, i) USING (i) JOIN jsonb_array_elements_text(c -> 'records') WITH ORDINALITY AS records (n, i) USING (i)
+    JOIN jsonb_array_elements_text(c -> 'truth' -> 'same') WITH ORDINALITY AS same (n, i) USING (i);
+-- Pairs to be decided, the same ones however often one asks, with what differs in normal form. Signatures are made of the name.
+SELECT data(bloom_report('people', 'id', 'sig', 0.3)) -> 'pairs' = data(bloom_report('people', 'id', 'sig', 0.3)) -> 'pairs' AS same, jsonb_array_length(data(bloom_report('people', 'id', 'sig', 0.3)) -> 'pairs') AS shown,
+    data(bloom_report('people', 'id', 'sig', 0.3)) -> 'total' AS total;
+SELECT d -> 'columns' AS columns, p -> 'marks' AS marks, p -> 'alike' AS alike FROM data(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75)) AS d, jsonb_array_elements(d -> 'pairs') AS p;
+
+-- What people have decided. The newest decision about a pair counts, either way round.
+CREATE TABLE decided (a text, b text, decision text, at timestamptz);
+INSERT INTO decided VALUES ('1', '2', 'different', '2026-01-01'), ('2', '1', 'same', '2026-01-02'), ('3', '1', 'unsure', '2026-01-01');
+SELECT p ->> 'was' AS was, p -> 'stale' AS stale FROM jsonb_array_elements(data(bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, decisions => 'decided')) -> 'pairs') AS p;
+SELECT well_formed(page), m[1] AS judged FROM bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, decisions => 'decided') AS page, regexp_matches(page, '<span class="quiet">(judged [^<]*)</span>', 'g') AS m;
+SELECT m[1] AS judged FROM bloom_report('"My ""Data"."Person''s"', 'Id', 'sig', 0.75, decisions => 'decided', format => 'text') AS page, regexp_matches(page, 'duplicates, (judged \S*)', 'g') AS m;
+SELECT bloom_report('none', 'id', 'sig', 0.8, decisions => 'none');
+INSERT INTO decided VALUES ('1', '2', 'maybe', now());
+SELECT bloom_report('none', 'id', 'sig', 0.8, decisions => 'decided');
+UPDATE decided SET decision = NULL WHERE decision = 'maybe';
+SELECT bloom_report('none', 'id', 'sig', 0.8, decisions => 'decided');
+DROP TABLE decided;
 
 -- Errors.
 SELECT bloom_report('none', 'id', 'sig', 0.8, format => 'pdf');
@@ -179,5 +219,5 @@ RESET search_path;
 DROP SCHEMA evil, "My ""Data" CASCADE;
 DROP VIEW who, true_pairs;
 DROP TABLE people, broad, none, html, with_truth, pairs;
-DROP FUNCTION report, well_formed, show;
+DROP FUNCTION report, well_formed, show, secure, data;
 DROP ROLE regress_report;

@@ -25,7 +25,7 @@ CREATE TABLE pages AS SELECT model, page(model => model) AS page FROM unnest('{t
 CREATE FUNCTION well_formed(page text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     tag CONSTANT text := '<(/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z0-9-]+="[^"<>]*")*)\s*(/?)>';
-    body text := regexp_replace(regexp_replace(page, '<!DOCTYPE html>', ''), '<style>.*?</style>', '');
+    body text := regexp_replace(regexp_replace(page, '<!DOCTYPE html>', ''), '<(style|script)[^>]*?>.*?</\1>', '', 'g');
     opened text[];
     found text[];
 BEGIN
@@ -43,7 +43,7 @@ BEGIN
     RETURN cardinality(opened) = 0 AND regexp_replace(body, tag, '', 'g') !~ '[<>]|&(?!#[0-9]+;)';
 END $$;
 SELECT model, well_formed(page), page ~ '^<!DOCTYPE html>' AS doctype, page !~ '[^\x01-\x7f]' AS ascii,
-       page !~* '<script|<link|<img|<iframe|<object|<embed|<base|@import|url\(|https?:|javascript:| src=| href=| on[a-z]+=["a-z]' AS alone FROM pages;
+       regexp_replace(page, '<script.*?</script>', '', 'g') !~* '<script|<link|<img|<iframe|<object|<embed|<base|@import|url\(|https?:|javascript:| src=| href=| on[a-z]+=["a-z]' AS alone FROM pages;
 SELECT model, ref, count(*) FROM pages, regexp_matches(page, 'aria-labelledby="([^"]*)"', 'g') AS m, unnest(string_to_array(m[1], ' ')) AS ref,
     regexp_matches(page, ' id="' || ref || '"', 'g') GROUP BY model, ref HAVING count(*) <> 1;
 
@@ -80,7 +80,7 @@ SELECT name, page ~ part AS found FROM pages, (VALUES ('script', '&#60;script&#6
 
 -- Chosen columns and a truth.
 CREATE TABLE truth AS SELECT id AS key, CASE WHEN id <= 3 THEN 'anna' ELSE 'huber' || id END AS cluster FROM person;
-SELECT well_formed(page), page !~ 'Kowalski|note' AS chosen, words(m[1]) FROM page('{dob}', truth => 'truth') AS page, regexp_matches(page, '<h2 id="quality">.*?<p>(.*?)</p>') AS m;
+SELECT well_formed(page), page !~ 'Kowalski|"note"|>note<' AS chosen, words(m[1]) FROM page('{dob}', truth => 'truth') AS page, regexp_matches(page, '<h2 id="quality">.*?<p>(.*?)</p>') AS m;
 -- A pair that comes twice, either way round, counts once.
 INSERT INTO found VALUES ('2', '1', 0.9, 4), ('1', '2', 0.93, 4);
 SELECT page ~ '<dt>Pairs</dt><dd><span class="n">7</span><br><span class="quiet">of 8 records' AS same FROM page() AS page;

@@ -128,6 +128,10 @@ SELECT replace(reason, '"', '') ~ 'records of about \d+ were read, those of [\d.
 SELECT count(DISTINCT f) FROM generate_series(1, 2), LATERAL (SELECT string_agg(s::text, '|') AS f FROM bloom_suggest('large') AS s OFFSET 0) AS l;
 SELECT * FROM run_suggested('large');
 
+-- a view has no blocks
+CREATE VIEW large_view AS SELECT name FROM large;
+SELECT reason FROM bloom_suggest('large_view') WHERE topic = 'sample';
+
 -- rights: what the caller may not read is left out, and who owns nothing gets a copy
 CREATE ROLE suggest_reader;
 GRANT USAGE ON SCHEMA suggest TO suggest_reader;

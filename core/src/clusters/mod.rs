@@ -6,6 +6,7 @@
 
 pub mod average;
 pub mod bounds;
+pub mod bridges;
 pub mod centres;
 pub mod components;
 pub mod decisions;
@@ -21,6 +22,7 @@ pub mod sweep;
 
 pub use average::average;
 pub use bounds::{Bounds, Decided};
+pub use bridges::bridges;
 pub use centres::centres;
 pub use components::{components, labels, Clusters, Member};
 pub use decisions::{decided, Contradiction, Decision, OnConflict, Verdict};

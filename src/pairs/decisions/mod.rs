@@ -4,6 +4,8 @@ mod create;
 mod hashes;
 mod read;
 
+pub use hashes::{read_digests, HashColumns};
+
 use std::cell::Cell;
 
 use bloom_ident_core::clusters::{Decision, Verdict};

@@ -1,0 +1,359 @@
+//! How two values differ in normal form: what differs, and what only looks different, such as case and accents.
+//!
+//! Words are compared first. Words that both have are the same wherever they stand. What is between them is compared letter by letter if
+//! the words are like each other, and marked as a whole if single letters would be confetti.
+
+use super::letters::{Parsed, Word};
+
+/// How a part of a value compares with the other value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// The other one has it.
+    Same,
+    /// The other one has it, written in another way: case, accents, signs between words.
+    Faint,
+    /// The other one has it at another place.
+    Moved,
+    /// The other one does not have it.
+    Differs,
+    /// Nothing is here that the other one has.
+    Gap,
+}
+
+/// The parts of a value, each with its length in UTF-16 code units, as scripts count them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks(pub Vec<(Mark, usize)>);
+
+impl Marks {
+    fn push(&mut self, mark: Mark, units: usize) {
+        match self.0.last_mut() {
+            Some((last, length)) if *last == mark && mark != Mark::Gap => *length += units,
+            _ => self.0.push((mark, units)),
+        }
+    }
+
+    /// As `5s1d`: lengths, each before the first letter of its mark.
+    pub fn code(&self) -> String {
+        let code = self.0.iter().map(|(mark, length)| {
+            let mark = match mark {
+                Mark::Same => 's',
+                Mark::Faint => 'f',
+                Mark::Moved => 'm',
+                Mark::Differs => 'd',
+                Mark::Gap => 'g',
+            };
+            format!("{length}{mark}")
+        });
+        code.collect()
+    }
+}
+
+/// Words with a lower share of common letters differ as a whole.
+const LEAST_COMMON: f64 = 0.6;
+
+/// Words that letters would break into more parts differ as a whole.
+const MOST_PARTS: usize = 2;
+
+/// Longer parts are not compared letter by letter.
+const MOST_CELLS: usize = 1 << 16;
+
+/// What is found of the letters of one value.
+struct MarkedSide<'a> {
+    parsed: Parsed<'a>,
+    marks: Vec<Mark>,
+    /// Whether something is left out before each letter, and at the end.
+    gaps: Vec<bool>,
+    /// For each letter that is there in the other value, the first of it there.
+    partners: Vec<Option<usize>>,
+}
+
+impl<'a> MarkedSide<'a> {
+    fn new(value: &'a str) -> MarkedSide<'a> {
+        let parsed = Parsed::of(value);
+        let n = parsed.letters.len();
+        MarkedSide {
+            parsed,
+            marks: vec![Mark::Faint; n],
+            gaps: vec![false; n + 1],
+            partners: vec![None; n],
+        }
+    }
+
+    fn mark(&mut self, letters: std::ops::Range<usize>, mark: Mark) {
+        self.marks[letters].fill(mark);
+    }
+
+    fn result(&self) -> Marks {
+        let mut marks = Marks::default();
+        let parts = self.parsed.letters.iter().zip(&self.marks);
+        for (i, (letter, mark)) in parts.enumerate() {
+            // Between what differs there is nothing to be missed.
+            let beside = i > 0 && self.marks[i - 1] == Mark::Differs;
+            if self.gaps[i] && *mark != Mark::Differs && !beside {
+                marks.push(Mark::Gap, 0);
+            }
+            marks.push(*mark, letter.text.encode_utf16().count());
+        }
+        if self.gaps[self.marks.len()] && self.marks.last() != Some(&Mark::Differs) {
+            marks.push(Mark::Gap, 0);
+        }
+        marks
+    }
+}
+
+/// How two values differ, each in its own parts; `None` if they are equal.
+pub fn marks(a: &str, b: &str) -> Option<[Marks; 2]> {
+    if a == b {
+        return None;
+    }
+    let mut sides = [MarkedSide::new(a), MarkedSide::new(b)];
+    let [x, y] = &sides;
+    let common = longest(&x.parsed.words, &y.parsed.words, |a, b| {
+        a.normal == b.normal
+    });
+    let mut blocks = Vec::new();
+    let ends = [(x.parsed.words.len(), y.parsed.words.len())];
+    let (mut i, mut j) = (0, 0);
+    for (k, l) in common.iter().copied().chain(ends) {
+        blocks.push([i..k, j..l]);
+        (i, j) = (k + 1, l + 1);
+    }
+    for &(k, l) in &common {
+        same_word(&mut sides, k, l);
+    }
+    let mut rest: Vec<[Vec<usize>; 2]> = blocks
+        .into_iter()
+        .map(|both| both.map(|r| r.collect()))
+        .collect();
+    take_moved(&mut sides, &mut rest);
+    for [a, b] in rest {
+        compare_block(&mut sides, &a, &b);
+    }
+    signs(&mut sides);
+    let [x, y] = &sides;
+    Some([x.result(), y.result()])
+}
+
+/// The longest common subsequence, as pairs of places.
+fn longest<T>(a: &[T], b: &[T], equal: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
+    let begin = a.iter().zip(b).take_while(|(x, y)| equal(x, y)).count();
+    let (x, y) = (&a[begin..], &b[begin..]);
+    let end = x
+        .iter()
+        .rev()
+        .zip(y.iter().rev())
+        .take_while(|(x, y)| equal(x, y))
+        .count();
+    let (x, y) = (&x[..x.len() - end], &y[..y.len() - end]);
+    let mut common: Vec<(usize, usize)> = (0..begin).map(|i| (i, i)).collect();
+    let width = y.len() + 1;
+    if (x.len() + 1) * width <= MOST_CELLS {
+        let mut best = vec![0u16; (x.len() + 1) * width];
+        for i in (0..x.len()).rev() {
+            for j in (0..y.len()).rev() {
+                best[i * width + j] = match equal(&x[i], &y[j]) {
+                    true => 1 + best[(i + 1) * width + j + 1],
+                    false => best[(i + 1) * width + j].max(best[i * width + j + 1]),
+                };
+            }
+        }
+        let (mut i, mut j) = (0, 0);
+        while i < x.len() && j < y.len() {
+            if equal(&x[i], &y[j]) {
+                common.push((begin + i, begin + j));
+                (i, j) = (i + 1, j + 1);
+            } else if best[(i + 1) * width + j] >= best[i * width + j + 1] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+    }
+    let (from_a, from_b) = (a.len() - end, b.len() - end);
+    common.extend((0..end).map(|i| (from_a + i, from_b + i)));
+    common
+}
+
+/// Two words of the same normal form: what is written in another way is faint.
+fn same_word(sides: &mut [MarkedSide; 2], k: usize, l: usize) {
+    let [x, y] = sides;
+    let (a, b) = (&x.parsed.words[k], &y.parsed.words[l]);
+    let (a, b) = (a.letters.clone(), b.letters.clone());
+    let text = |side: &MarkedSide, letters: &std::ops::Range<usize>| -> String {
+        side.parsed.letters[letters.clone()]
+            .iter()
+            .map(|l| l.text)
+            .collect()
+    };
+    if text(x, &a) == text(y, &b) {
+        x.mark(a.clone(), Mark::Same);
+        y.mark(b.clone(), Mark::Same);
+        for (i, j) in a.zip(b) {
+            (x.partners[i], y.partners[j]) = (Some(j), Some(i));
+        }
+        return;
+    }
+    let symbols = |side: &MarkedSide, word: usize| owners(side, &[word]);
+    let (s, t) = (symbols(x, k), symbols(y, l));
+    let pairs: Vec<(usize, usize)> = s.iter().zip(&t).map(|(s, t)| (s.1, t.1)).collect();
+    alike(sides, &pairs);
+}
+
+/// The symbols of words, each with the letter that it is from.
+fn owners(side: &MarkedSide, words: &[usize]) -> Vec<(u8, usize)> {
+    let letters = words
+        .iter()
+        .flat_map(|&w| side.parsed.words[w].letters.clone());
+    letters
+        .flat_map(|i| side.parsed.letters[i].normal.iter().map(move |&s| (s, i)))
+        .collect()
+}
+
+/// Letters that contribute the same: equal ones are the same, others faint.
+fn alike(sides: &mut [MarkedSide; 2], pairs: &[(usize, usize)]) {
+    let [x, y] = sides;
+    for &(i, j) in pairs {
+        let mark = match x.parsed.letters[i].text == y.parsed.letters[j].text {
+            true => Mark::Same,
+            false => Mark::Faint,
+        };
+        for (side, at, partner) in [(&mut *x, i, j), (&mut *y, j, i)] {
+            if side.partners[at].is_none() {
+                side.partners[at] = Some(partner);
+                side.marks[at] = mark;
+            } else if side.marks[at] != mark {
+                side.marks[at] = Mark::Faint;
+            }
+        }
+    }
+}
+
+/// Takes out words that the other value has elsewhere.
+fn take_moved(sides: &mut [MarkedSide; 2], rest: &mut [[Vec<usize>; 2]]) {
+    let normal = |side: &MarkedSide, word: usize| side.parsed.words[word].normal.clone();
+    let [x, y] = sides;
+    for i in 0..rest.len() {
+        for at in (0..rest[i][0].len()).rev() {
+            let word = rest[i][0][at];
+            let found = rest.iter().enumerate().find_map(|(j, [_, b])| {
+                let place = b
+                    .iter()
+                    .position(|&other| normal(y, other) == normal(x, word))?;
+                Some((j, place))
+            });
+            let Some((j, place)) = found else { continue };
+            let other = rest[j][1].remove(place);
+            rest[i][0].remove(at);
+            x.mark(x.parsed.words[word].letters.clone(), Mark::Moved);
+            y.mark(y.parsed.words[other].letters.clone(), Mark::Moved);
+        }
+    }
+}
+
+/// Words between those that both have: in pairs where there are as many, otherwise together.
+fn compare_block(sides: &mut [MarkedSide; 2], a: &[usize], b: &[usize]) {
+    if a.len() == b.len() {
+        for (&k, &l) in a.iter().zip(b) {
+            compare_words(sides, &[k], &[l]);
+        }
+    } else if a.is_empty() || b.is_empty() {
+        for (side, words) in [(0, a), (1, b)] {
+            for &word in words {
+                let letters = sides[side].parsed.words[word].letters.clone();
+                sides[side].mark(letters, Mark::Differs);
+            }
+        }
+    } else {
+        compare_words(sides, a, b);
+    }
+}
+
+fn compare_words(sides: &mut [MarkedSide; 2], a: &[usize], b: &[usize]) {
+    let (s, t) = (owners(&sides[0], a), owners(&sides[1], b));
+    let common = longest(&s, &t, |x, y| x.0 == y.0);
+    for (side, words) in [(0, a), (1, b)] {
+        for &word in words {
+            let letters = sides[side].parsed.words[word].letters.clone();
+            sides[side].mark(letters, Mark::Differs);
+        }
+    }
+    let share = 2.0 * common.len() as f64 / (s.len() + t.len()).max(1) as f64;
+    // A part is a run of symbols that one of them does not share.
+    let ends = [(s.len(), t.len())];
+    let (mut parts, mut before) = (0, (0, 0));
+    for &(i, j) in common.iter().chain(&ends) {
+        parts += usize::from((i, j) != before);
+        before = (i + 1, j + 1);
+    }
+    let too_short = s.len().min(t.len()) < 3;
+    if share < LEAST_COMMON || parts > MOST_PARTS.max(a.len().max(b.len())) || too_short {
+        return;
+    }
+    let pairs: Vec<(usize, usize)> = common.iter().map(|&(i, j)| (s[i].1, t[j].1)).collect();
+    alike(sides, &pairs);
+    // A letter of which only a part is shared differs.
+    for (side, all, shared) in [
+        (0, &s, common.iter().map(|c| c.0).collect::<Vec<_>>()),
+        (1, &t, common.iter().map(|c| c.1).collect()),
+    ] {
+        for (i, (_, letter)) in all.iter().enumerate() {
+            if shared.binary_search(&i).is_err() {
+                sides[side].marks[*letter] = Mark::Differs;
+            }
+        }
+    }
+    // Where one has something between two letters that the other has side by side, the other one has a gap.
+    let mut before = (0, 0);
+    for &(i, j) in common.iter().chain(&ends) {
+        let at = |all: &[(u8, usize)], i: usize| match all.get(i) {
+            Some((_, letter)) => *letter,
+            None => all.last().map_or(0, |(_, letter)| letter + 1),
+        };
+        if i > before.0 && j == before.1 {
+            sides[1].gaps[at(&t, j)] = true;
+        }
+        if j > before.1 && i == before.0 {
+            sides[0].gaps[at(&s, i)] = true;
+        }
+        before = (i + 1, j + 1);
+    }
+}
+
+/// Signs and blanks go with the letters around them, or are faint where the other value has others there.
+fn signs(sides: &mut [MarkedSide; 2]) {
+    let [x, y] = sides;
+    let texts = |side: &MarkedSide| -> Vec<String> {
+        side.parsed
+            .letters
+            .iter()
+            .map(|l| l.text.to_owned())
+            .collect()
+    };
+    let both = [texts(x), texts(y)];
+    for (side, own, other) in [(x, &both[0], &both[1]), (y, &both[1], &both[0])] {
+        for (i, sign) in own.iter().enumerate() {
+            if !side.parsed.letters[i].normal.is_empty() {
+                continue;
+            }
+            // The letter before it tells where the other value would have it.
+            let before = match i {
+                0 => Some(0),
+                i => side.partners[i - 1].map(|partner| partner + 1),
+            };
+            if let Some(at) = before.filter(|&at| other.get(at) == Some(sign)) {
+                side.marks[i] = Mark::Same;
+                side.partners[i] = Some(at);
+            } else if i > 0 && sign == " " {
+                // A blank says nothing by itself.
+                side.marks[i] = Mark::Same;
+            }
+        }
+    }
+}
+
+/// What a word is, for messages of tests.
+impl std::fmt::Debug for Word {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.letters)
+    }
+}

@@ -1,0 +1,10 @@
+//! What a page needs on which people decide about pairs: which of them are shown, and how two values differ as signatures see them.
+
+mod data_block;
+mod letters;
+mod marks;
+mod sample;
+
+pub use data_block::data_block;
+pub use marks::{marks, Mark, Marks};
+pub use sample::BandSample;

@@ -1,0 +1,75 @@
+// Which pairs are gone through, and in which order.
+
+const wanted = { show: "open", band: "all", field: "all", cluster: "all", order: "near" };
+
+/** Bands of 0.05, from the least to 1. */
+const bandOf = (value) => Math.min(19, Math.floor(value * 20 + 1e-9));
+
+/** How many of all pairs are in a band. */
+function inBand(band) {
+  const at = (limit) => {
+    const place = counts.at.findIndex((t) => t >= limit - 1e-9);
+    return place < 0 ? 0 : counts.pairs[place];
+  };
+  return at(band / 20) - (band === 19 ? 0 : at((band + 1) / 20));
+}
+
+const isOpen = (pair) => store.verdict(pair) === null;
+
+/** Whether the values of a field differ: "differs:2", or agree in normal form: "agrees:2". */
+function fits(pair, field) {
+  const [what, number] = field.split(":");
+  const marks = pair.marks.find(([column]) => column === +number);
+  const [a, b] = [records[pair.a].values, records[pair.b].values];
+  if (!a || !b) return false;
+  const [x, y] = [a[number], b[number]];
+  if (x === null || y === null) return what === "lacks";
+  const differs = marks !== undefined && /[dg]/.test(marks[1] + marks[2]);
+  return what === "differs" ? differs : what === "agrees" && !differs;
+}
+
+/** The numbers of the pairs that are wanted, in their order. */
+function chosenPairs() {
+  const { show, band, field, cluster, order } = wanted;
+  const chosen = pairs.filter((pair) =>
+    (show === "all" || (show === "open" ? isOpen(pair) : show === "stale" ? pair.stale : !isOpen(pair)))
+    && (band === "all" || bandOf(pair.value) === +band)
+    && (field === "all" || fits(pair, field))
+    && (cluster === "all" || (cluster[0] === "g" ? pair.group === +cluster.slice(1) : pair.cluster === +cluster)));
+  const cut = counts.at[threshold.at];
+  const near = (pair) => Math.abs(pair.value - cut);
+  const orders = {
+    near: (x, y) => near(x) - near(y) || x.number - y.number,
+    least: (x, y) => x.number - y.number,
+    most: (x, y) => y.number - x.number,
+  };
+  return chosen.sort(orders[order]).map((pair) => pair.number);
+}
+
+function filterTools(changed) {
+  const change = (name) => (value) => {
+    wanted[name] = value;
+    changed();
+  };
+  const bands = [...new Set(pairs.map((pair) => bandOf(pair.value)))].sort((x, y) => x - y);
+  const bandOptions = bands.map((band) => {
+    const shown = pairs.filter((pair) => bandOf(pair.value) === band).length;
+    const all = inBand(band);
+    const of = all > shown ? `${grouped(shown)} of ${plural(all, "pair")}` : plural(shown, "pair");
+    return [String(band), `${(band / 20).toFixed(2)} to ${band === 19 ? "1" : ((band + 1) / 20).toFixed(2)} (${of})`];
+  });
+  const fieldOptions = columns.flatMap(({ name }, i) => [
+    [`differs:${i}`, `${name} differs`], [`agrees:${i}`, `${name} agrees`], [`lacks:${i}`, `${name} is missing`],
+  ]);
+  const numbers = [...new Set(pairs.map((pair) => pair.cluster))].filter((n) => n > 0).sort((x, y) => x - y);
+  const show = [["open", "undecided"], ["decided", "decided"], ["all", "all"]];
+  if (pairs.some((pair) => pair.stale)) show.splice(1, 0, ["stale", "changed since they were decided"]);
+  const drawn = groups.filter(({ number }) => pairs.some((pair) => pair.group === number));
+  const clusterOptions = [["all", "any"], ...numbers.map((n) => [String(n), `cluster ${n}`]), ...drawn.map(({ number }) => [`g${number}`, `group ${number}`])];
+  return el("div", { class: "filters", role: "group", "aria-label": "Which pairs" },
+    choice("Pairs", show, wanted.show, change("show")),
+    choice(Measure, [["all", "any"], ...bandOptions], "all", change("band")),
+    choice("Field", [["all", "any"], ...fieldOptions], "all", change("field")),
+    numbers.length > 0 ? choice("Cluster", clusterOptions, "all", change("cluster")) : null,
+    choice("Order", [["near", "nearest to the threshold"], ["least", "least similar first"], ["most", "most similar first"]], wanted.order, change("order")));
+}

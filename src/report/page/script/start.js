@@ -1,0 +1,29 @@
+// Puts the tools onto the page.
+
+function start() {
+  pairs.forEach((pair, number) => { pair.number = number; });
+  store.load();
+  const slide = document.getElementById("threshold");
+  slide.append(...thresholdTool());
+  slide.hidden = false;
+  if (pairs.length === 0) return;
+  const sampled = pairs.length < report.total;
+  const look = (pair, group) => {
+    Object.assign(wanted, { show: "all", band: "all", field: "all", cluster: group ? `g${group}` : "all" });
+    document.querySelectorAll(".filters select").forEach((select, i) => {
+      const value = [wanted.show, wanted.band, wanted.field, wanted.cluster][i];
+      if (value !== undefined && i < 4 && [...select.options].some((option) => option.value === value)) select.value = value;
+    });
+    choosePairs(pair ? pair.number : undefined);
+    view.place.scrollIntoView();
+  };
+  document.getElementById("review-body").append(
+    el("p", null, sampled
+      ? `Here are ${plural(pairs.length, "pair")} of ${grouped(report.total)}, as many of each band of ${report.measure} as there can be.`
+      : `Here are all ${plural(pairs.length, "pair")}.`),
+    savedLine(), ...pairTool(), ...exportTool(), ...graphTool(look));
+  document.getElementById("review").hidden = false;
+  choosePairs();
+}
+
+start();

@@ -1,0 +1,300 @@
+//! What the script of the page reads, as JSON.
+
+use std::collections::HashMap;
+
+use bloom_ident_core::model::{Explainer, Reason};
+use bloom_ident_core::ngram;
+use bloom_ident_core::review::{data_block, marks};
+use serde::Serialize;
+
+use super::super::facts::Facts;
+use super::super::judged::verdict_name;
+use super::super::survey::Known;
+use super::super::value::{cut, SHOWN};
+use super::{Counts, ShownPair};
+use crate::pg::check_for_interrupts;
+use crate::pg::error::OrRaise;
+
+/// Stands for characters that would not be seen.
+const UNFIT: char = '\u{fffd}';
+
+/// What the page is about, besides its facts.
+pub struct ReviewSubject<'a> {
+    pub known: &'a Known,
+    /// Each with the name of its key.
+    pub relations: Vec<(&'a str, &'a str)>,
+    /// The columns that decide: those of a model, or those that the signatures are made of.
+    pub used: Vec<String>,
+    /// Columns that one of two relations does not have, with its place.
+    pub lacking: Vec<(usize, String)>,
+    pub model: Option<&'a Explainer>,
+    /// The values of the model's fields, by key.
+    pub texts: Option<&'a HashMap<Vec<u8>, Vec<Option<String>>>>,
+    /// The pairs were searched for, and not given.
+    pub searched: bool,
+    /// How many pairs there are.
+    pub total: u64,
+    /// The table of the decisions, as SQL writes it.
+    pub decisions: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ColumnBlock {
+    name: String,
+    used: bool,
+    /// The relations that do not have it.
+    lacking: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct RecordBlock<'a> {
+    key: String,
+    side: usize,
+    hash: Option<&'a str>,
+    /// `None`: the relation does not have it, or the caller may not see it.
+    values: Option<Vec<Option<String>>>,
+}
+
+#[derive(Serialize)]
+struct PairBlock {
+    a: usize,
+    b: usize,
+    value: f64,
+    #[serde(rename = "true")]
+    is_true: Option<bool>,
+    /// What was decided before.
+    was: Option<&'static str>,
+    stale: bool,
+    cluster: i64,
+    group: u32,
+    /// For each column that differs, how: its number, and the marks of both values.
+    marks: Vec<(usize, String, String)>,
+    /// For each column its similarity, where it is one that decides.
+    alike: Vec<Option<f64>>,
+    /// What a model adds: bits, and the number of the words.
+    why: Vec<(f64, usize)>,
+}
+
+#[derive(Serialize)]
+struct GroupBlock {
+    number: u32,
+    size: u32,
+    members: Vec<usize>,
+    best: Vec<f64>,
+    clusters: Vec<i64>,
+    keep: Vec<bool>,
+    edges: Vec<(usize, usize, f64, u32)>,
+    looked_through: bool,
+}
+
+#[derive(Serialize)]
+struct PageBlock<'a> {
+    measure: &'static str,
+    threshold: f64,
+    least: f64,
+    searched: bool,
+    total: u64,
+    relations: Vec<(String, String)>,
+    decisions: Option<&'a str>,
+    columns: Vec<ColumnBlock>,
+    counts: &'a Counts,
+    records: Vec<RecordBlock<'a>>,
+    pairs: Vec<PairBlock>,
+    names: Vec<String>,
+    words: Vec<String>,
+    groups: Vec<GroupBlock>,
+}
+
+/// Numbers for texts, in the order in which they come first.
+#[derive(Default)]
+struct WordList {
+    all: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+impl WordList {
+    fn number(&mut self, text: &str) -> usize {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        self.numbers.insert(text.to_owned(), self.all.len());
+        self.all.push(text.to_owned());
+        self.all.len() - 1
+    }
+}
+
+/// The records of the page, each once.
+struct Shown<'a> {
+    facts: &'a Facts,
+    numbers: HashMap<&'a [u8], usize>,
+    records: Vec<RecordBlock<'a>>,
+}
+
+impl<'a> Shown<'a> {
+    fn number(&mut self, key: &'a [u8]) -> usize {
+        if let Some(number) = self.numbers.get(key) {
+            return *number;
+        }
+        let values = self.facts.values.get(key).map(|values| {
+            let values = values.iter().map(|value| {
+                let value = value.as_ref()?;
+                Some(cut(value, SHOWN, UNFIT))
+            });
+            values.collect()
+        });
+        self.records.push(RecordBlock {
+            key: self.facts.key_text(key),
+            side: self.facts.sides.split(key).0,
+            hash: self.facts.hashes.get(key).map(String::as_str),
+            values,
+        });
+        self.numbers.insert(key, self.records.len() - 1);
+        self.records.len() - 1
+    }
+}
+
+/// The relations that do not have a column.
+fn lacking(subject: &ReviewSubject, column: &String) -> Vec<usize> {
+    let lacking = subject.lacking.iter().filter(|(_, name)| name == column);
+    lacking.map(|(side, _)| *side).collect()
+}
+
+/// A name as readers see it.
+fn seen(name: &str) -> String {
+    cut(name, usize::MAX, UNFIT)
+}
+
+/// A number with so many decimals, which takes less room.
+fn rounded(x: f64, decimals: i32) -> f64 {
+    let ten = 10f64.powi(decimals);
+    (x * ten).round() / ten
+}
+
+/// What a script reads of the facts, as JSON that can stand in a page.
+///
+/// Errors: out of memory.
+pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
+    let mut shown = Shown {
+        facts,
+        numbers: HashMap::new(),
+        records: Vec::new(),
+    };
+    let mut words = WordList::default();
+    let is_used = |name: &String| subject.used.contains(name);
+    // Where nobody knows what decides, all of it is told.
+    let any = subject.model.is_some() || facts.columns.iter().any(is_used);
+    let used = facts.columns.iter().map(|name| !any || is_used(name));
+    let used: Vec<bool> = used.collect();
+    let mut pairs = Vec::new();
+    for pair in &facts.review.pairs {
+        check_for_interrupts();
+        let [a, b] = [0, 1].map(|i| shown.number(&pair.keys[i]));
+        let mut block = pair_block(subject, pair, [a, b]);
+        let values = [a, b].map(|i| shown.records[i].values.as_ref());
+        if let [Some(a), Some(b)] = values {
+            for (i, both) in a.iter().zip(b).enumerate() {
+                let (Some(a), Some(b)) = both else {
+                    block.alike.push(None);
+                    continue;
+                };
+                if let Some([a, b]) = marks(a, b) {
+                    block.marks.push((i, a.code(), b.code()));
+                }
+                let alike = (used[i] && subject.model.is_none()).then(|| {
+                    let alike = ngram::similarity(a, b, 3, false, check_for_interrupts);
+                    rounded(alike.or_raise(), 3)
+                });
+                block.alike.push(alike);
+            }
+        }
+        block.why = why(subject, pair, &mut words);
+        pairs.push(block);
+    }
+    let groups = facts.review.graphs.iter().map(|graph| GroupBlock {
+        number: graph.number,
+        size: graph.size,
+        members: graph.members.iter().map(|m| shown.number(&m.key)).collect(),
+        best: graph.members.iter().map(|m| m.best).collect(),
+        clusters: graph.members.iter().map(|m| m.cluster).collect(),
+        keep: graph.members.iter().map(|m| m.keep).collect(),
+        looked_through: graph.looked_through,
+        edges: graph
+            .edges
+            .iter()
+            .map(|edge| (edge.ends[0], edge.ends[1], edge.value, edge.alone))
+            .collect(),
+    });
+    let groups = groups.collect();
+    let names = subject.model.map_or(Vec::new(), |explainer| {
+        let model = explainer.model();
+        let fields = (0..model.fields.len()).map(Reason::Field);
+        let reasons = fields.chain([Reason::Together, Reason::Prior, Reason::Others]);
+        reasons
+            .map(|reason| reason.name(model).to_owned())
+            .collect()
+    });
+    let columns = facts.columns.iter().zip(&used);
+    let relations = subject.relations.iter();
+    let relations = relations.map(|(name, key)| (seen(name), seen(key)));
+    let block = PageBlock {
+        measure: facts.measure,
+        threshold: facts.threshold,
+        least: facts.searched,
+        searched: subject.searched,
+        total: subject.total,
+        relations: relations.collect(),
+        decisions: subject.decisions,
+        columns: columns
+            .map(|(name, &used)| ColumnBlock {
+                name: seen(name),
+                used,
+                lacking: lacking(subject, name),
+            })
+            .collect(),
+        counts: &facts.review.counts,
+        records: shown.records,
+        pairs,
+        names,
+        words: words.all,
+        groups,
+    };
+    data_block(&serde_json::to_string(&block).expect("numbers and texts can be written"))
+}
+
+/// What is known of a pair. Its values are left out.
+fn pair_block(subject: &ReviewSubject, pair: &ShownPair, [a, b]: [usize; 2]) -> PairBlock {
+    let keys = [pair.keys[0].as_slice(), &pair.keys[1]];
+    let judged = subject.known.judged.as_ref();
+    PairBlock {
+        a,
+        b,
+        value: pair.value,
+        is_true: subject.known.is_true(keys),
+        was: judged
+            .and_then(|judged| judged.verdict(keys))
+            .map(verdict_name),
+        stale: judged.is_some_and(|judged| judged.is_stale(keys)),
+        cluster: pair.cluster,
+        group: pair.group,
+        marks: Vec::new(),
+        alike: Vec::new(),
+        why: Vec::new(),
+    }
+}
+
+/// What a model adds to a pair, reason by reason.
+fn why(subject: &ReviewSubject, pair: &ShownPair, words: &mut WordList) -> Vec<(f64, usize)> {
+    let texts = |key: &Vec<u8>| subject.texts.and_then(|texts| texts.get(key));
+    let [a, b] = [0, 1].map(|i| texts(&pair.keys[i]));
+    let (Some(explainer), Some(a), Some(b)) = (subject.model, a, b) else {
+        return Vec::new();
+    };
+    let model = explainer.model();
+    let pattern = explainer.pattern(a, b).or_raise();
+    let addends = explainer.explain(pattern, model.records, model.all_pairs);
+    let why = addends.iter().map(|addend| {
+        let text = seen(addend.words.as_deref().unwrap_or(""));
+        (rounded(addend.bits, 2), words.number(&text))
+    });
+    why.collect()
+}

@@ -1,0 +1,89 @@
+//! What the page has for those who decide: counts at every threshold, pairs of all bands, clusters as graphs.
+
+mod block;
+mod counts;
+mod graph;
+mod security;
+mod used;
+
+pub use self::block::{block, ReviewSubject};
+pub use self::counts::{Counts, CountsAt};
+pub use self::graph::{graphs, Graph};
+pub use self::security::{hashes_of, PageHashes, SCRIPT, STYLE};
+pub use self::used::{of_signature, of_signatures};
+
+use crate::clusters::Clustered;
+
+/// A pair of the sample, by the numbers of its records.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SampledPair {
+    pub numbers: [u32; 2],
+    /// Of its similarity or probability.
+    pub bits: u64,
+}
+
+/// A pair that is shown, by its keys.
+pub struct ShownPair {
+    pub keys: [Vec<u8>; 2],
+    pub value: f64,
+    /// The number of the cluster that has both records; 0 if there is none.
+    pub cluster: i64,
+    /// The number of the group of records that pairs connect; 0 if the group has no other record, or the pair does not reach the threshold.
+    pub group: u32,
+}
+
+/// What the page shows to those who decide.
+#[derive(Default)]
+pub struct Review {
+    pub pairs: Vec<ShownPair>,
+    pub graphs: Vec<Graph>,
+    pub counts: Counts,
+}
+
+impl Review {
+    /// The pairs of a sample, the least similar ones first, and the clusters that are drawn.
+    ///
+    /// Errors: out of memory.
+    pub fn new(
+        sample: Vec<SampledPair>,
+        counts: Counts,
+        clustered: &Clustered,
+        links: &bloom_ident_core::clusters::Links,
+    ) -> Review {
+        let positions = clustered.positions();
+        let (places, graphs) = graphs(clustered, links);
+        let pairs = sample.into_iter().map(|pair| {
+            let mut keys = pair.numbers.map(|n| clustered.key(n).to_vec());
+            keys.sort();
+            let [a, b] = pair.numbers.map(|n| positions[n as usize] as usize);
+            let same = |of: [i64; 2]| if of[0] == of[1] { of[0] } else { 0 };
+            ShownPair {
+                keys,
+                value: f64::from_bits(pair.bits),
+                cluster: same([a, b].map(|at| places.cluster[at])),
+                group: same([a, b].map(|at| i64::from(places.group[at]))) as u32,
+            }
+        });
+        let mut pairs: Vec<ShownPair> = pairs.collect();
+        pairs.sort_by(|x, y| {
+            x.value
+                .total_cmp(&y.value)
+                .then_with(|| x.keys.cmp(&y.keys))
+        });
+        Review {
+            pairs,
+            graphs,
+            counts,
+        }
+    }
+
+    /// The keys of all records that are shown.
+    pub fn keys(&self) -> impl Iterator<Item = &Vec<u8>> {
+        let of_graphs = self.graphs.iter().flat_map(|graph| &graph.members);
+        let of_graphs = of_graphs.map(|member| &member.key);
+        self.pairs
+            .iter()
+            .flat_map(|pair| &pair.keys)
+            .chain(of_graphs)
+    }
+}

@@ -1,0 +1,77 @@
+//! What the page may do: its own script and its own style, by their hashes, and nothing else.
+
+use pgrx::pg_sys;
+
+use crate::pg::cursor::Cursor;
+use crate::pg::function::rows::text_datum;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
+
+/// The script of the page. Every file adds functions to one scope.
+pub const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("../page/script/data.js"),
+    include_str!("../page/script/elements.js"),
+    include_str!("../page/script/store.js"),
+    include_str!("../page/script/threshold.js"),
+    include_str!("../page/script/filters.js"),
+    include_str!("../page/script/records.js"),
+    include_str!("../page/script/pair.js"),
+    include_str!("../page/script/graph.js"),
+    include_str!("../page/script/export.js"),
+    include_str!("../page/script/start.js"),
+    "})();\n"
+);
+
+/// The style of the page.
+pub const STYLE: &str = concat!(
+    include_str!("../page/report.css"),
+    include_str!("../page/review.css")
+);
+
+/// SHA-256 of what is in the page, in base64.
+pub struct PageHashes {
+    pub script: String,
+    pub style: String,
+    /// By which a browser finds the decisions made on this page again.
+    pub data: String,
+}
+
+/// The hashes of script, style and data, which the server computes.
+pub fn hashes_of(data: &str) -> PageHashes {
+    PageHashes {
+        script: sha256(SCRIPT),
+        style: sha256(STYLE),
+        data: sha256(data),
+    }
+}
+
+fn sha256(text: &str) -> String {
+    let sql = Sql::new("SELECT pg_catalog.encode(pg_catalog.sha256($1), 'base64')");
+    // A bytea is stored as a text is.
+    let bytes = text_datum(text.as_bytes());
+    let cursor = Cursor::open(sql, &[(pg_sys::BYTEAOID, bytes)], 1);
+    let mut output = cursor.output(0);
+    let mut hash = String::new();
+    cursor.each(|row| {
+        if let Some(text) = row.datum(0) {
+            hash = output.show(text, readable);
+        }
+    });
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hashed_is_what_a_browser_reads() {
+        for text in [SCRIPT, STYLE] {
+            assert!(text
+                .bytes()
+                .all(|b| b == b'\n' || (b' '..=b'~').contains(&b)));
+            assert!(!text.contains("</") && !text.contains("<!--"));
+        }
+    }
+}

@@ -1,0 +1,149 @@
+"""A browser without a window, and what every page must keep to in it."""
+
+import base64
+import json
+import os
+import pathlib
+import time
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+DOWNLOADS = FOLDER / "downloads"
+
+
+def open_browser():
+    DOWNLOADS.mkdir(exist_ok=True)
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    # In a container there may be neither user namespaces nor shared memory.
+    for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "hide-scrollbars",
+                 "disable-background-networking", "disable-component-update", "no-first-run", f"user-data-dir={FOLDER}/profile"):
+        options.add_argument(f"--{flag}")
+    options.add_experimental_option("prefs", {"download.default_directory": str(DOWNLOADS), "download.prompt_for_download": False})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        from selenium.webdriver.chrome.service import Service
+        return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    except TypeError:
+        return webdriver.Chrome(executable_path="/usr/bin/chromedriver", options=options)
+
+
+class PageTest(unittest.TestCase):
+    """A test of pages. Whatever it does, no page may say anything on the console or ask for anything."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.driver = open_browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.driver.quit()
+
+    def setUp(self):
+        self.size(1280)
+        self.scheme("light")
+
+    def tearDown(self):
+        said = [entry for entry in self.driver.get_log("browser")]
+        self.assertEqual(said, [], "said on the console")
+        asked = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                asked.append(message["params"]["request"]["url"])
+        allowed = ("file:", "data:", "blob:", "about:", "chrome:")
+        self.assertEqual([url for url in asked if not url.startswith(allowed)], [], "asked for by a page")
+        files = {url for url in asked if url.startswith("file:")}
+        self.assertTrue(all(url.endswith(".html") for url in files), files)
+
+    def size(self, width, height=900):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def scheme(self, name):
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+
+    def open(self, page, fresh=True):
+        """Opens a page, as one who was never there."""
+        # All files share one store.
+        if fresh and self.driver.current_url.startswith("file:"):
+            self.driver.execute_script("localStorage.clear()")
+        self.driver.get(f"file://{FOLDER}/{page}.html")
+
+    def find(self, css):
+        return self.driver.find_element(By.CSS_SELECTOR, css)
+
+    def all(self, css):
+        return self.driver.find_elements(By.CSS_SELECTOR, css)
+
+    def text(self, css):
+        return self.find(css).text
+
+    def press(self, *keys):
+        webdriver.ActionChains(self.driver).send_keys(*keys).perform()
+
+    def choose(self, label, value):
+        for select in self.all(".filters label"):
+            if select.text.startswith(label):
+                return Select(select.find_element(By.TAG_NAME, "select")).select_by_value(value)
+        raise AssertionError(label)
+
+    def slide(self, place):
+        self.driver.execute_script("""const s = document.getElementById('slider'); s.value = arguments[0];
+            s.dispatchEvent(new Event('input'));""", place)
+
+    def figures(self):
+        names = [e.text for e in self.all(".figures dt")]
+        return dict(zip(names, [e.text for e in self.all(".figures .n")]))
+
+    def data(self):
+        return self.driver.execute_script("return JSON.parse(document.getElementById('report-data').textContent)")
+
+    def overflow(self):
+        """What is wider than the window, without what may be scrolled."""
+        return self.driver.execute_script("""
+            const wide = document.documentElement.clientWidth + 1;
+            return [...document.body.querySelectorAll('*')].filter((e) => !e.closest('.scroll, pre, textarea') && !e.closest('.hidden')
+                && e.getBoundingClientRect().width > 0 && (e.getBoundingClientRect().right > wide || e.getBoundingClientRect().left < -1))
+                .map((e) => e.outerHTML.slice(0, 120)).slice(0, 5)""")
+
+    def shot(self, name, css=None):
+        """A picture of the page from the top, or from an element on."""
+        if css:
+            self.driver.execute_script("arguments[0].scrollIntoView()", self.find(css))
+        else:
+            self.driver.execute_script("window.scrollTo(0, 0)")
+        self.driver.save_screenshot(str(FOLDER / "shots" / f"{name}.png"))
+
+    def picture(self, name, first, last, width=None):
+        """A picture from the top of one element to the end of another, as the documents have it."""
+        x, y, w, h = self.driver.execute_script("""
+            const [a, b] = [...arguments].map((css) => document.querySelector(css).getBoundingClientRect());
+            return [Math.max(0, a.left - 12), a.top + scrollY - 12, document.documentElement.clientWidth, b.bottom - a.top + 24]""", first, last)
+        clip = {"x": x, "y": y, "width": min(width or w, w - x), "height": h, "scale": 1}
+        data = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})["data"]
+        (FOLDER / "shots" / f"{name}.png").write_bytes(base64.b64decode(data))
+
+    def wait(self, condition, seconds=5):
+        return WebDriverWait(self.driver, seconds).until(lambda _: condition())
+
+    def exported(self, page, kind):
+        """What the page exports, which a download has, too; kept as a file."""
+        self.find(f"#as-{'csv' if kind == 'csv' else 'insert'}").click()
+        text = self.driver.execute_script("return document.getElementById('exported').value")
+        file = DOWNLOADS / f"decisions.{kind}"
+        self.find("a.button").click()
+        self.wait(lambda: file.exists() and file.stat().st_size > 0)
+        saved = file.read_text(encoding="utf-8")
+        file.unlink()
+        self.assertEqual(saved, text)
+        (FOLDER / f"{page}.{kind}").write_text(text, encoding="utf-8", newline="")
+        return text
+
+
+__all__ = ["By", "FOLDER", "Keys", "PageTest", "os", "time"]

@@ -1,0 +1,32 @@
+-- What the pages are made of.
+SET client_min_messages = warning;
+CREATE EXTENSION bloom_ident;
+CREATE TABLE raw (rec_id text, cluster_id int, given_name text, surname text, street_number text, address_1 text, address_2 text, suburb text, postcode text, state text, date_of_birth text, soc_sec_id text);
+\set copy 'COPY raw FROM ' :'csv' ' (FORMAT csv, HEADER)'
+:copy;
+CREATE TABLE person (rec_id text PRIMARY KEY, given_name text, surname text, address_1 text, suburb text, date_of_birth text, soc_sec_id text, note text,
+    sig bloom GENERATED ALWAYS AS (bloom_signature(given_name || ' ' || surname || ' ' || suburb)) STORED);
+INSERT INTO person SELECT rec_id, initcap(given_name), initcap(surname), address_1, initcap(suburb), date_of_birth, soc_sec_id, NULL FROM raw;
+CREATE VIEW truth AS SELECT rec_id AS key, cluster_id AS cluster FROM raw;
+CREATE TABLE decided (a text, b text, decision text, at timestamptz);
+INSERT INTO decided SELECT a, b, CASE WHEN x.cluster_id = y.cluster_id THEN 'same' ELSE 'different' END, '2026-01-01'
+    FROM bloom_duplicates('person', 'rec_id', 'sig', 0.9) JOIN raw AS x ON x.rec_id = a JOIN raw AS y ON y.rec_id = b ORDER BY a, b LIMIT 40;
+-- a model, and the pairs that it finds
+CREATE TABLE model AS SELECT bloom_model_fit('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth:date(YYYYMMDD),soc_sec_id}') AS model;
+CREATE TABLE found AS SELECT p.* FROM model, bloom_model_duplicates('person', 'rec_id', model, 0.01) AS p;
+-- more pairs than a page shows
+CREATE TABLE many AS SELECT a, b, similarity FROM bloom_duplicates('person', 'rec_id', 'sig', 0.45);
+CREATE TABLE original AS SELECT rec_id, given_name, surname, suburb, postcode FROM raw WHERE rec_id LIKE '%-org' AND cluster_id % 5 = 0;
+CREATE TABLE copy AS SELECT rec_id, given_name, surname, suburb, state FROM raw WHERE rec_id NOT LIKE '%-org' AND cluster_id % 5 = 0;
+CREATE TABLE link AS SELECT o.rec_id AS a, c.rec_id AS b, ident_name_sim(o.given_name || ' ' || o.surname, c.given_name || ' ' || c.surname)::float8 AS similarity
+    FROM original AS o JOIN raw AS x USING (rec_id) JOIN raw AS y USING (cluster_id) JOIN copy AS c ON c.rec_id = y.rec_id WHERE o.given_name IS NOT NULL AND o.surname IS NOT NULL AND c.given_name IS NOT NULL AND c.surname IS NOT NULL LIMIT 300;
+CREATE TABLE linked_decisions (LIKE decided);
+-- keys and values that would do harm if they were taken for anything else
+CREATE TABLE odd (key text PRIMARY KEY, name text, other text);
+INSERT INTO odd VALUES (U&'</script><script>alert(1)</script>', 'Anna <b>Meier</b>', U&'\2028'), ('"quoted", and ''so''', 'Anna &lt;b>Maier', NULL), (U&'two\2028lines', 'Otto', NULL), ('=1+1', 'Otta', NULL),
+    ('back\slash\', 'Eva', NULL), (E'\\''; DROP TABLE odd; --', 'Ewa', NULL), ('', 'empty', NULL), (U&'\+01F600\00FC', 'emoty', NULL), (E'new\nline', 'Jan', NULL), ('__proto__', 'Jana', NULL), ('-- ]]> <!-- <script', 'X', NULL), ('${alert(1)}', 'Y', NULL);
+CREATE TABLE odd_pairs AS SELECT min(key COLLATE "C") AS a, max(key COLLATE "C") AS b, 0.5 + n / 20.0 AS similarity FROM (SELECT key, (row_number() OVER (ORDER BY key COLLATE "C") - 1) / 2 AS n FROM odd) AS o GROUP BY n;
+-- two groups of records, which one pair links
+CREATE TABLE halves AS SELECT k[i] AS a, k[j] AS b, CASE WHEN i = 4 AND j = 5 THEN 0.62 ELSE 0.9 - (i + j) / 100.0 END AS similarity
+    FROM (SELECT array_agg(key ORDER BY key COLLATE "C") AS k FROM odd) AS o, generate_series(1, 9) AS i, generate_series(1, 9) AS j WHERE i < j AND (j <= 4 OR i >= 5 OR (i = 4 AND j = 5));
+CREATE TABLE decisions (a text NOT NULL, b text NOT NULL, decision text NOT NULL, at timestamptz NOT NULL, hash text);

@@ -1,0 +1,294 @@
+"""What people do on the page of a report."""
+
+import csv
+import io
+import unittest
+
+from browser import FOLDER, Keys, PageTest, time
+
+
+class Threshold(PageTest):
+    def test_counts_are_those_of_all_pairs(self):
+        self.open("table")
+        data = self.data()
+        counts = data["counts"]
+        at = counts["at"].index(0.6)
+        self.assertEqual(self.text(".slide output"), "0.60")
+        first = self.figures()
+        self.assertEqual(first["Pairs"], f"{counts['pairs'][at]:,}")
+        self.assertEqual(first["Records"], f"{counts['records'][at]:,}")
+        truth = counts["truth"]
+        self.assertEqual(first["Precision"], f"{truth['same'][at] / truth['known'][at]:.3f}")
+        self.assertEqual(first["Recall"], f"{truth['same'][at] / truth['total']:.3f}")
+        # What was decided before is held against it, too.
+        decided = counts["decided"]
+        self.assertEqual(first["Recall as decided"], f"{decided['same'][at] / decided['total']:.3f}")
+        # The page has said the same without a script.
+        self.assertIn(first["Pairs"], self.text("dl.key"))
+        for place in (0, len(counts["at"]) - 1):
+            self.slide(place)
+            self.assertEqual(self.figures()["Pairs"], f"{counts['pairs'][place]:,}")
+        self.assertIn("What lies below 0.40 was not searched", self.text("#slider-hint"))
+
+    def test_by_keyboard(self):
+        self.open("table")
+        slider = self.find("#slider")
+        slider.send_keys(Keys.ARROW_LEFT)
+        self.assertEqual(self.text(".slide output"), "0.599")
+        self.assertEqual(self.text("#histogram-chart text.cut"), "threshold 0.599")
+        slider.send_keys(Keys.HOME)
+        self.assertEqual(self.text(".slide output"), "0.40")
+        self.assertEqual(slider.get_attribute("aria-valuetext"), "similarity 0.40")
+        below = len(self.all("#histogram-chart rect.below"))
+        slider.send_keys(Keys.END)
+        self.assertEqual(below, 0)
+        self.assertEqual(len(self.all("#histogram-chart rect.above")), 1)
+
+    def test_decisions_made_here_count(self):
+        self.open("many")
+        self.assertNotIn("Precision", self.figures())
+        self.press("y")
+        self.assertEqual(self.figures()["Precision"], "1.000")
+        self.press("n")
+        self.slide(0)
+        self.assertEqual(self.figures()["Precision"], "0.500")
+        self.assertEqual(self.figures()["Recall"], "1.000")
+
+
+class Deciding(PageTest):
+    def test_by_keyboard(self):
+        self.open("table")
+        queue = self.text("#pair-place")
+        self.assertTrue(queue.startswith("Pair 1 of "))
+        for key in "ynu":
+            self.press(key)
+        self.assertTrue(self.text("#pair-place").startswith("Pair 4 of "))
+        self.assertIn("3 decisions made here, saved in this browser", self.text(".saved"))
+        self.press("k")
+        self.assertIn("Unsure", self.text(".about"))
+        self.assertEqual(self.find("button.unsure").get_attribute("aria-pressed"), "true")
+        self.press("x")
+        self.assertIn("2 decisions", self.text(".saved"))
+        self.press(Keys.ARROW_LEFT)
+        self.assertIn("Different", self.text(".about"))
+        # What is decided is still there later, and out of the way.
+        self.open("table", fresh=False)
+        self.assertIn("2 decisions", self.text(".saved"))
+        total = int(queue.split()[-1].replace(",", ""))
+        self.assertEqual(self.text("#pair-place"), f"Pair 1 of {total - 2:,}")
+        # Keys do nothing where something is chosen.
+        self.find(".filters select").send_keys("u")
+        self.assertIn("2 decisions", self.text(".saved"))
+
+    def test_by_buttons(self):
+        self.open("linkage")
+        self.find("button.same").click()
+        self.assertIn("Pair 2 of", self.text("#pair-place"))
+        # Those who do not see it are told.
+        told = [line.get_attribute("textContent") for line in self.all("#review p[aria-live].hidden")]
+        self.assertIn("Same: a rec-", " ".join(told))
+
+    def test_what_was_decided_before(self):
+        self.open("table")
+        before = [pair["was"] for pair in self.data()["pairs"] if pair["was"]]
+        self.assertGreater(len(before), 0)
+        self.choose("Pairs", "decided")
+        self.assertEqual(self.text("#pair-place"), f"Pair 1 of {len(before)}")
+        self.assertIn("before.", self.text(".about"))
+
+    def test_filters(self):
+        self.open("table")
+        pairs = self.data()["pairs"]
+        self.choose("Pairs", "all")
+        for band in (8, 15):
+            self.choose("Similarity", str(band))
+            some = sum(band / 20 <= pair["value"] < (band + 1) / 20 for pair in pairs)
+            self.assertEqual(self.text("#pair-place"), f"Pair 1 of {some:,}")
+        self.choose("Similarity", "all")
+        self.choose("Field", "differs:1")
+        self.assertIn("<mark>", self.driver.execute_script(
+            "return [...document.querySelectorAll('.sides tbody tr')].find((r) => r.firstChild.textContent === 'surname').innerHTML"))
+        self.choose("Field", "all")
+        cluster = next(pair["cluster"] for pair in pairs if pair["cluster"])
+        self.choose("Cluster", str(cluster))
+        self.assertEqual(self.text("#pair-place"), f"Pair 1 of {sum(pair['cluster'] == cluster for pair in pairs)}")
+        self.assertIn(f"Cluster {cluster}.", self.text(".about"))
+        self.choose("Cluster", "all")
+        self.choose("Order", "most")
+        self.assertEqual(float(self.text(".about .n")), float(f"{max(pair['value'] for pair in pairs):.3f}"))
+
+    def test_records_side_by_side(self):
+        self.open("table")
+        rows = [row.text.split("\n")[0] for row in self.all(".sides tbody th")]
+        # The signature is made of these, which come first; an empty column is left out.
+        self.assertEqual(sorted(rows[:3]), ["given_name", "suburb", "surname"])
+        self.assertNotIn("note", rows)
+        says = [cell.text for cell in self.all(".sides tbody td.num")]
+        self.assertTrue(all(says[:3]) and not any(says[3:]), says)
+        self.assertEqual(len(self.all(".sides .apart")), 1)
+
+    def test_columns_of_two_tables(self):
+        self.open("linkage")
+        rows = {row.find_element("tag name", "th").text: [cell.text for cell in row.find_elements("tag name", "td")] for row in self.all(".sides tbody tr")}
+        # One table has no postcode, the other one no state: that is no difference.
+        self.assertEqual((rows["postcode"][1], rows["state"][0]), ("\u2013", "\u2013"))
+        self.assertEqual(self.all(".sides tr:has(th) mark") and [mark.text for mark in self.all(".sides tbody tr:nth-child(n+4) mark")], [])
+        # Nobody knows what decided, so each field has its similarity.
+        self.assertTrue(rows["surname"][2])
+
+    def test_waterfall(self):
+        self.open("model")
+        rows = [[cell.text for cell in row.find_elements("css selector", "th, td.num")] for row in self.all("#pair .why tr")]
+        bits = [float(row[1].replace("\u2212", "-")) for row in rows]
+        self.assertEqual(rows[-1][0], "sum")
+        self.assertAlmostEqual(sum(bits[:-1]), bits[-1], delta=0.1 * len(bits))
+        says = {row.find_element("tag name", "th").text: row.find_element("css selector", "td.num").text for row in self.all(".sides tbody tr")}
+        self.assertEqual(says["surname"], dict(rows)["surname"])
+
+
+class Graph(PageTest):
+    def test_who_links_the_halves(self):
+        self.open("two_halves")
+        self.assertEqual(len(self.all(".graph .bridge")), 1)
+        self.assertIn("alone link 4 records with the other 5", self.text(".bridges"))
+        best = [float(cell.text) for cell in self.all("#group tbody td.num:nth-of-type(2)")]
+        self.assertEqual(best, sorted(best))
+        self.find(".bridges button").click()
+        self.assertEqual(self.text(".about .n"), "0.620")
+
+
+class Export(PageTest):
+    def decide(self, n):
+        for i in range(n):
+            self.press("ynu"[i % 3])
+
+    def test_odd_keys(self):
+        self.open("odd")
+        self.assertEqual(self.driver.title, "Pairs of duplicates in public.odd")
+        data = self.data()
+        n = len(data["pairs"])
+        self.decide(n)
+        rows = list(csv.DictReader(io.StringIO(self.exported("odd", "csv"))))
+        keys = [record["key"] for record in data["records"]]
+        self.assertEqual({row["a"] for row in rows} | {row["b"] for row in rows}, set(keys))
+        self.assertIn("do not open this file in a spreadsheet", self.text("#review"))
+        statement = self.exported("odd", "sql")
+        self.assertTrue(statement.isascii())
+        self.assertEqual(self.all("#review script"), [])
+
+    def test_tables(self):
+        for page in ("table", "linkage"):
+            self.open(page)
+            self.decide(7)
+            self.assertEqual(self.exported(page, "csv").count("\n"), 8)
+            text = self.exported(page, "sql")
+            # Here it goes into another table than the report was made with.
+            name = self.data()["decisions"]
+            self.assertIn(f"INSERT INTO {name} (a, b, decision, at, hash) VALUES", text)
+            (FOLDER / f"{page}.sql").write_text(text.replace(f"INSERT INTO {name} ", "INSERT INTO decisions "), encoding="utf-8")
+
+
+class Keeping(PageTest):
+    def test_not_saved(self):
+        # Storage that is refused, as some browsers do for files.
+        script = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } });"
+        made = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        try:
+            self.open("two_halves", fresh=False)
+            self.press("y")
+            self.assertIn("Not saved", self.text(".saved"))
+            leaving = "const e = new Event('beforeunload', { cancelable: true }); window.dispatchEvent(e); return e.defaultPrevented"
+            self.assertTrue(self.driver.execute_script(leaving))
+            self.exported("kept", "csv")
+            self.assertFalse(self.driver.execute_script(leaving))
+        finally:
+            self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+            self.driver.get("about:blank")
+
+    def test_another_report_has_its_own(self):
+        self.open("two_halves")
+        self.press("y")
+        self.driver.get(f"file://{FOLDER}/odd.html")
+        self.assertIn("Nothing decided here", self.text(".saved"))
+
+
+class Page(PageTest):
+    def test_opens_within_a_second(self):
+        self.open("many")
+        self.assertEqual(len(self.data()["pairs"]), 5000)
+        took = []
+        for _ in range(3):
+            self.driver.get(f"file://{FOLDER}/many.html")
+            took.append(self.driver.execute_script(
+                "const [n] = performance.getEntriesByType('navigation'); return n.loadEventEnd - n.startTime"))
+        begun = time.monotonic()
+        self.press("j")
+        self.assertIn("Pair 2 of", self.text("#pair-place"))
+        print(f"5,000 pairs: open in {min(took):.0f} ms, next pair within {1000 * (time.monotonic() - begun):.0f} ms")
+        self.assertLess(min(took), 1000)
+
+    def test_nothing_else_may_run(self):
+        self.open("odd")
+        ran = self.driver.execute_script("""
+            window.ran = false;
+            const s = document.createElement('script'); s.textContent = 'window.ran = true'; document.body.append(s);
+            const b = document.createElement('button'); b.setAttribute('onclick', 'window.ran = true'); document.body.append(b); b.click();
+            return window.ran""")
+        self.assertFalse(ran)
+        # That was refused, and told.
+        said = [entry["message"] for entry in self.driver.get_log("browser")]
+        self.assertEqual(len(said), 2, said)
+        self.assertTrue(all("Content Security Policy" in message for message in said), said)
+        self.assertEqual(self.all("[style]"), [])
+
+    def test_without_scripts(self):
+        self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        try:
+            self.driver.get(f"file://{FOLDER}/table.html")
+            self.assertFalse(self.find("#review").is_displayed())
+            self.assertFalse(self.find("#threshold").is_displayed())
+            self.assertTrue(self.find("#largest").is_displayed())
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+    def test_names_for_readers(self):
+        for page in ("table", "model"):
+            self.open(page)
+            nameless = self.driver.execute_script("""return [...document.querySelectorAll('select, input, textarea, button')]
+                .filter((e) => !e.labels?.length && !e.getAttribute('aria-label') && !e.textContent.trim()).map((e) => e.outerHTML)""")
+            self.assertEqual(nameless, [])
+            twice = self.driver.execute_script("const i = [...document.querySelectorAll('[id]')].map((e) => e.id); return i.filter((x, n) => i.indexOf(x) < n)")
+            self.assertEqual(twice, [])
+
+    def test_pictures(self):
+        for page in ("table", "model", "linkage", "two_halves"):
+            for width in (1280, 400):
+                self.size(width)
+                for scheme in ("light", "dark"):
+                    self.scheme(scheme)
+                    self.open(page)
+                    self.assertEqual(self.overflow(), [], f"{page} at {width}")
+                    self.shot(f"{page}-{width}-{scheme}-top")
+                    self.shot(f"{page}-{width}-{scheme}-threshold", "#histogram-chart")
+                    self.shot(f"{page}-{width}-{scheme}-decide", "#review")
+                    self.shot(f"{page}-{width}-{scheme}-near", "#near")
+                    if self.all(".graph"):
+                        self.shot(f"{page}-{width}-{scheme}-graph", "#graphs")
+                    self.assertEqual(len(self.all(".card")), 0 if width > 640 else 2)
+
+    def test_pictures_of_the_documents(self):
+        self.open("table")
+        self.slide(self.data()["counts"]["at"].index(0.55))
+        self.picture("deciding-threshold", "#similarities", ".figures")
+        self.picture("deciding-graph", "#graphs", ".bridges", 760)
+        self.open("model")
+        self.press("y", "n", "k")
+        self.picture("deciding", "#review-title", "#pair + .answers", 1120)
+        self.size(400)
+        self.scheme("dark")
+        self.open("model")
+        self.picture("deciding-small", "#review-title", "#pair .cards")
+
+
+if __name__ == "__main__":
+    unittest.main()
