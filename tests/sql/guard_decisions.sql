@@ -10,9 +10,9 @@ INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 INSERT INTO citizen_decision (a, b, decision, at) VALUES ('2', '1', 'different', '2026-01-01');
 INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 INSERT INTO citizen_decision (a, b, decision, at) VALUES ('1', '2', 'same', '2026-01-02');
-UPDATE citizen SET name = 'Anne  Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 INSERT INTO citizen_decision (a, b, decision, at) VALUES ('1', '2', 'unsure', '2026-01-02');
-UPDATE citizen SET name = 'Anne  Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 INSERT INTO citizen VALUES (3, 'Anna Zwilling', '2001-05-04');
 -- a decision of this transaction counts, and is taken back with it
 BEGIN;
@@ -69,19 +69,19 @@ INSERT INTO citizen_decision (a, b, decision, hash) SELECT '2', '1', 'different'
 SET datestyle = 'German';
 INSERT INTO citizen SELECT * FROM draft;
 RESET datestyle;
-UPDATE citizen SET name = 'Anne Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 UPDATE citizen SET born = '2001-05-05' WHERE id = 1;
 DELETE FROM citizen WHERE id = 2;
 INSERT INTO citizen SELECT * FROM draft;
 UPDATE citizen SET born = '2001-05-04' WHERE id = 1;
 INSERT INTO citizen SELECT * FROM draft;
 ALTER TABLE citizen RENAME born TO date_of_birth;
-UPDATE citizen SET name = 'Anne Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 ALTER TABLE citizen RENAME date_of_birth TO born;
 UPDATE citizen_decision SET hash = 'what?';
-UPDATE citizen SET name = 'Anne Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 UPDATE citizen_decision SET hash = NULL;
-UPDATE citizen SET name = 'Anne Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 
 -- the other actions; a generated column in the hash, which BEFORE triggers do not see yet
 DO $$ BEGIN EXECUTE format('DROP TRIGGER %I ON citizen', (SELECT tgname FROM pg_trigger WHERE tgrelid = 'citizen'::regclass)); END $$;
@@ -133,8 +133,8 @@ ALTER TABLE own_judged ALTER at TYPE text;
 SELECT bloom_guard_create('citizen', 'sig', 0.6, 'reject', 'decisions', 'own_judged');
 ALTER TABLE own_judged ALTER at TYPE date USING NULL;
 CREATE TYPE verdict AS ENUM ('unsure', 'same', 'different');
-ALTER TABLE own_judged ALTER decision TYPE verdict USING NULL;
 DROP INDEX own_judged_b_a_idx;
+ALTER TABLE own_judged ALTER decision TYPE verdict USING NULL;
 SELECT bloom_guard_create('citizen', 'sig', 0.6, 'reject', 'decisions', 'own_judged');
 CREATE TABLE keyless (sig bloom);
 SELECT bloom_guard_create('keyless', 'sig', 0.6, 'reject', 'decisions', 'own_judged');
@@ -144,13 +144,13 @@ INSERT INTO citizen VALUES (1, 'Anna Zwilling', '2001-05-04');
 INSERT INTO own_judged VALUES ('1', '2', 'different', NULL);
 INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 INSERT INTO own_judged VALUES ('2', '1', 'same', '1900-01-01');
-UPDATE citizen SET name = 'Anne Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 -- the guard notices what becomes of the table
 ALTER TABLE own_judged ENABLE ROW LEVEL SECURITY;
-UPDATE citizen SET name = 'Anne Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 ALTER TABLE own_judged DISABLE ROW LEVEL SECURITY;
 DROP INDEX own_judged_b_a_at_idx;
-UPDATE citizen SET name = 'Anne Zwillinge' WHERE id = 2;
+UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
 
 DROP TABLE citizen, citizen_decision, own_judged, draft, wanted, keyless CASCADE;
 DROP FUNCTION keep_out;

@@ -45,9 +45,8 @@ impl DecisionTable {
         // is registered as long as the scan runs. A row is valid until the next one is asked for.
         unsafe {
             let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-            let mut scan_keys = [0, 1].map(|i| {
+            let mut scan_keys = self.keys.map(|(i, column, collation)| {
                 let mut key = pg_sys::ScanKeyData::default();
-                let (column, collation) = self.keys[i];
                 pg_sys::ScanKeyEntryInitialize(
                     &mut key,
                     0,

@@ -13,13 +13,16 @@ use crate::pg::sql::Sql;
 
 const CREATE: &str = "Create it by bloom_decisions_create().";
 
+/// Whether a key is a (0) or b (1), its column, and the collation by which the index has it.
+pub type IndexedKey = (usize, i16, pg_sys::Oid);
+
 /// A table of decisions.
 pub struct DecisionTable {
     pub table: pg_sys::Oid,
     /// A B-tree whose first columns are a and b, in either order.
     pub index: pg_sys::Oid,
-    /// The columns a and b, and the collations by which the index has them.
-    pub keys: [(i16, pg_sys::Oid); 2],
+    /// In the order of the index.
+    pub keys: [IndexedKey; 2],
     pub decision: i16,
     /// The type of the column decision, for its output.
     pub decision_type: pg_sys::Oid,
@@ -168,7 +171,7 @@ fn mistyped(table: pg_sys::Oid, name: &CStr, is: pg_sys::Oid, wanted: &CStr) -> 
 /// The index and the collations of both columns in it, if it finds every row by them.
 ///
 /// That an index is too new for old snapshots (indcheckxmin) does not matter: the latest snapshot sees only the newest version of a row.
-fn index(oid: pg_sys::Oid, keys: [i16; 2]) -> Option<(pg_sys::Oid, [(i16, pg_sys::Oid); 2])> {
+fn index(oid: pg_sys::Oid, keys: [i16; 2]) -> Option<(pg_sys::Oid, [IndexedKey; 2])> {
     let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
     // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator families and collations as key columns.
     unsafe {
@@ -186,6 +189,9 @@ fn index(oid: pg_sys::Oid, keys: [i16; 2]) -> Option<(pg_sys::Oid, [(i16, pg_sys
             let is_text = family == pg_sys::Oid::from(pg_sys::TEXT_BTREE_FAM_OID);
             is_text.then(|| *index.rd_indcollation.add(place))
         };
-        Some((oid, [(keys[0], of(places[0])?), (keys[1], of(places[1])?)]))
+        let mut found = [0, 1].map(|i| (places[i], i));
+        found.sort_unstable();
+        let key = |(place, i): (usize, usize)| Some((i, keys[i], of(place)?));
+        Some((oid, [key(found[0])?, key(found[1])?]))
     }
 }
