@@ -90,7 +90,7 @@ phases workers bloom_duplicates 'searching the index'
 see tokens "count(*) FROM bloom_duplicates('crowded', 'id', 'sig', 0.9, verify => 'tokens')"
 phases tokens bloom_duplicates 'searching the index' 'reading tokens' 'comparing tokens'
 rose tokens 'comparing tokens'
-see linkage "count(*) FROM bloom_linkage('indexed', 'id', 'sig', 'plain', 'id', 'sig', 0.5, one_to_one => true)"
+see linkage "count(*) FROM bloom_linkage('plain', 'id', 'sig', 'plain', 'id', 'sig', 0.5, one_to_one => true)"
 phases linkage bloom_linkage 'reading records' 'comparing signatures' 'assigning partners'
 see clusters "count(*) FROM bloom_clusters('pair', 0.6)"
 phases clusters bloom_clusters 'reading pairs' 'grouping records' 'writing rows'
