@@ -82,7 +82,7 @@ CREATE DOMAIN "Odd ""s".points AS numeric(6,3);
 CREATE TYPE "Odd ""s".mood AS ENUM ('good', 'bad');
 CREATE TYPE "Odd ""s".pair AS (x int, y text);
 CREATE TABLE "Odd ""s"."Per son" (tenant int, "No" int GENERATED ALWAYS AS IDENTITY, "key" text NOT NULL, "it's" text, f float8, f4 float4, n "Odd ""s".points, j json, jb jsonb, b bytea, a text[], aa int[][], m "Odd ""s".mood,
-    c "Odd ""s".pair, r int4range, ts timestamptz, iv interval, ch char(5), vb varbit(7), x xml, null_row "Odd ""s".pair, upper_key text GENERATED ALWAYS AS (upper("key")) STORED,
+    c "Odd ""s".pair, r int4range, ts timestamptz, iv interval, ch char(5), vb varbit(7), x text, null_row "Odd ""s".pair, upper_key text GENERATED ALWAYS AS (upper("key")) STORED,
     PRIMARY KEY (tenant, "No"), UNIQUE (tenant, "key")) PARTITION BY LIST (tenant);
 CREATE TABLE "Odd ""s".p1 PARTITION OF "Odd ""s"."Per son" FOR VALUES IN (1);
 CREATE TABLE "Odd ""s".p2 PARTITION OF "Odd ""s"."Per son" DEFAULT;

@@ -115,14 +115,6 @@ CREATE CAST (text AS colour) WITH FUNCTION evil(text);
 TRUNCATE of_kind;
 INSERT INTO of_kind VALUES ('red'), ('blue');
 SELECT * FROM bloom_duplicates('coloured', 'id', 'sig', 0.9, new => 'of_kind');
--- a collation that takes other bytes for equal
-CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE cased AS SELECT ('Key' || i) COLLATE caseless AS id, bloom_signature(name_of(i)) AS sig FROM generate_series(1, 40) AS i;
-TRUNCATE of_kind;
-INSERT INTO of_kind SELECT 'KEY' || i FROM generate_series(1, 10) AS i;
-SELECT count(*) FROM bloom_duplicates('cased', 'id', 'sig', 0.6, new => 'of_kind');
-CREATE INDEX ON cased USING sigfile (sig);
-SELECT count(*) FROM bloom_duplicates('cased', 'id', 'sig', 0.6, new => 'of_kind');
 -- bad input
 SELECT raised($$SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.9, new => 'person')$$);
 CREATE VIEW wrong_type AS SELECT id AS key FROM person;
