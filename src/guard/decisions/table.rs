@@ -186,7 +186,7 @@ fn index(oid: pg_sys::Oid, keys: [i16; 2]) -> Option<(pg_sys::Oid, [IndexedKey; 
         let places = [place(keys[0])?, place(keys[1])?];
         let of = |place: usize| {
             let family = *index.rd_opfamily.add(place);
-            let is_text = family == pg_sys::Oid::from(pg_sys::TEXT_BTREE_FAM_OID);
+            let is_text = family == pg_sys::TEXT_BTREE_FAM_OID;
             is_text.then(|| *index.rd_indcollation.add(place))
         };
         let mut found = [0, 1].map(|i| (places[i], i));
