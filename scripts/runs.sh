@@ -20,7 +20,11 @@ part() {
 # Ends every run that got as far as testing: what failed, how long each part took, and a last line for programs.
 summary() {
     local line
-    ((${#failures[@]} == 0)) || printf 'FAILED: %s\n' "${failures[@]}"
+    if ((${#failures[@]} > 0)); then
+        printf 'FAILED: %s\n' "${failures[@]}"
+        # A full disk fails tests in many ways, few of which say so.
+        df -h "$ROOT/target" "${TMPDIR:-/tmp}"
+    fi
     for line in "${parts[@]}"; do printf '%6d s  %s\n' "${line%% *}" "${line#* }"; done
     printf '%6d s  in all\n' "$SECONDS"
     printf '%d passed, %d failed\n' "$passed" "${#failures[@]}"
