@@ -1649,7 +1649,7 @@ COMMENT ON FUNCTION bloom_clusters(regclass, float8, text, regclass, text, integ
 CREATE FUNCTION bloom_decisions_create(name text) RETURNS regclass
     VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_decisions_create_wrapper';
 COMMENT ON FUNCTION bloom_decisions_create(text) IS
-    'creates a table of decisions about pairs: a, b, decision (same, different, unsure), who, at, note, hash';
+    'creates a table of decisions about pairs: a, b, decision (same, different, unsure), who, at, note, hash, id';
 
 CREATE FUNCTION bloom_record_hash(rel regclass, key name, columns name[], OUT key text, OUT hash text) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_record_hash_wrapper';

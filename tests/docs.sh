@@ -4,7 +4,8 @@
 # The ```sql blocks of a document go through one psql session, in order, in a
 # new database of that document's. A ```text block directly after one is its
 # output and must be equal (apart from trailing blanks); without one the
-# statements must raise no error.
+# statements must raise no error. psql runs in a directory of the test's own, with the folders docs and tests, so that a
+# document may read their files and write others.
 # <!-- volatile --> before a text block: its content is not compared.
 # A document with a line <!-- run by tests/NAME.test.sh --> is left to that script.
 # --update writes the real output into the text blocks.
@@ -79,8 +80,10 @@ run_blocks() {
     done <"$work/blocks" >"$work/session.sql"
     dropdb --if-exists "$database" 2>/dev/null
     createdb "$database"
+    mkdir "$work/run"
+    ln -s "$ROOT/docs" "$ROOT/tests" "$work/run"
     # From standard input, so that messages come without file and line.
-    (cd "$ROOT" && psql -X -d "$database") <"$work/session.sql" >"$work/session.out" 2>&1 ||
+    (cd "$work/run" && psql -X -d "$database") <"$work/session.sql" >"$work/session.out" 2>&1 ||
         echo 'psql: the session ended early' >>"$work/session.out"
     dropdb "$database"
     # How far a search is after five seconds depends on the machine.

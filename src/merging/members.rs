@@ -172,7 +172,7 @@ impl ClusterSource {
                 subject.name
             ),
             "It was deleted or merged, or the current user may not see it.",
-            "Find the clusters anew, or give a view that leaves them out.",
+            "Find the clusters anew, or give a view that leaves them out. Decisions about it follow the record that is kept if they are merged, too: redirect => '{decision.a,decision.b}'.",
         )
     }
 }

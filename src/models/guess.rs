@@ -36,7 +36,9 @@ const PERSONAL: [&str; 26] = [
 ];
 
 /// Names that are personal as a whole only, since others contain them.
-const PERSONAL_WHOLE: [&str; 6] = ["given", "first", "nombre", "prenume", "nome", "mail"];
+const PERSONAL_WHOLE: [&str; 7] = [
+    "given", "first", "nombre", "prenume", "nome", "mail", "born",
+];
 
 /// Parts of names of surnames.
 const SURNAMES: [&str; 13] = [

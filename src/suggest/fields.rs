@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::model::values::{Kind, Reading};
+use bloom_ident_core::model::values::{date_formats, Kind, Reading};
 use bloom_ident_core::model::{LeftOut, MOST_FIELDS};
 use pgrx::pg_sys;
 
@@ -78,7 +78,13 @@ fn signed(
         pg_sys::DATEOID => Some(call("ident_date_or_null", Sql::new(""))),
         pg_sys::TIMESTAMPOID => Some(call("ident_date_or_null", Sql::new("::date"))),
         pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Some(match field {
-            (Kind::Date, Some(reading)) => call("ident_date_or_null", literal(reading.name())),
+            (Kind::Date, Some(reading)) => {
+                let formats = date_formats(reading.name()).map(literal);
+                call(
+                    "ident_date_or_null",
+                    formats.fold(Sql::new(""), |all, one| all.sql(&one)),
+                )
+            }
             (Kind::Phone, Some(reading)) => call("ident_phone_or_null", literal(reading.name())),
             _ => column,
         }),

@@ -99,8 +99,11 @@ CREATE VIEW bad AS SELECT '1'::text AS a, '2'::text AS b, 'SAME' AS decision, 1 
 SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.6, decisions => 'bad');
 CREATE OR REPLACE VIEW bad AS SELECT '1'::text AS a, NULL::text AS b, 'same' AS decision, 1 AS at;
 SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.6, decisions => 'bad');
-CREATE OR REPLACE VIEW bad AS SELECT '1'::text AS a, '1'::text AS b, 'same' AS decision, 1 AS at;
+CREATE OR REPLACE VIEW bad AS SELECT '1'::text AS a, '1'::text AS b, 'different' AS decision, 1 AS at;
 SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.6, decisions => 'bad');
+CREATE OR REPLACE VIEW bad AS SELECT '1'::text AS a, '1'::text AS b, 'same' AS decision, 1 AS at;
+-- of records that were merged since
+SELECT count(*) > 0 AS found FROM bloom_duplicates('person', 'id', 'sig', 0.6, decisions => 'bad');
 SELECT * FROM bloom_linkage('person', 'id', 'sig', 'other', 'id', 'sig', 1, decisions => 'bad') WHERE a = '1';
 CREATE OR REPLACE VIEW bad AS SELECT '1'::text AS a, '2'::text AS b, 'same' AS decision, 1 / (random() * 0)::integer AS at;
 SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.6, decisions => 'bad');

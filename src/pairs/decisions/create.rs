@@ -21,7 +21,7 @@ use crate::pg::values::varlena::NewValue;
 /// `(name text)`
 ///
 /// Keys are compared byte by byte, and found by an index in either order, as the guard does. Of two decisions of one transaction the later one is newer, so `at`
-/// is the time of the clock.
+/// is the time of the clock. By its primary key a merge can redirect the decisions about records that go.
 #[entry]
 fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -45,7 +45,8 @@ fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                  who pg_catalog.text NOT NULL DEFAULT CURRENT_USER, \
                  at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), \
                  note pg_catalog.text, \
-                 hash pg_catalog.text)",
+                 hash pg_catalog.text, \
+                 id pg_catalog.int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
             ),
     );
     execute(Sql::new("CREATE INDEX ON ").sql(&table).text(" (a, b)"));

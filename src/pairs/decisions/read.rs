@@ -116,9 +116,6 @@ impl Decisions {
             };
             let mut hash = hash;
             if sides == 1 {
-                if row.a == row.b {
-                    refuse_one_key(a, &name);
-                }
                 if row.a > row.b {
                     (row.a, row.b) = (row.b, row.a);
                     hash = hash.map(|[a, b]| [b, a]);
@@ -142,6 +139,9 @@ impl Decisions {
             Budget::of_setting().check(2 * needed, || format!("{} decisions", rows.len()));
         });
         keep_newest(&mut rows);
+        if sides == 1 {
+            drop_merged(&mut rows, &keys[0], &name);
+        }
         let mut found = RecordsNow::default();
         if let Some(relations) = relations {
             let all = [Some(relations.left), relations.right];
@@ -260,6 +260,18 @@ fn refuse_one_key(key: &[u8], name: &str) -> ! {
             .detail("A key names one record, and a pair is of two.")
             .hint("Give a view that leaves such decisions out."),
     )
+}
+
+/// Records that were one, or of which nobody could tell, may have been merged since, and what was decided redirected to the record that was kept.
+///
+/// Errors: a record is judged different from itself.
+fn drop_merged(rows: &mut Vec<Row>, keys: &KeyDictionary, name: &str) {
+    rows.retain(|row| {
+        if row.a == row.b && row.verdict == Verdict::Different {
+            refuse_one_key(keys.key(row.a), name);
+        }
+        row.a != row.b
+    });
 }
 
 /// Keeps the newest row of each pair, and of several at one time the most cautious one.

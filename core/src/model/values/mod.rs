@@ -17,5 +17,5 @@ pub use kind::Kind;
 pub use level::{
     equal_level, last_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE,
 };
-pub use reading::Reading;
+pub use reading::{date_formats, Reading};
 pub use row::RowLayout;

@@ -21,7 +21,7 @@ pub enum Reading {
     Phone(String),
     /// E-mail addresses: the mailbox, without what its provider does not look at.
     Mailbox,
-    /// Dates of a format: year, month and day.
+    /// Dates of one format or more, in order of preference: year, month and day.
     Dates(String, Arc<DateFormats>),
     /// Names: how they sound, besides how they are written.
     Sound(Sound),
@@ -42,12 +42,14 @@ impl Reading {
         }
     }
 
-    /// Dates of a format.
+    /// Dates of a format, or of several with bars between.
     ///
     /// Errors: a malformed format.
-    pub fn dates(format: &str) -> Result<Reading> {
-        let formats = DateFormats::new(format)?;
-        Ok(Reading::Dates(format.to_owned(), Arc::new(formats)))
+    pub fn dates(names: &str) -> Result<Reading> {
+        let mut each = date_formats(names);
+        let mut formats = DateFormats::new(each.next().unwrap_or(""))?;
+        each.try_for_each(|name| formats.push(name))?;
+        Ok(Reading::Dates(names.to_owned(), Arc::new(formats)))
     }
 
     /// The reading of this name for fields of a kind.
@@ -63,7 +65,7 @@ impl Reading {
                 ErrorKind::InvalidParameter,
                 format!("fields of kind {kind} are not read as \"{}\"", short(name)),
             )
-            .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format, name(double_metaphone) with an algorithm, text(mailbox) or email(mailbox).")),
+            .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format or date(DD.MM.YYYY|YYYY-MM-DD) with several, name(double_metaphone) with an algorithm, text(mailbox) or email(mailbox).")),
         }
     }
 
@@ -88,6 +90,15 @@ impl Reading {
         };
         read.map_or(Cow::Borrowed(text), Cow::Owned)
     }
+}
+
+/// The formats between bars; a bar in double quotes stands for itself.
+pub fn date_formats(names: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    names.split(move |c| {
+        quoted ^= c == '"';
+        c == '|' && !quoted
+    })
 }
 
 /// How a name sounds: a hash of the codes of its words; 0 if they have none.
@@ -166,6 +177,24 @@ mod tests {
             (Kind::Date, "DD.MM.YYYY", "1964-05-27", "1964-05-27"),
             (Kind::Date, "DD.MM.YYYY", "", ""),
             (Kind::Date, "DD. Month YYYY", "27. Mai 1964", "19640527"),
+            (
+                Kind::Date,
+                "DD.MM.YYYY|YYYY-MM-DD",
+                "27.05.1964",
+                "19640527",
+            ),
+            (
+                Kind::Date,
+                "DD.MM.YYYY|YYYY-MM-DD",
+                "1964-05-27",
+                "19640527",
+            ),
+            (
+                Kind::Date,
+                "DD.MM.YYYY|YYYY\"|\"MM\"|\"DD",
+                "1964|05|27",
+                "19640527",
+            ),
         ];
         for (kind, name, text, is) in cases {
             assert_eq!(read(kind, name, text), is, "{kind} {name} {text}");
@@ -192,6 +221,9 @@ mod tests {
             ),
             (Kind::Date, ""),
             (Kind::Date, "DD"),
+            (Kind::Date, "DD.MM.YYYY|"),
+            (Kind::Date, "|DD.MM.YYYY"),
+            (Kind::Date, "DD.MM.YYYY|DD"),
             (Kind::Text, "DE"),
             (Kind::Name, "mailbox"),
             (Kind::Code, "mailbox"),
