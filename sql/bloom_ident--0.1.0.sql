@@ -1634,16 +1634,17 @@ COMMENT ON FUNCTION bloom_merges_create(text) IS
 
 CREATE FUNCTION bloom_clusters(rel regclass, key name, signature name, threshold float8, method text DEFAULT 'centre',
         verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, on_conflict text DEFAULT 'error',
-        max_size integer DEFAULT NULL, OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
+        max_size integer DEFAULT NULL, keep_by text DEFAULT NULL,
+        OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_wrapper';
-COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text, name, float8, regclass, text, integer) IS
+COMMENT ON FUNCTION bloom_clusters(regclass, name, name, float8, text, name, float8, regclass, text, integer, text) IS
     'clusters of records with similar signatures, or similar tokens in column verify: number, key, size, similarity with the record to keep, and which that is; methods components, centre, average';
 
 CREATE FUNCTION bloom_clusters(pairs regclass, threshold float8, method text DEFAULT 'centre', decisions regclass DEFAULT NULL,
-        on_conflict text DEFAULT 'error', max_size integer DEFAULT NULL,
+        on_conflict text DEFAULT 'error', max_size integer DEFAULT NULL, keep_by text DEFAULT NULL, rel regclass DEFAULT NULL, key name DEFAULT NULL,
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_of_pairs_wrapper';
-COMMENT ON FUNCTION bloom_clusters(regclass, float8, text, regclass, text, integer) IS
+COMMENT ON FUNCTION bloom_clusters(regclass, float8, text, regclass, text, integer, text, regclass, name) IS
     'clusters of the records in a table of pairs, as bloom_duplicates gives them: columns a, b and similarity';
 
 CREATE FUNCTION bloom_decisions_create(name text) RETURNS regclass
@@ -1658,9 +1659,10 @@ COMMENT ON FUNCTION bloom_record_hash(regclass, name, name[]) IS
 
 CREATE FUNCTION bloom_clusters_update(old regclass, pairs regclass, threshold float8 DEFAULT 0.0, method text DEFAULT 'centre',
         first_new bigint DEFAULT 1, decisions regclass DEFAULT NULL, on_conflict text DEFAULT 'error', max_size integer DEFAULT NULL,
+        keep_by text DEFAULT NULL, rel regclass DEFAULT NULL, key name DEFAULT NULL,
         OUT cluster bigint, OUT key text, OUT size integer, OUT similarity float8, OUT keep boolean, OUT change text, OUT was bigint) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clusters_update_wrapper';
-COMMENT ON FUNCTION bloom_clusters_update(regclass, regclass, float8, text, bigint, regclass, text, integer) IS
+COMMENT ON FUNCTION bloom_clusters_update(regclass, regclass, float8, text, bigint, regclass, text, integer, text, regclass, name) IS
     'clusters of the records in a table of pairs, with the numbers that they had in another table of clusters: what has become of each (same, made, grown, shrunk, changed, merged, split), and in which cluster each record was; a new cluster has a number of first_new or more, and a greater one than all of old';
 
 CREATE FUNCTION bloom_quality(pairs regclass, truth regclass,

@@ -166,6 +166,7 @@ job[profiles in little memory]="SET maintenance_work_mem = '1MB'|SELECT count(*)
 for method in components centre average; do
     job[clusters, $method]="$alone|SELECT count(*) FROM bloom_clusters('pair', 0.6, '$method')"
 done
+job[clusters, the most complete kept]="$alone|SELECT count(*) FROM bloom_clusters('pair', 0.6, keep_by => 'most complete', rel => 'label', key => 'key')"
 job[assignment]="$alone|SELECT count(*) FROM bloom_assign('pair')"
 job[assignment, optimal]="$alone|SELECT count(*) FROM bloom_assign('pair', 'optimal')"
 job[plan of a merge]="$alone|SELECT count(*) FROM bloom_merge_plan('label', 'member', 'id', '{\"name\": \"most frequent\"}')"

@@ -41,22 +41,10 @@ pub struct ClusterRecord<'a> {
 }
 
 impl Clustered {
-    /// The result depends neither on the order of the pairs nor on how their records are numbered. `records` is the relation that
+    /// The clusters, and the pairs by the positions of their records. The result depends neither on the order of the pairs nor on how their records are numbered. `records` is the relation that
     /// the pairs were found in, if they come from a search.
     ///
     /// Errors: keys of `records` that are not unique; decisions that contradict each other; out of memory.
-    pub fn new(
-        keys: KeyDictionary,
-        pairs: Vec<Pair>,
-        grouping: &Grouping<'_>,
-        records: Option<&Records>,
-    ) -> Clustered {
-        Clustered::with_links(keys, pairs, grouping, records).0
-    }
-
-    /// The same, and the pairs by the positions of their records.
-    ///
-    /// Errors: as above.
     pub fn with_links(
         mut keys: KeyDictionary,
         mut pairs: Vec<Pair>,
@@ -102,7 +90,20 @@ impl Clustered {
                 push(&mut members, i);
             }
         }
-        members.sort_unstable_by(|&x, &y| {
+        let mut clustered = Clustered {
+            keys,
+            order,
+            clusters,
+            members,
+        };
+        clustered.sort();
+        (clustered, links)
+    }
+
+    /// Puts the records in order.
+    fn sort(&mut self) {
+        let clusters = &self.clusters;
+        self.members.sort_unstable_by(|&x, &y| {
             check_for_interrupts();
             let (a, b) = (clusters.member(x), clusters.member(y));
             b.size
@@ -115,13 +116,12 @@ impl Clustered {
                 })
                 .then(x.cmp(&y))
         });
-        let clustered = Clustered {
-            keys,
-            order,
-            clusters,
-            members,
-        };
-        (clustered, links)
+    }
+
+    /// Lets clusters keep other records than those that the method keeps, by their positions.
+    pub fn keep(&mut self, kept: impl Iterator<Item = u32>, links: &Links) {
+        self.clusters.keep(kept, links, check_for_interrupts);
+        self.sort();
     }
 
     /// The key of a record by its number in the dictionary.

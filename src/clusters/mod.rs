@@ -4,6 +4,7 @@ mod assign;
 mod cluster_rows;
 mod clustered;
 mod grouping;
+pub mod keeping;
 mod pair_list;
 mod quality;
 mod resolution;

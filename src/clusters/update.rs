@@ -7,8 +7,10 @@ use bloom_ident_core::clusters::succession::{succession, NOWHERE};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
+use crate::clusters::cluster_rows::chosen;
 use crate::clusters::clustered::Clustered;
 use crate::clusters::grouping::{max_size, on_conflict, Grouping, Method};
+use crate::clusters::keeping::KeepChoice;
 use crate::clusters::pair_list::PairList;
 use crate::clusters::source::Source;
 use crate::pairs::decisions::Decisions;
@@ -35,7 +37,8 @@ const A_CLUSTER: usize = 40;
 /// Bytes that a record takes at the end: its clusters before and now, by key, and what the core needs.
 const A_RECORD: usize = 24;
 
-/// `(old regclass, pairs regclass, threshold float8, method text, first_new bigint, decisions regclass, on_conflict text, max_size integer)`
+/// `(old regclass, pairs regclass, threshold float8, method text, first_new bigint, decisions regclass, on_conflict text, max_size integer,
+/// keep_by text, rel regclass, key name)`
 #[entry]
 fn bloom_clusters_update(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -43,6 +46,7 @@ fn bloom_clusters_update(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (threshold, method) = (arguments.threshold(2), Method::of_name(&arguments.text(3)));
     let (on_conflict, most) = (on_conflict(&arguments.text(6)), max_size(arguments, 7));
     let source = Source::of_similar_pairs(arguments.oid(1));
+    let choice = KeepChoice::of_named(arguments, 8);
     let (mut old, keys) = OldClusters::read(arguments.oid(0));
     let first_new = arguments.int8(4);
     let decisions = arguments
@@ -64,7 +68,7 @@ fn bloom_clusters_update(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let least = method.least(threshold);
     found.read(source.similar_rows(), &source.name, least);
     let (pairs, keys) = found.finish();
-    let clustered = Clustered::new(keys, pairs, &grouping, None);
+    let clustered = chosen(keys, pairs, &grouping, None, choice.as_ref());
     old.put(rows, &clustered, first_new);
     clustered.tell_left_out(&grouping);
     NewValue(pg_sys::Datum::null())

@@ -6,6 +6,7 @@ use bloom_ident_core::merging::{keep, KeepBy, Standing};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
+use crate::clusters::keeping::Standings;
 use crate::pairs::records::lock;
 use crate::pg::catalog::{is_of_server, operators};
 use crate::pg::cursor::QueryRow;
@@ -18,7 +19,7 @@ use crate::pg::sql::Sql;
 use crate::pg::values::text::readable;
 use crate::pg::values::varlena::Varlena;
 
-/// The records that the clusters name: `no`, `cluster`, `key`, `preferred`.
+/// The records that the clusters name: `no`, `label` (the cluster), `key`, `preferred`.
 pub const FOUND: &CStr = c"bloom_merge_found";
 /// The same with the record that is kept: `no`, `id`, `cluster`, `key`, `keep`, `kept`.
 pub const MEMBERS: &CStr = c"bloom_merge_members";
@@ -61,29 +62,8 @@ impl ClusterSource {
     /// The query of cluster, key as text, key of the record, preference, in order of clusters and keys.
     fn query(&self, subject: &Subject) -> Sql {
         let [cluster, key] = [&self.columns[0], &self.columns[1]];
-        let base = subject.key_type;
         let as_text = Sql::new("pg_catalog.format('%s', c.key)");
-        let matches = if key.store.type_oid == base.type_oid {
-            subject.key_is("r", "c.key")
-        } else if is_of_server(base.type_oid) {
-            let value = Sql::new("CASE WHEN c.key IS DISTINCT FROM NULL THEN CAST(")
-                .sql(&as_text)
-                .text(" AS ")
-                .exact_type(base.type_oid)
-                .text(") END");
-            subject
-                .key_is("r", "")
-                .text("(")
-                .sql(&value)
-                .collate(base.collation)
-                .text(")")
-        } else {
-            Sql::new("pg_catalog.format('%s', ")
-                .sql(&subject.key_of("r"))
-                .text(") OPERATOR(pg_catalog.=) ")
-                .sql(&as_text)
-                .text(" COLLATE pg_catalog.\"C\"")
-        };
+        let matches = subject.is_named("r", "c.key", key.store.type_oid);
         // Numbers in their order, other things in that of their texts.
         // SAFETY: a catalog look-up of a type that exists.
         let of_cluster = unsafe { pg_sys::getBaseType(cluster.store.type_oid) };
@@ -209,7 +189,7 @@ pub fn found_store(subject: &Subject) -> TupleStore {
     TupleStore::new(
         [
             (c"no", StoreColumn::plain(pg_sys::INT8OID)),
-            (c"cluster", StoreColumn::plain(pg_sys::TEXTOID)),
+            (c"label", StoreColumn::plain(pg_sys::TEXTOID)),
             (c"key", subject.key_type),
             (c"preferred", StoreColumn::plain(pg_sys::BOOLOID)),
         ]
@@ -234,7 +214,7 @@ pub fn member_store(subject: &Subject) -> TupleStore {
 
 /// Errors: a record that the clusters have twice, or two records of one key.
 pub fn check_once(subject: &Subject, session: &Session) {
-    let query = Sql::new("SELECT pg_catalog.format('%s', f.key), pg_catalog.min(f.cluster), pg_catalog.max(f.cluster) FROM bloom_merge_found AS f GROUP BY f.key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY f.key LIMIT 1");
+    let query = Sql::new("SELECT pg_catalog.format('%s', f.key), pg_catalog.min(f.label), pg_catalog.max(f.label) FROM bloom_merge_found AS f GROUP BY f.key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY f.key LIMIT 1");
     session.each(
         &query,
         &[],
@@ -259,27 +239,6 @@ pub fn check_once(subject: &Subject, session: &Session) {
     );
 }
 
-/// How complete a record is: the values that are not missing.
-pub fn filled(columns: &[&TableColumn], row: QueryRow, at: usize) -> usize {
-    let has = |(i, column): (usize, &&TableColumn)| value(column, row, at + i).is_some();
-    columns
-        .iter()
-        .enumerate()
-        .filter(|c| has((c.0, c.1)))
-        .count()
-}
-
-/// A value that is not missing.
-pub fn value(column: &TableColumn, row: QueryRow, at: usize) -> Option<pg_sys::Datum> {
-    let value = row.datum(at)?;
-    let is_blank = || {
-        // SAFETY: a text that stays as long as the row.
-        let text = unsafe { Varlena::of(value) };
-        text.bytes().iter().all(|&b| b == b' ')
-    };
-    (!(column.is_text() && is_blank())).then_some(value)
-}
-
 /// Decides which record of each cluster is kept. `number_of` gives the number of the merge of each cluster, from the first to the last.
 ///
 /// Errors: a record has gone since it was found.
@@ -291,59 +250,31 @@ pub fn decide(
     mut number_of: impl FnMut() -> Option<i64>,
     members: &mut TupleStore,
 ) {
-    let columns: Vec<&TableColumn> = subject.columns.iter().filter(|c| !c.generated).collect();
-    let mut query = Sql::new("SELECT f.no, f.cluster, f.key, f.preferred, ");
-    query = match by.column() {
-        None => query.text("1::pg_catalog.int8"),
-        Some((column, greatest)) => {
-            let column = &subject.columns[subject.column(column)].name;
-            query
-                .text("pg_catalog.rank() OVER (PARTITION BY f.no ORDER BY r.")
-                .name(column)
-                .text(if greatest { " DESC" } else { "" })
-                .text(" NULLS LAST)")
-        }
-    };
-    query = query.text(", ").sql(&subject.key_of("r"));
-    for column in &columns {
-        query = query.text(", r.").name(&column.name);
-    }
-    query = query
-        .text(" FROM bloom_merge_found AS f LEFT JOIN ")
-        .sql(&subject.from("r"))
-        .text(" ON ")
-        .sql(&subject.key_is("r", "f.key"))
-        .text(" ORDER BY f.no, f.key USING ")
-        .operator(subject.less);
+    let standings = Standings::new(subject, by, FOUND, &subject.key_is("r", "f.key"));
     session.groups(
-        &query,
+        standings.query(),
         |_| (),
         |(), rows| {
             let standing = |row: &QueryRow| {
-                if row.datum(5).is_none() {
+                standings.of(*row).unwrap_or_else(|| {
                     refuse(
                         PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
                         "a record of a cluster was deleted by another transaction".to_owned(),
                         "",
                         "Find the clusters anew.",
-                    );
-                }
-                Standing {
-                    preferred: row.datum(3).is_some_and(|p| p.value() != 0),
-                    rank: row.datum(4).map_or(0, |r| r.value() as i64),
-                    filled: filled(&columns, *row, 6),
-                }
+                    )
+                })
             };
-            let standings: Vec<Standing> = rows.iter().map(standing).collect();
-            let kept = keep(by, decided, &standings);
+            let all: Vec<Standing> = rows.iter().map(standing).collect();
+            let kept = keep(by, decided, &all);
             let id = number_of();
             for (i, row) in rows.iter().enumerate() {
                 members.put(&[
                     row.datum(0),
                     id.and_then(IntoDatum::into_datum),
-                    row.datum(1),
-                    row.datum(2),
-                    rows[kept].datum(2),
+                    row.datum(Standings::LABEL),
+                    row.datum(Standings::KEY),
+                    rows[kept].datum(Standings::KEY),
                     (i == kept).into_datum(),
                 ]);
             }

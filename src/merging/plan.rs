@@ -44,7 +44,7 @@ impl MergeTask {
         let (rules, keep_by) = (rules.or_raise(), keep_by.or_raise());
         let subject = Subject::new(rel, key, lock_mode);
         if let Some((column, _)) = keep_by.column() {
-            subject.column(column);
+            subject.ordered_column(column);
         }
         MergeTask {
             clusters: ClusterSource::new(clusters),

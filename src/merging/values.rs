@@ -4,9 +4,9 @@ use bloom_ident_core::merging::{choose, Given, Rule, Rules, Standing};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::child::Child;
-use super::members::value;
 use super::references::Reference;
 use super::subject::{refuse, text, Subject, TableColumn};
+use crate::clusters::keeping::value;
 use crate::pg::cursor::QueryRow;
 use crate::pg::output::OutputFunction;
 use crate::pg::session::Session;

@@ -55,6 +55,8 @@ SELECT p.id, count(l.key) FROM (SELECT id, sig FROM a UNION SELECT 9, NULL) AS p
 SELECT raised($$SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3, new => 'some_keys')$$), raised($$SELECT * FROM bloom_duplicates('a', 'id', '{sig}', '{1}', 0.3, new => 'some_keys')$$),
     raised($$SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3, '{name}', new => 'some_keys')$$), raised($$SELECT * FROM bloom_pairs_refresh('pairs', 'a', 'id', 'sig', 0.3, 'some_keys')$$),
     raised($$SELECT * FROM bloom_pairs_refresh('pairs', 'a', 'id', 'sig', 0.3, 'some_keys', NULL, NULL, NULL)$$), raised($$SELECT * FROM bloom_clusters_update('truth_keys', 'pairs', 0.3)$$);
+SELECT q, raised('SELECT * FROM ' || q) FROM unnest(ARRAY[$$bloom_clusters('a', 'id', 'sig', 0.3, 'centre', NULL, NULL, NULL, 'error', 5, 'oldest')$$, $$bloom_clusters('pairs', 0.3, 'centre', NULL, 'error', 5, 'oldest', 'a', 'id')$$,
+    $$bloom_clusters('pairs', 0.3, keep_by => 'oldest', rel => 'a', key => 'id')$$, $$bloom_clusters('pairs', '0.3')$$, $$bloom_clusters_update('truth_keys', 'pairs', 0.3, 'centre', 1, NULL, 'error', 5, 'oldest', 'a', 'id')$$]) WITH ORDINALITY AS q (q, i) ORDER BY i;
 
 -- those that have one: tokens are compared only where a column of them is named, and a margin alone says nothing
 ALTER TABLE a ADD tokens text[] GENERATED ALWAYS AS (string_to_array(name, ' ')) STORED;

@@ -84,32 +84,52 @@ impl Clusters {
     ) -> Result<Clusters> {
         let n = cluster.len();
         let mut size = filled(n, 0u32, ticker)?;
-        let mut similarity = filled(n, f64::NAN, ticker)?;
         for &least in &cluster {
             ticker.step();
             size[least as usize] += 1;
         }
-        for least in 0..links.records() {
-            ticker.step();
-            if size[least as usize] == 0 {
-                continue;
-            }
-            let centre = centre[least as usize];
-            similarity[centre as usize] = 1.0;
-            for link in links.of(centre) {
-                ticker.step();
-                if cluster[link.to as usize] == least {
-                    similarity[link.to as usize] = link.similarity;
-                }
-            }
-        }
-        Ok(Clusters {
+        let mut clusters = Clusters {
             cluster,
             centre,
             size,
-            similarity,
+            similarity: filled(n, f64::NAN, ticker)?,
             refused: 0,
-        })
+        };
+        clusters.compare(links, ticker);
+        Ok(clusters)
+    }
+
+    /// Finds the similarities with the centres.
+    fn compare(&mut self, links: &Links, ticker: &mut Ticker<impl FnMut()>) {
+        self.similarity.fill(f64::NAN);
+        for least in 0..links.records() {
+            ticker.step();
+            if self.size[least as usize] == 0 {
+                continue;
+            }
+            let centre = self.centre[least as usize];
+            self.similarity[centre as usize] = 1.0;
+            for link in links.of(centre) {
+                ticker.step();
+                if self.cluster[link.to as usize] == least {
+                    self.similarity[link.to as usize] = link.similarity;
+                }
+            }
+        }
+    }
+
+    /// The same clusters, each with another record to keep, where one of it is among `kept`. Similarities are those with this record, as `links` have them.
+    ///
+    /// # Panics
+    /// When there is no such record.
+    pub fn keep(&mut self, kept: impl Iterator<Item = u32>, links: &Links, turn: impl FnMut()) {
+        let ticker = &mut Ticker::new(turn);
+        for record in kept {
+            ticker.step();
+            let least = self.cluster[record as usize];
+            self.centre[least as usize] = record;
+        }
+        self.compare(links, ticker);
     }
 
     /// The clusters of sets that have grown within bounds.
@@ -298,6 +318,20 @@ mod tests {
         );
         let found = components(&chain(), 0.8f64.next_up(), &Bounds::default(), || ()).unwrap();
         assert_eq!(found.labels(), [0, 0, 2, 2, 2, 5]);
+    }
+
+    #[test]
+    fn another_record_is_kept() {
+        let links = chain();
+        let mut found = components(&links, 0.8, &Bounds::default(), || ()).unwrap();
+        let before = found.clone();
+        found.keep([0].into_iter(), &links, || ());
+        assert_eq!(found.labels(), before.labels());
+        let of = |i| (found.member(i).centre, found.member(i).similarity);
+        assert_eq!([of(0), of(1)], [(0, Some(1.0)), (0, Some(0.9))]);
+        assert_eq!([of(3), of(5)], [(0, None), (5, Some(1.0))]);
+        found.keep([3].into_iter(), &links, || ());
+        assert!((0..6).all(|i| found.member(i) == before.member(i)));
     }
 
     #[test]

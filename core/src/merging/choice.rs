@@ -27,21 +27,27 @@ pub struct Given<'a> {
     pub source: Option<&'a [u8]>,
 }
 
+/// Where a record stands among those of its cluster: the least is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(i64, bool, Reverse<usize>, usize);
+
+impl Standing {
+    /// `decided` says that the clusters have a preference, `at` is the record's number in the order of keys.
+    pub fn place(&self, by: &KeepBy, decided: bool, at: usize) -> Place {
+        let first = match by {
+            KeepBy::Clusters if decided => i64::from(!self.preferred),
+            KeepBy::Clusters | KeepBy::MostComplete => -(self.filled as i64),
+            KeepBy::LeastKey => at as i64,
+            KeepBy::GreatestKey => -(at as i64),
+            KeepBy::Least(_) | KeepBy::Greatest(_) => self.rank,
+        };
+        Place(first, !self.preferred, Reverse(self.filled), at)
+    }
+}
+
 /// The record to keep, of at least one. `decided` says that the clusters have a preference.
 pub fn keep(by: &KeepBy, decided: bool, records: &[Standing]) -> usize {
-    let place = |i: &usize| {
-        let record = &records[*i];
-        let at = *i as i64;
-        let filled = Reverse(record.filled);
-        let first = match by {
-            KeepBy::Clusters if decided => i64::from(!record.preferred),
-            KeepBy::Clusters | KeepBy::MostComplete => -(record.filled as i64),
-            KeepBy::LeastKey => at,
-            KeepBy::GreatestKey => -at,
-            KeepBy::Least(_) | KeepBy::Greatest(_) => record.rank,
-        };
-        (first, !record.preferred, filled, at)
-    };
+    let place = |i: &usize| records[*i].place(by, decided, *i);
     (0..records.len()).min_by_key(place).unwrap_or(0)
 }
 

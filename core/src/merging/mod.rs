@@ -4,6 +4,6 @@ mod choice;
 mod keep;
 mod rules;
 
-pub use choice::{choose, keep, Given, Standing};
+pub use choice::{choose, keep, Given, Place, Standing};
 pub use keep::KeepBy;
 pub use rules::{Rule, Rules};

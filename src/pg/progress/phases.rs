@@ -24,6 +24,7 @@ pub const COMPARING_ALL: JobPhase = JobPhase::new("comparing all records");
 pub const COMPARING_PAIRS: JobPhase = JobPhase::new("comparing pairs");
 pub const FITTING: JobPhase = JobPhase::new("fitting the model");
 pub const GROUPING: JobPhase = JobPhase::new("grouping records");
+pub const CHOOSING: JobPhase = JobPhase::new("choosing records to keep");
 pub const MEASURING: JobPhase = JobPhase::new("measuring");
 pub const ASSIGNING: JobPhase = JobPhase::new("assigning partners");
 pub const WRITING: JobPhase = JobPhase::new("writing rows");

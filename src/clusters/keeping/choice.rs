@@ -1,0 +1,203 @@
+//! The argument `keep_by` of clusters.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::clusters::Links;
+use bloom_ident_core::merging::{KeepBy, Place};
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
+
+use super::keyed_relation::{refuse, KeyedRelation};
+use super::standings::{counted, Standings};
+use crate::clusters::clustered::Clustered;
+use crate::pairs::records::{check_select, lock, RecordColumn};
+use crate::pg::budget::push;
+use crate::pg::check_for_interrupts;
+use crate::pg::error::{raise, shown, OrRaise};
+use crate::pg::function::arguments::Arguments;
+use crate::pg::function::rows::text_datum;
+use crate::pg::memory::Scratch;
+use crate::pg::progress::{self, phases};
+use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
+use crate::pg::session::Session;
+use crate::pg::values::text::readable;
+
+/// The records of clusters: `no`, `label` (the record's position), `key` as text, `preferred`.
+const FOUND: &CStr = c"bloom_clusters_found";
+
+/// Another choice of the record to keep than that of the method.
+pub struct KeepChoice {
+    by: KeepBy,
+    relation: KeyedRelation,
+}
+
+impl KeepChoice {
+    /// By argument `i`, from the relation whose pairs are searched, and its key.
+    ///
+    /// Errors: as below.
+    pub fn of_relation(
+        arguments: Arguments,
+        i: usize,
+        oid: pg_sys::Oid,
+        key: CString,
+    ) -> Option<KeepChoice> {
+        let by = keep_by(arguments, i)?;
+        Some(KeepChoice::new(by, oid, &key))
+    }
+
+    /// By the arguments `i`, and `rel` and `key` behind it. `None` if `keep_by` is NULL.
+    ///
+    /// Errors: `keep_by` without the others, or one of these without it; no such relation or column; keys or values that have no order; the caller may
+    /// not read the columns.
+    pub fn of_named(arguments: Arguments, i: usize) -> Option<KeepChoice> {
+        let rel = arguments.datum(i + 1).map(|_| arguments.oid(i + 1));
+        let key = arguments.datum(i + 2).map(|_| arguments.name(i + 2));
+        let given = arguments.datum(i).is_some();
+        let by = keep_by(arguments, i);
+        match (by, rel, key) {
+            (Some(by), Some(rel), Some(key)) => Some(KeepChoice::new(by, rel, &key)),
+            (Some(_), rel, _) => {
+                let missing = if rel.is_none() { "rel" } else { "key" };
+                raise(
+                    &Error::new(
+                        ErrorKind::InvalidParameter,
+                        format!("argument \"keep_by\" is given without argument \"{missing}\""),
+                    )
+                    .detail("The record to keep is chosen by what is in the relation that the records are from.")
+                    .hint("Name the relation and the column of its keys in the arguments \"rel\" and \"key\"."),
+                )
+            }
+            (None, None, None) => None,
+            (None, rel, _) if !given => {
+                let useless = if rel.is_some() { "rel" } else { "key" };
+                raise(
+                    &Error::new(
+                        ErrorKind::InvalidParameter,
+                        format!("argument \"{useless}\" is given without argument \"keep_by\""),
+                    )
+                    .detail("The relation is read to choose the records to keep.")
+                    .hint("Say by what they are chosen in argument \"keep_by\", or leave the relation out."),
+                )
+            }
+            (None, ..) => None,
+        }
+    }
+
+    fn new(by: KeepBy, oid: pg_sys::Oid, key: &CStr) -> KeepChoice {
+        let name = lock(oid);
+        let relation = KeyedRelation::new(oid, name, key, false);
+        let mut read: Vec<&CStr> = vec![key];
+        if let Some((column, _)) = by.column() {
+            read.push(&relation.columns[relation.ordered_column(column)].name);
+        }
+        let counted = counted(&relation, &by);
+        read.extend(counted.iter().map(|column| column.name.as_c_str()));
+        let of = |name: &CStr| RecordColumn::of(oid, name.to_owned(), &relation.name);
+        let columns: Vec<RecordColumn> = read.into_iter().map(of).collect();
+        // The query would tell after the search.
+        check_select(oid, columns.iter());
+        KeepChoice { by, relation }
+    }
+
+    /// Lets the clusters keep the records that are chosen.
+    ///
+    /// Errors: a record is not in the relation, or there twice; out of memory.
+    pub fn apply(&self, clustered: &mut Clustered, links: &Links) {
+        progress::phase(phases::CHOOSING, Some(clustered.len() as u64));
+        let found = found(clustered);
+        let session = Session::begin(true);
+        session.table(FOUND, &found);
+        let matches = self.relation.is_named("r", "f.key", pg_sys::TEXTOID);
+        let standings = Standings::new(&self.relation, &self.by, FOUND, &matches);
+        let mut best: Vec<(Place, u32)> = Vec::new();
+        let (mut no, mut at, mut last) = (0, 0, u32::MAX);
+        session.each(
+            standings.query(),
+            &[],
+            |_| (),
+            |(), row| {
+                progress::step();
+                let number = |i: usize| row.datum(i).map_or(0, |n| n.value());
+                let position = number(Standings::LABEL) as u32;
+                let Some(standing) = standings.of(row) else {
+                    self.missing(clustered.key_at(position))
+                };
+                if number(0) != no {
+                    (no, at, last) = (number(0), 0, u32::MAX);
+                }
+                if position == last {
+                    self.twice(clustered.key_at(position));
+                }
+                last = position;
+                let place = standing.place(&self.by, true, at);
+                if at == 0 {
+                    push(&mut best, (place, position));
+                } else if let Some(best) = best.last_mut().filter(|best| place < best.0) {
+                    *best = (place, position);
+                }
+                at += 1;
+            },
+        );
+        session.end();
+        clustered.keep(best.iter().map(|best| best.1), links);
+    }
+
+    fn missing(&self, key: &[u8]) -> ! {
+        refuse(
+            PgSqlErrorCode::ERRCODE_NO_DATA_FOUND,
+            format!(
+                "record \"{}\" is not in relation \"{}\"",
+                shown(&readable(key)),
+                self.relation.name
+            ),
+            "It was deleted or merged, or the current user may not see it.",
+            "Find the pairs anew, or give a view that leaves them out.",
+        )
+    }
+
+    fn twice(&self, key: &[u8]) -> ! {
+        refuse(
+            PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+            format!(
+                "more than one record has the key \"{}\"",
+                shown(&readable(key))
+            ),
+            &format!("The keys are those of relation \"{}\".", self.relation.name),
+            "Name a column whose values are unique.",
+        )
+    }
+}
+
+/// The argument `keep_by`; `None` if it is NULL, or asks for the choice of the clusters.
+///
+/// Errors: it is empty.
+fn keep_by(arguments: Arguments, i: usize) -> Option<KeepBy> {
+    let by = arguments.datum(i).map(|_| arguments.text(i))?;
+    let by = KeepBy::parse(&by).or_raise();
+    (by != KeepBy::Clusters).then_some(by)
+}
+
+/// The records of clusters, with those that the method keeps.
+fn found(clustered: &Clustered) -> TupleStore {
+    let columns = [
+        (c"no", StoreColumn::plain(pg_sys::INT8OID)),
+        (c"label", StoreColumn::plain(pg_sys::INT8OID)),
+        (c"key", StoreColumn::plain(pg_sys::TEXTOID)),
+        (c"preferred", StoreColumn::plain(pg_sys::BOOLOID)),
+    ];
+    let mut found = TupleStore::new(columns.into_iter());
+    let mut scratch = Scratch::new(c"record of a cluster");
+    for record in clustered.records() {
+        check_for_interrupts();
+        scratch.with(|| {
+            found.put(&[
+                record.cluster.into_datum(),
+                i64::from(record.position).into_datum(),
+                Some(text_datum(record.key)),
+                record.keep.into_datum(),
+            ]);
+        });
+    }
+    scratch.delete();
+    found
+}

@@ -1,0 +1,237 @@
+//! A relation whose records have a key, with its columns.
+
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pg::catalog;
+use crate::pg::catalog::{is_of_server, operators};
+use crate::pg::error::{raise_as, shown};
+use crate::pg::ffi::attribute;
+use crate::pg::relation::OpenRelation;
+use crate::pg::session::tuple_store::StoreColumn;
+use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
+
+/// A name for messages.
+pub fn text(name: &CStr) -> String {
+    shown(&readable(name.to_bytes()))
+}
+
+/// Fails the statement.
+pub fn refuse(code: PgSqlErrorCode, message: String, detail: &str, hint: &str) -> ! {
+    let mut error = Error::new(ErrorKind::InvalidParameter, message);
+    if !detail.is_empty() {
+        error = error.detail(detail);
+    }
+    if !hint.is_empty() {
+        error = error.hint(hint);
+    }
+    raise_as(code, &error)
+}
+
+/// A column of a table.
+#[derive(Clone)]
+pub struct TableColumn {
+    pub name: CString,
+    pub store: StoreColumn,
+    /// The server computes it.
+    pub generated: bool,
+    /// GENERATED ALWAYS AS IDENTITY.
+    pub always: bool,
+}
+
+impl TableColumn {
+    /// Whether a text of spaces stands for no value.
+    pub fn is_text(&self) -> bool {
+        // SAFETY: a catalog look-up of a type that exists.
+        let base = unsafe { pg_sys::getBaseType(self.store.type_oid) };
+        [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&base)
+    }
+}
+
+/// The columns of a locked table.
+pub fn columns_of(table: pg_sys::Oid) -> Vec<TableColumn> {
+    let open = OpenRelation::locked_table(table);
+    // SAFETY: an open table has a descriptor of as many columns as it says; names end with a zero byte.
+    unsafe {
+        let descriptor = open.rd_att;
+        let all = (0..(*descriptor).natts).map(|i| &*attribute(descriptor, i));
+        all.filter(|column| !column.attisdropped)
+            .map(|column| TableColumn {
+                name: CStr::from_ptr(column.attname.data.as_ptr()).to_owned(),
+                store: StoreColumn {
+                    type_oid: column.atttypid,
+                    typmod: column.atttypmod,
+                    collation: column.attcollation,
+                },
+                generated: column.attgenerated != 0,
+                always: column.attidentity as u8 == b'a',
+            })
+            .collect()
+    }
+}
+
+/// A locked relation whose records have a key.
+pub struct KeyedRelation {
+    pub oid: pg_sys::Oid,
+    /// For messages.
+    pub name: String,
+    pub columns: Vec<TableColumn>,
+    /// Which column has the keys.
+    pub key: usize,
+    /// The type of the keys, or the one that it is a domain of.
+    pub key_type: StoreColumn,
+    /// The operators = and < of keys.
+    pub equal: pg_sys::Oid,
+    pub less: pg_sys::Oid,
+    /// Rows of tables that inherit from it are not its own.
+    only: bool,
+}
+
+impl KeyedRelation {
+    /// `name` is for messages. `only` says that rows of tables that inherit from it are not its own.
+    ///
+    /// Errors: no such column; keys that have no order.
+    pub fn new(oid: pg_sys::Oid, name: String, key: &CStr, only: bool) -> KeyedRelation {
+        let columns = columns_of(oid);
+        let Some(number) = columns.iter().position(|c| c.name.as_c_str() == key) else {
+            refuse_column(&text(key), &name)
+        };
+        let of_key = columns[number].store;
+        // SAFETY: a catalog look-up of a type that exists.
+        let base = unsafe { pg_sys::getBaseType(of_key.type_oid) };
+        let Some((equal, less)) = operators::of_order(base) else {
+            refuse_order(
+                format!(
+                    "column \"{}\" of relation \"{name}\" cannot be a key",
+                    text(key)
+                ),
+                base,
+                "Name a column whose values are unique.",
+            )
+        };
+        KeyedRelation {
+            oid,
+            name,
+            columns,
+            key: number,
+            key_type: StoreColumn {
+                type_oid: base,
+                typmod: -1,
+                collation: of_key.collation,
+            },
+            equal,
+            less,
+            only,
+        }
+    }
+
+    /// The name of the key's column.
+    pub fn key_name(&self) -> &CStr {
+        &self.columns[self.key].name
+    }
+
+    /// The position of a column that is given by its name in UTF-8.
+    ///
+    /// Errors: there is none.
+    pub fn column(&self, name: &str) -> usize {
+        let is_it = |column: &TableColumn| readable(column.name.to_bytes()) == name;
+        let found = self.columns.iter().position(is_it);
+        found.unwrap_or_else(|| refuse_column(&shown(name), &self.name))
+    }
+
+    /// The same of a column whose values decide.
+    ///
+    /// Errors: there is none; its values have no order.
+    pub fn ordered_column(&self, name: &str) -> usize {
+        let found = self.column(name);
+        let of_type = self.columns[found].store.type_oid;
+        // SAFETY: a catalog look-up of a type that exists.
+        if operators::of_order(unsafe { pg_sys::getBaseType(of_type) }).is_none() {
+            let message = format!(
+                "column \"{}\" of relation \"{}\" cannot decide which record is kept",
+                shown(name),
+                self.name
+            );
+            refuse_order(
+                message,
+                of_type,
+                "Name a column of numbers, dates or texts.",
+            );
+        }
+        found
+    }
+
+    /// `FROM`-item of the relation under an alias.
+    pub fn from(&self, alias: &str) -> Sql {
+        let sql = Sql::new("");
+        let sql = match self.only {
+            true => sql.only(self.oid),
+            false => sql.relation(self.oid),
+        };
+        sql.text(" AS ").text(alias)
+    }
+
+    /// `alias.key`
+    pub fn key_of(&self, alias: &str) -> Sql {
+        Sql::new(alias).text(".").name(self.key_name())
+    }
+
+    /// The condition that the key of a row under an alias equals an expression of the type of keys.
+    pub fn key_is(&self, alias: &str, expression: &str) -> Sql {
+        self.key_of(alias)
+            .text(" ")
+            .operator(self.equal)
+            .text(" ")
+            .text(expression)
+    }
+
+    /// The condition that a row under an alias is the one that an expression of some type names; where types differ, by what the key is as text.
+    pub fn is_named(&self, alias: &str, expression: &str, of_type: pg_sys::Oid) -> Sql {
+        let base = self.key_type;
+        if of_type == base.type_oid {
+            return self.key_is(alias, expression);
+        }
+        let as_text = format!("pg_catalog.format('%s', {expression})");
+        if !is_of_server(base.type_oid) {
+            return Sql::new("pg_catalog.format('%s', ")
+                .sql(&self.key_of(alias))
+                .text(") OPERATOR(pg_catalog.=) ")
+                .text(&as_text)
+                .text(" COLLATE pg_catalog.\"C\"");
+        }
+        let value = Sql::new(&format!(
+            "CASE WHEN {expression} IS DISTINCT FROM NULL THEN CAST({as_text} AS "
+        ))
+        .exact_type(base.type_oid)
+        .text(") END");
+        self.key_is(alias, "(")
+            .sql(&value)
+            .collate(base.collation)
+            .text(")")
+    }
+}
+
+fn refuse_column(column: &str, relation: &str) -> ! {
+    refuse(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+        format!("column \"{column}\" of relation \"{relation}\" does not exist"),
+        "",
+        "",
+    )
+}
+
+fn refuse_order(message: String, of_type: pg_sys::Oid, hint: &str) -> ! {
+    let detail = format!(
+        "Its type {} has no order.",
+        text(&catalog::type_name(of_type))
+    );
+    refuse(
+        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+        message,
+        &detail,
+        hint,
+    )
+}

@@ -1,0 +1,102 @@
+//! What counts of each record of clusters: its place by a column, and how many values it has.
+
+use std::ffi::CStr;
+
+use bloom_ident_core::merging::{KeepBy, Standing};
+use pgrx::pg_sys;
+
+use super::keyed_relation::{KeyedRelation, TableColumn};
+use crate::pg::cursor::QueryRow;
+use crate::pg::sql::Sql;
+use crate::pg::values::varlena::Varlena;
+
+/// Columns of the query before those of the record.
+const BEFORE: usize = 6;
+
+/// How the records of clusters are looked at.
+pub struct Standings<'a> {
+    /// The columns whose values count.
+    columns: Vec<&'a TableColumn>,
+    query: Sql,
+}
+
+impl<'a> Standings<'a> {
+    /// The column of what `found` has as `label`.
+    pub const LABEL: usize = 1;
+    /// The column of what `found` has as `key`.
+    pub const KEY: usize = 2;
+
+    /// `found` is a table with columns `no` (the cluster's number), `label`, `key` and `preferred`; `matches` tells which record `r` a row `f` of it is.
+    pub fn new(
+        relation: &'a KeyedRelation,
+        by: &KeepBy,
+        found: &CStr,
+        matches: &Sql,
+    ) -> Standings<'a> {
+        let columns = counted(relation, by);
+        let mut query = Sql::new("SELECT f.no, f.label, f.key, f.preferred, ");
+        query = match by.column() {
+            None => query.text("1::pg_catalog.int8"),
+            Some((column, greatest)) => {
+                let column = &relation.columns[relation.column(column)].name;
+                query
+                    .text("pg_catalog.rank() OVER (PARTITION BY f.no ORDER BY r.")
+                    .name(column)
+                    .text(if greatest { " DESC" } else { "" })
+                    .text(" NULLS LAST)")
+            }
+        };
+        query = query.text(", ").sql(&relation.key_of("r"));
+        for column in &columns {
+            query = query.text(", r.").name(&column.name);
+        }
+        query = query
+            .text(" FROM ")
+            .name(found)
+            .text(" AS f LEFT JOIN ")
+            .sql(&relation.from("r"))
+            .text(" ON ")
+            .sql(matches)
+            .text(" ORDER BY f.no, ")
+            .sql(&relation.key_of("r"))
+            .text(" USING ")
+            .operator(relation.less)
+            .text(", f.label");
+        Standings { columns, query }
+    }
+
+    /// Gives the records cluster by cluster, in the order of their keys.
+    pub fn query(&self) -> &Sql {
+        &self.query
+    }
+
+    /// What counts of a row of the query; `None` if there is no such record.
+    pub fn of(&self, row: QueryRow) -> Option<Standing> {
+        row.datum(BEFORE - 1)?;
+        let columns = self.columns.iter().enumerate();
+        let filled = columns.filter(|(i, column)| value(column, row, BEFORE + i).is_some());
+        Some(Standing {
+            preferred: row.datum(3).is_some_and(|p| p.value() != 0),
+            rank: row.datum(4).map_or(0, |r| r.value() as i64),
+            filled: filled.count(),
+        })
+    }
+}
+
+/// The columns whose values count: all that the server does not compute, and none where the key alone decides.
+pub fn counted<'a>(relation: &'a KeyedRelation, by: &KeepBy) -> Vec<&'a TableColumn> {
+    let by_key = matches!(by, KeepBy::LeastKey | KeepBy::GreatestKey);
+    let stored = relation.columns.iter().filter(|c| !c.generated && !by_key);
+    stored.collect()
+}
+
+/// A value that is not missing.
+pub fn value(column: &TableColumn, row: QueryRow, at: usize) -> Option<pg_sys::Datum> {
+    let value = row.datum(at)?;
+    let is_blank = || {
+        // SAFETY: a text that stays as long as the row.
+        let text = unsafe { Varlena::of(value) };
+        text.bytes().iter().all(|&b| b == b' ')
+    };
+    (!(column.is_text() && is_blank())).then_some(value)
+}
