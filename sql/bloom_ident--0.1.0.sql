@@ -560,6 +560,10 @@ CREATE FUNCTION bloom_profile_sim(a bloom[], b bloom[], weights float8[]) RETURN
     IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_profile_sim_wrapper';
 COMMENT ON FUNCTION bloom_profile_sim(bloom[], bloom[], float8[]) IS
     'weighted similarity of two records; attributes missing on either side take no part';
+CREATE FUNCTION bloom_profile_coverage(a bloom[], b bloom[], weights float8[]) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE COST 5 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_profile_coverage_wrapper';
+COMMENT ON FUNCTION bloom_profile_coverage(bloom[], bloom[], float8[]) IS
+    'share of the weights whose attributes both records have';
 CREATE FUNCTION bloom_similar(bloom, bloom) RETURNS boolean
     STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_similar_wrapper';
 COMMENT ON FUNCTION bloom_similar(bloom, bloom) IS
@@ -1568,10 +1572,11 @@ COMMENT ON FUNCTION bloom_duplicates(regclass, name, name, float8, name[], name,
     'all pairs of records whose signatures, or whose tokens in column verify, have a similarity of at least threshold, and that are equal in the columns within, by their keys, each pair once';
 
 CREATE FUNCTION bloom_duplicates(rel regclass, key name, signatures name[], weights float8[], threshold float8,
-        decisions regclass DEFAULT NULL, new regclass DEFAULT NULL, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        decisions regclass DEFAULT NULL, new regclass DEFAULT NULL, coverage float8 DEFAULT 0.5,
+        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_duplicates_of_profiles_wrapper';
-COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8, regclass, regclass) IS
-    'all pairs of records whose weighted similarity over several signatures is at least threshold, by their keys, each pair once';
+COMMENT ON FUNCTION bloom_duplicates(regclass, name, name[], float8[], float8, regclass, regclass, float8) IS
+    'all pairs of records whose weighted similarity over several signatures is at least threshold, and that both have signatures with a share of the weights of at least coverage, by their keys, each pair once';
 
 CREATE FUNCTION bloom_pairs_refresh(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass,
         within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT deleted bigint, OUT inserted bigint) RETURNS record
@@ -1600,10 +1605,10 @@ COMMENT ON FUNCTION bloom_linkage(regclass, name, name, regclass, name, name, fl
 
 CREATE FUNCTION bloom_linkage(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[],
         weights float8[], threshold float8, one_to_one boolean DEFAULT false, decisions regclass DEFAULT NULL,
-        OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
+        coverage float8 DEFAULT 0.5, OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_linkage_of_profiles_wrapper';
-COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8, boolean, regclass) IS
-    'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least threshold, by their keys; one_to_one gives each record once, in the most similar pairs';
+COMMENT ON FUNCTION bloom_linkage(regclass, name, name[], regclass, name, name[], float8[], float8, boolean, regclass, float8) IS
+    'all pairs of a record of one table and a record of another whose weighted similarity over several signatures is at least threshold, and that both have signatures with a share of the weights of at least coverage, by their keys; one_to_one gives each record once, in the most similar pairs';
 
 CREATE FUNCTION bloom_assign(pairs regclass, method text DEFAULT 'greedy', OUT a text, OUT b text, OUT similarity float8) RETURNS SETOF record
     STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_assign_wrapper';

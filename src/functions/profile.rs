@@ -1,6 +1,6 @@
 //! Weighted similarity of records that are arrays of signatures.
 
-use bloom_ident_core::similarity::{profile, Popcounts, Weights};
+use bloom_ident_core::similarity::{profile, profile_coverage, Popcounts, Weights};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
@@ -8,25 +8,24 @@ use crate::pg::entry;
 use crate::pg::error::OrRaise;
 use crate::types::{float8_array, Bloom, Elements};
 
-/// `(bloom[], bloom[], float8[])`; NULL when no attribute of positive weight is on both sides.
-#[entry]
-fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
-    // SAFETY: declared as (bloom[], bloom[], float8[]), and STRICT.
+/// Passes two profiles and their weights to `compute`.
+///
+/// Errors: profiles and weights that do not fit each other; weights that cannot be; those of `compute`.
+///
+/// # Safety
+/// `fcinfo` is that of a call with arguments `(bloom[], bloom[], float8[])`, none of them NULL.
+unsafe fn compare<T>(
+    fcinfo: pg_sys::FunctionCallInfo,
+    compute: impl FnOnce(&Elements, &Elements, Weights<'_>) -> Result<T>,
+) -> T {
+    // SAFETY: the caller says what the arguments are.
     let [a, b, weights] = unsafe {
         let args = (*fcinfo).args.as_slice(3);
         [args[0].value, args[1].value, args[2].value]
     };
-    let compute = || -> Result<Option<f64>> {
+    let compare = || -> Result<T> {
         // SAFETY: the first two arguments.
         let (a, b) = unsafe { (Elements::of(a)?, Elements::of(b)?) };
-        let sims = a.iter().zip(b.iter()).map(|pair| {
-            let (Some(x), Some(y)) = pair else {
-                return Ok(None);
-            };
-            // SAFETY: elements of bloom[], alive with their arrays.
-            let (x, y) = unsafe { (Bloom::from_raw(x), Bloom::from_raw(y)) };
-            Ok(Some(Popcounts::of(&x.view(), &y.view())?.jaccard()))
-        });
         // SAFETY: the third argument.
         unsafe {
             float8_array(weights, "weight", |weights| {
@@ -44,9 +43,41 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
                     .detail("Both profiles and the weights must have one element an attribute.")
                     .hint("Put NULL for an attribute that is missing."));
                 }
-                profile(weights, sims)
+                compute(&a, &b, weights)
             })
         }
     };
-    compute().or_raise()
+    compare().or_raise()
+}
+
+/// `(bloom[], bloom[], float8[])`; NULL when no attribute of positive weight is on both sides.
+#[entry]
+fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
+    // SAFETY: declared with these arguments, and STRICT.
+    unsafe {
+        compare(fcinfo, |a, b, weights| {
+            let sims = a.iter().zip(b.iter()).map(|pair| {
+                let (Some(x), Some(y)) = pair else {
+                    return Ok(None);
+                };
+                // Elements of bloom[], alive with their arrays.
+                let (x, y) = (Bloom::from_raw(x), Bloom::from_raw(y));
+                Ok(Some(Popcounts::of(&x.view(), &y.view())?.jaccard()))
+            });
+            profile(weights, sims)
+        })
+    }
+}
+
+/// `(bloom[], bloom[], float8[])`: the share of the weights whose attributes are on both sides.
+#[entry]
+fn bloom_profile_coverage(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
+    // SAFETY: declared with these arguments, and STRICT.
+    unsafe {
+        compare(fcinfo, |a, b, weights| {
+            let both = a.iter().zip(b.iter());
+            let present = both.map(|(a, b)| a.is_some() && b.is_some());
+            Ok(profile_coverage(weights, present))
+        })
+    }
 }

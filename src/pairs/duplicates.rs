@@ -39,7 +39,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass, new regclass)`
+/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass, new regclass, coverage float8)`
 #[entry]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -52,6 +52,7 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         relations: Relations::one(&records),
         weights,
         threshold: arguments.threshold(4),
+        coverage: profiles::coverage(arguments, 7),
     };
     let decisions = decisions(arguments, 5, Relations::one(&records));
     let _job = progress::job(JOB, records.oid);

@@ -88,7 +88,7 @@ pub fn similar(mut output: PairOutput, relations: Relations<'_>, threshold: f64)
             check_number(tables.len());
             unique::check(a);
             b.into_iter().for_each(unique::check);
-            from_index::pairs(&mut output, &tables, left, relations, threshold);
+            from_index::pairs(&mut output, &tables, left, relations, threshold, None);
         }
         None => from_query::pairs(&mut output, relations, threshold),
     }
@@ -110,7 +110,7 @@ fn with_new(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
     let records = relations.left;
     if let Some(tables) = records.indexed() {
         check_number(tables.len());
-        if only_new::indexed_pairs(&mut output, &tables, relations, threshold) {
+        if only_new::indexed_pairs(&mut output, &tables, relations, threshold, None) {
             return;
         }
     }
@@ -122,7 +122,7 @@ fn with_new(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
 }
 
 /// Errors: more tables than there are numbers for.
-fn check_number(tables: usize) {
+pub fn check_number(tables: usize) {
     let most = TableNumber::MOST;
     if tables > most {
         let message = format!("cannot join more than {most} partitions");

@@ -9,6 +9,7 @@ use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::{JoinSink, RowPair, TableNumber, TableRow};
 use crate::pairs::keys::Keys;
 use crate::pairs::output::PairOutput;
+use crate::pairs::profiles::ProfileJudge;
 use crate::pairs::records::Relations;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::check_distinct;
@@ -17,7 +18,8 @@ use crate::pg::error::raise;
 use crate::pg::progress::{self, phases};
 use crate::sigfile::mismatch;
 
-/// Joins the tables: the first `left` ones with the others, or all with each other if `left` is `None`.
+/// Joins the tables: the first `left` ones with the others, or all with each other if `left` is `None`. A judge, if there is one, says
+/// which of the pairs are wanted, and how similar they are.
 ///
 /// Errors: indexes of different shapes; keys that are not unique, or null; damaged indexes; out of memory.
 pub fn pairs(
@@ -26,6 +28,7 @@ pub fn pairs(
     left: Option<usize>,
     relations: Relations<'_>,
     threshold: f64,
+    judge: Option<ProfileJudge<'_>>,
 ) {
     let threshold = match check_shapes(tables) {
         Some(tag) => relations.searched(RowShape::of_tag(tag).measure(), threshold),
@@ -39,7 +42,9 @@ pub fn pairs(
     let columns = (&relations.left.key, relations.right.map(|right| &right.key));
     let mut found = IndexedPairs {
         output,
-        keys: Keys::new(tables, columns, snapshot).within(&relations.left.within),
+        keys: Keys::new(tables, columns, snapshot)
+            .within(&relations.left.within)
+            .judged(judge),
         tables,
         relations,
     };
@@ -72,10 +77,10 @@ impl IndexedPairs<'_, '_> {
             raise(&index.unsound("it has a row of the table twice"));
         }
         let (keys, relations) = (&mut self.keys, self.relations);
-        self.output.put(similarity, || {
-            let keys = keys.of(a, b)?;
+        self.output.put_judged(|| {
+            let (keys, similarity) = keys.of(a, b, similarity)?;
             check_distinct(keys, relations);
-            Some(keys)
+            Some((keys, similarity))
         });
     }
 }

@@ -31,6 +31,8 @@ pub struct Attribute {
     tag: u64,
     geometry: Option<Geometry>,
     rows: Option<ExternalSort>,
+    /// Otherwise only the shape is noted.
+    is_joined: bool,
     memory: usize,
 }
 
@@ -54,11 +56,12 @@ pub fn geometry_of(tag: u64) -> Geometry {
 }
 
 impl Attribute {
-    fn new(memory: usize) -> Attribute {
+    fn new(is_joined: bool, memory: usize) -> Attribute {
         Attribute {
             tag: 0,
             geometry: None,
             rows: None,
+            is_joined,
             memory,
         }
     }
@@ -70,6 +73,9 @@ impl Attribute {
         });
         if signature.tag != self.tag {
             raise(&mismatch(signature.tag, self.tag));
+        }
+        if !self.is_joined {
+            return;
         }
         let row = SignatureRow {
             key: 0,
@@ -110,16 +116,33 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Runs the query as the caller. The rows take `memory` bytes. The profile of every record is added to `profiles`, if given.
+    /// Runs the query as the caller. The rows take `memory` bytes.
     ///
     /// Errors: what the query fails with; two shapes in a column; two records with the same key; out of memory.
-    pub fn read(records: &Records, memory: usize, mut profiles: Option<&mut Profiles>) -> Stream {
+    pub fn read(records: &Records, memory: usize) -> Stream {
+        Stream::read_for(records, memory, None, None)
+    }
+
+    /// The same where only some of the signatures will be joined, by their numbers, or all of them. The profile of every record is added to
+    /// `profiles`, if given.
+    pub fn read_for(
+        records: &Records,
+        memory: usize,
+        joined: Option<&[usize]>,
+        mut profiles: Option<&mut Profiles>,
+    ) -> Stream {
         let n = records.signatures.len();
+        let many = joined.map_or(n, <[usize]>::len).max(1);
         let share = match records.new {
-            Some(_) => memory / 2 / n,
-            None => memory / n,
+            Some(_) => memory / 2 / many,
+            None => memory / many,
         };
-        let attributes = || (0..n).map(|_| Attribute::new(share)).collect();
+        let is_joined = |k: usize| joined.is_none_or(|joined| joined.contains(&k));
+        let attributes = || {
+            (0..n)
+                .map(|k| Attribute::new(is_joined(k), share))
+                .collect()
+        };
         if let Some(new) = &records.new {
             new.check();
         }
@@ -240,7 +263,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         None => memory / 2,
     };
     let read = |records: &Records| {
-        let mut stream = Stream::read(records, share, None);
+        let mut stream = Stream::read(records, share);
         let attribute = stream.attributes.pop().expect("a record has one signature");
         (stream, attribute)
     };

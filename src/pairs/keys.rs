@@ -4,6 +4,7 @@ use pgrx::pg_sys;
 
 use crate::pairs::join::TableRow;
 use crate::pairs::output::KeyTexts;
+use crate::pairs::profiles::ProfileJudge;
 use crate::pairs::records::RecordColumn;
 use crate::pairs::table::IndexedTable;
 use crate::pg::error::raise;
@@ -193,6 +194,8 @@ pub struct Keys<'a> {
     order: KeyOrder,
     /// Compare the values of the columns in which records must be equal.
     within: Vec<KeyOrder>,
+    /// Says whether the rows are a pair, by signatures in the columns that tables name besides.
+    judge: Option<ProfileJudge<'a>>,
     snapshot: pg_sys::Snapshot,
     /// Whether both keys are of one relation, so that the lesser one comes first.
     one_relation: bool,
@@ -212,6 +215,7 @@ impl<'a> Keys<'a> {
             outputs: [first, second].map(|column| OutputFunction::new(column.type_oid)),
             order: KeyOrder::new(first),
             within: Vec::new(),
+            judge: None,
             snapshot,
             one_relation: columns.1.is_none(),
         }
@@ -223,13 +227,20 @@ impl<'a> Keys<'a> {
         self
     }
 
-    /// Both keys in the current memory context; `None` if the snapshot does not see both rows, or they are not equal where they must be.
+    /// The same for rows that are a pair if the judge says so. Its columns are all that tables name besides the key.
+    pub fn judged(mut self, judge: Option<ProfileJudge<'a>>) -> Keys<'a> {
+        self.judge = judge;
+        self
+    }
+
+    /// Both keys in the current memory context, and the similarity: the given one, if nobody judges. `None` if the snapshot does not see both rows, or
+    /// they are not equal where they must be, or judged to be no pair.
     ///
     /// Errors: a tid that no row of a table can have.
-    pub fn of(&mut self, a: TableRow, b: TableRow) -> Option<KeyTexts> {
+    pub fn of(&mut self, a: TableRow, b: TableRow, similarity: f64) -> Option<(KeyTexts, f64)> {
         self.turn_to(a.table().index(), b.table().index());
         let (x, y) = (self.key(a, 0)?, self.key(b, 1)?);
-        self.texts(x, y)
+        self.texts(x, y, similarity)
     }
 
     /// The same of the version of a row at `a`, which a query has found, and one that an index has found, if it is `wanted`, which is told where its
@@ -239,7 +250,8 @@ impl<'a> Keys<'a> {
         a: TableRow,
         b: TableRow,
         wanted: impl FnOnce(TableRow) -> bool,
-    ) -> Option<KeyTexts> {
+        similarity: f64,
+    ) -> Option<(KeyTexts, f64)> {
         let table = b.table().index();
         self.turn_to(a.table().index(), table);
         let y = self.key(b, 1)?;
@@ -249,7 +261,7 @@ impl<'a> Keys<'a> {
         }
         let fetcher = &mut self.fetchers[a.table().index()];
         let x = fetcher.key_of_version(Tid::of_stored(a.row()), 0, self.snapshot)?;
-        self.texts(x, y)
+        self.texts(x, y, similarity)
     }
 
     /// The key of a row in the current memory context, which may be null; `None` if the snapshot does not see the row.
@@ -276,8 +288,13 @@ impl<'a> Keys<'a> {
         self.last = (a, b);
     }
 
-    /// The keys of the rows that both slots hold, as text.
-    fn texts(&mut self, a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> Option<KeyTexts> {
+    /// The keys of the rows that both slots hold, as text, and their similarity.
+    fn texts(
+        &mut self,
+        a: Option<pg_sys::Datum>,
+        b: Option<pg_sys::Datum>,
+        similarity: f64,
+    ) -> Option<(KeyTexts, f64)> {
         let now = self.last;
         let [x, y] = [&self.fetchers[now.0], &self.fetchers[now.1]];
         let is_equal = |(place, order): (usize, &KeyOrder)| {
@@ -287,6 +304,14 @@ impl<'a> Keys<'a> {
         if !self.within.iter().enumerate().all(is_equal) {
             return None;
         }
+        let similarity = match self.judge {
+            None => similarity,
+            Some(judge) => {
+                let signature = |place: usize, side: usize| [x, y][side].value(place, side);
+                // SAFETY: the columns are those of the profile, which are of type bloom; the slots keep the rows.
+                unsafe { judge.similarity(signature) }?
+            }
+        };
         let mut text =
             |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.outputs[side].text(key));
         let keys = [text(0, a), text(1, b)];
@@ -297,10 +322,11 @@ impl<'a> Keys<'a> {
             _ => self.one_relation && is_behind(keys[0], keys[1]),
         };
         let [first, second] = keys;
-        Some(if swap {
+        let keys = if swap {
             [second, first]
         } else {
             [first, second]
-        })
+        };
+        Some((keys, similarity))
     }
 }

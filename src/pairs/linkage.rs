@@ -45,7 +45,7 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe { give(fcinfo, arguments.boolean(10), decisions.as_ref(), search) }
 }
 
-/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8, one_to_one boolean, decisions regclass)`
+/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8, one_to_one boolean, decisions regclass, coverage float8)`
 #[entry]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
@@ -61,6 +61,7 @@ fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         relations: Relations::two(&a, &b),
         weights,
         threshold: arguments.threshold(7),
+        coverage: profiles::coverage(arguments, 10),
     };
     let decisions = decisions(arguments, 9, Relations::two(&a, &b));
     let search = |output: PairOutput| search.run(output);

@@ -102,13 +102,23 @@ impl<'a> PairOutput<'a> {
     ///
     /// Errors: a key is null.
     pub fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<KeyTexts>) {
+        self.put_judged(|| Some((keys()?, similarity)));
+    }
+
+    /// The same of a pair whose similarity is known with its keys.
+    ///
+    /// Errors: a key is null.
+    pub fn put_judged(&mut self, pair: impl FnOnce() -> Option<(KeyTexts, f64)>) {
         let candidates = matches!(self.destination, Destination::Candidates(..));
-        let null = || null_key(similarity, candidates);
-        let keys = || Some(keys()?.map(|key| key.unwrap_or_else(null)));
+        let pair = || {
+            let (keys, similarity) = pair()?;
+            let null = || null_key(similarity, candidates);
+            Some((keys.map(|key| key.unwrap_or_else(null)), similarity))
+        };
         let decisions = self.decisions;
         let made = match &mut self.destination {
             Destination::Rows(rows) => rows.make(|| {
-                let [a, b] = keys()?;
+                let ([a, b], similarity) = pair()?;
                 // SAFETY: both texts were just made, so they are plain, and they stay until the row is made.
                 let texts = || unsafe { [text_bytes(a), text_bytes(b)] };
                 if decisions.is_some_and(|decisions| decisions.leaves_out(texts())) {
@@ -117,7 +127,9 @@ impl<'a> PairOutput<'a> {
                 Some([Some(a), Some(b), similarity.into_datum()])
             }),
             Destination::Taker(scratch, take) => scratch.with(|| {
-                let Some([a, b]) = keys() else { return false };
+                let Some(([a, b], similarity)) = pair() else {
+                    return false;
+                };
                 // SAFETY: both texts were just made, so they are plain, and they stay until the scratch memory is freed.
                 let texts = unsafe { [text_bytes(a), text_bytes(b)] };
                 if decisions.is_some_and(|decisions| decisions.leaves_out(texts)) {
@@ -128,7 +140,7 @@ impl<'a> PairOutput<'a> {
             }),
             Destination::Candidates(scratch, candidates, side) => {
                 let ids = scratch.with(|| {
-                    let [a, b] = keys()?;
+                    let ([a, b], _) = pair()?;
                     // SAFETY: as above.
                     let keys = unsafe { [text_bytes(a), text_bytes(b)] };
                     Some(candidates.identify(keys, *side))

@@ -30,6 +30,7 @@ fn text(name: &CStr) -> String {
 }
 
 /// A column that was found by its name.
+#[derive(Clone)]
 pub struct RecordColumn {
     pub name: CString,
     pub type_oid: pg_sys::Oid,
@@ -111,6 +112,8 @@ pub struct Records {
     pub signatures: Vec<RecordColumn>,
     /// The columns in which records must be equal to be a pair; none if all records are compared.
     pub within: Vec<RecordColumn>,
+    /// The columns of a profile, of which one is the signature that is searched; none otherwise.
+    pub profile: Vec<RecordColumn>,
     /// What decides about pairs, if it is not their signatures.
     pub verified: Option<Verified>,
     /// The records of which each pair has one at least; `None` for all pairs.
@@ -153,8 +156,22 @@ impl Records {
             key,
             signatures,
             within: Vec::new(),
+            profile: Vec::new(),
             verified: None,
             new: None,
+        }
+    }
+
+    /// The same records, of whose profiles only this column is searched.
+    pub fn of_column(&self, column: usize) -> Records {
+        Records {
+            oid: self.oid,
+            key: self.key.clone(),
+            signatures: vec![self.signatures[column].clone()],
+            within: Vec::new(),
+            profile: self.signatures.clone(),
+            verified: None,
+            new: self.new.clone(),
         }
     }
 
@@ -230,8 +247,9 @@ impl Records {
             // SAFETY: the table is locked, and has the columns of the one that it inherits from. The snapshot is active as long as
             // the running function.
             tables.push(unsafe {
-                let within = self.within.iter().map(|column| column.name.as_c_str());
-                IndexedTable::find(oid, &self.key.name, &signature.name, within)
+                let compared = self.within.iter().chain(&self.profile);
+                let compared = compared.map(|column| column.name.as_c_str());
+                IndexedTable::find(oid, &self.key.name, &signature.name, compared)
             }?);
         }
         let column = catalog::column(self.oid, &signature.name)?;
@@ -244,7 +262,13 @@ impl Records {
     fn check_privileges(&self) {
         let columns = self.signatures.iter().chain([&self.key]);
         let tokens = self.verified.iter().map(|verified| &verified.tokens);
-        check_select(self.oid, columns.chain(&self.within).chain(tokens));
+        check_select(
+            self.oid,
+            columns
+                .chain(&self.within)
+                .chain(&self.profile)
+                .chain(tokens),
+        );
     }
 }
 

@@ -20,7 +20,7 @@ pub struct IndexedTable {
     pub heap: OpenRelation,
     /// The number of the key's column; 0 in a parallel worker.
     pub key: pg_sys::AttrNumber,
-    /// The numbers of the columns in which records must be equal; none in a parallel worker.
+    /// The numbers of the columns in which records must be equal, or by which they are judged; none in a parallel worker.
     pub within: Vec<pg_sys::AttrNumber>,
     pub meta: Meta,
     /// The snapshot that the table is read with.

@@ -132,6 +132,14 @@ impl OpenRelation {
         // SAFETY: the relation is open.
         unsafe { is_heap(self.relation) }
     }
+
+    /// How many blocks its rows take.
+    pub fn blocks(&self) -> pg_sys::BlockNumber {
+        // SAFETY: the relation is open, and has a file.
+        unsafe {
+            pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM)
+        }
+    }
 }
 
 /// Locks a relation until the end of the transaction. Whether it is there is found out afterwards.

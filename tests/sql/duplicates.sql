@@ -163,7 +163,7 @@ CREATE TABLE profile_truth AS
 SELECT x.id::text AS a, y.id::text AS b, bloom_profile_sim(ARRAY[x.given, x."sur name", x.born], ARRAY[y.given, y."sur name", y.born], '{1,2,0.5}')::float8 AS similarity
 FROM profiled AS x JOIN profiled AS y ON x.id < y.id WHERE bloom_profile_sim(ARRAY[x.given, x."sur name", x.born], ARRAY[y.given, y."sur name", y.born], '{1,2,0.5}') >= 0.6;
 CREATE FUNCTION profile_differs(threshold float8, OUT found bigint, OUT differ bigint) LANGUAGE sql AS $$
-    WITH pairs AS MATERIALIZED (SELECT * FROM bloom_duplicates('profiled', 'id', '{given,sur name,born}', '{1,2,0.5}', threshold)),
+    WITH pairs AS MATERIALIZED (SELECT * FROM bloom_duplicates('profiled', 'id', '{given,sur name,born}', '{1,2,0.5}', threshold, coverage => 0)),
          wanted AS (SELECT * FROM profile_truth WHERE similarity >= threshold)
     SELECT (SELECT count(*) FROM pairs), (SELECT count(*) FROM ((TABLE pairs EXCEPT ALL TABLE wanted) UNION ALL (TABLE wanted EXCEPT ALL TABLE pairs)) AS d)
 $$;
@@ -171,7 +171,7 @@ SELECT t, (profile_differs(t)).* FROM unnest('{1,0.9,0.75,0.6}'::float8[]) AS t;
 SET maintenance_work_mem = '1MB';
 SELECT t, (profile_differs(t)).* FROM unnest('{1,0.6}'::float8[]) AS t;
 RESET maintenance_work_mem;
-WITH pairs AS MATERIALIZED (SELECT * FROM bloom_linkage('profiled', 'id', '{given,sur name,born}', 'profiled', 'id', '{given,sur name,born}', '{1,2,0.5}', 0.75))
+WITH pairs AS MATERIALIZED (SELECT * FROM bloom_linkage('profiled', 'id', '{given,sur name,born}', 'profiled', 'id', '{given,sur name,born}', '{1,2,0.5}', 0.75, coverage => 0))
 SELECT count(*) FILTER (WHERE a = b) = (SELECT count(*) FROM profiled WHERE num_nonnulls(given, "sur name", born) > 0) AS itself,
        count(*) FILTER (WHERE a <> b) = (SELECT 2 * count(*) FROM profile_truth WHERE similarity >= 0.75) AS others FROM pairs;
 -- an attribute without weight

@@ -34,6 +34,16 @@ impl<'a> Weights<'a> {
         self.0.len()
     }
 
+    /// The weights one after the other.
+    pub fn as_slice(&self) -> &'a [f64] {
+        self.0
+    }
+
+    /// The sum of all of them.
+    pub fn sum(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
     /// Never: the sum of the weights is positive.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -57,4 +67,12 @@ pub fn profile(
         }
     }
     Ok((total > 0.0).then(|| sum / total))
+}
+
+/// The share of the weights whose attributes are present: Σ gᵢ over these, divided by Σ gᵢ over all. One flag a weight, in order.
+pub fn profile_coverage(weights: Weights<'_>, present: impl Iterator<Item = bool>) -> f64 {
+    let both = weights.0.iter().zip(present);
+    let covered = both.filter_map(|(weight, is)| is.then_some(weight));
+    // The sum of nothing is −0.
+    (0.0 + covered.sum::<f64>()) / weights.sum()
 }

@@ -12,6 +12,7 @@ use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{parallel, JoinSink, RowPair, TableNumber, TableRow};
 use crate::pairs::keys::Keys;
 use crate::pairs::output::PairOutput;
+use crate::pairs::profiles::ProfileJudge;
 use crate::pairs::records::Relations;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::{self, check_distinct};
@@ -31,7 +32,7 @@ const TOGETHER: f64 = 6000.0;
 const SAMPLE: u32 = 16;
 
 /// Finds the pairs of which one record at least is among the new ones. Gives false, and does nothing, if these are too many for the memory, or
-/// the caller may read some columns only.
+/// the caller may read some columns only. A judge, if there is one, says which of the pairs are wanted, and how similar they are.
 ///
 /// Errors: as a search by indexes, but for keys that are not unique: of these only the new ones are looked at, and the keys of pairs.
 pub fn pairs(
@@ -39,6 +40,7 @@ pub fn pairs(
     tables: &[IndexedTable],
     relations: Relations<'_>,
     threshold: f64,
+    judge: Option<ProfileJudge<'_>>,
 ) -> bool {
     let Some(tag) = check_shapes(tables) else {
         return true;
@@ -65,7 +67,9 @@ pub fn pairs(
     let mut found = NewPairs {
         output,
         relations,
-        keys: Keys::new(tables, (&records.key, None), snapshot).within(&records.within),
+        keys: Keys::new(tables, (&records.key, None), snapshot)
+            .within(&records.within)
+            .judged(judge),
         probes,
     };
     search.run(rows, &mut found);
@@ -87,10 +91,10 @@ impl JoinSink for NewPairs<'_, '_> {
         let new = probes.places[pair.a.row() as usize - 1];
         // Two new ones find each other.
         let wanted = |other: TableRow| other > new || other != new && !probes.has(other);
-        self.output.put(pair.similarity, || {
-            let keys = keys.of_version(new, pair.b, wanted)?;
+        self.output.put_judged(|| {
+            let (keys, similarity) = keys.of_version(new, pair.b, wanted, pair.similarity)?;
             check_distinct(keys, relations);
-            Some(keys)
+            Some((keys, similarity))
         });
     }
 
@@ -118,7 +122,7 @@ pub fn unindexed_side(
     for table in tables {
         table.lock_predicate();
     }
-    let mut stream = Stream::read(other, memory / 4, None);
+    let mut stream = Stream::read(other, memory / 4);
     let rows = stream.attributes.pop().expect("a record has one signature");
     let (Some(tag), Some(of_rows)) = (check_shapes(tables), rows.tag()) else {
         return;

@@ -1,0 +1,169 @@
+//! Profiles are records with several weighted signatures. Pairs of them are found by some of their columns, each searched for a similarity
+//! that follows from the weights: by the indexes of a column where there are some, otherwise among what a query gives.
+
+mod costs;
+mod judge;
+mod sample;
+mod store;
+mod stream;
+
+use std::ffi::CString;
+
+use bloom_ident_core::range::unit;
+use bloom_ident_core::similarity::{ProfilePlan, ProfileRule, Weights};
+use bloom_ident_core::{Error, ErrorKind};
+
+use crate::pairs::find::check_number;
+use crate::pairs::from_index;
+use crate::pairs::only_new;
+use crate::pairs::output::PairOutput;
+use crate::pairs::records::{Records, Relations};
+use crate::pairs::table::IndexedTable;
+use crate::pairs::unique;
+use crate::pg::error::{raise, OrRaise};
+use crate::pg::function::arguments::Arguments;
+
+use costs::SampledCosts;
+use sample::ProfileSample;
+use stream::ProfileStreams;
+
+pub use judge::ProfileJudge;
+pub use store::Profiles;
+
+/// Errors: not as many weights as signatures, or none; weights that cannot be.
+pub fn check(signatures: &[CString], weights: &[f64]) {
+    if signatures.len() != weights.len() || signatures.is_empty() {
+        raise(
+            &Error::new(
+                ErrorKind::ArraySubscript,
+                format!(
+                    "profile of {} columns does not fit {} weights",
+                    signatures.len(),
+                    weights.len()
+                ),
+            )
+            .detail("A profile has one weight for each column, and at least one column."),
+        );
+    }
+    Weights::new(weights).or_raise();
+}
+
+/// The share of the weights that argument `i` demands on both sides of a pair.
+///
+/// Errors: NULL; outside \[0,1\].
+pub fn coverage(arguments: Arguments, i: usize) -> f64 {
+    let coverage = arguments.float8(i);
+    unit("coverage", coverage).or_raise();
+    coverage
+}
+
+/// A search for pairs of profiles: records with several weighted signatures.
+pub struct ProfileSearch<'a> {
+    pub relations: Relations<'a>,
+    /// One for each signature of a record; see [`check`].
+    pub weights: Vec<f64>,
+    pub threshold: f64,
+    /// The share of the weights whose signatures both records of a pair have, at least.
+    pub coverage: f64,
+}
+
+impl ProfileSearch<'_> {
+    /// Errors: a coverage that cannot be; as a search by indexes, and one by a query; two shapes; a key that is null, or that two records have.
+    pub fn run(self, mut output: PairOutput) {
+        let ProfileSearch {
+            relations,
+            weights,
+            threshold,
+            coverage,
+        } = self;
+        let columns: Vec<Option<ColumnTables>> = (0..weights.len())
+            .map(|i| (weights[i] > 0.0).then(|| ColumnTables::find(relations, i))?)
+            .collect();
+        let rule = ProfileRule::new(weights, threshold, coverage).or_raise();
+        let memory = output.memory();
+        if columns.iter().all(Option::is_none) {
+            let mut streams = ProfileStreams::read(relations, memory, None);
+            let sample = streams.sample(memory / 8);
+            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[]));
+            let searched: Vec<usize> = plan.searched().iter().map(|&(i, _)| i).collect();
+            streams.join(&mut output, &plan, &searched);
+            return;
+        }
+        let sample = ProfileSample::of_tables(relations, &columns, memory / 8);
+        let is_indexed: Vec<bool> = columns.iter().map(Option::is_some).collect();
+        let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &is_indexed));
+        let mut others = Vec::new();
+        let mut checked = relations.left.new.is_some();
+        for &(column, bound) in plan.searched() {
+            let Some(tables) = &columns[column] else {
+                others.push(column);
+                continue;
+            };
+            if !std::mem::replace(&mut checked, true) {
+                unique::check(relations.left);
+                relations.right.into_iter().for_each(unique::check);
+            }
+            let judge = ProfileJudge::new(&plan, column);
+            if !tables.search(&mut output, bound, judge) {
+                others.push(column);
+            }
+        }
+        if !others.is_empty() {
+            let streams = ProfileStreams::read(relations, memory, Some(&others));
+            streams.join(&mut output, &plan, &others);
+        }
+    }
+}
+
+/// The tables of both relations, with indexes on a column.
+struct ColumnTables {
+    left: Records,
+    right: Option<Records>,
+    tables: Vec<IndexedTable>,
+    /// So many of the tables are those of the left relation.
+    of_left: usize,
+}
+
+impl ColumnTables {
+    /// `None` if a table has no index on the column, or if only a query can read the rows.
+    ///
+    /// Errors: the caller may not read the columns; more tables than there are numbers for.
+    fn find(relations: Relations<'_>, column: usize) -> Option<ColumnTables> {
+        let left = relations.left.of_column(column);
+        let right = relations.right.map(|right| right.of_column(column));
+        let mut tables = left.indexed()?;
+        let of_left = tables.len();
+        if let Some(right) = &right {
+            tables.extend(right.indexed()?);
+        }
+        check_number(tables.len());
+        Some(ColumnTables {
+            left,
+            right,
+            tables,
+            of_left,
+        })
+    }
+
+    /// Gives the pairs to the output that the column finds. Gives false, and does nothing, if new records cannot be searched for by indexes.
+    ///
+    /// Errors: as a search by indexes.
+    fn search(&self, output: &mut PairOutput, bound: f64, judge: ProfileJudge<'_>) -> bool {
+        let relations = Relations {
+            left: &self.left,
+            right: self.right.as_ref(),
+        };
+        if self.left.new.is_some() {
+            return only_new::indexed_pairs(output, &self.tables, relations, bound, Some(judge));
+        }
+        let left = self.right.as_ref().map(|_| self.of_left);
+        from_index::pairs(output, &self.tables, left, relations, bound, Some(judge));
+        true
+    }
+
+    /// The tables of a side, 0 or 1.
+    fn of_side(&self, side: usize) -> &[IndexedTable] {
+        let (left, right) = self.tables.split_at(self.of_left);
+        [left, right][side]
+    }
+}

@@ -1,0 +1,151 @@
+//! Some of the profiles, by which searches are chosen.
+
+use crate::pairs::estimate::random;
+use crate::pairs::records::{Records, Relations};
+use crate::pg::check_for_interrupts;
+use crate::pg::cursor::Cursor;
+use crate::pg::sql::Sql;
+use crate::types::Bloom;
+
+use super::store::Profiles;
+use super::ColumnTables;
+
+/// Records of a sample, at most.
+const MOST: usize = 2000;
+
+/// Blocks of the tables that are read for a sample, about.
+const BLOCKS: f64 = 400.0;
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+/// The bits of each signature of a record, `None` for null.
+pub type SampledProfile = Vec<Option<Vec<u8>>>;
+
+/// Some records of a relation.
+pub struct SampleSide {
+    pub profiles: Vec<SampledProfile>,
+    /// How many records there are in all, about.
+    pub records: f64,
+}
+
+/// Some records of one relation or two.
+pub struct ProfileSample {
+    pub left: SampleSide,
+    pub right: Option<SampleSide>,
+}
+
+/// How many of so many records are in a sample: so many that comparing them with each other takes next to nothing of the time of the search.
+fn size(records: f64, bytes: usize, memory: usize) -> usize {
+    let most = (memory / bytes.max(1)).clamp(2, MOST);
+    ((2.0 * records.sqrt()) as usize).clamp(100, MOST).min(most)
+}
+
+fn bytes_of(profile: &SampledProfile) -> usize {
+    let bits = profile.iter().flatten().map(|bits| bits.capacity());
+    bits.sum::<usize>() + size_of_val(&profile[..]) + size_of::<SampledProfile>()
+}
+
+impl SampleSide {
+    /// Of stored profiles.
+    pub fn of_profiles(from: &mut Profiles, records: u64, memory: usize) -> SampleSide {
+        let mut side = SampleSide {
+            profiles: Vec::new(),
+            records: records as f64,
+        };
+        let (mut state, mut wanted) = (1, records.min(1));
+        while (side.profiles.len() as u64) < wanted {
+            check_for_interrupts();
+            // One of each of so many stretches, so that none comes twice.
+            let i = side.profiles.len() as u64;
+            let (from_here, to) = (i * records / wanted, (i + 1) * records / wanted);
+            let number = 1 + from_here + random(&mut state) % (to - from_here).max(1);
+            from.load(number, 0);
+            let bits = from.loaded(0).map(|bits| bits.map(<[u8]>::to_vec));
+            let profile: SampledProfile = bits.collect();
+            if wanted == 1 {
+                wanted = (size(side.records, bytes_of(&profile), memory) as u64).min(records);
+            }
+            side.profiles.push(profile);
+        }
+        side
+    }
+
+    /// Of tables that have so many blocks in all. It is read as the caller.
+    ///
+    /// Errors: what the query fails with.
+    fn of_blocks(records: &Records, blocks: f64, memory: usize) -> SampleSide {
+        let share = (BLOCKS / blocks.max(1.0)).min(1.0);
+        let columns = records.signatures.iter().map(|column| &column.name);
+        let mut sql = Sql::new("SELECT ")
+            .list(columns, |sql, name| sql.text("r.").name(name))
+            .text(" FROM ")
+            .relation(records.oid)
+            .text(" AS r");
+        // The rows that the method picks are always the same ones, so that a search is done in the same way again.
+        if share < 1.0 {
+            let percent = format!("{:.6}", 100.0 * share);
+            sql = sql.text(" TABLESAMPLE pg_catalog.system (").text(&percent);
+            sql = sql.text(") REPEATABLE (0)");
+        }
+        let mut side = SampleSide {
+            profiles: Vec::new(),
+            records: 0.0,
+        };
+        let (mut all, mut most, mut state) = (0u64, MOST, 1);
+        let signatures = records.signatures.len();
+        Cursor::open(sql, &[], BATCH).each(|row| {
+            let read = || -> SampledProfile {
+                (0..signatures)
+                    .map(|i| {
+                        // SAFETY: the query selects signatures, which live as long as the row.
+                        let signature = unsafe { Bloom::from_raw(row.datum(i)?) };
+                        Some(signature.view().bits().to_vec())
+                    })
+                    .collect()
+            };
+            all += 1;
+            if side.profiles.is_empty() {
+                let profile = read();
+                most = (memory / bytes_of(&profile)).clamp(2, MOST);
+                side.profiles.push(profile);
+            } else if side.profiles.len() < most {
+                side.profiles.push(read());
+            } else if let Some(place) = side.profiles.get_mut((random(&mut state) % all) as usize) {
+                *place = read();
+            }
+        });
+        side.records = all as f64 / share;
+        let wanted = size(side.records, 0, memory).max(1);
+        let every = side.profiles.len().div_ceil(wanted).max(1);
+        let mut number = 0;
+        side.profiles.retain(|_| {
+            number += 1;
+            number % every == 0
+        });
+        side
+    }
+}
+
+impl ProfileSample {
+    /// Of relations that some columns have indexes of.
+    ///
+    /// Errors: what a query of them fails with.
+    pub fn of_tables(
+        relations: Relations<'_>,
+        columns: &[Option<ColumnTables>],
+        memory: usize,
+    ) -> ProfileSample {
+        let tables = columns.iter().flatten().next();
+        let tables = tables.expect("some column has an index");
+        let side = |records: &Records, side: usize| {
+            let blocks = tables.of_side(side).iter().map(|table| table.heap.blocks());
+            let blocks = blocks.map(f64::from).sum();
+            SampleSide::of_blocks(records, blocks, memory / 2)
+        };
+        ProfileSample {
+            left: side(relations.left, 0),
+            right: relations.right.map(|right| side(right, 1)),
+        }
+    }
+}
