@@ -227,18 +227,31 @@ impl<'a> Undo<'a> {
 
     /// Errors: the record that was kept has changed.
     fn check_record(&self) {
-        let sql = Sql::new("SELECT pg_catalog.count(*)")
-            .sql(&self.record())
-            .text(" AND ")
+        let now = "(q.now OPERATOR(pg_catalog.->>) n.key)";
+        let sql = Sql::new("SELECT pg_catalog.string_agg(n.key, ', ' ORDER BY n.key COLLATE pg_catalog.\"C\") FROM (SELECT ")
             .sql(&json("r", stored(&self.subject.columns)))
-            .text(" OPERATOR(pg_catalog.@>) COALESCE(a.new, a.old)");
-        if self.number(&sql) == 0 {
+            .text(" AS now, COALESCE(a.new, a.old) AS written")
+            .sql(&self.record())
+            .text(&format!(
+                ") AS q CROSS JOIN LATERAL pg_catalog.jsonb_each_text(q.written) AS n (key, value) \
+                WHERE CASE WHEN n.value IS NULL THEN {now} IS NOT NULL ELSE {now} IS NULL OR n.value COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.<>) {now} END"
+            ));
+        let mut changed = None;
+        self.session.each(
+            &sql,
+            &parameter(self.id),
+            |_| (),
+            |(), row| changed = text_of(row, 0),
+        );
+        if let Some(changed) = changed {
             self.refuse(
                 &format!(
-                    "Record \"{}\" of table \"{}\" has changed since.",
-                    self.kept, self.subject.name
+                    "Record \"{}\" of table \"{}\" has changed since: {}.",
+                    self.kept,
+                    self.subject.name,
+                    short(&changed)
                 ),
-                "",
+                "Give these columns the values that they had after the merge, which are in column \"new\" of the table of merges, or \"old\" where that is NULL. If a trigger changes the record after each update, disable it meanwhile.",
             );
         }
     }
