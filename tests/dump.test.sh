@@ -31,6 +31,18 @@ state() {
     ask "$1" "INSERT INTO message (id, tokens) SELECT 53, array_agg('t' || i) FROM generate_series(1, 9) AS i" 2>&1
 }
 
+# What was decided and merged before the dump holds afterwards: decisions let a row in, and a merge can be taken back.
+later() {
+    ask "$1" "SELECT a, b, decision, who, hash FROM verdict ORDER BY at, a"
+    ask "$1" "INSERT INTO twin VALUES (3, 'Erika Mustermann')" 2>&1 | head -n 1
+    ask "$1" "INSERT INTO verdict (a, b, decision) VALUES ('1', '3', 'different'), ('2', '3', 'different'); INSERT INTO twin VALUES (3, 'Erika Mustermann')" 2>&1
+    ask "$1" "SELECT id, action, relation, key, old, new, hash, gone FROM bloom_merges ORDER BY entry"
+    ask "$1" "SELECT bloom_unmerge(1)"
+    ask "$1" "SELECT m, v FROM merged AS m LEFT JOIN visit AS v ON v.merged = m.id ORDER BY m.id, v.id"
+    ask "$1" "SELECT bloom_unmerge(1)" 2>&1 | head -n 1
+    ask "$1" "SELECT id, key FROM bloom_merge('again', 'merged', 'id')"
+}
+
 createdb dumped
 ask dumped "CREATE SCHEMA ext; CREATE EXTENSION bloom_ident SCHEMA ext;
     ALTER DATABASE dumped SET search_path = public, ext"
@@ -81,6 +93,22 @@ ask dumped "
     INSERT INTO ident_abbreviations VALUES ('de', 'A.G.', 'Arbeitsgemeinschaft'), ('es', 'Cía.', 'compañía');
     CREATE VIEW near AS SELECT a.id AS a, b.id AS b, bloom_sim(a.sig, b.sig) FROM person a JOIN person b ON a.id < b.id AND bloom_sim(a.sig, b.sig) > 0.9"
 
+ask dumped "SELECT bloom_decisions_create('verdict')" >/dev/null
+ask dumped "
+    CREATE TABLE twin (id int PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+    CREATE INDEX ON twin USING sigfile (sig);
+    CREATE TRIGGER guard AFTER INSERT ON twin FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.8', 'reject', 'decisions', 'public.verdict');
+    INSERT INTO twin VALUES (1, 'Erika Mustermann');
+    INSERT INTO verdict (a, b, decision) VALUES ('1', '2', 'different');
+    INSERT INTO twin VALUES (2, 'Erika Mustermann');
+    CREATE TABLE merged (id int PRIMARY KEY, name text, weight float8, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+    INSERT INTO merged VALUES (1, 'Erika', 0.1), (2, 'Erika Mustermann', NULL), (3, 'Otto', 1e-9);
+    CREATE TABLE visit (id int PRIMARY KEY, merged int REFERENCES merged);
+    INSERT INTO visit VALUES (1, 1), (2, 2), (3, 3);
+    CREATE TABLE again AS SELECT 1 AS cluster, id AS key FROM merged WHERE id <> 2"
+ask dumped "CREATE TABLE pair_cluster AS SELECT 1 AS cluster, id AS key FROM merged WHERE id < 3"
+ask dumped "SELECT bloom_merge('pair_cluster', 'merged', 'id', '{\"name\": \"longest\"}')" >/dev/null
+
 for format in plain custom; do
     dropdb --if-exists restored 2>/dev/null
     createdb restored
@@ -91,6 +119,12 @@ for format in plain custom; do
         pg_dump -Fc -d dumped | pg_restore --exit-on-error -d restored
     fi
     diff <(state dumped) <(state restored) || die "$format dump: the restored database differs"
+    later restored >"$SCRATCH/later.$format" || true
 done
+later dumped >"$SCRATCH/later" || true
+for format in plain custom; do
+    diff "$SCRATCH/later" "$SCRATCH/later.$format" || die "$format dump: what was decided or merged before it differs"
+done
+grep -qx '1' "$SCRATCH/later" || die 'the merge was not taken back'
 dropdb dumped
 dropdb restored

@@ -123,6 +123,12 @@ fn create(names: &[CString]) {
             .sql(&name)
             .text(" (relation, key)"),
     );
+    // By the entry because of which a row is gone.
+    execute(
+        Sql::new("CREATE INDEX ON ")
+            .sql(&name)
+            .text(" (gone) WHERE gone IS NOT NULL"),
+    );
     execute(
         Sql::new("COMMENT ON TABLE ")
             .sql(&name)
@@ -236,6 +242,15 @@ impl Audit {
             },
         );
     }
+}
+
+/// The condition that entries under an alias are about a table. It is a call, since a table of merges has no statistics after a large merge: with an operator the
+/// server takes the index on relation and key for as good as that on id, and reads all entries of the table.
+pub fn is_about(alias: &str, table: pg_sys::Oid) -> Sql {
+    Sql::new(&format!(
+        "pg_catalog.oideq({alias}.relation, {}::pg_catalog.oid)",
+        table.to_u32()
+    ))
 }
 
 /// An object of the values of a row under an alias, as texts.

@@ -73,7 +73,9 @@ impl MergeRun<'_> {
     /// Errors: a record that is kept has NULL where rows of the losers refer to.
     pub fn check_targets(&self) {
         for child in self.children {
-            for reference in &child.references {
+            let others = child.references.iter();
+            // A key is never NULL.
+            for reference in others.filter(|reference| !reference.is_by_key(self.subject)) {
                 let sql = Sql::new("SELECT pg_catalog.format('%s', q.key) FROM (")
                     .sql(&reference.counts(self.subject))
                     .text(") AS q (no, cluster, key, rows, is_null, keep) WHERE q.is_null LIMIT 1");

@@ -65,7 +65,10 @@ impl MergeRun<'_> {
                 .text(" JOIN ")
                 .sql(&self.audit.sql())
                 .text(" AS d ON d.id OPERATOR(pg_catalog.=) m.id AND d.action OPERATOR(pg_catalog.=) 'delete' AND d.key OPERATOR(pg_catalog.=) pg_catalog.format('%s', m.key) \
-                    WHERE NOT m.kept AND e.relation OPERATOR(pg_catalog.=) d.relation AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL \
+                    WHERE NOT m.kept AND e.relation OPERATOR(pg_catalog.=) ")
+                // Not that of `d`: without statistics the server may join all entries of the table with each other by it.
+                .text(&oid(subject.oid))
+                .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL \
                     AND e.key OPERATOR(pg_catalog.=) ")
                 .sql(&child.key_text("c"));
             self.session.run(&gone, &[]);

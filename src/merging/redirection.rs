@@ -11,7 +11,11 @@ use super::collisions::Uniqueness;
 use super::references::{foreign_keys, Reference};
 use super::values::redirected;
 use crate::pg::relation;
+use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
 use crate::pg::sql::Sql;
+
+/// The rows of one child that go since they would collide: `place` (tableoid), `at` (ctid), `no`.
+const COLLISIONS: &CStr = c"bloom_merge_collisions";
 
 impl MergeRun<'_> {
     /// Deletes the rows of a child that would collide.
@@ -28,13 +32,14 @@ impl MergeRun<'_> {
                 .sql(&uniqueness.query(child, self.subject));
         }
         all = all.text(") AS u GROUP BY u.place, u.at)");
-        let count = Sql::new("SELECT pg_catalog.count(*) FROM ")
-            .sql(&all)
-            .text(" AS d");
-        let expected = self.session.number(&count, &[]);
+        // They are looked for once: the rows are locked, so that they stay what they are.
+        let found = self.collisions(&all);
+        let expected = found.rows() as i64;
         if expected == 0 {
             return;
         }
+        self.session.table(COLLISIONS, &found);
+        let all = Sql::new("bloom_merge_collisions");
         self.refuse_grandchildren(child, &all);
         // What belongs to other clusters is redirected before the row goes, so that each merge can be taken back by itself.
         let references: Vec<&Reference> = child.references.iter().collect();
@@ -68,6 +73,7 @@ impl MergeRun<'_> {
         if self.session.run(&statement, &[]) as i64 != expected {
             refuse_kept_back(&child.name, "deleted");
         }
+        self.session.forget(COLLISIONS);
         // What was written of these rows is about what is written now.
         let gone = Sql::new("UPDATE ")
             .sql(&self.audit.sql())
@@ -77,6 +83,25 @@ impl MergeRun<'_> {
             .text(&oid(child.oid))
             .text(" AND e.relation OPERATOR(pg_catalog.=) d.relation AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) d.key");
         self.session.run(&gone, &[]);
+    }
+
+    fn collisions(&self, query: &Sql) -> TupleStore {
+        let columns = [
+            (c"place", StoreColumn::plain(pg_sys::OIDOID)),
+            (c"at", StoreColumn::plain(pg_sys::TIDOID)),
+            (c"no", StoreColumn::plain(pg_sys::INT8OID)),
+        ];
+        let mut found = (self.session).aside(|| TupleStore::new(columns.into_iter()));
+        let query = Sql::new("SELECT d.place, d.at, d.no FROM ")
+            .sql(query)
+            .text(" AS d");
+        self.session.each(
+            &query,
+            &[],
+            |_| (),
+            |(), row| found.put(&[row.datum(0), row.datum(1), row.datum(2)]),
+        );
+        found
     }
 
     fn refuse_grandchildren(&self, child: &Child, gone: &Sql) {

@@ -46,31 +46,44 @@ impl Reference {
     /// A subquery of the losers: `no`, `id`, `cluster`, `key` (of the loser), for each pair the old and new value `o1`, `n1` ...
     pub fn map(&self, subject: &Subject) -> Sql {
         let mut sql = Sql::new("(SELECT m.no, m.id, m.cluster, m.key, m.keep");
+        let by_key = self.is_by_key(subject);
         for (i, pair) in self.pairs.iter().enumerate() {
-            let value = |alias: &str| match pair.equal {
-                Some(_) => Sql::new(alias).text(".").name(&pair.referenced),
-                None => Sql::new("pg_catalog.format('%s', ")
-                    .text(alias)
-                    .text(".")
-                    .name(&pair.referenced)
-                    .text(")"),
+            let value = |value: Sql| match pair.equal {
+                Some(_) => value,
+                None => Sql::new("pg_catalog.format('%s', ").sql(&value).text(")"),
+            };
+            let old = Sql::new("l.").name(&pair.referenced);
+            let new = match by_key {
+                true => Sql::new("m.keep"),
+                false => Sql::new("s.").name(&pair.referenced),
             };
             sql = sql
                 .text(", ")
-                .sql(&value("l"))
+                .sql(&value(old))
                 .text(&format!(" AS o{i}, "))
-                .sql(&value("s"))
+                .sql(&value(new))
                 .text(&format!(" AS n{i}"));
         }
-        sql.text(" FROM bloom_merge_members AS m JOIN ")
+        // The old value is known, too, but the table has statistics of it: without them the server makes hash tables of the children, NULLs and all.
+        sql = sql
+            .text(" FROM bloom_merge_members AS m JOIN ")
             .sql(&subject.from("l"))
             .text(" ON ")
-            .sql(&subject.key_is("l", "m.key"))
-            .text(" JOIN ")
-            .sql(&subject.from("s"))
-            .text(" ON ")
-            .sql(&subject.key_is("s", "m.keep"))
-            .text(" WHERE NOT m.kept)")
+            .sql(&subject.key_is("l", "m.key"));
+        if !by_key {
+            sql = sql
+                .text(" JOIN ")
+                .sql(&subject.from("s"))
+                .text(" ON ")
+                .sql(&subject.key_is("s", "m.keep"));
+        }
+        sql.text(" WHERE NOT m.kept)")
+    }
+
+    /// Whether it refers to the keys by which the clusters name records, which are known without a look at the table.
+    pub fn is_by_key(&self, subject: &Subject) -> bool {
+        let mut pairs = self.pairs.iter();
+        pairs.all(|pair| pair.referenced.as_c_str() == subject.key_name())
     }
 
     /// The condition that a row of the child under an alias refers to a row of the map under another.

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use super::audit::{hash, json};
+use super::audit::{hash, is_about, json, stored};
 use super::restored::{cast, picked, RestoredTable};
 use super::unmerge::{parameter, text_of, Redirected, Undo};
 use crate::pg::sql::Sql;
@@ -60,10 +60,7 @@ impl Undo<'_> {
     /// Inserts the rows of entries of a kind. Returns how many they are.
     pub fn insert(&self, table: &RestoredTable, action: &str) -> i64 {
         let (from, condition) = self.entries("a", action);
-        let condition = condition.text(&format!(
-            " AND a.relation OPERATOR(pg_catalog.=) {}::pg_catalog.oid",
-            table.oid.to_u32()
-        ));
+        let condition = condition.text(" AND ").sql(&is_about("a", table.oid));
         let query = Sql::new("SELECT DISTINCT k.name FROM ")
             .sql(&from)
             .text(" CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name) WHERE ")
@@ -107,12 +104,25 @@ impl Undo<'_> {
         expected
     }
 
-    /// Entries about rows that are back, or have their values again, now say how these are. `link` joins an entry `o` to the one of the row, `d`.
-    pub fn refresh(&self, table: &RestoredTable, action: &str, link: &str) {
+    /// Entries about rows that are back, or have their values again, now say how these are.
+    pub fn refresh(&self, table: &RestoredTable, action: &str) {
         if table.key.is_empty() {
             return;
         }
         let (from, condition) = self.entries("d", action);
+        // An entry `o` and the one of the row, `d`. The index on `gone` is small, but only an array makes the server look there first.
+        let link = match action {
+            "keep" => Sql::new("o.gone IS NULL AND o.relation OPERATOR(pg_catalog.=) d.relation AND o.key OPERATOR(pg_catalog.=) ")
+                .sql(&table.key_text("c")),
+            _ => {
+                let (of, written) = self.entries("x", action);
+                Sql::new("pg_catalog.oideq(o.relation, d.relation) AND o.gone OPERATOR(pg_catalog.=) d.entry AND o.gone OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT x.entry FROM ")
+                    .sql(&of)
+                    .text(" WHERE ")
+                    .sql(&written)
+                    .text("))")
+            }
+        };
         let statement = Sql::new("UPDATE ")
             .sql(&self.audit.sql())
             .text(" AS e SET hash = q.hash, key = q.key, gone = NULL, new = e.new OPERATOR(pg_catalog.||) q.own FROM (SELECT o.entry, ")
@@ -129,15 +139,13 @@ impl Undo<'_> {
             .sql(&table.key_is("c", "d.old"))
             .text(" JOIN ")
             .sql(&self.audit.sql())
-            .text(" AS o ON o.relation OPERATOR(pg_catalog.=) d.relation AND o.action OPERATOR(pg_catalog.=) 'redirect' AND o.unmerged IS NULL AND ")
-            .text(link)
-            .sql(&match action {
-                "keep" => table.key_text("c"),
-                _ => Sql::new(""),
-            })
+            .text(" AS o ON o.action OPERATOR(pg_catalog.=) 'redirect' AND o.unmerged IS NULL AND ")
+            .sql(&link)
             .text(" WHERE ")
             .sql(&condition)
-            .text(&format!(" AND d.relation OPERATOR(pg_catalog.=) {}::pg_catalog.oid) AS q WHERE q.entry OPERATOR(pg_catalog.=) e.entry", table.oid.to_u32()));
+            .text(" AND ")
+            .sql(&is_about("d", table.oid))
+            .text(") AS q WHERE q.entry OPERATOR(pg_catalog.=) e.entry");
         self.session.run(&statement, &parameter(self.id));
     }
 
@@ -166,6 +174,10 @@ impl Undo<'_> {
                 .text(" AND e.gone IS NULL AND NOT ")
                 .sql(&is_redirected);
             expected -= self.number(&other);
+        }
+        if of.own {
+            // As long as the rows are found by what is written of them.
+            self.kept_back(of, &from, &condition);
         }
         let relation = format!("{}::pg_catalog.oid", table.oid.to_u32());
         let changed = Sql::new("WITH u AS (UPDATE ")
@@ -197,9 +209,6 @@ impl Undo<'_> {
         let mut back = self.number(&changed);
         if back < expected {
             back += self.number(&self.deleted_back(&from, &condition));
-        }
-        if of.own {
-            self.kept_back(of, &from, &condition);
         }
         if back < expected {
             self.refuse(
@@ -242,9 +251,19 @@ impl Undo<'_> {
             .sql(&set("new"))
             .text(" FROM ")
             .sql(from)
-            .text(" WHERE ")
+            .text(" LEFT JOIN ")
+            .sql(&self.audit.sql())
+            .text(" AS g ON g.entry OPERATOR(pg_catalog.=) e.gone LEFT JOIN ")
+            .only(of.table.oid)
+            .text(" AS c ON e.gone IS NULL AND ")
+            .sql(&of.table.key_is("c", "e.new"))
+            // The key is one of the row's values, which the index on relation and key finds.
+            .text(" CROSS JOIN LATERAL (SELECT DISTINCT v.value FROM pg_catalog.jsonb_each_text(COALESCE(g.old, ")
+            .sql(&json("c", stored(&of.table.columns)))
+            .text(")) AS v WHERE v.value IS NOT NULL) AS k WHERE ")
             .sql(condition)
-            .text(" AND d.relation OPERATOR(pg_catalog.=) e.relation AND d.entry OPERATOR(pg_catalog.>) e.entry AND d.action OPERATOR(pg_catalog.=) 'keep' AND d.unmerged IS NULL AND d.id OPERATOR(pg_catalog.<>) $1 AND d.old OPERATOR(pg_catalog.@>) ")
+            .text(" AND d.relation OPERATOR(pg_catalog.=) e.relation AND d.key OPERATOR(pg_catalog.=) k.value AND d.entry OPERATOR(pg_catalog.>) e.entry \
+                AND d.action OPERATOR(pg_catalog.=) 'keep' AND d.unmerged IS NULL AND d.id OPERATOR(pg_catalog.<>) $1 AND d.old OPERATOR(pg_catalog.@>) ")
             .sql(&picked("e.new", &of.table.key));
         self.session.run(&statement, &parameter(self.id));
     }

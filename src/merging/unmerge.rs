@@ -5,7 +5,7 @@ use std::ffi::CString;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use super::audit::{hash, json, stored, with_exact_texts, Audit};
+use super::audit::{hash, is_about, json, stored, with_exact_texts, Audit};
 use super::members::short;
 use super::references::name_of;
 use super::restored::RestoredTable;
@@ -34,9 +34,6 @@ fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     session.end();
     NewValue(pg_sys::Datum::from(restored))
 }
-
-/// An entry is about a row that is gone by another.
-const GONE: &str = "o.gone OPERATOR(pg_catalog.=) d.entry";
 
 /// A merge that is taken back.
 pub struct Undo<'a> {
@@ -82,18 +79,14 @@ fn run(id: i64, audit: &Audit, session: &Session) -> i64 {
     undo.restore_record();
     let table = RestoredTable::of(undo.subject.oid, session);
     let restored = undo.insert(&table, "delete");
-    undo.refresh(
-        &table,
-        "keep",
-        "o.gone IS NULL AND o.key OPERATOR(pg_catalog.=) ",
-    );
-    undo.refresh(&table, "delete", GONE);
+    undo.refresh(&table, "keep");
+    undo.refresh(&table, "delete");
     for of in &redirected {
         undo.redirect_back(of);
     }
     for dropped in undo.tables("drop") {
         undo.insert(&dropped, "drop");
-        undo.refresh(&dropped, "drop", GONE);
+        undo.refresh(&dropped, "drop");
     }
     let done = Sql::new("UPDATE ")
         .sql(&audit.sql())
@@ -234,18 +227,31 @@ impl<'a> Undo<'a> {
 
     /// Errors: the record that was kept has changed.
     fn check_record(&self) {
-        let sql = Sql::new("SELECT pg_catalog.count(*)")
-            .sql(&self.record())
-            .text(" AND ")
+        let now = "(q.now OPERATOR(pg_catalog.->>) n.key)";
+        let sql = Sql::new("SELECT pg_catalog.string_agg(n.key, ', ' ORDER BY n.key COLLATE pg_catalog.\"C\") FROM (SELECT ")
             .sql(&json("r", stored(&self.subject.columns)))
-            .text(" OPERATOR(pg_catalog.@>) COALESCE(a.new, a.old)");
-        if self.number(&sql) == 0 {
+            .text(" AS now, COALESCE(a.new, a.old) AS written")
+            .sql(&self.record())
+            .text(&format!(
+                ") AS q CROSS JOIN LATERAL pg_catalog.jsonb_each_text(q.written) AS n (key, value) \
+                WHERE CASE WHEN n.value IS NULL THEN {now} IS NOT NULL ELSE {now} IS NULL OR n.value COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.<>) {now} END"
+            ));
+        let mut changed = None;
+        self.session.each(
+            &sql,
+            &parameter(self.id),
+            |_| (),
+            |(), row| changed = text_of(row, 0),
+        );
+        if let Some(changed) = changed {
             self.refuse(
                 &format!(
-                    "Record \"{}\" of table \"{}\" has changed since.",
-                    self.kept, self.subject.name
+                    "Record \"{}\" of table \"{}\" has changed since: {}.",
+                    self.kept,
+                    self.subject.name,
+                    short(&changed)
                 ),
-                "",
+                "Give these columns the values that they had after the merge, which are in column \"new\" of the table of merges, or \"old\" where that is NULL. If a trigger changes the record after each update, disable it meanwhile.",
             );
         }
     }
@@ -284,10 +290,9 @@ impl<'a> Undo<'a> {
                 .sql(&from)
                 .text(" CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name) WHERE ")
                 .sql(&condition)
-                .text(&format!(
-                    " AND a.relation OPERATOR(pg_catalog.=) {}::pg_catalog.oid ORDER BY 1, 2",
-                    table.oid.to_u32()
-                ));
+                .text(" AND ")
+                .sql(&is_about("a", table.oid))
+                .text(" ORDER BY 1, 2");
             let mut of: Vec<(CString, Vec<CString>)> = Vec::new();
             self.session.each(
                 &query,
@@ -321,10 +326,9 @@ impl<'a> Undo<'a> {
     pub fn of(&self, of: &Redirected, alias: &str) -> (Sql, Sql) {
         let (from, condition) = self.entries(alias, "redirect");
         let condition = condition
-            .text(&format!(
-                " AND {alias}.relation OPERATOR(pg_catalog.=) {}::pg_catalog.oid AND {alias}.reference OPERATOR(pg_catalog.=) ",
-                of.table.oid.to_u32()
-            ))
+            .text(" AND ")
+            .sql(&is_about(alias, of.table.oid))
+            .text(&format!(" AND {alias}.reference OPERATOR(pg_catalog.=) "))
             .literal(&of.reference);
         (from, condition)
     }

@@ -31,6 +31,14 @@ impl KeySides {
         }
     }
 
+    /// The same of a key that may not be there.
+    pub fn get(self, keys: &KeyDictionary, side: usize, key: &[u8]) -> Option<u32> {
+        match self {
+            KeySides::One => keys.get(key),
+            KeySides::Two => keys.get(&[&[b"ab"[side]], key].concat()),
+        }
+    }
+
     /// The side of a key as the dictionary has it, and the key as the relation has it.
     pub fn split(self, key: &[u8]) -> (usize, &[u8]) {
         match (self, key) {

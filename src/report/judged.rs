@@ -32,11 +32,6 @@ impl Judged {
         }
     }
 
-    /// Whether its records are of one relation.
-    pub fn is_of_one(&self) -> bool {
-        self.sides == KeySides::One
-    }
-
     /// The newest decision about a pair.
     fn of(&self, keys: [&[u8]; 2]) -> Option<Judgement> {
         let [a, b] = keys.map(|key| self.sides.split(key));

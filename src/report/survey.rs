@@ -48,11 +48,10 @@ impl Known {
         }
     }
 
-    /// The clusters of these pairs, which keep to what was decided about records of one relation.
+    /// The clusters of these pairs, which keep to what was decided.
     pub fn grouping(&self, threshold: f64, method: Method) -> Grouping<'_> {
-        let judged = self.judged.as_ref().filter(|judged| judged.is_of_one());
         Grouping {
-            decisions: judged.map(|judged| &judged.decisions),
+            decisions: self.judged.as_ref().map(|judged| &judged.decisions),
             // A report is where people look for what contradicts itself.
             on_conflict: OnConflict::Newer,
             ..Grouping::new(threshold, method)

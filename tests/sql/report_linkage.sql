@@ -23,6 +23,10 @@ INSERT INTO truth VALUES ('1', '2'), ('2', '1'), ('3', '4'), ('3', '1');
 SELECT words(m[1]) FROM page(truth => 'truth') AS page, regexp_matches(page, '<h2 id="quality">.*?<p>(.*?)</p>') AS m;
 CREATE TABLE decided AS SELECT '1' AS a, '2' AS b, 'same' AS decision, now() AS at UNION ALL SELECT '2', '1', 'different', now() - interval '1 day' UNION ALL SELECT '1', '1', 'unsure', now();
 SELECT words(m[1]) FROM page(decisions => 'decided') AS page, regexp_matches(page, '<tbody class="pair">(.*?)</tbody>', 'g') AS m;
+-- Records judged the same are in one group, though no pair says so; a key means the record of its side.
+CREATE TABLE joined AS SELECT '3' AS a, '2' AS b, 'same' AS decision, now() AS at UNION ALL SELECT '1', '9', 'same', now() UNION ALL SELECT '1', '8', 'same', now() UNION ALL SELECT '2', '1', 'different', now();
+SELECT words(m[1]) FROM page(decisions => 'joined') AS page, regexp_matches(page, '<div class="group">(.*?)</div>', 'g') AS m;
+DROP TABLE joined;
 -- A model, whose fields both tables must have.
 CREATE TABLE models (model jsonb);
 INSERT INTO models SELECT jsonb_build_object('bloom_ident_model', 1, 'library', '0.1.0', 'rules', 1, 'status', 'converged', 'linkage', true, 'records', 1000, 'pairs', 499500,

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use bloom_ident_core::clusters::{Decision, Verdict};
 
-use crate::pairs::dictionary::KeyDictionary;
+use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pairs::records::Relations;
 use crate::pg::error::notice;
 use crate::pg::function::arguments::Arguments;
@@ -110,21 +110,27 @@ impl Decisions {
     }
 
     /// What counts, by the numbers of a dictionary that has the keys of records with pairs. Records that are judged the same as another one are added to
-    /// it; what is judged different from a record without pairs changes nothing.
+    /// it; what is judged different from a record without pairs changes nothing. Decisions about two relations name its keys with their sides.
     pub fn among(&self, records: &mut KeyDictionary, mut each: impl FnMut(Decision)) {
+        let second = self.keys.len() - 1;
+        let sides = match second {
+            0 => KeySides::One,
+            _ => KeySides::Two,
+        };
         let counting = || self.pairs.iter().filter(|pair| !pair.judgement.changed);
-        let key = |number: u32| self.keys[0].key(number);
+        let keys = |pair: &JudgedPair| [self.keys[0].key(pair.a), self.keys[second].key(pair.b)];
         for pair in counting().filter(|pair| pair.judgement.verdict == Verdict::Same) {
-            let [a, b] = [pair.a, pair.b].map(|number| records.number(key(number)));
+            let [a, b] = keys(pair);
             each(Decision {
-                a,
-                b,
+                a: sides.number(records, 0, a),
+                b: sides.number(records, 1, b),
                 verdict: Verdict::Same,
                 at: pair.at,
             });
         }
         for pair in counting().filter(|pair| pair.judgement.verdict == Verdict::Different) {
-            let [a, b] = [pair.a, pair.b].map(|number| records.get(key(number)));
+            let [a, b] = keys(pair);
+            let (a, b) = (sides.get(records, 0, a), sides.get(records, 1, b));
             if let Some((a, b)) = a.zip(b) {
                 each(Decision {
                     a,

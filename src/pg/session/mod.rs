@@ -76,6 +76,15 @@ impl Session {
         }
     }
 
+    /// Takes a store of this name back, so that another can have it.
+    pub fn forget(&self, name: &'static CStr) {
+        // SAFETY: the session is connected; a C string.
+        let code = unsafe { pg_sys::SPI_unregister_relation(name.as_ptr()) };
+        if code != pg_sys::SPI_OK_REL_UNREGISTER as i32 {
+            internal!("SPI_unregister_relation returned {code}");
+        }
+    }
+
     /// Runs a statement that changes tables and returns no rows. Returns how many rows it has changed, or added.
     ///
     /// Errors: as the statement.
