@@ -5,22 +5,25 @@ use bloom_ident_core::similarity::{Popcounts, SearchCosts};
 use super::sample::{ProfileSample, SampledProfile};
 use crate::pg::check_for_interrupts;
 
-/// A search for a row that is similar by this or more, in all others, where its signature is one of a short text. It doubles with each twelfth
-/// that the similarity falls, until comparing all signatures is cheaper.
+/// A search for a row that is similar by this or more among so many, whose signatures are those of short texts. It doubles with each twelfth
+/// that the similarity falls, and grows with the root of the rows, until comparing all signatures is cheaper.
 const A_ROW: f64 = 12_000.0;
+const AMONG: f64 = 1e5;
 const AT: f64 = 0.8;
 const TWELFTHS: f64 = 12.0;
 
 /// A comparison of two signatures, for each bit.
 const A_BIT: f64 = 1.5 / 581.0;
 
-/// A pair that is found by an index, whose rows are fetched, and one that is found among stored profiles.
+/// A pair that is found by an index, whose rows are fetched, and one that is found among stored profiles, in memory or in a file.
 const FETCHED: f64 = 2_000.0;
-const STORED: f64 = 700.0;
+const STORED: f64 = 300.0;
+const IN_FILE: f64 = 3_000.0;
 
-/// Reading a record, and a signature of it.
-const A_RECORD: f64 = 3_000.0;
-const A_SIGNATURE: f64 = 600.0;
+/// Reading a record, and a signature of it; and sorting a signature to join it.
+const A_RECORD: f64 = 2_000.0;
+const A_SIGNATURE: f64 = 400.0;
+const A_SORTED: f64 = 400.0;
 
 /// Similarities are counted in so many steps.
 const STEPS: usize = 128;
@@ -43,16 +46,20 @@ pub struct SampledCosts {
     searched: f64,
     records: f64,
     pairs: f64,
+    /// The cost of a search for a row.
+    a_row: f64,
+    /// Whether stored profiles stay in memory.
+    in_memory: bool,
 }
 
 impl SampledCosts {
-    /// `indexed` says which columns are searched by indexes; none if it is empty.
-    pub fn new(sample: &ProfileSample, indexed: &[bool]) -> SampledCosts {
+    /// `indexed` says which columns have indexes; none if it is empty. Profiles may take `memory` bytes.
+    pub fn new(sample: &ProfileSample, indexed: &[bool], memory: usize) -> SampledCosts {
         let left = &sample.left;
         let columns = left.profiles.first().map_or(0, Vec::len);
         let columns = (0..columns.max(indexed.len()))
             .map(|column| ColumnSample::of(sample, column, indexed.get(column) == Some(&true)))
-            .collect();
+            .collect::<Vec<ColumnSample>>();
         let (searched, records, pairs) = match &sample.right {
             None => {
                 let n = left.records;
@@ -63,7 +70,11 @@ impl SampledCosts {
                 (a.min(b), a + b, a * b)
             }
         };
+        let bits = columns.iter().map(|column| column.filled * column.bits);
+        let profiles = records * bits.sum::<f64>() / 8.0;
         SampledCosts {
+            in_memory: profiles < memory as f64,
+            a_row: A_ROW * (records / AMONG).sqrt(),
             columns,
             searched,
             records,
@@ -115,24 +126,52 @@ impl ColumnSample {
     }
 }
 
-impl SearchCosts for SampledCosts {
-    fn search(&self, attribute: usize, bound: f64) -> f64 {
-        let Some(column) = self.columns.get(attribute) else {
-            return 0.0;
+impl SampledCosts {
+    /// The search of a column by its index, and the join of what a query has read of it.
+    fn ways(&self, (column, bound): (usize, f64)) -> (Option<f64>, f64) {
+        let Some(sampled) = self.columns.get(column) else {
+            return (None, 0.0);
         };
-        let by_lists = self.searched * column.filled * A_ROW * ((AT - bound) * TWELFTHS).exp2();
-        let by_comparing = self.pairs * column.filled * column.filled * A_BIT * column.bits;
+        let by_lists =
+            self.searched * sampled.filled * self.a_row * ((AT - bound) * TWELFTHS).exp2();
+        let by_comparing = self.pairs * sampled.filled * sampled.filled * A_BIT * sampled.bits;
+        let search = by_lists.min(by_comparing);
         let step = (bound * STEPS as f64) as usize;
-        let found = self.pairs * column.pairs[step.min(STEPS)];
-        let a_pair = if column.indexed { FETCHED } else { STORED };
-        by_lists.min(by_comparing) + found * a_pair
+        let found = self.pairs * sampled.pairs[step.min(STEPS)];
+        let by_index = sampled.indexed.then_some(search + found * FETCHED);
+        let sorting = self.records * sampled.filled * A_SORTED;
+        let a_pair = if self.in_memory { STORED } else { IN_FILE };
+        (by_index, sorting + search + found * a_pair)
     }
 
-    fn together(&self, attributes: &[usize]) -> f64 {
-        let reads = |&i: &usize| self.columns.get(i).is_some_and(|column| !column.indexed);
-        if !attributes.iter().any(reads) {
-            return 0.0;
+    /// The cost of the best way to do some searches, and those that are joins then: none if indexes serve all of them, and that is cheaper
+    /// than to read the records.
+    fn best(&self, searches: &[(usize, f64)]) -> (f64, Vec<usize>) {
+        let indexes = searches.iter().map(|&search| self.ways(search).0);
+        let indexes: Option<f64> = indexes.sum();
+        let mut cost = self.records * (A_RECORD + A_SIGNATURE * self.columns.len() as f64);
+        let mut joined = Vec::new();
+        for &search in searches {
+            let (by_index, join) = self.ways(search);
+            cost += by_index.map_or(join, |by_index| by_index.min(join));
+            if by_index.is_none_or(|by_index| join < by_index) {
+                joined.push(search.0);
+            }
         }
-        self.records * (A_RECORD + A_SIGNATURE * self.columns.len() as f64)
+        match indexes {
+            Some(indexes) if indexes <= cost => (indexes, Vec::new()),
+            _ => (cost, joined),
+        }
+    }
+
+    /// The columns of a plan that are joined after a query has read them; indexes serve the others.
+    pub fn joined(&self, searches: &[(usize, f64)]) -> Vec<usize> {
+        self.best(searches).1
+    }
+}
+
+impl SearchCosts for SampledCosts {
+    fn of(&self, searches: &[(usize, f64)]) -> f64 {
+        self.best(searches).0
     }
 }

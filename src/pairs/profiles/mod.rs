@@ -81,22 +81,26 @@ impl ProfileSearch<'_> {
             .collect();
         let rule = ProfileRule::new(weights, threshold, coverage).or_raise();
         let memory = output.memory();
+        let of_profiles = memory / 4;
         if columns.iter().all(Option::is_none) {
             let mut streams = ProfileStreams::read(relations, memory, None);
             let sample = streams.sample(memory / 8);
-            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[]));
+            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[], of_profiles));
             let searched: Vec<usize> = plan.searched().iter().map(|&(i, _)| i).collect();
             streams.join(&mut output, &plan, &searched);
             return;
         }
         let sample = ProfileSample::of_tables(relations, &columns, memory / 8);
         let is_indexed: Vec<bool> = columns.iter().map(Option::is_some).collect();
-        let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &is_indexed));
-        let mut others = Vec::new();
+        let costs = SampledCosts::new(&sample, &is_indexed, of_profiles);
+        let plan = ProfilePlan::new(rule, &costs);
+        let mut others = costs.joined(plan.searched());
         let mut checked = relations.left.new.is_some();
         for &(column, bound) in plan.searched() {
-            let Some(tables) = &columns[column] else {
-                others.push(column);
+            let Some(tables) = columns[column]
+                .as_ref()
+                .filter(|_| !others.contains(&column))
+            else {
                 continue;
             };
             if !std::mem::replace(&mut checked, true) {
