@@ -1,5 +1,7 @@
 //! What the searches of columns cost, in nanoseconds, as a sample says.
 
+use std::collections::HashMap;
+
 use bloom_ident_core::similarity::{Popcounts, SearchCosts};
 
 use super::sample::{ProfileSample, SampledProfile};
@@ -34,6 +36,8 @@ struct ColumnSample {
     pairs: [f64; STEPS + 1],
     /// The share of records that have a signature.
     filled: f64,
+    /// Records with a signature that none before them has, about. Only these are searched for: rows that are equal are found together.
+    distinct: f64,
     /// Bits of a signature.
     bits: f64,
     indexed: bool,
@@ -87,6 +91,19 @@ fn bits(profile: &SampledProfile, column: usize) -> Option<&[u8]> {
     profile.get(column)?.as_deref()
 }
 
+/// How many different values there are among so many, of which some were sampled: the estimate of ANALYZE (P. J. Haas, L. Stokes: Estimating
+/// the number of classes in a finite population, 1998, the estimator Duj1).
+fn distinct<'a>(sampled: impl Iterator<Item = &'a [u8]>, all: f64) -> f64 {
+    let mut counts = HashMap::<&[u8], u32>::new();
+    for value in sampled {
+        *counts.entry(value).or_default() += 1;
+    }
+    let n: f64 = counts.values().map(|&count| f64::from(count)).sum();
+    let once = counts.values().filter(|&&count| count == 1).count() as f64;
+    let different = n - once + once * n / all.max(n).max(1.0);
+    (n * counts.len() as f64 / different.max(1.0)).min(all)
+}
+
 impl ColumnSample {
     fn of(sample: &ProfileSample, column: usize, indexed: bool) -> ColumnSample {
         let left = &sample.left.profiles;
@@ -117,9 +134,11 @@ impl ColumnSample {
             *share = above;
         }
         let filled = left.iter().filter_map(|profile| bits(profile, column));
+        let share = filled.clone().count() as f64 / left.len().max(1) as f64;
         ColumnSample {
             pairs,
-            filled: filled.clone().count() as f64 / left.len().max(1) as f64,
+            filled: share,
+            distinct: distinct(filled.clone(), share * sample.left.records),
             bits: filled.map(|bits| 8 * bits.len()).max().unwrap_or(0) as f64,
             indexed,
         }
@@ -132,9 +151,10 @@ impl SampledCosts {
         let Some(sampled) = self.columns.get(column) else {
             return (None, 0.0);
         };
-        let by_lists =
-            self.searched * sampled.filled * self.a_row * ((AT - bound) * TWELFTHS).exp2();
-        let by_comparing = self.pairs * sampled.filled * sampled.filled * A_BIT * sampled.bits;
+        let searched = sampled.distinct.min(self.searched);
+        let by_lists = searched * self.a_row * ((AT - bound) * TWELFTHS).exp2();
+        let others = self.pairs / self.searched.max(1.0) * sampled.filled;
+        let by_comparing = searched * others * A_BIT * sampled.bits;
         let search = by_lists.min(by_comparing);
         let step = (bound * STEPS as f64) as usize;
         let found = self.pairs * sampled.pairs[step.min(STEPS)];

@@ -12,6 +12,7 @@ use std::ffi::CString;
 use bloom_ident_core::range::unit;
 use bloom_ident_core::similarity::{ProfilePlan, ProfileRule, Weights};
 use bloom_ident_core::{Error, ErrorKind};
+use pgrx::PgLogLevel;
 
 use crate::pairs::find::check_number;
 use crate::pairs::from_index;
@@ -20,8 +21,9 @@ use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique;
-use crate::pg::error::{raise, OrRaise};
+use crate::pg::error::{raise, tell, OrRaise};
 use crate::pg::function::arguments::Arguments;
+use crate::pg::values::text::readable;
 
 use costs::SampledCosts;
 use sample::ProfileSample;
@@ -87,6 +89,7 @@ impl ProfileSearch<'_> {
             let sample = streams.sample(memory / 8);
             let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[], of_profiles));
             let searched: Vec<usize> = plan.searched().iter().map(|&(i, _)| i).collect();
+            tell_plan(relations, &plan, &searched);
             streams.join(&mut output, &plan, &searched);
             return;
         }
@@ -95,6 +98,7 @@ impl ProfileSearch<'_> {
         let costs = SampledCosts::new(&sample, &is_indexed, of_profiles);
         let plan = ProfilePlan::new(rule, &costs);
         let mut others = costs.joined(plan.searched());
+        tell_plan(relations, &plan, &others);
         let mut checked = relations.left.new.is_some();
         for &(column, bound) in plan.searched() {
             let Some(tables) = columns[column]
@@ -116,6 +120,21 @@ impl ProfileSearch<'_> {
             let streams = ProfileStreams::read(relations, memory, Some(&others));
             streams.join(&mut output, &plan, &others);
         }
+    }
+}
+
+/// Says at level DEBUG1 which columns are searched, and how: those that are `joined` not by an index.
+fn tell_plan(relations: Relations<'_>, plan: &ProfilePlan, joined: &[usize]) {
+    for &(column, bound) in plan.searched() {
+        let name = &relations.left.signatures[column].name;
+        let how = match joined.contains(&column) {
+            true => "after reading all records",
+            false => "by its index",
+        };
+        let name = readable(name.to_bytes());
+        let message =
+            format!("profiles: column \"{name}\" is searched for {bound:.3} and more, {how}");
+        tell(PgLogLevel::DEBUG1, &message);
     }
 }
 
