@@ -57,14 +57,24 @@ pub struct SampledCosts {
 }
 
 impl SampledCosts {
-    /// `indexed` says which columns have indexes; none if it is empty. Profiles may take `memory` bytes.
-    pub fn new(sample: &ProfileSample, indexed: &[bool], memory: usize) -> SampledCosts {
+    /// `indexed` says which columns have indexes; none if it is empty. Profiles may take `memory` bytes. Pairs are wanted with so many `new` records,
+    /// or all pairs.
+    pub fn new(
+        sample: &ProfileSample,
+        indexed: &[bool],
+        memory: usize,
+        new: Option<u64>,
+    ) -> SampledCosts {
         let left = &sample.left;
         let columns = left.profiles.first().map_or(0, Vec::len);
         let columns = (0..columns.max(indexed.len()))
             .map(|column| ColumnSample::of(sample, column, indexed.get(column) == Some(&true)))
             .collect::<Vec<ColumnSample>>();
         let (searched, records, pairs) = match &sample.right {
+            None if new.is_some_and(|new| (new as f64) < left.records) => {
+                let (n, new) = (left.records, new.unwrap_or(0) as f64);
+                (new, n, new * n)
+            }
             None => {
                 let n = left.records;
                 (n, n, n * n / 2.0)

@@ -16,7 +16,7 @@ use pgrx::PgLogLevel;
 
 use crate::pairs::find::check_number;
 use crate::pairs::from_index;
-use crate::pairs::only_new;
+use crate::pairs::only_new::{self, NewRecords};
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::table::IndexedTable;
@@ -87,7 +87,7 @@ impl ProfileSearch<'_> {
         if columns.iter().all(Option::is_none) {
             let mut streams = ProfileStreams::read(relations, memory, None);
             let sample = streams.sample(memory / 8);
-            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[], of_profiles));
+            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[], of_profiles, None));
             let searched: Vec<usize> = plan.searched().iter().map(|&(i, _)| i).collect();
             tell_plan(relations, &plan, &searched);
             streams.join(&mut output, &plan, &searched);
@@ -95,7 +95,8 @@ impl ProfileSearch<'_> {
         }
         let sample = ProfileSample::of_tables(relations, &columns, memory / 8);
         let is_indexed: Vec<bool> = columns.iter().map(Option::is_some).collect();
-        let costs = SampledCosts::new(&sample, &is_indexed, of_profiles);
+        let new = relations.left.new.as_ref().map(NewRecords::count);
+        let costs = SampledCosts::new(&sample, &is_indexed, of_profiles, new);
         let plan = ProfilePlan::new(rule, &costs);
         let mut others = costs.joined(plan.searched());
         tell_plan(relations, &plan, &others);
