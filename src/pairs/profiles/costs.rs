@@ -125,11 +125,16 @@ impl ColumnSample {
                 Some(right) => &right.profiles[..],
                 None => &left[i + 1..],
             };
-            compared += others.len() as u64;
+            let first = i + 1;
+            let is_apart = |&(k, _): &(usize, &SampledProfile)| {
+                sample.right.is_some() || sample.left.are_apart(i, first + k)
+            };
+            let others = others.iter().enumerate().filter(is_apart);
+            compared += others.clone().count() as u64;
             let Some(a) = bits(profile, column) else {
                 continue;
             };
-            for b in others.iter().filter_map(|other| bits(other, column)) {
+            for b in others.filter_map(|(_, other)| bits(other, column)) {
                 // Those of two shapes are an error, which is raised by whoever finds them.
                 if a.len() == b.len() {
                     let similarity = Popcounts::of_bits(a, b).jaccard();
