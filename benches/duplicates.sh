@@ -2,6 +2,7 @@
 # All pairs of similar records: records of given name, surname, date of birth and town, q = 3, 60 characters (7 segments of 83 bits), a
 # fifth of them copies of another record with errors. BENCH_DUPLICATES says how many records. The same of names alone: each record is one of
 # 2,331 given names, one of 4,120 surnames and one of 3,447 towns (those of FEBRL 3 and 4), without copies. What bloom_pairs_estimate says before.
+# Weighted profiles of name, date of birth, street and town (BENCH_PROFILES says how many), with and without a minimum coverage and indexes.
 # Then the join of 100,000 names by pg_trgm, where that is installed (BENCH_TRGM_JOIN= leaves it out), and what is made of the pairs.
 
 # The server's parameters look like the shell's.
@@ -92,6 +93,32 @@ for rows in ${BENCH_DUPLICATES:-100000 1000000}; do
     started=${EPOCHREALTIME/./}
     sql -c 'CREATE INDEX names_sig ON names USING sigfile (sig)'
     join names "$rows" $(((${EPOCHREALTIME/./} - started) / 1000)) 0.95 0.9 0.85 0.8
+done
+echo
+echo 'weighted profiles of name, date of birth, street and one of 300 towns, weights 3, 2, 1, 1:'
+echo '| records | indexes | threshold | coverage | pairs | s |'
+echo '|---|---|---|---|---|---|'
+for rows in ${BENCH_PROFILES:-200000}; do
+    sql -c 'DROP TABLE IF EXISTS profile' -c "
+        CREATE TABLE profile AS
+        SELECT i AS id, bloom_signature(name) AS name, bloom_signature(birth, 2, 10) AS birth, bloom_signature(street) AS street, bloom_signature(town) AS town
+        FROM (SELECT i, concat_ws(' ', $(broken 1 given), $(broken 2 family)) AS name, $(broken 3 born) AS birth, $(broken 5 street) AS street, $(broken 4 place) AS town
+            FROM (SELECT i, person, $(pick 1 given_name) AS given, $(pick 2 surname) AS family, (SELECT suburb FROM word WHERE n = abs(hashint8(person * 16 + 4)) % 300) AS place, $(pick 5 surname) || ' street ' || abs(hashint8(person)) % 60 AS street,
+                    $(born 3) AS born
+                FROM (SELECT i, CASE WHEN i % 5 = 0 THEN i - 1 - abs(hashint8(i)) % 4 ELSE i END AS person FROM generate_series(1, $rows) AS i) AS n) AS p) AS r" \
+        -c 'ALTER TABLE profile ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE profile'
+    for indexed in none all; do
+        [[ $indexed == none ]] || for column in name birth street town; do
+            sql -c "CREATE INDEX ON profile USING sigfile ($column)"
+        done
+        for t in 0.9 0.8; do
+            for coverage in 0 0.5 0.8; do
+                result=$(sql -c "SET maintenance_work_mem = '256MB'" -c '\timing on' -c "SELECT count(*) FROM bloom_duplicates('profile', 'id', '{name,birth,street,town}', '{3,2,1,1}', $t, coverage => $coverage)" | awk '
+                    NR == 1 { pairs = $1 } /^Time:/ { s = $2 / 1000 } END { printf "%d | %.1f", pairs, s }')
+                echo "| $rows | $indexed | $t | $coverage | $result |"
+            done
+        done
+    done
 done
 if [[ -n ${BENCH_TRGM_JOIN-1} && $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_trgm'") == 1 ]]; then
     sql -c 'CREATE EXTENSION pg_trgm' -c 'CREATE TABLE name AS SELECT id, name FROM person LIMIT 100000' \

@@ -163,6 +163,8 @@ job[clusters update]="$alone|SELECT count(*) FROM bloom_clusters_update('label_k
 job[models of new records]="$alone|SELECT count(*) FROM bloom_model_duplicates('record', 'id', (SELECT model FROM model), new => 'new_keys')"
 job[profiles]="$alone|SELECT count(*) FROM bloom_duplicates('plain', 'id', ARRAY['sig', 'other'], ARRAY[1, 2], 0.4)"
 job[profiles in little memory]="SET maintenance_work_mem = '1MB'|SELECT count(*) FROM bloom_duplicates('plain', 'id', ARRAY['sig', 'other'], ARRAY[1, 2], 0.4)"
+job[profiles by an index]="$parallel|SELECT count(*) FROM bloom_duplicates('large', 'id', ARRAY['sig'], ARRAY[1], 0.6)"
+job[profiles of new records by an index]="$alone|SELECT count(*) FROM bloom_duplicates('large', 'id', ARRAY['sig'], ARRAY[1], 0.5, new => 'many_new_keys')"
 for method in components centre average; do
     job[clusters, $method]="$alone|SELECT count(*) FROM bloom_clusters('pair', 0.6, '$method')"
 done

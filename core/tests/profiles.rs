@@ -175,12 +175,11 @@ proptest! {
 struct Given(Vec<f64>);
 
 impl SearchCosts for Given {
-    fn search(&self, attribute: usize, bound: f64) -> f64 {
-        self.0[attribute % self.0.len()] * (2.0 - bound)
-    }
-
-    fn together(&self, attributes: &[usize]) -> f64 {
-        attributes.len() as f64
+    fn of(&self, searches: &[(usize, f64)]) -> f64 {
+        let cost = |&(attribute, bound): &(usize, f64)| {
+            1.0 + self.0[attribute % self.0.len()] * (2.0 - bound)
+        };
+        searches.iter().map(cost).sum()
     }
 }
 

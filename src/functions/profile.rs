@@ -76,7 +76,11 @@ fn bloom_profile_coverage(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     unsafe {
         compare(fcinfo, |a, b, weights| {
             let both = a.iter().zip(b.iter());
-            let present = both.map(|(a, b)| a.is_some() && b.is_some());
+            let present = both.map(|(a, b)| {
+                // They are read to refuse those of a format that is not known, as everything does. They are alive with their arrays.
+                let [a, b] = [a, b].map(|signature| signature.map(|s| Bloom::from_raw(s)));
+                a.is_some() && b.is_some()
+            });
             Ok(profile_coverage(weights, present))
         })
     }

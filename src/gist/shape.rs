@@ -7,6 +7,7 @@ use bloom_ident_core::gist::TreeKey;
 use bloom_ident_core::sigfile::RowShape;
 use pgrx::pg_sys;
 
+use super::build::{self, BuildCount};
 use super::key::{damaged, IndexKey};
 use crate::pg::error::raise;
 
@@ -14,7 +15,16 @@ use crate::pg::error::raise;
 const COMPRESS: u16 = 3;
 const ROOT: u32 = 0;
 
-/// Errors: a leaf key of another shape than those that are in the index.
+/// What is kept from call to call of a function.
+struct KnownShape {
+    tag: u64,
+    /// Null if the index is not being built.
+    count: *mut BuildCount,
+}
+
+/// Compares the shape of a new key with those that are in the index, and counts the keys of a build.
+///
+/// Errors: a leaf key of another shape.
 ///
 /// # Safety
 /// `fcinfo` is that of a call of compress, `entry` its argument, a leaf of `shape`.
@@ -27,11 +37,11 @@ pub unsafe fn check(
     // call's memory lives as long as the statement, or the build.
     unsafe {
         let (index, call) = ((*entry).rel, (*fcinfo).flinfo);
-        let known = (*call).fn_extra.cast::<u64>();
-        if !known.is_null() {
-            if *known != key.tag() {
-                refuse(index, key.tag(), *known);
+        if let Some(known) = (*call).fn_extra.cast::<KnownShape>().as_ref() {
+            if known.tag != key.tag() {
+                refuse(index, key.tag(), known.tag);
             }
+            build::add(known.count, key);
             return;
         }
         match first_of_root(index, (*call).fn_oid, key.tag()) {
@@ -39,9 +49,12 @@ pub unsafe fn check(
             Some(tag) if tag != key.tag() => refuse(index, key.tag(), tag),
             _ => (),
         }
-        let known = pg_sys::MemoryContextAlloc((*call).fn_mcxt, size_of::<u64>()).cast::<u64>();
-        *known = key.tag();
-        (*call).fn_extra = known.cast();
+        let count = build::begin(fcinfo, index);
+        build::add(count, key);
+        let tag = key.tag();
+        let known = pg_sys::MemoryContextAlloc((*call).fn_mcxt, size_of::<KnownShape>());
+        known.cast::<KnownShape>().write(KnownShape { tag, count });
+        (*call).fn_extra = known;
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
+use super::full_rows;
 use super::options::GuardOptions;
 use super::prepared::{GuardedTable, PreparedGuard};
 use super::read_rights;
@@ -203,7 +204,7 @@ fn check(
     if let Some(skipped) = &guard.skipped {
         tell_who_writes((skipped.table(), &SKIPPED), guard.owner, table);
     }
-    Ok(())
+    full_rows::tell(&guard)
 }
 
 /// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an error.

@@ -10,12 +10,14 @@
 //! - [`ahead`]: the same for many rows of a statement at once.
 //! - [`read_rights`]: whose rows may be searched, and who may be told of what was found.
 //! - [`trigger`]: the trigger function: which version of which row is checked, and what follows.
+//! - [`full_rows`]: what is told of full signatures when a guard is created.
 //! - [`create`]: `bloom_guard_create`. [`blocklist`]: `bloom_blocklist`.
 
 mod ahead;
 mod blocklist;
 mod create;
 mod decisions;
+mod full_rows;
 mod options;
 mod prepared;
 mod read_rights;

@@ -119,6 +119,6 @@ fn may_read_row(
 }
 
 /// Whether the user may read these columns of all rows.
-fn may_read_columns(table: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
+pub fn may_read_columns(table: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
     may_select(table, columns, user) && !has_policies_for(table, user)
 }

@@ -4,6 +4,7 @@ mod array;
 mod bloom;
 mod cast;
 mod counting;
+mod full;
 mod io;
 mod query;
 mod sketch;
@@ -14,6 +15,7 @@ mod typmod;
 pub use array::{float8_array, ngram_array, Elements};
 pub use bloom::{corrupt, Bloom, NewBloom};
 pub use counting::{Counting, NewCounting};
+pub use full::warn_of_full;
 pub use query::{BloomQuery, NewQuery};
 pub use sketch::{
     AnySketch, Minhash, MinhashBits, MinhashQuery, NewMinhash, NewMinhashBits, NewMinhashQuery,

@@ -49,5 +49,60 @@ INSERT INTO worded SELECT 9, tokens FROM worded WHERE id = 1;
 -- bad input
 SELECT bloom_guard_create('low', 'sig', 0.3, 'reject', 'saturated', 'maybe');
 SELECT bloom_guard_create('low', 'sig', 0.3, 'reject', 'saturated', 'ignore', 'saturated', 'ignore');
-DROP TABLE article, low, worded;
+-- a guard's creation tells of the rows that are there, of a block list, too, and of those of all partitions
+CREATE TABLE parted (id int PRIMARY KEY, body text, sig bloom GENERATED ALWAYS AS (bloom_signature(body, max_chars => 20)) STORED) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (20);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (20) TO (100);
+INSERT INTO parted SELECT i, CASE WHEN i % 8 = 0 THEN long_text(i) WHEN i > 1 THEN 'Title ' || md5(i::text) END FROM generate_series(1, 40) AS i;
+CREATE INDEX ON parted USING sigfile (sig);
+SELECT bloom_guard_create('parted', 'sig', 0.99, 'warn', 'saturated', 'reject');
+SELECT bloom_guard_create('parted', 'sig', 0.99, 'warn', 'blocklist', 'low');
+SELECT bloom_guard_create('parted_1', 'sig', 0.99, 'warn');
+CREATE ROLE bloom_ident_maker;
+GRANT TRIGGER ON low TO bloom_ident_maker;
+SET ROLE bloom_ident_maker;
+-- who may not read a table is told nothing of its rows
+SELECT bloom_guard_create('low', 'sig', 0.99, 'warn');
+RESET ROLE;
+DROP TRIGGER low_sig_guard ON low;
+GRANT SELECT (sig) ON low TO bloom_ident_maker;
+SET ROLE bloom_ident_maker;
+SELECT bloom_guard_create('low', 'sig', 0.99, 'warn');
+RESET ROLE;
+-- rows of a table that inherits from it are not the guard's
+CREATE TABLE low_child () INHERITS (low);
+INSERT INTO low_child SELECT i, bloom_signature(long_text(i), max_chars => 20) FROM generate_series(1, 5) AS i;
+SELECT bloom_guard_create('low', 'sig', 0.99, 'warn');
+DROP TABLE low_child;
+-- of a large table a sample is read
+CREATE TABLE large (id int, sig bloom, filler text) WITH (fillfactor = 10);
+INSERT INTO large SELECT i, bloom_signature(long_text(1), max_chars => 20), repeat('x', 700) FROM generate_series(1, 4500) AS i;
+CREATE INDEX ON large USING gist (sig);
+SELECT pg_relation_size('large') / 8192 > 2000 AS is_large;
+\set VERBOSITY terse
+SELECT bloom_guard_create('large', 'sig', 0.99, 'warn');
+\set VERBOSITY default
+-- A build of a GiST index tells of them, too: sorted or not, of two columns, of queries, of constraints, and again
+CREATE TABLE texts (id int, body text, sig bloom, other bloom, q bloom_query);
+INSERT INTO texts SELECT i, body, bloom_signature(body, max_chars => 20), bloom_signature('x' || i), bloom_query(bloom_signature(body, max_chars => 20), 0.99)
+    FROM generate_series(1, 40) AS i, LATERAL (SELECT CASE WHEN i % 10 = 0 THEN long_text(i) ELSE 'Title ' || md5(i::text) END) AS t (body);
+CREATE INDEX texts_sig ON texts USING gist (sig);
+REINDEX INDEX texts_sig;
+VACUUM FULL texts;
+DROP INDEX texts_sig;
+CREATE INDEX texts_sig ON texts USING gist (sig) WITH (buffering = on);
+DROP INDEX texts_sig;
+CREATE INDEX texts_sig ON texts USING gist (sig) WITH (buffering = off);
+DROP INDEX texts_sig;
+CREATE INDEX texts_both ON texts USING gist (other, sig);
+CREATE INDEX texts_q ON texts USING gist (q);
+CREATE INDEX CONCURRENTLY texts_sig ON texts USING gist (sig);
+CREATE INDEX texts_some ON texts USING gist (sig) WHERE id % 10 <> 0;
+-- single rows say nothing, nor does a build that fails, in a subtransaction or by itself, or is undone
+INSERT INTO texts SELECT id + 100, body, sig, other, q FROM texts WHERE id = 10;
+CREATE INDEX ON texts USING gist (sig) WHERE 1 / (id - 110) = 0;
+DO $$ BEGIN CREATE INDEX ON texts USING gist (sig) WHERE 1 / (id - 110) = 0; EXCEPTION WHEN division_by_zero THEN RAISE NOTICE 'undone'; END $$;
+ALTER TABLE texts ADD CONSTRAINT texts_apart EXCLUDE USING gist (sig WITH =) WHERE (id > 30 AND id < 100);
+DROP TABLE article, low, worded, parted, large, texts;
+DROP ROLE bloom_ident_maker;
 DROP FUNCTION long_text;

@@ -57,6 +57,8 @@ SELECT raised($$SELECT * FROM bloom_duplicates('a', 'id', 'sig', 0.3, new => 'so
     raised($$SELECT * FROM bloom_pairs_refresh('pairs', 'a', 'id', 'sig', 0.3, 'some_keys', NULL, NULL, NULL)$$), raised($$SELECT * FROM bloom_clusters_update('truth_keys', 'pairs', 0.3)$$);
 SELECT q, raised('SELECT * FROM ' || q) FROM unnest(ARRAY[$$bloom_clusters('a', 'id', 'sig', 0.3, 'centre', NULL, NULL, NULL, 'error', 5, 'oldest')$$, $$bloom_clusters('pairs', 0.3, 'centre', NULL, 'error', 5, 'oldest', 'a', 'id')$$,
     $$bloom_clusters('pairs', 0.3, keep_by => 'oldest', rel => 'a', key => 'id')$$, $$bloom_clusters('pairs', '0.3')$$, $$bloom_clusters_update('truth_keys', 'pairs', 0.3, 'centre', 1, NULL, 'error', 5, 'oldest', 'a', 'id')$$]) WITH ORDINALITY AS q (q, i) ORDER BY i;
+SELECT q, raised('SELECT * FROM ' || q) FROM unnest(ARRAY[$$bloom_duplicates('a', 'id', '{sig,sig}', '{1,1}', 0.3, NULL, 'some_keys', 0.5)$$, $$bloom_duplicates('a', 'id', '{sig}', '{1}', 0.3, NULL, NULL, 0.5)$$, $$bloom_duplicates('a', 'id', '{sig}', '{1}', 0.3, coverage => NULL)$$,
+    $$bloom_linkage('a', 'id', '{sig}', 'a', 'id', '{sig}', '{1}', 0.3, 'true', NULL, 1)$$, $$bloom_linkage('a', 'id', '{sig}', 'a', 'id', '{sig}', '{1}', 0.3, false, NULL, 0)$$, $$bloom_linkage('a', 'id', '{sig}', 'a', 'id', '{sig}', '{1}', 0.3, coverage => NULL)$$]) AS q;
 
 -- those that have one: tokens are compared only where a column of them is named, and a margin alone says nothing
 ALTER TABLE a ADD tokens text[] GENERATED ALWAYS AS (string_to_array(name, ' ')) STORED;

@@ -2,7 +2,7 @@
 
 use crate::bits::{intersect_bits, popcount};
 use crate::filter::query::{is_threshold, THRESHOLD};
-use crate::filter::{QueryView, View, VERSION};
+use crate::filter::{is_full, QueryView, View, VERSION};
 use crate::sigfile::RowShape;
 use crate::similarity::{Measure, Popcounts};
 use crate::sketch::{self, BitsQueryView, BitsView};
@@ -52,6 +52,14 @@ impl<'a> TreeKey<'a> {
             union: view.bits(),
             intersection: view.bits(),
             level: Level::Leaf,
+        }
+    }
+
+    /// Whether it is of a signature that is full.
+    pub fn is_full(&self) -> bool {
+        match RowShape::of_tag(self.tag) {
+            RowShape::Filter(shape) if self.level == Level::Leaf => is_full(self.least, shape.m()),
+            _ => false,
         }
     }
 

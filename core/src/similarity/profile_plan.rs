@@ -11,11 +11,8 @@ const LEAST: f64 = 0.3;
 
 /// What searches are expected to cost, in any unit.
 pub trait SearchCosts {
-    /// A search of one attribute for this similarity.
-    fn search(&self, attribute: usize, bound: f64) -> f64;
-
-    /// What the searches of these attributes need together.
-    fn together(&self, attributes: &[usize]) -> f64;
+    /// Searches of attributes, each for its similarity.
+    fn of(&self, searches: &[(usize, f64)]) -> f64;
 }
 
 /// The searches by which all wanted pairs of profiles are found.
@@ -34,7 +31,7 @@ impl ProfilePlan {
         // The dearest first: these get the greatest bounds, or are left out.
         let threshold = rule.threshold();
         let cost: Vec<f64> = (0..weights.len())
-            .map(|i| costs.search(i, threshold))
+            .map(|i| costs.of(&[(i, threshold)]))
             .collect();
         attributes.sort_by(|&a, &b| cost[b].total_cmp(&cost[a]).then(a.cmp(&b)));
         let every = attributes.len();
@@ -58,11 +55,10 @@ impl ProfilePlan {
             if number > 0 && bounds.iter().any(|&bound| bound < threshold.min(LEAST)) {
                 continue;
             }
-            let searches = set.iter().zip(&bounds);
-            let cost: f64 = searches.map(|(&i, &bound)| costs.search(i, bound)).sum();
-            let cost = cost + costs.together(&set);
+            let searches: Vec<(usize, f64)> = set.into_iter().zip(bounds).collect();
+            let cost = costs.of(&searches);
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                best = Some((cost, set.into_iter().zip(bounds).collect()));
+                best = Some((cost, searches));
             }
         }
         let (_, mut searched) = best.expect("all attributes together can be searched");

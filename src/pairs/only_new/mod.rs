@@ -82,6 +82,14 @@ impl NewRecords {
         });
     }
 
+    /// How many there are, in a query of the caller's.
+    pub fn count(&self) -> u64 {
+        let sql = Sql::new("SELECT pg_catalog.count(*) FROM ").relation(self.oid);
+        let mut count = 0;
+        Cursor::open(sql, &[], 1).each(|row| count = row.datum(0).map_or(0, |n| n.value() as u64));
+        count
+    }
+
     /// Selects the keys as they can be compared with a column of the records, each once, under a name.
     fn keys(&self, key: &RecordColumn, name: &str) -> Sql {
         Sql::new("SELECT DISTINCT ")

@@ -12,16 +12,18 @@ use std::ffi::CString;
 use bloom_ident_core::range::unit;
 use bloom_ident_core::similarity::{ProfilePlan, ProfileRule, Weights};
 use bloom_ident_core::{Error, ErrorKind};
+use pgrx::PgLogLevel;
 
 use crate::pairs::find::check_number;
 use crate::pairs::from_index;
-use crate::pairs::only_new;
+use crate::pairs::only_new::{self, NewRecords};
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique;
-use crate::pg::error::{raise, OrRaise};
+use crate::pg::error::{raise, tell, OrRaise};
 use crate::pg::function::arguments::Arguments;
+use crate::pg::values::text::readable;
 
 use costs::SampledCosts;
 use sample::ProfileSample;
@@ -81,22 +83,29 @@ impl ProfileSearch<'_> {
             .collect();
         let rule = ProfileRule::new(weights, threshold, coverage).or_raise();
         let memory = output.memory();
+        let of_profiles = memory / 4;
         if columns.iter().all(Option::is_none) {
             let mut streams = ProfileStreams::read(relations, memory, None);
             let sample = streams.sample(memory / 8);
-            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[]));
+            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[], of_profiles, None));
             let searched: Vec<usize> = plan.searched().iter().map(|&(i, _)| i).collect();
+            tell_plan(relations, &plan, &searched);
             streams.join(&mut output, &plan, &searched);
             return;
         }
         let sample = ProfileSample::of_tables(relations, &columns, memory / 8);
         let is_indexed: Vec<bool> = columns.iter().map(Option::is_some).collect();
-        let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &is_indexed));
-        let mut others = Vec::new();
+        let new = relations.left.new.as_ref().map(NewRecords::count);
+        let costs = SampledCosts::new(&sample, &is_indexed, of_profiles, new);
+        let plan = ProfilePlan::new(rule, &costs);
+        let mut others = costs.joined(plan.searched());
+        tell_plan(relations, &plan, &others);
         let mut checked = relations.left.new.is_some();
         for &(column, bound) in plan.searched() {
-            let Some(tables) = &columns[column] else {
-                others.push(column);
+            let Some(tables) = columns[column]
+                .as_ref()
+                .filter(|_| !others.contains(&column))
+            else {
                 continue;
             };
             if !std::mem::replace(&mut checked, true) {
@@ -112,6 +121,21 @@ impl ProfileSearch<'_> {
             let streams = ProfileStreams::read(relations, memory, Some(&others));
             streams.join(&mut output, &plan, &others);
         }
+    }
+}
+
+/// Says at level DEBUG1 which columns are searched, and how: those that are `joined` not by an index.
+fn tell_plan(relations: Relations<'_>, plan: &ProfilePlan, joined: &[usize]) {
+    for &(column, bound) in plan.searched() {
+        let name = &relations.left.signatures[column].name;
+        let how = match joined.contains(&column) {
+            true => "after reading all records",
+            false => "by its index",
+        };
+        let name = readable(name.to_bytes());
+        let message =
+            format!("profiles: column \"{name}\" is searched for {bound:.3} and more, {how}");
+        tell(PgLogLevel::DEBUG1, &message);
     }
 }
 

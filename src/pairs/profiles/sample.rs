@@ -25,6 +25,10 @@ pub type SampledProfile = Vec<Option<Vec<u8>>>;
 /// Some records of a relation.
 pub struct SampleSide {
     pub profiles: Vec<SampledProfile>,
+    /// Where each of them was among the rows that were read.
+    places: Vec<u64>,
+    /// Rows that are nearer to each other were read together, and more often than others are copies of each other.
+    apart: u64,
     /// How many records there are in all, about.
     pub records: f64,
 }
@@ -51,6 +55,8 @@ impl SampleSide {
     pub fn of_profiles(from: &mut Profiles, records: u64, memory: usize) -> SampleSide {
         let mut side = SampleSide {
             profiles: Vec::new(),
+            places: Vec::new(),
+            apart: 0,
             records: records as f64,
         };
         let (mut state, mut wanted) = (1, records.min(1));
@@ -67,6 +73,7 @@ impl SampleSide {
                 wanted = (size(side.records, bytes_of(&profile), memory) as u64).min(records);
             }
             side.profiles.push(profile);
+            side.places.push(number);
         }
         side
     }
@@ -90,6 +97,8 @@ impl SampleSide {
         }
         let mut side = SampleSide {
             profiles: Vec::new(),
+            places: Vec::new(),
+            apart: 0,
             records: 0.0,
         };
         let (mut all, mut most, mut state) = (0u64, MOST, 1);
@@ -109,13 +118,22 @@ impl SampleSide {
                 let profile = read();
                 most = (memory / bytes_of(&profile)).clamp(2, MOST);
                 side.profiles.push(profile);
+                side.places.push(all);
             } else if side.profiles.len() < most {
                 side.profiles.push(read());
-            } else if let Some(place) = side.profiles.get_mut((random(&mut state) % all) as usize) {
-                *place = read();
+                side.places.push(all);
+            } else {
+                let at = (random(&mut state) % all) as usize;
+                if at < most {
+                    side.profiles[at] = read();
+                    side.places[at] = all;
+                }
             }
         });
         side.records = all as f64 / share;
+        if share < 1.0 {
+            side.apart = (all as f64 / BLOCKS) as u64;
+        }
         let wanted = size(side.records, 0, memory).max(1);
         let every = side.profiles.len().div_ceil(wanted).max(1);
         let mut number = 0;
@@ -123,7 +141,14 @@ impl SampleSide {
             number += 1;
             number % every == 0
         });
+        let kept = side.places.iter().skip(every - 1).step_by(every);
+        side.places = kept.copied().collect();
         side
+    }
+
+    /// Whether two of them, by their numbers, tell how many pairs there are.
+    pub fn are_apart(&self, a: usize, b: usize) -> bool {
+        self.places[a].abs_diff(self.places[b]) >= self.apart
     }
 }
 

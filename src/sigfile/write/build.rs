@@ -1,13 +1,12 @@
 //! Building the index over a table.
 
-use bloom_ident_core::filter::{is_full, FULL};
+use bloom_ident_core::filter::is_full;
 use bloom_ident_core::sigfile::{Meta, Part, RowShape};
-use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgBox};
 
 use super::merge_lock::needs_wal;
 use super::{check_shape, write_segments, IndexRow};
-use crate::pg::error::{warn, OrRaise};
+use crate::pg::error::OrRaise;
 use crate::pg::{entry, ffi};
 use crate::sigfile::class::leading;
 use crate::sigfile::class::options::SigfileOptions;
@@ -15,6 +14,7 @@ use crate::sigfile::class::SignatureType;
 use crate::sigfile::meta;
 use crate::sigfile::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
 use crate::sigfile::sort::ExternalSort;
+use crate::types::warn_of_full;
 
 /// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
 mod phase {
@@ -94,29 +94,6 @@ impl BuildState<'_> {
     }
 }
 
-impl BuildState<'_> {
-    /// Warns of signatures that are full. They are indexed like others.
-    fn tell_full(&self) {
-        let BuildState { signed, full, .. } = *self;
-        if full == 0 {
-            return;
-        }
-        let message = format!(
-            "{:.1} % of the signatures in index \"{}\" have more than {:.0} % of their bits set",
-            100.0 * full as f64 / signed as f64,
-            self.index.name(),
-            100.0 * FULL
-        );
-        warn(
-            &Error::new(ErrorKind::InvalidParameter, message)
-                .detail(format!(
-                    "{full} of {signed} signatures are similar to each other, whatever was signed."
-                ))
-                .hint("Plan signatures for longer texts, by max_chars, or sign fewer columns."),
-        );
-    }
-}
-
 /// Takes one row of the table.
 ///
 /// # Safety
@@ -192,7 +169,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         if build.left_out {
             (*info).ii_BrokenHotChain = true;
         }
-        build.tell_full();
+        warn_of_full(&build.index.name(), build.full, build.signed);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
         let options = SigfileOptions::of(index);
