@@ -40,7 +40,7 @@ for page in "${pages[@]}"; do
     createdb "$database"
     # Settings of the caller's Python and Django must not count.
     env -u PYTHONPATH -u PYTHONHOME -u DJANGO_SETTINGS_MODULE PATH="$venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 HOME="$work" \
-        PGDATABASE="$database" timeout 120 "$venv/bin/python" "$ROOT/tests/recipes/run.py" "${update[@]}" "$page" "$work" || failed=1
+        PGDATABASE="$database" timeout 120 "$venv/bin/python" "$ROOT/tests/recipes/run.py" "${update[@]}" "$(realpath "$page")" "$work" || failed=1
     dropdb --force "$database"
     rm -rf "$work"
 done

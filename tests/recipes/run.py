@@ -7,6 +7,7 @@ block must succeed. --update writes the output into the page.
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def run_block(kind, code, folder):
 
 def main():
     update = sys.argv[1] == "--update"
-    page, folder = (Path(argument) for argument in sys.argv[-2:])
+    page, folder = (Path(argument).resolve() for argument in sys.argv[-2:])
     text = page.read_text()
     blocks = wrong = 0
     parts, end = [], 0
@@ -102,4 +103,6 @@ def main():
 
 
 warnings.simplefilter("default")
+sys.path.insert(0, sys.argv[-1])
+os.chdir(sys.argv[-1])
 main()
