@@ -115,11 +115,9 @@ impl Decisions {
                 hash: NO_HASH,
             };
             let mut hash = hash;
-            if sides == 1 {
-                if row.a > row.b {
-                    (row.a, row.b) = (row.b, row.a);
-                    hash = hash.map(|[a, b]| [b, a]);
-                }
+            if sides == 1 && row.a > row.b {
+                (row.a, row.b) = (row.b, row.a);
+                hash = hash.map(|[a, b]| [b, a]);
             }
             if let Some(pair) = hash {
                 row.hash = hashes.len() as u32;
