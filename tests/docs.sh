@@ -142,6 +142,11 @@ update_document() {
             continue
         fi
         sed -n "${next},${text_start}p" "$document"
+        # A document may show errors, but nobody should write one into it without noticing.
+        lines "$document" "$text_start" "$text_end" >"$work/before"
+        if has_error "$work/$n.raw" && ! has_error "$work/before"; then
+            warn "${document#"$ROOT"/}:$text_start: there is an error now where there was none"
+        fi
         trimmed "$work/$n.raw"
         next=$text_end
     done <"$work/blocks" >"$work/updated"
