@@ -12,7 +12,8 @@ use crate::pg::cursor::execute;
 use crate::pg::entry;
 use crate::pg::error::{notice, raise, shown};
 use crate::pg::function::arguments::Arguments;
-use crate::pg::relation;
+use crate::pg::relation::{self, OpenRelation};
+use crate::pg::session::fixed_settings::FixedSettings;
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
 use crate::pg::values::text::{readable, to_database};
@@ -21,21 +22,22 @@ use crate::pg::values::varlena::NewValue;
 /// The table that is looked for where none is named.
 const STANDARD: &CStr = c"bloom_merges";
 
-const COLUMNS: [&CStr; 14] = [
-    c"entry",
-    c"id",
-    c"at",
-    c"who",
-    c"action",
-    c"relation",
-    c"reference",
-    c"cluster",
-    c"key",
-    c"old",
-    c"new",
-    c"hash",
-    c"gone",
-    c"unmerged",
+/// With their types, on which the statements of a merge rely.
+const COLUMNS: [(&CStr, pg_sys::Oid); 14] = [
+    (c"entry", pg_sys::INT8OID),
+    (c"id", pg_sys::INT8OID),
+    (c"at", pg_sys::TIMESTAMPTZOID),
+    (c"who", pg_sys::TEXTOID),
+    (c"action", pg_sys::TEXTOID),
+    (c"relation", pg_sys::REGCLASSOID),
+    (c"reference", pg_sys::NAMEOID),
+    (c"cluster", pg_sys::TEXTOID),
+    (c"key", pg_sys::TEXTOID),
+    (c"old", pg_sys::JSONBOID),
+    (c"new", pg_sys::JSONBOID),
+    (c"hash", pg_sys::INT8OID),
+    (c"gone", pg_sys::INT8OID),
+    (c"unmerged", pg_sys::TIMESTAMPTZOID),
 ];
 
 /// `(name text) RETURNS regclass`. The table belongs to the caller.
@@ -136,6 +138,18 @@ fn create(names: &[CString]) {
     );
 }
 
+/// Whether the relation belongs to the current user, or to a role of this user. A superuser could do as any owner, so what others have put where a superuser's search_path finds
+/// it does not count: their triggers would run with all rights.
+fn is_own(relation: pg_sys::Oid) -> bool {
+    let user = current_user();
+    // SAFETY: a catalog look-up by OID.
+    if !unsafe { pg_sys::superuser_arg(user) } {
+        return is_owner(relation, user);
+    }
+    OpenRelation::find(relation, pg_sys::AccessShareLock)
+        .is_some_and(|open| open.form().relowner == user)
+}
+
 /// The table of what was merged, locked until the end of the transaction.
 pub struct Audit {
     pub oid: pg_sys::Oid,
@@ -148,7 +162,7 @@ impl Audit {
     pub fn of(given: Option<pg_sys::Oid>, make: bool) -> Audit {
         let standard = [STANDARD.to_owned()];
         let oid = given.unwrap_or_else(|| match find(&standard) {
-            Some(oid) if is_owner(oid, current_user()) => oid,
+            Some(oid) if is_own(oid) => oid,
             Some(oid) => refuse(
                 PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!(
@@ -205,12 +219,16 @@ impl Audit {
         } else {
             Vec::new()
         };
-        let has = |name: &&CStr| columns.iter().any(|column| column.name.as_c_str() == *name);
+        let has = |(name, of_type): &(&CStr, pg_sys::Oid)| {
+            let is_it =
+                |c: &TableColumn| c.name.as_c_str() == *name && c.store.type_oid == *of_type;
+            columns.iter().any(is_it)
+        };
         if !COLUMNS.iter().all(has) {
             refuse(
                 PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("\"{name}\" is no table of merges"),
-                "",
+                "It does not have the columns of one, or has them of other types.",
                 "Make one by bloom_merges_create.",
             );
         }
@@ -289,28 +307,34 @@ pub fn stored(columns: &[TableColumn]) -> impl Iterator<Item = &CStr> {
 
 /// Runs under settings in which each value's text is read as the same value again, whatever the caller's are.
 pub fn with_exact_texts<T>(run: impl FnOnce() -> T) -> T {
-    let settings = [
-        (c"datestyle", c"ISO"),
-        (c"intervalstyle", c"postgres"),
-        (c"extra_float_digits", c"3"),
-    ];
-    // SAFETY: settings of the server and values that they take. They are set back at the end, or by the server after an error.
-    unsafe {
-        let level = pg_sys::NewGUCNestLevel();
-        for (name, value) in settings {
-            pg_sys::set_config_option(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-                pg_sys::GucAction::GUC_ACTION_SAVE,
-                true,
-                0,
-                false,
-            );
-        }
-        let result = run();
-        pg_sys::AtEOXact_GUC(true, level);
-        result
-    }
+    with_settings(
+        &[
+            (c"datestyle", c"ISO"),
+            (c"intervalstyle", c"postgres"),
+            (c"extra_float_digits", c"3"),
+        ],
+        run,
+    )
+}
+
+/// Runs what writes rows to the table, or compares rows with what is written there: under settings in which each value has the same text in all sessions, so that a
+/// row is not taken for one that has changed. What a caller's rules compute is not run so, since it may depend on the caller's time zone.
+pub fn with_recorded_texts<T>(run: impl FnOnce() -> T) -> T {
+    with_exact_texts(|| {
+        with_settings(
+            &[
+                (c"bytea_output", c"hex"),
+                (c"lc_monetary", c"C"),
+                (c"timezone", c"UTC"),
+            ],
+            run,
+        )
+    })
+}
+
+fn with_settings<T>(settings: &[(&CStr, &CStr)], run: impl FnOnce() -> T) -> T {
+    let fixed = FixedSettings::begin(settings);
+    let result = run();
+    fixed.end();
+    result
 }

@@ -4,7 +4,7 @@ use bloom_ident_core::merging::Rule;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::audit::{with_exact_texts, Audit};
+use super::audit::{with_exact_texts, with_recorded_texts, Audit};
 use super::changes::{check_updates, MergeRun};
 use super::child::{children, Child};
 use super::collisions::{self, Uniqueness};
@@ -125,18 +125,20 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
         }
     });
     session.table(VALUES, &values);
-    for (child, uniquenesses) in children.iter().zip(&indexes) {
-        if drops {
-            merge.drop_collisions(child, uniquenesses);
+    with_recorded_texts(|| {
+        for (child, uniquenesses) in children.iter().zip(&indexes) {
+            if drops {
+                merge.drop_collisions(child, uniquenesses);
+            }
         }
-    }
-    for child in &children {
-        for reference in &child.references {
-            merge.redirect(child, reference);
+        for child in &children {
+            for reference in &child.references {
+                merge.redirect(child, reference);
+            }
         }
-    }
-    merge.delete();
-    merge.update(&valuation, values.rows());
+        merge.delete();
+        merge.update(&valuation, values.rows());
+    });
     let result = Sql::new("SELECT m.id, m.cluster, pg_catalog.format('%s', m.key), q.deleted, q.redirected, q.dropped FROM bloom_merge_members AS m JOIN (SELECT a.id, \
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'delete') AS deleted, \
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'redirect') AS redirected, \

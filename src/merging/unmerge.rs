@@ -5,7 +5,7 @@ use std::ffi::CString;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use super::audit::{hash, is_about, json, stored, with_exact_texts, Audit};
+use super::audit::{hash, is_about, json, stored, with_recorded_texts, Audit};
 use super::members::short;
 use super::references::name_of;
 use super::restored::RestoredTable;
@@ -30,7 +30,7 @@ fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         .map(|oid| pg_sys::Oid::from(oid.value() as u32));
     let audit = Audit::of(audit, false);
     let session = Session::begin(false);
-    let restored = with_exact_texts(|| run(id, &audit, &session));
+    let restored = with_recorded_texts(|| run(id, &audit, &session));
     session.end();
     NewValue(pg_sys::Datum::from(restored))
 }
@@ -98,7 +98,7 @@ fn run(id: i64, audit: &Audit, session: &Session) -> i64 {
 impl<'a> Undo<'a> {
     /// Errors: there is no such merge, or it was taken back already.
     fn find(id: i64, audit: &'a Audit, session: &'a Session) -> Undo<'a> {
-        let query = Sql::new("SELECT a.relation, a.reference, a.key, a.unmerged IS NOT NULL FROM ")
+        let query = Sql::new("SELECT a.relation, COALESCE(a.reference, ''), a.key, a.unmerged IS NOT NULL FROM ")
             .sql(&audit.sql())
             .text(" AS a WHERE a.id OPERATOR(pg_catalog.=) $1 AND a.action OPERATOR(pg_catalog.=) 'keep' FOR UPDATE OF a");
         let mut found = None;
@@ -286,7 +286,7 @@ impl<'a> Undo<'a> {
         let mut all = Vec::new();
         for table in self.tables("redirect") {
             let (from, condition) = self.entries("a", "redirect");
-            let query = Sql::new("SELECT DISTINCT a.reference, k.name FROM ")
+            let query = Sql::new("SELECT DISTINCT COALESCE(a.reference, ''), k.name FROM ")
                 .sql(&from)
                 .text(" CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name) WHERE ")
                 .sql(&condition)

@@ -145,6 +145,17 @@ INSERT INTO own_judged VALUES ('1', '2', 'different', NULL);
 INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 INSERT INTO own_judged VALUES ('2', '1', 'same', '1900-01-01');
 UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+-- a row that a decision let in keeps to it: with another key it is judged anew
+TRUNCATE citizen, own_judged;
+INSERT INTO citizen VALUES (1, 'Anna Zwilling', '2001-05-04');
+INSERT INTO own_judged VALUES ('1', '2', 'different', NULL);
+INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
+UPDATE citizen SET id = 3 WHERE id = 2;
+UPDATE citizen SET id = 2 WHERE id = 2;
+TRUNCATE citizen, own_judged;
+INSERT INTO citizen VALUES (1, 'Anna Zwilling', '2001-05-04');
+INSERT INTO own_judged VALUES ('1', '2', 'different', NULL);
+INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 -- the guard notices what becomes of the table
 ALTER TABLE own_judged ENABLE ROW LEVEL SECURITY;
 UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;

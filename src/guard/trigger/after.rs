@@ -5,7 +5,7 @@ use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
-use super::deciding::{decide, decided_row};
+use super::deciding::{decide, decided_row, is_of_same_key};
 use super::version::{self, NewestVersion};
 use super::{are_same_tokens, is_unchanged, kept, told, too_similar};
 use crate::guard::ahead;
@@ -52,6 +52,7 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
         let is_checked = |old| {
             is_same(old)
                 && is_within_same(guard, old, slot)
+                && is_of_same_key(call, guard, old, slot)
                 && !version::is_of_this_transaction(call.relation(), old)
         };
         if call.old_row().is_some_and(is_checked) {

@@ -4,7 +4,7 @@
 use pgrx::pg_sys;
 
 use super::call::TriggerCall;
-use super::deciding::{decide, decided_row, is_stored_generated};
+use super::deciding::{decide, decided_row, is_of_same_key, is_stored_generated};
 use super::{
     are_same_tokens, generated, is_unchanged, kept, moved, skipped, told, too_similar, NOTHING,
 };
@@ -59,7 +59,8 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
         let old_tokens = guard.tokens.and_then(|c| attribute(old, c.number));
         let is_same = is_unchanged(attribute(old, guard.column.number), &signature)
             && are_same_tokens(old_tokens, tokens)
-            && guard.within.is_equal(old, &within);
+            && guard.within.is_equal(old, &within)
+            && is_of_same_key(call, guard, old, slot);
         let result = if is_same {
             call.go_on()
         } else {

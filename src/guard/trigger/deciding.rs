@@ -28,6 +28,25 @@ pub unsafe fn decided_row<'a>(
     })
 }
 
+/// Whether decisions about a row as it was are about the row as it is: it has the same key, or there are no decisions. Otherwise a row that was let in by a decision could give
+/// its key to the next one.
+///
+/// # Safety
+/// Both slots hold rows of the trigger's table.
+pub unsafe fn is_of_same_key(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    old: *mut pg_sys::TupleTableSlot,
+    new: *mut pg_sys::TupleTableSlot,
+) -> bool {
+    let Some((_, key)) = guard.decisions.as_ref().zip(guard.key.as_ref()) else {
+        return true;
+    };
+    // SAFETY: the slots hold rows of the trigger's table, as the caller promises.
+    let [old, new] = [old, new].map(|slot| unsafe { key.text(call.table(), slot, guard.owner) });
+    old == new
+}
+
 /// Whether a column is a stored generated one, which is not computed yet when BEFORE triggers fire.
 pub fn is_stored_generated(table: pg_sys::Oid, column: i16) -> bool {
     // SAFETY: a look-up in the catalogs by OID and number.
