@@ -7,7 +7,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::subject::{columns_of, refuse, text, TableColumn};
 use crate::pg::catalog;
-use crate::pg::catalog::privileges::{current_user, is_owner, may};
+use crate::pg::catalog::privileges::{current_user, may};
 use crate::pg::cursor::execute;
 use crate::pg::entry;
 use crate::pg::error::{notice, raise, shown};
@@ -138,16 +138,11 @@ fn create(names: &[CString]) {
     );
 }
 
-/// Whether the relation belongs to the current user, or to a role of this user. A superuser could do as any owner, so what others have put where a superuser's search_path finds
-/// it does not count: their triggers would run with all rights.
+/// Whether the relation belongs to the very role that is the current user. A superuser, or a member of the owner, could do as the owner, but what others may have put there does not count:
+/// their triggers would run with the rights of who merges.
 fn is_own(relation: pg_sys::Oid) -> bool {
-    let user = current_user();
-    // SAFETY: a catalog look-up by OID.
-    if !unsafe { pg_sys::superuser_arg(user) } {
-        return is_owner(relation, user);
-    }
     OpenRelation::find(relation, pg_sys::AccessShareLock)
-        .is_some_and(|open| open.form().relowner == user)
+        .is_some_and(|open| open.form().relowner == current_user())
 }
 
 /// The table of what was merged, locked until the end of the transaction.
