@@ -110,17 +110,23 @@ impl Undo<'_> {
             return;
         }
         let (from, condition) = self.entries("d", action);
-        // An entry `o` and the one of the row, `d`. The index on `gone` is small, but only an array makes the server look there first.
+        // An entry `o` and the one of the row, `d`. The index on `gone` is small, but only bounds that are known make the server look there first.
         let link = match action {
             "keep" => Sql::new("o.gone IS NULL AND o.relation OPERATOR(pg_catalog.=) d.relation AND o.key OPERATOR(pg_catalog.=) ")
                 .sql(&table.key_text("c")),
             _ => {
                 let (of, written) = self.entries("x", action);
-                Sql::new("pg_catalog.oideq(o.relation, d.relation) AND o.gone OPERATOR(pg_catalog.=) d.entry AND o.gone OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT x.entry FROM ")
-                    .sql(&of)
-                    .text(" WHERE ")
-                    .sql(&written)
-                    .text("))")
+                let bound = |which: &str| {
+                    Sql::new(&format!("(SELECT pg_catalog.{which}(x.entry) FROM "))
+                        .sql(&of)
+                        .text(" WHERE ")
+                        .sql(&written)
+                        .text(")")
+                };
+                Sql::new("pg_catalog.oideq(o.relation, d.relation) AND o.gone OPERATOR(pg_catalog.=) d.entry AND o.gone OPERATOR(pg_catalog.>=) ")
+                    .sql(&bound("min"))
+                    .text(" AND o.gone OPERATOR(pg_catalog.<=) ")
+                    .sql(&bound("max"))
             }
         };
         let statement = Sql::new("UPDATE ")
