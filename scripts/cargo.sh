@@ -12,15 +12,20 @@ pg_cargo() {
 # The profile of Cargo.toml: QUICK=1 asks for a build that compiles in less time and runs more slowly.
 PROFILE=release
 [[ -z ${QUICK:-} || $QUICK == 0 ]] || PROFILE=quick
+if [[ -n ${CASSERT:-} ]]; then
+    PROFILE=asserts
+    # The same major with other headers: in one directory each would have to be compiled again after the other.
+    export CARGO_TARGET_DIR=$ROOT/target/asserts
+fi
 
 # pgrx formats a hundred thousand lines that nobody reads.
-[[ $PROFILE != quick ]] || export RUSTFMT=true
+[[ $PROFILE == release ]] || export RUSTFMT=true
 
 # Where build_extension leaves the library: one place per major, since cargo's
 # own target/release/libbloom_ident.so belongs to whichever major came last.
 built_library() {
-    local quick=${PROFILE#release}
-    echo "$ROOT/target/pg$PG_MAJOR${quick:+-$quick}/bloom_ident.so"
+    local kind=${PROFILE#release}
+    echo "$ROOT/target/pg$PG_MAJOR${kind:+-$kind}/bloom_ident.so"
 }
 
 build_extension() {

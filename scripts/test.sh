@@ -46,9 +46,9 @@ cargo_checks() {
             check 'cargo deny' check_dependencies
         fi
     fi
-    # In release mode clippy shares its build scripts (bindgen!) with the build.
+    # In the profile of the build clippy shares its build scripts (bindgen!) with it.
     check "cargo clippy, PostgreSQL $PG_MAJOR" \
-        pg_cargo clippy --release --workspace --all-targets -- -D warnings
+        pg_cargo clippy --profile "$PROFILE" --workspace --all-targets -- -D warnings
     if [[ -z ${MAJOR_ONLY:-} ]]; then
         # Unoptimised: compiling is what takes the time, and overflow is checked. Each fuzz target takes FUZZ_SECONDS, 1 if not told.
         if grep -rqF '#[test]' "$ROOT/src"; then

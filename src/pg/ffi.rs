@@ -93,8 +93,6 @@ server! {
     fn examine_variable(root: *mut PlannerInfo, node: *mut Node, varRelid: c_int, vardata: *mut VariableStatData);
     #[link_name = "table_beginscan__pgrx_cshim"]
     fn table_beginscan(rel: Relation, snapshot: Snapshot, nkeys: c_int, key: *mut ScanKeyData) -> TableScanDesc;
-    #[link_name = "table_beginscan_strat__pgrx_cshim"]
-    fn table_beginscan_strat(rel: Relation, snapshot: Snapshot, nkeys: c_int, key: *mut ScanKeyData, allow_strat: bool, allow_sync: bool) -> TableScanDesc;
     #[link_name = "table_beginscan_tid__pgrx_cshim"]
     fn table_beginscan_tid(rel: Relation, snapshot: Snapshot) -> TableScanDesc;
     #[link_name = "table_scan_getnextslot__pgrx_cshim"]
@@ -124,7 +122,11 @@ server! {
     fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn index_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn LockRelationOid(relid: Oid, lockmode: LOCKMODE);
-    fn LockPage(relation: Relation, blkno: BlockNumber, lockmode: LOCKMODE);
+    fn LockTuple(relation: Relation, tid: ItemPointer, lockmode: LOCKMODE);
+    #[cfg(not(feature = "pg18"))]
+    fn ConditionalLockTuple(relation: Relation, tid: ItemPointer, lockmode: LOCKMODE) -> bool;
+    #[cfg(feature = "pg18")]
+    fn ConditionalLockTuple(relation: Relation, tid: ItemPointer, lockmode: LOCKMODE, logLockFailure: bool) -> bool;
     fn LockRelationForExtension(relation: Relation, lockmode: LOCKMODE);
     fn XactLockTableWait(xid: TransactionId, rel: Relation, ctid: ItemPointer, oper: XLTW_Oper::Type);
     fn SpeculativeInsertionWait(xid: TransactionId, token: u32);

@@ -26,6 +26,12 @@ impl Tid {
         Tid(number)
     }
 
+    /// Of the line pointer `offset`, from 1, of a block.
+    #[inline]
+    pub const fn of_row(block: pg_sys::BlockNumber, offset: pg_sys::OffsetNumber) -> Tid {
+        Tid((block as u64) << 16 | offset as u64)
+    }
+
     /// The number that the index stores.
     #[inline]
     pub const fn stored(self) -> u64 {

@@ -13,10 +13,10 @@ SET ROLE rights_mallory;
 CREATE FUNCTION mal.evil() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO public.seen VALUES (concat_ws(' ', TG_WHEN, TG_LEVEL, TG_TABLE_NAME), current_user);
-    BEGIN
+    -- no EXCEPTION: in a trigger that is deferred until COMMIT, a server with assertions would stop at the end of its subtransaction
+    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         ALTER ROLE rights_mallory SUPERUSER;
-    EXCEPTION WHEN insufficient_privilege THEN NULL;
-    END;
+    END IF;
     RETURN NEW;
 END $$;
 SET ROLE rights_boss;

@@ -208,7 +208,12 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
         let total = pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM);
         let rows: u64 = meta.segments.iter().map(|s| u64::from(s.rows)).sum();
         let memory = pg_sys::maintenance_work_mem as u64 * 1024;
-        let passes = (16 * rows).div_ceil(memory).max(1) as u32;
+        let am = &*(*heap).rd_tableam;
+        // A table method that knows no ranges of tids is scanned once, whatever that takes.
+        let passes = match am.scan_set_tidrange {
+            Some(_) => (16 * rows).div_ceil(memory).max(1) as u32,
+            None => 1,
+        };
         let step = total.div_ceil(passes).max(1);
         let mut checked = 0;
         for start in (0..total.max(1)).step_by(step as usize) {
@@ -228,22 +233,23 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
             }
             let info = ffi::BuildIndexInfo(index.relation());
             (*info).ii_Concurrent = true;
-            let scan =
-                ffi::table_beginscan_strat(heap, snapshot, 0, std::ptr::null_mut(), true, false);
-            let am = &*(*heap).rd_tableam;
             let range_scan = am
                 .index_build_range_scan
                 .expect("every table method has it");
+            let blocks = (step < total).then_some(start..end.min(total));
+            let scan = scan_of(heap, snapshot, blocks);
+            // With a scan that is handed to it the server scans what that one does, and takes no snapshot of its own; it expects to be told
+            // of the whole table, as a parallel build tells it.
             boundary::call(|| {
                 range_scan(
                     heap,
                     index.relation(),
                     info,
+                    true,
                     false,
                     false,
-                    false,
-                    start,
-                    (total - start.min(total)).min(step),
+                    0,
+                    pg_sys::InvalidBlockNumber,
                     Some(check_row),
                     (&raw mut expected).cast(),
                     scan,
@@ -254,6 +260,41 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
         pg_sys::AtEOXact_GUC(false, level);
         pg_sys::SetUserIdAndSecContext(user, context);
         checked
+    }
+}
+
+/// A scan of the table, or of these blocks of it, that sees what the snapshot sees. Who is given it ends it.
+///
+/// # Safety
+/// `heap` is open, `snapshot` is registered and lives longer than the scan. A range is given only if the table's method knows ranges.
+unsafe fn scan_of(
+    heap: pg_sys::Relation,
+    snapshot: pg_sys::Snapshot,
+    blocks: Option<std::ops::Range<u32>>,
+) -> pg_sys::TableScanDesc {
+    use pg_sys::ScanOptions::{
+        SO_ALLOW_PAGEMODE, SO_ALLOW_STRAT, SO_TYPE_SEQSCAN, SO_TYPE_TIDRANGESCAN,
+    };
+    let (kind, blocks) = match blocks {
+        Some(blocks) => (SO_TYPE_TIDRANGESCAN, blocks),
+        None => (SO_TYPE_SEQSCAN, 0..0),
+    };
+    let flags = kind | SO_ALLOW_STRAT | SO_ALLOW_PAGEMODE;
+    let mut first = Tid::of_row(blocks.start, 1).pointer();
+    let mut last = Tid::of_row(blocks.end.saturating_sub(1), u16::MAX).pointer();
+    let none = std::ptr::null_mut();
+    // SAFETY: the caller says so; the functions are those of the table's own method, called as table_beginscan and
+    // table_beginscan_tidrange call them.
+    unsafe {
+        let am = &*(*heap).rd_tableam;
+        let begin = am.scan_begin.expect("every table method has it");
+        boundary::call(|| {
+            let scan = begin(heap, snapshot, 0, none, none.cast(), flags);
+            if let (SO_TYPE_TIDRANGESCAN, Some(set)) = (kind, am.scan_set_tidrange) {
+                set(scan, &raw mut first, &raw mut last);
+            }
+            scan
+        })
     }
 }
 

@@ -1,8 +1,14 @@
-//! The merge lock: the heavyweight lock on the metapage's block.
+//! The merge lock: a heavyweight lock on the index, under the name of a tuple of its metapage, where none is.
+//!
+//! Under the name of the page, as GIN has it, the server would allow no other heavyweight lock while this one is held, and until
+//! version 17 would look for no deadlock. But VACUUM cuts the index off under it, and a look into the catalog takes a lock, too.
+//! Where it differs, that processes which work for one query have the page's lock to themselves but not a tuple's, nothing is lost:
+//! what takes the merge lock never runs in a parallel worker beside another one that does.
 
 use pgrx::pg_sys;
 
 use crate::pg::ffi;
+use crate::pg::tid::Tid;
 use crate::sigfile::class::options::SigfileOptions;
 use crate::sigfile::page::{SigfileIndex, SigfileTable, META};
 
@@ -14,13 +20,16 @@ pub struct MergeLock<'r> {
     pub options: SigfileOptions,
 }
 
+/// What stands for the index among the server's locks.
+const NAME: Tid = Tid::of_row(META, 1);
+
 const LOCK: pg_sys::LOCKMODE = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
 
 impl Drop for MergeLock<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: the relation is open, and this process has had the lock since construction.
-            unsafe { pg_sys::UnlockPage(self.index.relation(), META, LOCK) };
+            unsafe { pg_sys::UnlockTuple(self.index.relation(), &mut NAME.pointer(), LOCK) };
         }
     }
 }
@@ -37,14 +46,21 @@ impl<'r> MergeLock<'r> {
     /// Waits for the lock.
     pub fn wait(index: SigfileIndex<'r>, table: SigfileTable<'r>) -> MergeLock<'r> {
         // SAFETY: the relation is open.
-        unsafe { ffi::LockPage(index.relation(), META, LOCK) };
+        unsafe { ffi::LockTuple(index.relation(), &mut NAME.pointer(), LOCK) };
         MergeLock::held(index, table)
     }
 
     /// `None` while somebody else has the lock.
     pub fn now(index: SigfileIndex<'r>, table: SigfileTable<'r>) -> Option<MergeLock<'r>> {
         // SAFETY: the relation is open.
-        let locked = unsafe { pg_sys::ConditionalLockPage(index.relation(), META, LOCK) };
+        let locked = unsafe {
+            #[cfg(not(feature = "pg18"))]
+            let locked = ffi::ConditionalLockTuple(index.relation(), &mut NAME.pointer(), LOCK);
+            #[cfg(feature = "pg18")]
+            let locked =
+                ffi::ConditionalLockTuple(index.relation(), &mut NAME.pointer(), LOCK, false);
+            locked
+        };
         locked.then(|| MergeLock::held(index, table))
     }
 }
