@@ -116,10 +116,35 @@ stage_install() {
     chmod -R a+rX "$stage"
     PGBIN=$stage$bindir
     PGXS_TEST=$stage$pkglibdir/pgxs/src/test
+    [[ -z ${VALGRIND:-} ]] || under_valgrind
     PATH=$PGBIN:$PATH
     export PGBIN PGXS_TEST PATH
     [[ $("$PGBIN/pg_config" --sharedir) == "$stage$sharedir" ]] ||
         die "the PostgreSQL of $PG_CONFIG cannot be copied (its directories are fixed), so there is no private installation to test in"
+}
+
+# Servers run under valgrind, which writes what it finds to $SCRATCH/valgrind.PID.log; what only makes or asks for one runs without. It knows
+# what memory the server has given out if that is built with SOURCE_FLAGS=-DUSE_VALGRIND.
+under_valgrind() {
+    local known
+    known=$("$PG_CONFIG" --sharedir)/valgrind.supp
+    mv "$PGBIN/postgres" "$PGBIN/postgres.alone"
+    cat >"$PGBIN/postgres" <<EOF
+#!/bin/sh
+case " \$* " in
+    *" -D "*) ;;
+    *) exec "$PGBIN/postgres.alone" "\$@" ;;
+esac
+case " \$* " in
+    *" --boot "* | *" --single "* | *" --check "* | *" -C "*) exec "$PGBIN/postgres.alone" "\$@" ;;
+esac
+exec valgrind --quiet --trace-children=yes --track-origins=yes --read-var-info=no --leak-check=no --gen-suppressions=all \\
+    --num-callers=30 --error-markers=VALGRINDERROR-BEGIN,VALGRINDERROR-END --log-file="$SCRATCH/valgrind.%p.log" \\
+    --suppressions="$known" "$PGBIN/postgres.alone" "\$@"
+EOF
+    chmod 755 "$PGBIN/postgres"
+    # Its server writes there.
+    ((EUID != 0)) || chown "$(server_user)" "$SCRATCH"
 }
 
 # cluster_dir NAME: where a data directory made by other means (pg_basebackup) belongs.
@@ -147,6 +172,8 @@ cluster_init() {
     }
     # Plans that are forced have costs beyond measure, and each would be compiled.
     cluster_conf "$name" 'fsync = off' 'jit = off'
+    # What one run wants of every server, such as SERVER_CONF='debug_discard_caches = 1'.
+    [[ -z ${SERVER_CONF:-} ]] || cluster_conf "$name" "$SERVER_CONF"
     # A superuser without a password may act as the server's user: nobody else must reach it.
     cluster_conf "$name" 'unix_socket_permissions = 0700'
 }

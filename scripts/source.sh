@@ -47,6 +47,8 @@ source_build() {
             make --silent -j "$(nproc)" -C "$dir"
             make --silent -C "$dir" install
         done
+        # What valgrind finds in every server.
+        cp src/tools/valgrind.supp "$("$prefix.new/bin/pg_config" --sharedir)"
     ) >"$work/log" 2>&1 || {
         tail -n 30 "$work/log" >&2
         die "PostgreSQL could not be built (see above; all of it: $work/log)"
