@@ -1,5 +1,5 @@
 # Thin on purpose: what each target does is in scripts/.
-# Variables given to make (PG, PG_CONFIG, QUICK, ACCEPT, DESTDIR, KEEP, TORTURE, QUALITY_…) reach the scripts through the environment.
+# Variables given to make (PG, PG_CONFIG, CASSERT, QUICK, ACCEPT, DESTDIR, KEEP, TORTURE, QUALITY_…) reach the scripts through the environment.
 
 .DEFAULT_GOAL := help
 TESTS ?=
@@ -8,17 +8,18 @@ TEST ?=
 .PHONY: help build install uninstall test regress isolation script torture demo demo-stop bench quality clean
 
 help:
-	@echo 'make build     [PG=15|16|18 | PG_CONFIG=path]   release build of the extension'
+	@echo 'make build     [PG=15|16|17|18 | PG_CONFIG=path] release build of the extension'
 	@echo 'make install   [PG_CONFIG=path] [DESTDIR=dir]   build and install into that PostgreSQL (15 to 18)'
 	@echo 'make uninstall [PG_CONFIG=path] [DESTDIR=dir]   remove from that PostgreSQL what install has put there'
-	@echo 'make test      [PG=15|16|18 | PG_CONFIG=path]   every check and test, in a scratch cluster'
+	@echo 'make test      [PG=15|16|17|18 | PG_CONFIG=path] every check and test, in a scratch cluster'
+	@echo '               [CASSERT=1]                      with a server that checks its assertions (15, 17 or 18), built from source once'
 	@echo 'make regress   TESTS="a b" [ACCEPT=1] [PG=…]    these of tests/sql; ACCEPT=1 takes their output as the expected one'
 	@echo 'make isolation TESTS="a b" [ACCEPT=1] [PG=…]    these of tests/specs'
 	@echo 'make script    TEST=a      [PG=…]               tests/a.test.sh'
 	@echo 'make torture   [TORTURE=minutes] [PG=…]         crashes, a standby, many sessions, canceled jobs, damaged pages; 30 minutes if not told'
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
-	@echo 'make bench     [PG=15|16|18 | PG_CONFIG=path]   benchmarks'
+	@echo 'make bench     [PG=15|16|17|18 | PG_CONFIG=path] benchmarks'
 	@echo 'make quality   [QUALITY_MILLION=1] [PG=…]       how good the pairs of match models, measures of names and of kinds of errors are, on data with a known truth'
 	@echo 'QUICK=1 with build, regress, isolation or script: a build that compiles in less time and runs more slowly'
 	@echo 'make clean                                      remove target/ (builds, downloads, test output)'

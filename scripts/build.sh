@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make build [PG=15|16|18 | PG_CONFIG=path]: release build of the extension.
+# make build [PG=15|16|17|18 | PG_CONFIG=path]: release build of the extension.
 
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=scripts/common.sh

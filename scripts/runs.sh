@@ -17,9 +17,23 @@ part() {
     return "$status"
 }
 
+# What valgrind has written of the servers (see under_valgrind): kept in target/valgrind, and a failure for each server that it found something in.
+valgrind_findings() {
+    local log
+    rm -rf "$ROOT/target/valgrind"
+    for log in "$SCRATCH"/valgrind.*.log; do
+        grep -q VALGRINDERROR-BEGIN "$log" || continue
+        mkdir -p "$ROOT/target/valgrind"
+        cp "$log" "$ROOT/target/valgrind"
+        head -n 60 "$log"
+        failures+=("valgrind: $(grep -c VALGRINDERROR-BEGIN "$log") findings in target/valgrind/$(basename "$log")")
+    done
+}
+
 # Ends every run that got as far as testing: what failed, how long each part took, and a last line for programs.
 summary() {
     local line
+    [[ -z ${VALGRIND:-} ]] || valgrind_findings
     if ((${#failures[@]} > 0)); then
         printf 'FAILED: %s\n' "${failures[@]}"
         # A full disk fails tests in many ways, few of which say so.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make test [PG=15|16|18 | PG_CONFIG=path]: every check and test.
+# make test [PG=15|16|17|18 | PG_CONFIG=path]: every check and test.
 # MAJOR_ONLY=1 leaves out what is the same for each major (format, core tests).
 
 here=$(dirname "${BASH_SOURCE[0]}")
