@@ -7,7 +7,9 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::references::{foreign_keys, name_of, named, Reference};
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
 use crate::pg::catalog;
-use crate::pg::catalog::privileges::{current_user, has_policies_for, may, may_select, may_update};
+use crate::pg::catalog::privileges::{
+    current_user, has_policies_for, may_select, may_select_any, may_update,
+};
 use crate::pg::relation;
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
@@ -17,6 +19,7 @@ pub struct Child {
     pub oid: pg_sys::Oid,
     /// For messages.
     pub name: String,
+    /// None if the current user may not even read the table.
     pub columns: Vec<TableColumn>,
     /// The columns of its primary key; none if it has none.
     pub key: Vec<CString>,
@@ -70,14 +73,23 @@ pub fn children(
         }
         let oid = reference.child;
         let user = current_user();
-        // Who may not even read the table gets no lock on it; what is missing is told as an obstacle.
-        if may_select(oid, &[], user) || may(oid, pg_sys::ACL_UPDATE, user) {
-            relation::lock(oid, lock_mode);
+        let changed = reference.pairs.iter();
+        let changed: Vec<i16> = changed
+            .filter_map(|pair| catalog::column(oid, &pair.child))
+            .collect();
+        // Nobody gets a lock that a statement of his own could not take; what is missing is told as an obstacle.
+        let lock = match may_select_any(oid, user) {
+            _ if may_update(oid, &changed, user) => Some(lock_mode),
+            true => Some(pg_sys::AccessShareLock),
+            false => None,
+        };
+        if let Some(mode) = lock {
+            relation::lock(oid, mode);
         }
         children.push(Child {
             oid,
             name: text(&catalog::name(oid)),
-            columns: columns_of(oid),
+            columns: lock.map_or_else(Vec::new, |_| columns_of(oid)),
             key: primary_key(oid, session),
             references: vec![reference],
         });
@@ -171,7 +183,7 @@ impl Child {
         );
         let all: Vec<i16> = numbers(&mut self.columns.iter().map(|c| &c.name));
         let mut missing = Vec::new();
-        if !may_select(self.oid, &all, user) {
+        if all.is_empty() || !may_select(self.oid, &all, user) {
             missing.push("SELECT");
         }
         if changes && !may_update(self.oid, &changed, user) {
