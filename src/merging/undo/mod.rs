@@ -1,15 +1,17 @@
 //! `bloom_unmerge`: one merge is taken back.
 
+mod restored;
+mod restoring;
+
 use std::ffi::CString;
 
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use super::audit::{hash, is_about, json, stored, with_recorded_texts, Audit};
-use super::members::short;
-use super::references::name_of;
-use super::restored::RestoredTable;
-use super::subject::{refuse, text, Subject};
+use crate::merging::audit::{hash, is_about, json, stored, with_recorded_texts, Audit};
+use crate::merging::members::short;
+use crate::merging::references::name_of;
+use crate::merging::subject::{refuse, text, Subject};
 use crate::pg::catalog;
 use crate::pg::cursor::QueryRow;
 use crate::pg::entry;
@@ -18,6 +20,7 @@ use crate::pg::function::arguments::Arguments;
 use crate::pg::session::{Parameter, Session};
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::{NewValue, Varlena};
+use restored::RestoredTable;
 
 /// `(id bigint, audit regclass) RETURNS bigint`
 #[entry]

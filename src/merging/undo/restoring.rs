@@ -2,9 +2,9 @@
 
 use std::ffi::CString;
 
-use super::audit::{hash, is_about, json, stored};
 use super::restored::{cast, picked, RestoredTable};
-use super::unmerge::{parameter, text_of, Redirected, Undo};
+use super::{parameter, text_of, Redirected, Undo};
+use crate::merging::audit::{hash, is_about, json, stored};
 use crate::pg::sql::Sql;
 
 impl Undo<'_> {

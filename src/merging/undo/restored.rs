@@ -4,9 +4,9 @@ use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::audit::json;
-use super::child::primary_key;
-use super::subject::{columns_of, refuse, text, TableColumn};
+use crate::merging::audit::json;
+use crate::merging::child::primary_key;
+use crate::merging::subject::{columns_of, refuse, text, TableColumn};
 use crate::pg::catalog;
 use crate::pg::catalog::operators;
 use crate::pg::relation;
