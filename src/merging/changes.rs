@@ -36,6 +36,16 @@ pub fn refuse_kept_back(table: &str, what: &str) -> ! {
     )
 }
 
+/// Fails: rows refer to losers again and again.
+pub fn refuse_pointed_back(child: &str, subject: &str) -> ! {
+    refuse(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("rows of table \"{child}\" refer to records of table \"{subject}\" that go, however often they are redirected"),
+        "A trigger of a table whose rows are redirected, or one that fires when records are deleted, points them back.",
+        "Disable this trigger in the same transaction, or leave these records out.",
+    )
+}
+
 impl MergeRun<'_> {
     /// Locks the records that were found, in order of their keys. A row that was changed meanwhile is seen as it is now by the statements that follow.
     pub fn lock_records(&self) {

@@ -106,9 +106,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     merge.check_targets();
     if !drops {
         for (child, uniquenesses) in children.iter().zip(&indexes) {
-            for uniqueness in uniquenesses {
-                merge.refuse_collisions(child, uniqueness);
-            }
+            merge.settle_collisions(child, uniquenesses, false);
         }
     }
     valuation.each(&session, |valued| {
@@ -131,12 +129,8 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
                 merge.drop_collisions(child, uniquenesses);
             }
         }
-        for child in &children {
-            for reference in &child.references {
-                merge.redirect(child, reference);
-            }
-        }
-        merge.delete();
+        merge.redirect_all(&indexes, drops);
+        merge.delete(&indexes, drops);
         merge.update(&valuation, values.rows());
     });
     let result = Sql::new("SELECT m.id, m.cluster, pg_catalog.format('%s', m.key), q.deleted, q.redirected, q.dropped FROM bloom_merge_members AS m JOIN (SELECT a.id, \

@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 
 use super::audit::{hash, json, json_of, stored};
 use super::changes::{oid, refuse_kept_back, MergeRun};
+use super::collisions::Uniqueness;
 use super::references::Reference;
 use super::subject::Subject;
 use super::values::{redirected, Ruled, Valuation};
@@ -18,7 +19,9 @@ pub const VALUES: &CStr = c"bloom_merge_values";
 
 impl MergeRun<'_> {
     /// Deletes the losers. Where they refer to one another, it is written as if they had been redirected.
-    pub fn delete(&self) {
+    ///
+    /// Errors: as those of redirecting what triggers before the deletion point at them.
+    pub fn delete(&self, indexes: &[Vec<Uniqueness>], drops: bool) {
         let subject = self.subject;
         let own: Vec<&Reference> = self.own_references();
         let mut rows = subject
@@ -77,9 +80,32 @@ impl MergeRun<'_> {
             .only(subject.oid)
             .text(" AS r USING bloom_merge_members AS m WHERE NOT m.kept AND ")
             .sql(&subject.key_is("r", "m.key"));
-        if self.session.run(&statement, &[]) != noted {
+        // A trigger before the deletion may point rows at the losers, which foreign keys would then reach.
+        let maps = match self.has_delete_triggers() {
+            true => self.keep_maps(),
+            false => Vec::new(),
+        };
+        let again = || {
+            if !maps.is_empty() {
+                self.redirect_all(indexes, drops);
+            }
+        };
+        if self.session.run_before_triggers(&statement, again) != noted {
             refuse_kept_back(&subject.name, "deleted");
         }
+    }
+
+    fn has_delete_triggers(&self) -> bool {
+        let tables: Vec<String> = self
+            .subject
+            .tree
+            .iter()
+            .map(|t| t.to_u32().to_string())
+            .collect();
+        let query = Sql::new("SELECT pg_catalog.count(*) FROM pg_catalog.pg_trigger AS t WHERE NOT t.tgisinternal AND t.tgtype OPERATOR(pg_catalog.&) 10::pg_catalog.int2 OPERATOR(pg_catalog.=) 10 AND t.tgrelid OPERATOR(pg_catalog.=) ANY ('{")
+            .text(&tables.join(","))
+            .text("}'::pg_catalog.oid[])");
+        self.session.number(&query, &[]) > 0
     }
 
     fn own_references(&self) -> Vec<&Reference> {

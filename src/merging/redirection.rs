@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use pgrx::pg_sys;
 
 use super::audit::{hash, json, json_of};
-use super::changes::{oid, refuse_kept_back, refuse_reached, MergeRun};
+use super::changes::{oid, refuse_kept_back, refuse_pointed_back, refuse_reached, MergeRun};
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::{foreign_keys, Reference};
@@ -13,6 +13,9 @@ use super::values::redirected;
 use crate::pg::relation;
 use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
 use crate::pg::sql::Sql;
+
+/// How often references are looked for again. Each time one trigger has answered another.
+const ROUNDS: usize = 10;
 
 /// The rows of one child that go since they would collide: `place` (tableoid), `at` (ctid), `no`.
 const COLLISIONS: &CStr = c"bloom_merge_collisions";
@@ -135,10 +138,66 @@ impl MergeRun<'_> {
         }
     }
 
-    /// Redirects what refers to the losers.
+    /// Redirects all that refers to the losers, until nothing does: triggers of a child may point rows of another one at a loser, and the deletion would take them along.
     ///
-    /// Errors: rows are left that the deletion would delete or change.
-    pub fn redirect(&self, child: &Child, reference: &Reference) {
+    /// Errors: rows collide, and `drops` is not so; rows are left.
+    pub fn redirect_all(&self, indexes: &[Vec<Uniqueness>], drops: bool) {
+        let mut left: Option<&Child> = None;
+        for round in 0..ROUNDS {
+            left = None;
+            for (child, uniquenesses) in self.children.iter().zip(indexes) {
+                for reference in &child.references {
+                    let again = round > 0 || reference.stored.get().is_some();
+                    if again && self.left(reference) == 0 {
+                        continue;
+                    }
+                    left = Some(child);
+                    if again {
+                        self.settle_collisions(child, uniquenesses, drops);
+                    }
+                    if self.redirect(child, reference) == 0 && again && self.left(reference) > 0 {
+                        refuse_kept_back(&child.name, "redirected");
+                    }
+                }
+            }
+            if left.is_none() {
+                break;
+            }
+        }
+        if let Some(child) = left {
+            refuse_pointed_back(&child.name, &self.subject.name);
+        }
+    }
+
+    /// Errors: rows collide, and `drops` is not so.
+    pub fn settle_collisions(&self, child: &Child, uniquenesses: &[Uniqueness], drops: bool) {
+        if drops {
+            return self.drop_collisions(child, uniquenesses);
+        }
+        for uniqueness in uniquenesses {
+            self.refuse_collisions(child, uniqueness);
+        }
+    }
+
+    /// Keeps what the losers are referred to by, for the time when they are gone.
+    pub fn keep_maps(&self) -> Vec<TupleStore> {
+        let all = self.children.iter().flat_map(|child| &child.references);
+        let kept = all.enumerate().map(|(i, reference)| {
+            let store = reference.store(self.subject, self.session);
+            let name = CString::new(format!("bloom_merge_map{i}")).unwrap_or_default();
+            self.session.table(&name, &store);
+            (reference, name, store)
+        });
+        let kept: Vec<(&Reference, CString, TupleStore)> = kept.collect();
+        let named = kept.into_iter().map(|(reference, name, store)| {
+            reference.stored.get_or_init(|| name);
+            store
+        });
+        named.collect()
+    }
+
+    /// Redirects what refers to the losers. Returns how many rows.
+    fn redirect(&self, child: &Child, reference: &Reference) -> u64 {
         let columns: Vec<&CStr> = reference.pairs.iter().map(|p| p.child.as_c_str()).collect();
         let values =
             |sql: Sql| (0..columns.len()).fold(sql, |sql, i| sql.text(&format!(", g.n{i}")));
@@ -189,7 +248,11 @@ impl MergeRun<'_> {
             .text(", ")
             .literal(&reference.name)
             .text(", u.cluster, u.key, u.old, u.new, u.hash FROM u ORDER BY u.id, u.key");
-        self.session.run(&statement, &[]);
+        self.session.run(&statement, &[])
+    }
+
+    /// How many rows of a child refer to losers.
+    fn left(&self, reference: &Reference) -> i64 {
         let left = Sql::new("SELECT pg_catalog.count(*) FROM ")
             .sql(&reference.from("c"))
             .text(" JOIN ")
@@ -197,9 +260,7 @@ impl MergeRun<'_> {
             .text(" AS g ON ")
             .sql(&reference.refers("c", "g"));
         let left = reference.without_losers(self.subject, left, " WHERE ");
-        if self.session.number(&left, &[]) > 0 {
-            refuse_kept_back(&child.name, "redirected");
-        }
+        self.session.number(&left, &[])
     }
 
     /// Writes of rows that go how they refer to losers, as if they had been redirected. `rows` is what follows FROM: the rows as `c`, and the map of each reference as `g0`, `g1` ...

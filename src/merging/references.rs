@@ -1,5 +1,6 @@
 //! What points to the records: foreign keys, and columns that the caller names.
 
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
 
 use bloom_ident_core::{Error, ErrorKind};
@@ -10,6 +11,7 @@ use crate::pairs::records::lock;
 use crate::pg::catalog;
 use crate::pg::cursor::QueryRow;
 use crate::pg::error::{raise_as, shown};
+use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
 use crate::pg::values::text::to_database;
@@ -34,6 +36,8 @@ pub struct Reference {
     pub on_update: Option<u8>,
     /// The child is the table itself.
     pub own: bool,
+    /// The table of the statement that has the map, once the losers are deleted.
+    pub stored: OnceCell<CString>,
 }
 
 impl Reference {
@@ -45,6 +49,9 @@ impl Reference {
 
     /// A subquery of the losers: `no`, `id`, `cluster`, `key` (of the loser), for each pair the old and new value `o1`, `n1` ...
     pub fn map(&self, subject: &Subject) -> Sql {
+        if let Some(stored) = self.stored.get() {
+            return Sql::new("(SELECT * FROM ").name(stored).text(")");
+        }
         let mut sql = Sql::new("(SELECT m.no, m.id, m.cluster, m.key, m.keep");
         let by_key = self.is_by_key(subject);
         for (i, pair) in self.pairs.iter().enumerate() {
@@ -78,6 +85,42 @@ impl Reference {
                 .sql(&subject.key_is("s", "m.keep"));
         }
         sql.text(" WHERE NOT m.kept)")
+    }
+
+    /// The rows of the map.
+    pub fn store(&self, subject: &Subject, session: &Session) -> TupleStore {
+        let mut columns = vec![
+            (c"no".to_owned(), StoreColumn::plain(pg_sys::INT8OID)),
+            (c"id".to_owned(), StoreColumn::plain(pg_sys::INT8OID)),
+            (c"cluster".to_owned(), StoreColumn::plain(pg_sys::TEXTOID)),
+            (c"key".to_owned(), subject.key_type),
+            (c"keep".to_owned(), subject.key_type),
+        ];
+        let text = StoreColumn::plain(pg_sys::TEXTOID);
+        for (i, pair) in self.pairs.iter().enumerate() {
+            let referenced = subject.columns.iter().find(|c| c.name == pair.referenced);
+            let of_value = match &pair.equal {
+                Some(_) => referenced.map_or(text, |column| column.store),
+                None => text,
+            };
+            for side in ["o", "n"] {
+                let name = CString::new(format!("{side}{i}")).unwrap_or_default();
+                columns.push((name, of_value));
+            }
+        }
+        let columns = columns.iter().map(|(name, of)| (name.as_c_str(), *of));
+        let width = columns.len();
+        let mut store = session.aside(|| TupleStore::new(columns));
+        let query = Sql::new("SELECT * FROM ")
+            .sql(&self.map(subject))
+            .text(" AS g");
+        session.each(
+            &query,
+            &[],
+            |_| (),
+            |(), row| store.put(&(0..width).map(|i| row.datum(i)).collect::<Vec<_>>()),
+        );
+        store
     }
 
     /// Whether it refers to the keys by which the clusters name records, which are known without a look at the table.
@@ -208,6 +251,7 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
                     on_delete: row.datum(3).map(|action| action.value() as u8),
                     on_update: row.datum(8).map(|action| action.value() as u8),
                     own: tree.contains(&child),
+                    stored: OnceCell::new(),
                 });
             }
             if let Some(reference) = found.last_mut() {
@@ -293,6 +337,7 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
         on_delete: None,
         on_update: None,
         own: subject.tree.contains(&oid),
+        stored: OnceCell::new(),
     }
 }
 

@@ -64,10 +64,13 @@ server! {
     fn SPI_execute(src: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_execute_with_args(src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_execute_plan(plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
+    fn SPI_execute_snapshot(plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, snapshot: Snapshot, crosscheck_snapshot: Snapshot, read_only: bool, fire_triggers: bool, tcount: c_long) -> c_int;
     fn SPI_cursor_open(name: *const c_char, plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool) -> Portal;
     fn SPI_cursor_open_with_args(name: *const c_char, src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, cursorOptions: c_int) -> Portal;
     fn SPI_cursor_fetch(portal: Portal, forward: bool, count: c_long);
     fn SPI_cursor_close(portal: Portal);
+    fn AfterTriggerBeginQuery();
+    fn AfterTriggerEndQuery(estate: *mut EState);
     fn ExecPrepareExpr(node: *mut Expr, estate: *mut EState) -> *mut ExprState;
     #[link_name = "ExecEvalExprSwitchContext__pgrx_cshim"]
     fn ExecEvalExprSwitchContext(state: *mut ExprState, econtext: *mut ExprContext, isNull: *mut bool) -> Datum;

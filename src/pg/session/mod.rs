@@ -56,13 +56,13 @@ impl Session {
     }
 
     /// Makes the rows of a store a table of this name, as they are until the session ends.
-    pub fn table(&self, name: &'static CStr, store: &TupleStore) {
-        // SAFETY: the session is connected, and keeps what it is told of the table as long as it is. The store lives longer.
+    pub fn table(&self, name: &CStr, store: &TupleStore) {
+        // SAFETY: the session is connected, and keeps what it is told of the table as long as it is, with a copy of the name. The store lives longer.
         unsafe {
             let table = pg_sys::palloc0(size_of::<pg_sys::EphemeralNamedRelationData>());
             let table: pg_sys::EphemeralNamedRelation = table.cast();
             (*table).md = pg_sys::EphemeralNamedRelationMetadataData {
-                name: name.as_ptr().cast_mut(),
+                name: pg_sys::pstrdup(name.as_ptr()),
                 reliddesc: pg_sys::InvalidOid,
                 tupdesc: store.columns(),
                 enrtype: pg_sys::EphemeralNameRelationType::ENR_NAMED_TUPLESTORE,
@@ -107,6 +107,37 @@ impl Session {
             }
             let changed = pg_sys::SPI_processed;
             pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
+            changed
+        }
+    }
+
+    /// Runs a statement as [`Session::run`] does, and `before` between its changes and what these lead to: triggers AFTER, and so the actions of foreign keys, wait until
+    /// `before` has run.
+    ///
+    /// Errors: as the statement and `before`.
+    pub fn run_before_triggers(&self, sql: &Sql, before: impl FnOnce()) -> u64 {
+        let sql = sql.clone().into_c();
+        // SAFETY: connected, and the statement has no parameters. The level of triggers that is begun here is ended below, or by the server after an error. The server
+        // makes an executor's state where it is given none. The snapshot is pushed and popped around what may look for one.
+        unsafe {
+            ffi::AfterTriggerBeginQuery();
+            let plan = ffi::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
+            if plan.is_null() {
+                internal!("SPI_prepare returned no plan");
+            }
+            let none = std::ptr::null_mut();
+            let (values, nulls) = (std::ptr::null_mut(), std::ptr::null());
+            let code = ffi::SPI_execute_snapshot(plan, values, nulls, none, none, false, false, 0);
+            if code < 0 {
+                internal!("SPI_execute_snapshot returned {code}");
+            }
+            let changed = pg_sys::SPI_processed;
+            pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
+            ffi::SPI_freeplan(plan);
+            before();
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+            ffi::AfterTriggerEndQuery(std::ptr::null_mut());
+            pg_sys::PopActiveSnapshot();
             changed
         }
     }
