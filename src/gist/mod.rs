@@ -1,7 +1,6 @@
 //! GiST operator classes `gist_bloom_ops`, `gist_bloom_query_ops`, and those of sampled bits, `gist_minhash_bits_ops` and
 //! `gist_minhash_query_ops`: the bounds are the core's.
 
-mod build;
 mod key;
 mod sampled;
 mod search;

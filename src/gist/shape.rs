@@ -7,7 +7,6 @@ use bloom_ident_core::gist::TreeKey;
 use bloom_ident_core::sigfile::RowShape;
 use pgrx::pg_sys;
 
-use super::build::{self, BuildCount};
 use super::key::{damaged, IndexKey};
 use crate::pg::error::raise;
 
@@ -15,14 +14,7 @@ use crate::pg::error::raise;
 const COMPRESS: u16 = 3;
 const ROOT: u32 = 0;
 
-/// What is kept from call to call of a function.
-struct KnownShape {
-    tag: u64,
-    /// Null if the index is not being built.
-    count: *mut BuildCount,
-}
-
-/// Compares the shape of a new key with those that are in the index, and counts the keys of a build.
+/// Compares the shape of a new key with those that are in the index.
 ///
 /// Errors: a leaf key of another shape.
 ///
@@ -37,11 +29,10 @@ pub unsafe fn check(
     // call's memory lives as long as the statement, or the build.
     unsafe {
         let (index, call) = ((*entry).rel, (*fcinfo).flinfo);
-        if let Some(known) = (*call).fn_extra.cast::<KnownShape>().as_ref() {
-            if known.tag != key.tag() {
-                refuse(index, key.tag(), known.tag);
+        if let Some(&known) = (*call).fn_extra.cast::<u64>().as_ref() {
+            if known != key.tag() {
+                refuse(index, key.tag(), known);
             }
-            build::add(known.count, key);
             return;
         }
         match first_of_root(index, (*call).fn_oid, key.tag()) {
@@ -49,11 +40,8 @@ pub unsafe fn check(
             Some(tag) if tag != key.tag() => refuse(index, key.tag(), tag),
             _ => (),
         }
-        let count = build::begin(fcinfo, index);
-        build::add(count, key);
-        let tag = key.tag();
-        let known = pg_sys::MemoryContextAlloc((*call).fn_mcxt, size_of::<KnownShape>());
-        known.cast::<KnownShape>().write(KnownShape { tag, count });
+        let known = pg_sys::MemoryContextAlloc((*call).fn_mcxt, size_of::<u64>());
+        known.cast::<u64>().write(key.tag());
         (*call).fn_extra = known;
     }
 }

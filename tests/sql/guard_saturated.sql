@@ -82,27 +82,12 @@ SELECT pg_relation_size('large') / 8192 > 2000 AS is_large;
 \set VERBOSITY terse
 SELECT bloom_guard_create('large', 'sig', 0.99, 'warn');
 \set VERBOSITY default
--- A build of a GiST index tells of them, too: sorted or not, of two columns, of queries, of constraints, and again
-CREATE TABLE texts (id int, body text, sig bloom, other bloom, q bloom_query);
-INSERT INTO texts SELECT i, body, bloom_signature(body, max_chars => 20), bloom_signature('x' || i), bloom_query(bloom_signature(body, max_chars => 20), 0.99)
-    FROM generate_series(1, 40) AS i, LATERAL (SELECT CASE WHEN i % 10 = 0 THEN long_text(i) ELSE 'Title ' || md5(i::text) END) AS t (body);
+-- A GiST index is built without a word: its operator class is not told when a build ends
+CREATE TABLE texts (id int, sig bloom);
+INSERT INTO texts SELECT i, bloom_signature(long_text(i), max_chars => 20) FROM generate_series(1, 40) AS i;
 CREATE INDEX texts_sig ON texts USING gist (sig);
 REINDEX INDEX texts_sig;
-VACUUM FULL texts;
-DROP INDEX texts_sig;
-CREATE INDEX texts_sig ON texts USING gist (sig) WITH (buffering = on);
-DROP INDEX texts_sig;
-CREATE INDEX texts_sig ON texts USING gist (sig) WITH (buffering = off);
-DROP INDEX texts_sig;
-CREATE INDEX texts_both ON texts USING gist (other, sig);
-CREATE INDEX texts_q ON texts USING gist (q);
-CREATE INDEX CONCURRENTLY texts_sig ON texts USING gist (sig);
-CREATE INDEX texts_some ON texts USING gist (sig) WHERE id % 10 <> 0;
--- single rows say nothing, nor does a build that fails, in a subtransaction or by itself, or is undone
-INSERT INTO texts SELECT id + 100, body, sig, other, q FROM texts WHERE id = 10;
-CREATE INDEX ON texts USING gist (sig) WHERE 1 / (id - 110) = 0;
-DO $$ BEGIN CREATE INDEX ON texts USING gist (sig) WHERE 1 / (id - 110) = 0; EXCEPTION WHEN division_by_zero THEN RAISE NOTICE 'undone'; END $$;
-ALTER TABLE texts ADD CONSTRAINT texts_apart EXCLUDE USING gist (sig WITH =) WHERE (id > 30 AND id < 100);
+CREATE INDEX texts_slowly ON texts USING gist (sig) WITH (buffering = on);
 DROP TABLE article, low, worded, parted, large, texts;
 DROP ROLE bloom_ident_maker;
 DROP FUNCTION long_text;

@@ -37,12 +37,9 @@ pub unsafe fn is_first(call: &TriggerCall, guard: &PreparedGuard, news: News) ->
     unsafe {
         let memory = (*call.function).fn_mcxt;
         let name = call.trigger_name().into_bytes();
-        let is_first = TOLD.with_borrow_mut(|told| {
-            let is_known = told.iter().any(|(of, ..)| *of == memory as usize);
-            told.insert((memory as usize, news, guard.top, name))
-                .then_some(is_known)
-        });
-        if is_first == Some(false) {
+        let is_known = TOLD.with_borrow(|told| told.iter().any(|(of, ..)| *of == memory as usize));
+        // First, since it can fail for lack of memory: what is noted is always forgotten.
+        if !is_known {
             let callback: *mut pg_sys::MemoryContextCallback =
                 pg_sys::MemoryContextAlloc(memory, size_of::<pg_sys::MemoryContextCallback>())
                     .cast();
@@ -53,7 +50,7 @@ pub unsafe fn is_first(call: &TriggerCall, guard: &PreparedGuard, news: News) ->
             });
             pg_sys::MemoryContextRegisterResetCallback(memory, callback);
         }
-        is_first.is_some()
+        TOLD.with_borrow_mut(|told| told.insert((memory as usize, news, guard.top, name)))
     }
 }
 
@@ -63,7 +60,8 @@ pub unsafe fn is_first(call: &TriggerCall, guard: &PreparedGuard, news: News) ->
 /// The server calls it when the memory of a statement is freed.
 #[entry]
 unsafe extern "C-unwind" fn forget(memory: *mut c_void) {
-    TOLD.with_borrow_mut(|told| told.retain(|(of, ..)| *of != memory as usize));
+    // Nothing here raises an error. Where the process ends in a hurry, there may be nothing left to forget it in.
+    let _ = TOLD.try_with(|told| told.borrow_mut().retain(|(of, ..)| *of != memory as usize));
 }
 
 /// Tells that a row is not checked, since its signature says too little.

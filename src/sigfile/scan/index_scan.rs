@@ -64,7 +64,8 @@ impl Drop for IndexScan<'_> {
     fn drop(&mut self) {
         let search = std::mem::take(&mut self.search);
         if search.room() <= MOST_SPARE {
-            SPARE.set(search);
+            // This may run when memory is freed after an error, as the process ends, too.
+            let _ = SPARE.try_with(|spare| spare.set(search));
         }
     }
 }

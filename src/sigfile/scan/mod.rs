@@ -84,7 +84,8 @@ pub unsafe extern "C-unwind" fn ambeginscan(
 /// The server calls it once, with what ambeginscan has registered.
 #[entry]
 unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
-    // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once.
+    // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once. What is dropped is in
+    // Rust's memory; no server function is called, so nothing can raise an error here.
     let own = unsafe { Box::from_raw(own.cast::<ScanMemory>()) };
     // amendscan has dropped the state, unless there was an error
     if let Some(state) = own.state {
