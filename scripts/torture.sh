@@ -25,7 +25,8 @@ FUZZ_SECONDS=${FUZZ_SECONDS:-$((minutes * 2 / 3 + 1))} cargo test --manifest-pat
     failures=$((failures + 1))
 }
 export ROUNDS=${ROUNDS:-1000}
-for name in sigfile_crash sigfile_space sigfile_standby sigfile_concurrency cancel damage; do
+export TORTURE=$minutes
+for name in merge_schemas sigfile_crash sigfile_space sigfile_standby sigfile_concurrency cancel damage; do
     say "$name"
     "$ROOT/tests/$name.test.sh" || {
         warn "$name failed"
