@@ -8,7 +8,9 @@ use bloom_ident_core::sigfile::merging;
 use bloom_ident_core::sigfile::meta::{Meta, Part, BLOCK, LEAST_WORDS};
 use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage, MAX_ROWS};
 use bloom_ident_core::sigfile::words::split;
-use bloom_ident_core::sigfile::{Geometry, Query, RowPage, RowPageMut, Segment, SignatureRow};
+use bloom_ident_core::sigfile::{
+    Geometry, Query, RowPage, RowPageMut, RowShape, Segment, SignatureRow,
+};
 use bloom_ident_core::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
 use metapage::{full_metapage, full_page_of_merges};
@@ -350,10 +352,14 @@ fn metapage() {
             let listed = meta.segments_of(part).count() + meta.tail(part).len();
             assert!(listed == 0 || geometry.bits > 0);
         }
-        if meta.shape() != 0 {
-            let bytes = meta.geometry(Part::Signatures).bits.div_ceil(8) as usize;
-            let empty = [&meta.shape().to_le_bytes()[..], &vec![0; 4 + bytes]].concat();
-            View::untrusted(&empty).expect("a signature of this shape");
+        match RowShape::of_tag(meta.shape()) {
+            _ if meta.shape() == 0 => {}
+            RowShape::Bits(shape) => assert_eq!(meta.shape(), RowShape::tag_of_bits(shape)),
+            RowShape::Filter(shape) => {
+                let bytes = shape.m().div_ceil(8) as usize;
+                let empty = [&meta.shape().to_le_bytes()[..], &vec![0; 4 + bytes]].concat();
+                View::untrusted(&empty).expect("a signature of this shape");
+            }
         }
         Ok(format!(
             "shape: {}, thresholds: {}, keys: {}, segments: {}, free: {}, tail: {}",

@@ -6,7 +6,7 @@ use bloom_ident_core::sigfile::Meta;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pg::error::raise_as;
+use crate::pg::error::{raise_as, OrRaise};
 use crate::pg::ffi;
 use crate::pg::relation::OpenRelation;
 use crate::sigfile::{is_sigfile, meta_of_words, read_meta_for, signature_column, SigfileIndex};
@@ -102,7 +102,7 @@ impl IndexedTable {
         let open = OpenRelation::index(index, LOCK).keep_lock();
         // SAFETY: the index is one of sigfile, and the server has restored the leader's snapshot.
         unsafe {
-            let meta = meta_of_words(SigfileIndex::of(&open), words);
+            let meta = meta_of_words(SigfileIndex::of(&open), words).or_raise();
             IndexedTable {
                 index: open,
                 heap,

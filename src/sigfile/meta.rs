@@ -1,11 +1,11 @@
 //! Reading and changing the metapage, whose words the core knows ([`bloom_ident_core::sigfile::meta`]).
 //!
-//! A process that holds the merge lock (the heavyweight lock on block 0) may publish segments, and take blocks from the free
+//! A process that holds the merge lock (see `write::merge_lock`) may publish segments, and take blocks from the free
 //! lists. A process that holds the metapage's buffer locked exclusively may lengthen a tail, and needs no merge lock: that is
 //! why a tail page comes from the stock on the metapage, and never from a free list.
 
 use bloom_ident_core::sigfile::Meta;
-use bloom_ident_core::{Error, ErrorKind};
+use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
 use crate::pg::error::OrRaise;
@@ -39,12 +39,12 @@ pub fn fits(meta: &Meta, index: SigfileIndex<'_>) -> bool {
 /// What the words of the index's metapage say.
 ///
 /// Errors: a newer format; damage.
-pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Meta {
+pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Result<Meta> {
     let wrong = |error: Error| match error.kind() {
         ErrorKind::NewerFormat => newer(index, &error),
         _ => index.damaged(META, error.message()),
     };
-    Meta::decode(words).map_err(wrong).or_raise()
+    Meta::decode(words).map_err(wrong)
 }
 
 fn newer(index: SigfileIndex<'_>, error: &Error) -> Error {
@@ -58,9 +58,13 @@ fn newer(index: SigfileIndex<'_>, error: &Error) -> Error {
 ///
 /// Errors: damage.
 pub fn of_page<L: PageLock>(page: &PageGuard<'_, L>) -> Meta {
+    try_of_page(page).or_raise()
+}
+
+fn try_of_page<L: PageLock>(page: &PageGuard<'_, L>) -> Result<Meta> {
     let index = page.index();
     if !page.is(PageKind::Meta, 0) {
-        crate::pg::error::raise(&index.damaged(META, "the page is no metapage"));
+        return Err(index.damaged(META, "the page is no metapage"));
     }
     of_words(index, page.words())
 }
@@ -83,6 +87,16 @@ pub unsafe fn read_for(index: SigfileIndex<'_>, snapshot: pg_sys::Snapshot) -> M
 /// Errors: damage.
 pub fn read(index: SigfileIndex<'_>) -> Meta {
     of_page(&index.share(META))
+}
+
+/// The metapage as it is now, for who can do without it.
+///
+/// Errors, which are returned: a newer format; damage.
+pub fn try_read(index: SigfileIndex<'_>) -> Result<Meta> {
+    if index.blocks() == 0 {
+        return Err(index.damaged(META, "the index has no blocks"));
+    }
+    try_of_page(&index.share(META))
 }
 
 /// Changes the metapage.

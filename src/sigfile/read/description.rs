@@ -48,7 +48,7 @@ pub fn load(
     if entry.pages > total || !fits(meta, index) {
         return Err(wrong(META));
     }
-    let (words, map) = read_map(index, entry)?;
+    let (words, map) = read_map(index, entry, total)?;
     let count = words.first().copied().unwrap_or(0);
     if count.checked_add(map.len() as u64) != Some(entry.pages.into()) {
         return Err(wrong(entry.map));
@@ -90,10 +90,17 @@ pub fn load(
 /// The words of a chain of map pages, and the blocks of these. All but the last are full, so that there is no circle.
 ///
 /// Errors: pages that do not make up the chain; out of memory.
-fn read_map(index: SigfileIndex<'_>, entry: &SegmentEntry) -> Result<(Vec<u64>, Vec<u32>)> {
+fn read_map(
+    index: SigfileIndex<'_>,
+    entry: &SegmentEntry,
+    total: u32,
+) -> Result<(Vec<u64>, Vec<u32>)> {
     let (mut words, mut map) = (Vec::new(), Vec::new());
     let mut block = entry.map;
     while block != META {
+        if block >= total {
+            return Err(index.damaged(block, "the index has no such block"));
+        }
         let page = index.share(block).expect(PageKind::Map, entry.generation)?;
         map.push(block);
         let link = ChainPage::of(page.words())

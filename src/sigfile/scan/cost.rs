@@ -3,10 +3,11 @@
 use bloom_ident_core::sigfile::budget::COSTS;
 use bloom_ident_core::sigfile::keys::Within;
 use bloom_ident_core::sigfile::{Meta, Part, Query, Segment};
+use bloom_ident_core::Result;
 use pgrx::pg_sys::{self, NodeTag};
 
 use super::neighbour::{MAX_KEYS, SORTED_ROW};
-use crate::pg::error::OrRaise;
+use crate::pg::error::warn;
 use crate::pg::relation::OpenRelation;
 use crate::pg::tree::list::{self, nodes};
 use crate::pg::tree::node::cast;
@@ -190,15 +191,17 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
 }
 
 /// Nanoseconds for one search of all segments and the tail, and pages of the index that it reads.
+///
+/// Errors: a damaged segment.
 fn search(
     index: SigfileIndex<'_>,
     meta: &Meta,
     clause: Option<&CostClause>,
     leading: &LeadingClauses,
-) -> (f64, f64) {
+) -> Result<(f64, f64)> {
     let mut time = SCAN;
     for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
-        let loaded = cache::segment(index, meta, entry).or_raise();
+        let loaded = cache::segment(index, meta, entry)?;
         let segment = &loaded.segment;
         let least = |c: &CostClause| match c.keyed {
             true => segment.least_threshold,
@@ -228,19 +231,21 @@ fn search(
             time += pages * geometry.capacity as f64 * row;
         }
     }
-    (time, index.blocks().into())
+    Ok((time, index.blocks().into()))
 }
 
 /// As [`search`], of the index of a path.
 ///
+/// Errors: a damaged index.
+///
 /// # Safety
 /// `path` is a path of the planner over an index of sigfile, which the planner has locked.
-unsafe fn look(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> (f64, f64) {
+unsafe fn look(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> Result<(f64, f64)> {
     // SAFETY: the index exists, since the planner has locked it, and is open until it is closed here.
     unsafe {
         let open = OpenRelation::index((*path.indexinfo).indexoid, pg_sys::NoLock);
         let index = SigfileIndex::of(&open);
-        let meta = meta::read(index);
+        let meta = meta::try_read(index)?;
         let clauses = clauses(&meta, path);
         let thresholds = clauses.iter();
         let clause = thresholds.max_by(|a, b| a.threshold.total_cmp(&b.threshold));
@@ -264,9 +269,11 @@ fn temporary(rows: f64) -> f64 {
     2.0 * passes * page * bytes / f64::from(pg_sys::BLCKSZ)
 }
 
-/// Estimates what a scan costs.
-///
-/// Errors: a damaged index.
+/// What a plan costs besides that cannot be executed, or not with this index as it is. The server's own (`disable_cost`) is less.
+const IMPOSSIBLE: f64 = 1.0e12;
+
+/// Estimates what a scan costs. A damaged index is a warning only, since a statement that need not use it can be executed; one that
+/// uses it fails when it does.
 ///
 /// # Safety
 /// The server calls it as IndexAmRoutine says.
@@ -291,15 +298,18 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         let (time, read) = if (*path.indexinfo).hypothetical {
             (SCAN, 0.0)
         } else {
-            look(root, path)
+            look(root, path).unwrap_or_else(|error| {
+                warn(&error);
+                (IMPOSSIBLE * NANOSECONDS, 0.0)
+            })
         };
         let rows = costs.numIndexTuples.max(0.0);
         *startup = time / NANOSECONDS;
         *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
         if nodes(path.indexorderbys).len() > MAX_KEYS {
             // So many are not supported.
-            *startup += 1.0e12;
-            *total += 1.0e12;
+            *startup += IMPOSSIBLE;
+            *total += IMPOSSIBLE;
         }
         if !path.indexorderbys.is_null() {
             // Every row may be asked for, sorted, in temporary files if need be.

@@ -35,9 +35,7 @@ thread_local! {
 }
 
 /// Rows of the segments that agree with a signature in the chunk where that says most, and have about as many bits as it takes to
-/// reach the threshold, which is that of users. `None` where the index cannot tell, as when a segment is damaged: a plan may do without it.
-///
-/// Errors: a damaged metapage.
+/// reach the threshold, which is that of users. `None` where the index cannot tell, as when it is damaged: a plan may do without it.
 ///
 /// # Safety
 /// `index` is an index of sigfile, which this transaction has locked.
@@ -49,7 +47,7 @@ pub unsafe fn rows_alike(
     let open = OpenRelation::index(index, pg_sys::NoLock);
     // SAFETY: the caller knows what index it is.
     let index = unsafe { SigfileIndex::of(&open) };
-    let meta = meta::read(index);
+    let meta = meta::try_read(index).ok()?;
     let signature = RowSignature::of(signature);
     if signature.tag != meta.shape() {
         return None;
