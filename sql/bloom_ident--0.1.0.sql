@@ -1,5 +1,11 @@
 \echo Use "CREATE EXTENSION bloom_ident" to load this file. \quit
 
+-- The schema may belong to somebody who has put operators, functions and types into it that look like those meant here, and what this script refers to is run
+-- later by others. It runs with the search_path SCHEMA, pg_temp, so pg_catalog comes first, but a name is not all: an operator or a function whose arguments fit
+-- better wins from anywhere. So what is in pg_catalog is named with it, in operator classes and wherever an expression is kept, and its arguments are cast to
+-- exactly those that it is declared with. What the script creates cannot be named with the schema, for the extension is relocatable, which excludes @extschema@;
+-- there the arguments decide: they are exactly those declared, and CREATE, without OR REPLACE or IF NOT EXISTS, fails where such an object is there already.
+
 -- The type bloom and its input and output ----------------------------------------------------
 
 CREATE TYPE bloom;
@@ -133,17 +139,17 @@ COMMENT ON FUNCTION bloom_hash_extended(bloom, bigint) IS
     'hash of a signature, with a seed';
 
 CREATE OPERATOR < (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_lt,
-    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel);
 CREATE OPERATOR <= (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_le,
-    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel);
 CREATE OPERATOR = (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_eq,
-    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES, MERGES);
 CREATE OPERATOR <> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_ne,
-    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel);
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel);
 CREATE OPERATOR >= (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_ge,
-    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel);
 CREATE OPERATOR > (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_gt,
-    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel);
 
 COMMENT ON OPERATOR < (bloom, bloom) IS 'less than';
 COMMENT ON OPERATOR <= (bloom, bloom) IS 'less than or equal';
@@ -159,7 +165,7 @@ CREATE OPERATOR CLASS bloom_btree_ops DEFAULT FOR TYPE bloom USING btree AS
     OPERATOR 4 >=,
     OPERATOR 5 >,
     FUNCTION 1 bloom_cmp(bloom, bloom),
-    FUNCTION 4 btequalimage(oid);
+    FUNCTION 4 pg_catalog.btequalimage(oid);
 
 CREATE OPERATOR CLASS bloom_hash_ops DEFAULT FOR TYPE bloom USING hash AS
     OPERATOR 1 =,
@@ -226,14 +232,17 @@ CREATE FUNCTION ident_plain_words(text text) RETURNS text
 COMMENT ON FUNCTION ident_plain_words(text) IS
     'the words of a text in their normal form, as entries of ident_abbreviations are looked up';
 CREATE TABLE ident_abbreviations (
-    language text NOT NULL CHECK (language IN ('de', 'en', 'es', 'fr', 'it')),
+    language text NOT NULL CHECK (language OPERATOR(pg_catalog.=) ANY (ARRAY['de', 'en', 'es', 'fr', 'it']::pg_catalog.text[])),
     abbreviation text NOT NULL,
     words text NOT NULL,
     abbreviation_words text NOT NULL GENERATED ALWAYS AS (ident_plain_words(abbreviation)) STORED,
     written_out text NOT NULL GENERATED ALWAYS AS (ident_plain_words(words)) STORED,
     PRIMARY KEY (language, abbreviation_words),
-    CONSTRAINT ident_abbreviations_length CHECK (length(abbreviation_words) BETWEEN 1 AND 200 AND length(written_out) BETWEEN 1 AND 200),
-    CONSTRAINT ident_abbreviations_words CHECK (cardinality(string_to_array(abbreviation_words, ' ')) <= 8)
+    CONSTRAINT ident_abbreviations_length CHECK (
+        pg_catalog.length(abbreviation_words) OPERATOR(pg_catalog.>=) 1 AND pg_catalog.length(abbreviation_words) OPERATOR(pg_catalog.<=) 200
+        AND pg_catalog.length(written_out) OPERATOR(pg_catalog.>=) 1 AND pg_catalog.length(written_out) OPERATOR(pg_catalog.<=) 200),
+    CONSTRAINT ident_abbreviations_words CHECK (
+        pg_catalog.cardinality(pg_catalog.string_to_array(abbreviation_words, ' ')) OPERATOR(pg_catalog.<=) 8)
 );
 COMMENT ON TABLE ident_abbreviations IS
     'abbreviations of this database, which bloom_sign writes out before those that are compiled in';
@@ -598,9 +607,9 @@ CREATE OPERATOR ~% (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_similar,
     COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 CREATE OPERATOR <-> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_distance, COMMUTATOR = <->);
 CREATE OPERATOR @> (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_covers,
-    COMMUTATOR = <@, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = <@, RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel);
 CREATE OPERATOR <@ (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_covered_by,
-    COMMUTATOR = @>, RESTRICT = contsel, JOIN = contjoinsel);
+    COMMUTATOR = @>, RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel);
 
 COMMENT ON OPERATOR % (bloom, bloom) IS 'bloom_sim reaches bloom_ident.threshold';
 COMMENT ON OPERATOR ~% (bloom, bloom) IS 'commutator of %';
@@ -979,131 +988,131 @@ COMMENT ON OPERATOR FAMILY sigfile_bloom_ops USING sigfile IS 'similarity, conta
 CREATE OPERATOR FAMILY sigfile_integer_ops USING sigfile;
 COMMENT ON OPERATOR FAMILY sigfile_integer_ops USING sigfile IS 'equality of integers, of any two sizes, before a signature';
 CREATE OPERATOR CLASS sigfile_int2_ops DEFAULT FOR TYPE int2 USING sigfile FAMILY sigfile_integer_ops AS
-    OPERATOR 1 =, FUNCTION 1 hashint2(int2);
+    OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashint2(int2);
 COMMENT ON OPERATOR CLASS sigfile_int2_ops USING sigfile IS 'equality of int2, before a signature';
 CREATE OPERATOR CLASS sigfile_int4_ops DEFAULT FOR TYPE int4 USING sigfile FAMILY sigfile_integer_ops AS
-    OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+    OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashint4(int4);
 COMMENT ON OPERATOR CLASS sigfile_int4_ops USING sigfile IS 'equality of int4, before a signature';
 CREATE OPERATOR CLASS sigfile_int8_ops DEFAULT FOR TYPE int8 USING sigfile FAMILY sigfile_integer_ops AS
-    OPERATOR 1 =, FUNCTION 1 hashint8(int8);
+    OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashint8(int8);
 COMMENT ON OPERATOR CLASS sigfile_int8_ops USING sigfile IS 'equality of int8, before a signature';
 ALTER OPERATOR FAMILY sigfile_integer_ops USING sigfile ADD
-    OPERATOR 1 = (int2, int4),
-    OPERATOR 1 = (int2, int8),
-    OPERATOR 1 = (int4, int2),
-    OPERATOR 1 = (int4, int8),
-    OPERATOR 1 = (int8, int2),
-    OPERATOR 1 = (int8, int4);
+    OPERATOR 1 pg_catalog.= (int2, int4),
+    OPERATOR 1 pg_catalog.= (int2, int8),
+    OPERATOR 1 pg_catalog.= (int4, int2),
+    OPERATOR 1 pg_catalog.= (int4, int8),
+    OPERATOR 1 pg_catalog.= (int8, int2),
+    OPERATOR 1 pg_catalog.= (int8, int4);
 
 CREATE OPERATOR FAMILY sigfile_float_ops USING sigfile;
 COMMENT ON OPERATOR FAMILY sigfile_float_ops USING sigfile IS 'equality of floating-point numbers, of any two sizes, before a signature';
 CREATE OPERATOR CLASS sigfile_float4_ops DEFAULT FOR TYPE float4 USING sigfile FAMILY sigfile_float_ops AS
-    OPERATOR 1 =, FUNCTION 1 hashfloat4(float4);
+    OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashfloat4(float4);
 COMMENT ON OPERATOR CLASS sigfile_float4_ops USING sigfile IS 'equality of float4, before a signature';
 CREATE OPERATOR CLASS sigfile_float8_ops DEFAULT FOR TYPE float8 USING sigfile FAMILY sigfile_float_ops AS
-    OPERATOR 1 =, FUNCTION 1 hashfloat8(float8);
+    OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashfloat8(float8);
 COMMENT ON OPERATOR CLASS sigfile_float8_ops USING sigfile IS 'equality of float8, before a signature';
 ALTER OPERATOR FAMILY sigfile_float_ops USING sigfile ADD
-    OPERATOR 1 = (float4, float8),
-    OPERATOR 1 = (float8, float4);
+    OPERATOR 1 pg_catalog.= (float4, float8),
+    OPERATOR 1 pg_catalog.= (float8, float4);
 
 CREATE OPERATOR FAMILY sigfile_text_ops USING sigfile;
 COMMENT ON OPERATOR FAMILY sigfile_text_ops USING sigfile IS 'equality of texts, and of a text and a name, before a signature';
 CREATE OPERATOR CLASS sigfile_text_ops DEFAULT FOR TYPE text USING sigfile FAMILY sigfile_text_ops AS
-    OPERATOR 1 =, FUNCTION 1 hashtext(text);
+    OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashtext(text);
 COMMENT ON OPERATOR CLASS sigfile_text_ops USING sigfile IS 'equality of text, before a signature';
 CREATE OPERATOR CLASS sigfile_name_ops DEFAULT FOR TYPE name USING sigfile FAMILY sigfile_text_ops AS
-    OPERATOR 1 =, FUNCTION 1 hashname(name);
+    OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashname(name);
 COMMENT ON OPERATOR CLASS sigfile_name_ops USING sigfile IS 'equality of name, before a signature';
 ALTER OPERATOR FAMILY sigfile_text_ops USING sigfile ADD
-    OPERATOR 1 = (text, name),
-    OPERATOR 1 = (name, text);
+    OPERATOR 1 pg_catalog.= (text, name),
+    OPERATOR 1 pg_catalog.= (name, text);
 
-CREATE OPERATOR CLASS sigfile_aclitem_ops DEFAULT FOR TYPE aclitem USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_aclitem(aclitem);
+CREATE OPERATOR CLASS sigfile_aclitem_ops DEFAULT FOR TYPE aclitem USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hash_aclitem(aclitem);
 COMMENT ON OPERATOR CLASS sigfile_aclitem_ops USING sigfile IS 'equality of aclitem, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_aclitem_ops USING sigfile IS 'equality of aclitem, before a signature';
-CREATE OPERATOR CLASS sigfile_anyarray_ops DEFAULT FOR TYPE anyarray USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_array(anyarray);
+CREATE OPERATOR CLASS sigfile_anyarray_ops DEFAULT FOR TYPE anyarray USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hash_array(anyarray);
 COMMENT ON OPERATOR CLASS sigfile_anyarray_ops USING sigfile IS 'equality of anyarray, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_anyarray_ops USING sigfile IS 'equality of anyarray, before a signature';
-CREATE OPERATOR CLASS sigfile_anyenum_ops DEFAULT FOR TYPE anyenum USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashenum(anyenum);
+CREATE OPERATOR CLASS sigfile_anyenum_ops DEFAULT FOR TYPE anyenum USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashenum(anyenum);
 COMMENT ON OPERATOR CLASS sigfile_anyenum_ops USING sigfile IS 'equality of anyenum, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_anyenum_ops USING sigfile IS 'equality of anyenum, before a signature';
-CREATE OPERATOR CLASS sigfile_anymultirange_ops DEFAULT FOR TYPE anymultirange USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_multirange(anymultirange);
+CREATE OPERATOR CLASS sigfile_anymultirange_ops DEFAULT FOR TYPE anymultirange USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hash_multirange(anymultirange);
 COMMENT ON OPERATOR CLASS sigfile_anymultirange_ops USING sigfile IS 'equality of anymultirange, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_anymultirange_ops USING sigfile IS 'equality of anymultirange, before a signature';
-CREATE OPERATOR CLASS sigfile_anyrange_ops DEFAULT FOR TYPE anyrange USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_range(anyrange);
+CREATE OPERATOR CLASS sigfile_anyrange_ops DEFAULT FOR TYPE anyrange USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hash_range(anyrange);
 COMMENT ON OPERATOR CLASS sigfile_anyrange_ops USING sigfile IS 'equality of anyrange, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_anyrange_ops USING sigfile IS 'equality of anyrange, before a signature';
-CREATE OPERATOR CLASS sigfile_bool_ops DEFAULT FOR TYPE bool USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashchar("char");
+CREATE OPERATOR CLASS sigfile_bool_ops DEFAULT FOR TYPE bool USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashchar("char");
 COMMENT ON OPERATOR CLASS sigfile_bool_ops USING sigfile IS 'equality of bool, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_bool_ops USING sigfile IS 'equality of bool, before a signature';
-CREATE OPERATOR CLASS sigfile_bpchar_ops DEFAULT FOR TYPE bpchar USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashbpchar(bpchar);
+CREATE OPERATOR CLASS sigfile_bpchar_ops DEFAULT FOR TYPE bpchar USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashbpchar(bpchar);
 COMMENT ON OPERATOR CLASS sigfile_bpchar_ops USING sigfile IS 'equality of bpchar, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_bpchar_ops USING sigfile IS 'equality of bpchar, before a signature';
-CREATE OPERATOR CLASS sigfile_bytea_ops DEFAULT FOR TYPE bytea USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashvarlena(internal);
+CREATE OPERATOR CLASS sigfile_bytea_ops DEFAULT FOR TYPE bytea USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashvarlena(internal);
 COMMENT ON OPERATOR CLASS sigfile_bytea_ops USING sigfile IS 'equality of bytea, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_bytea_ops USING sigfile IS 'equality of bytea, before a signature';
-CREATE OPERATOR CLASS sigfile_char_ops DEFAULT FOR TYPE "char" USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashchar("char");
+CREATE OPERATOR CLASS sigfile_char_ops DEFAULT FOR TYPE "char" USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashchar("char");
 COMMENT ON OPERATOR CLASS sigfile_char_ops USING sigfile IS 'equality of "char", before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_char_ops USING sigfile IS 'equality of "char", before a signature';
-CREATE OPERATOR CLASS sigfile_cid_ops DEFAULT FOR TYPE cid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+CREATE OPERATOR CLASS sigfile_cid_ops DEFAULT FOR TYPE cid USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashint4(int4);
 COMMENT ON OPERATOR CLASS sigfile_cid_ops USING sigfile IS 'equality of cid, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_cid_ops USING sigfile IS 'equality of cid, before a signature';
-CREATE OPERATOR CLASS sigfile_date_ops DEFAULT FOR TYPE date USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+CREATE OPERATOR CLASS sigfile_date_ops DEFAULT FOR TYPE date USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashint4(int4);
 COMMENT ON OPERATOR CLASS sigfile_date_ops USING sigfile IS 'equality of date, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_date_ops USING sigfile IS 'equality of date, before a signature';
-CREATE OPERATOR CLASS sigfile_inet_ops DEFAULT FOR TYPE inet USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashinet(inet);
+CREATE OPERATOR CLASS sigfile_inet_ops DEFAULT FOR TYPE inet USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashinet(inet);
 COMMENT ON OPERATOR CLASS sigfile_inet_ops USING sigfile IS 'equality of inet, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_inet_ops USING sigfile IS 'equality of inet, before a signature';
-CREATE OPERATOR CLASS sigfile_interval_ops DEFAULT FOR TYPE interval USING sigfile AS OPERATOR 1 =, FUNCTION 1 interval_hash(interval);
+CREATE OPERATOR CLASS sigfile_interval_ops DEFAULT FOR TYPE interval USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.interval_hash(interval);
 COMMENT ON OPERATOR CLASS sigfile_interval_ops USING sigfile IS 'equality of interval, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_interval_ops USING sigfile IS 'equality of interval, before a signature';
-CREATE OPERATOR CLASS sigfile_jsonb_ops DEFAULT FOR TYPE jsonb USING sigfile AS OPERATOR 1 =, FUNCTION 1 jsonb_hash(jsonb);
+CREATE OPERATOR CLASS sigfile_jsonb_ops DEFAULT FOR TYPE jsonb USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.jsonb_hash(jsonb);
 COMMENT ON OPERATOR CLASS sigfile_jsonb_ops USING sigfile IS 'equality of jsonb, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_jsonb_ops USING sigfile IS 'equality of jsonb, before a signature';
-CREATE OPERATOR CLASS sigfile_macaddr_ops DEFAULT FOR TYPE macaddr USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashmacaddr(macaddr);
+CREATE OPERATOR CLASS sigfile_macaddr_ops DEFAULT FOR TYPE macaddr USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashmacaddr(macaddr);
 COMMENT ON OPERATOR CLASS sigfile_macaddr_ops USING sigfile IS 'equality of macaddr, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_macaddr_ops USING sigfile IS 'equality of macaddr, before a signature';
-CREATE OPERATOR CLASS sigfile_macaddr8_ops DEFAULT FOR TYPE macaddr8 USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashmacaddr8(macaddr8);
+CREATE OPERATOR CLASS sigfile_macaddr8_ops DEFAULT FOR TYPE macaddr8 USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashmacaddr8(macaddr8);
 COMMENT ON OPERATOR CLASS sigfile_macaddr8_ops USING sigfile IS 'equality of macaddr8, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_macaddr8_ops USING sigfile IS 'equality of macaddr8, before a signature';
-CREATE OPERATOR CLASS sigfile_numeric_ops DEFAULT FOR TYPE numeric USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_numeric(numeric);
+CREATE OPERATOR CLASS sigfile_numeric_ops DEFAULT FOR TYPE numeric USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hash_numeric(numeric);
 COMMENT ON OPERATOR CLASS sigfile_numeric_ops USING sigfile IS 'equality of numeric, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_numeric_ops USING sigfile IS 'equality of numeric, before a signature';
-CREATE OPERATOR CLASS sigfile_oid_ops DEFAULT FOR TYPE oid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashoid(oid);
+CREATE OPERATOR CLASS sigfile_oid_ops DEFAULT FOR TYPE oid USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashoid(oid);
 COMMENT ON OPERATOR CLASS sigfile_oid_ops USING sigfile IS 'equality of oid, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_oid_ops USING sigfile IS 'equality of oid, before a signature';
-CREATE OPERATOR CLASS sigfile_oidvector_ops DEFAULT FOR TYPE oidvector USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashoidvector(oidvector);
+CREATE OPERATOR CLASS sigfile_oidvector_ops DEFAULT FOR TYPE oidvector USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashoidvector(oidvector);
 COMMENT ON OPERATOR CLASS sigfile_oidvector_ops USING sigfile IS 'equality of oidvector, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_oidvector_ops USING sigfile IS 'equality of oidvector, before a signature';
-CREATE OPERATOR CLASS sigfile_pg_lsn_ops DEFAULT FOR TYPE pg_lsn USING sigfile AS OPERATOR 1 =, FUNCTION 1 pg_lsn_hash(pg_lsn);
+CREATE OPERATOR CLASS sigfile_pg_lsn_ops DEFAULT FOR TYPE pg_lsn USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.pg_lsn_hash(pg_lsn);
 COMMENT ON OPERATOR CLASS sigfile_pg_lsn_ops USING sigfile IS 'equality of pg_lsn, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_pg_lsn_ops USING sigfile IS 'equality of pg_lsn, before a signature';
-CREATE OPERATOR CLASS sigfile_record_ops DEFAULT FOR TYPE record USING sigfile AS OPERATOR 1 =, FUNCTION 1 hash_record(record);
+CREATE OPERATOR CLASS sigfile_record_ops DEFAULT FOR TYPE record USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hash_record(record);
 COMMENT ON OPERATOR CLASS sigfile_record_ops USING sigfile IS 'equality of record, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_record_ops USING sigfile IS 'equality of record, before a signature';
-CREATE OPERATOR CLASS sigfile_tid_ops DEFAULT FOR TYPE tid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashtid(tid);
+CREATE OPERATOR CLASS sigfile_tid_ops DEFAULT FOR TYPE tid USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashtid(tid);
 COMMENT ON OPERATOR CLASS sigfile_tid_ops USING sigfile IS 'equality of tid, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_tid_ops USING sigfile IS 'equality of tid, before a signature';
-CREATE OPERATOR CLASS sigfile_time_ops DEFAULT FOR TYPE time USING sigfile AS OPERATOR 1 =, FUNCTION 1 time_hash(time);
+CREATE OPERATOR CLASS sigfile_time_ops DEFAULT FOR TYPE time USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.time_hash(time);
 COMMENT ON OPERATOR CLASS sigfile_time_ops USING sigfile IS 'equality of time, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_time_ops USING sigfile IS 'equality of time, before a signature';
-CREATE OPERATOR CLASS sigfile_timestamp_ops DEFAULT FOR TYPE timestamp USING sigfile AS OPERATOR 1 =, FUNCTION 1 timestamp_hash(timestamp);
+CREATE OPERATOR CLASS sigfile_timestamp_ops DEFAULT FOR TYPE timestamp USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.timestamp_hash(timestamp);
 COMMENT ON OPERATOR CLASS sigfile_timestamp_ops USING sigfile IS 'equality of timestamp, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_timestamp_ops USING sigfile IS 'equality of timestamp, before a signature';
-CREATE OPERATOR CLASS sigfile_timestamptz_ops DEFAULT FOR TYPE timestamptz USING sigfile AS OPERATOR 1 =, FUNCTION 1 timestamp_hash(timestamp);
+CREATE OPERATOR CLASS sigfile_timestamptz_ops DEFAULT FOR TYPE timestamptz USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.timestamp_hash(timestamp);
 COMMENT ON OPERATOR CLASS sigfile_timestamptz_ops USING sigfile IS 'equality of timestamptz, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_timestamptz_ops USING sigfile IS 'equality of timestamptz, before a signature';
-CREATE OPERATOR CLASS sigfile_timetz_ops DEFAULT FOR TYPE timetz USING sigfile AS OPERATOR 1 =, FUNCTION 1 timetz_hash(timetz);
+CREATE OPERATOR CLASS sigfile_timetz_ops DEFAULT FOR TYPE timetz USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.timetz_hash(timetz);
 COMMENT ON OPERATOR CLASS sigfile_timetz_ops USING sigfile IS 'equality of timetz, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_timetz_ops USING sigfile IS 'equality of timetz, before a signature';
-CREATE OPERATOR CLASS sigfile_uuid_ops DEFAULT FOR TYPE uuid USING sigfile AS OPERATOR 1 =, FUNCTION 1 uuid_hash(uuid);
+CREATE OPERATOR CLASS sigfile_uuid_ops DEFAULT FOR TYPE uuid USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.uuid_hash(uuid);
 COMMENT ON OPERATOR CLASS sigfile_uuid_ops USING sigfile IS 'equality of uuid, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_uuid_ops USING sigfile IS 'equality of uuid, before a signature';
-CREATE OPERATOR CLASS sigfile_xid_ops DEFAULT FOR TYPE xid USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint4(int4);
+CREATE OPERATOR CLASS sigfile_xid_ops DEFAULT FOR TYPE xid USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashint4(int4);
 COMMENT ON OPERATOR CLASS sigfile_xid_ops USING sigfile IS 'equality of xid, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_xid_ops USING sigfile IS 'equality of xid, before a signature';
-CREATE OPERATOR CLASS sigfile_xid8_ops DEFAULT FOR TYPE xid8 USING sigfile AS OPERATOR 1 =, FUNCTION 1 hashint8(int8);
+CREATE OPERATOR CLASS sigfile_xid8_ops DEFAULT FOR TYPE xid8 USING sigfile AS OPERATOR 1 pg_catalog.=, FUNCTION 1 pg_catalog.hashint8(int8);
 COMMENT ON OPERATOR CLASS sigfile_xid8_ops USING sigfile IS 'equality of xid8, before a signature';
 COMMENT ON OPERATOR FAMILY sigfile_xid8_ops USING sigfile IS 'equality of xid8, before a signature';
 
@@ -1210,17 +1219,17 @@ COMMENT ON FUNCTION minhash_hash_extended(minhash, bigint) IS
     'hash of a sketch, with a seed';
 
 CREATE OPERATOR < (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_lt,
-    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel);
 CREATE OPERATOR <= (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_le,
-    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel);
 CREATE OPERATOR = (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_eq,
-    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES, MERGES);
 CREATE OPERATOR <> (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ne,
-    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel);
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel);
 CREATE OPERATOR >= (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ge,
-    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel);
 CREATE OPERATOR > (LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_gt,
-    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel);
 COMMENT ON OPERATOR < (minhash, minhash) IS 'less than';
 COMMENT ON OPERATOR <= (minhash, minhash) IS 'less than or equal';
 COMMENT ON OPERATOR = (minhash, minhash) IS 'equal: same number, family and minima';
@@ -1235,7 +1244,7 @@ CREATE OPERATOR CLASS minhash_btree_ops DEFAULT FOR TYPE minhash USING btree AS
     OPERATOR 4 >=,
     OPERATOR 5 >,
     FUNCTION 1 minhash_cmp(minhash, minhash),
-    FUNCTION 4 btequalimage(oid);
+    FUNCTION 4 pg_catalog.btequalimage(oid);
 CREATE OPERATOR CLASS minhash_hash_ops DEFAULT FOR TYPE minhash USING hash AS
     OPERATOR 1 =,
     FUNCTION 1 minhash_hash(minhash),
@@ -1327,17 +1336,17 @@ COMMENT ON FUNCTION minhash_bits_hash_extended(minhash_bits, bigint) IS
     'hash of a sketch, with a seed';
 
 CREATE OPERATOR < (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_lt,
-    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel);
 CREATE OPERATOR <= (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_le,
-    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel);
 CREATE OPERATOR = (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_eq,
-    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES, MERGES);
 CREATE OPERATOR <> (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_ne,
-    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel);
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel);
 CREATE OPERATOR >= (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_ge,
-    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel);
 CREATE OPERATOR > (LEFTARG = minhash_bits, RIGHTARG = minhash_bits, FUNCTION = minhash_bits_gt,
-    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel);
 COMMENT ON OPERATOR < (minhash_bits, minhash_bits) IS 'less than';
 COMMENT ON OPERATOR <= (minhash_bits, minhash_bits) IS 'less than or equal';
 COMMENT ON OPERATOR = (minhash_bits, minhash_bits) IS 'equal: same number, family and bits';
@@ -1352,7 +1361,7 @@ CREATE OPERATOR CLASS minhash_bits_btree_ops DEFAULT FOR TYPE minhash_bits USING
     OPERATOR 4 >=,
     OPERATOR 5 >,
     FUNCTION 1 minhash_bits_cmp(minhash_bits, minhash_bits),
-    FUNCTION 4 btequalimage(oid);
+    FUNCTION 4 pg_catalog.btequalimage(oid);
 CREATE OPERATOR CLASS minhash_bits_hash_ops DEFAULT FOR TYPE minhash_bits USING hash AS
     OPERATOR 1 =,
     FUNCTION 1 minhash_bits_hash(minhash_bits),
@@ -1795,11 +1804,17 @@ COMMENT ON FUNCTION bloom_progress_info() IS
     'how far the jobs of all sessions are, for the view bloom_progress';
 
 CREATE VIEW bloom_progress AS
-    SELECT info.pid, info.datid, pg_database.datname, info.relid, info.job, info.phase, info.done, info.total, share,
-        info.started, elapsed, CASE WHEN share > 0 THEN phase_elapsed * (1 / share - 1) END AS time_left
+    SELECT info.pid, info.datid, pg_database.datname, info.relid, info.job, info.phase, info.done, info.total, share, info.started, elapsed,
+        CASE WHEN share OPERATOR(pg_catalog.>) 0::pg_catalog.float8
+            THEN phase_elapsed OPERATOR(pg_catalog.*) ((1::pg_catalog.float8 OPERATOR(pg_catalog./) share) OPERATOR(pg_catalog.-) 1::pg_catalog.float8)
+        END AS time_left
     FROM bloom_progress_info() AS info
-        LEFT JOIN pg_catalog.pg_database ON pg_database.oid = info.datid
-        CROSS JOIN LATERAL (SELECT info.done / nullif(info.total, 0)::float8, clock_timestamp() - info.started, clock_timestamp() - info.phase_started)
+        LEFT JOIN pg_catalog.pg_database ON pg_database.oid OPERATOR(pg_catalog.=) info.datid
+        CROSS JOIN LATERAL (SELECT
+            CASE WHEN info.total OPERATOR(pg_catalog.<>) 0::pg_catalog.int8
+                THEN info.done::pg_catalog.float8 OPERATOR(pg_catalog./) info.total::pg_catalog.float8
+            END,
+            pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) info.started, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) info.phase_started)
             AS derived (share, elapsed, phase_elapsed);
 GRANT SELECT ON bloom_progress TO PUBLIC;
 COMMENT ON VIEW bloom_progress IS
