@@ -23,7 +23,7 @@ makes uninstall >/dev/null
 [[ -z $(files) ]] || die "left behind: $(files)"
 makes uninstall >/dev/null || die 'nothing to uninstall is no error'
 # A build older than its sources is not taken.
-library=$ROOT/target/pg$PG_MAJOR/bloom_ident.so
+library=$(built_library)
 touch -r "$library" "$SCRATCH/stamp"
 touch -d '2000-01-01' "$library"
 status=0
