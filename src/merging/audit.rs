@@ -13,7 +13,6 @@ use crate::pg::entry;
 use crate::pg::error::{notice, raise, shown};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::relation::{self, OpenRelation};
-use crate::pg::session::fixed_settings::FixedSettings;
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
 use crate::pg::values::text::{readable, to_database};
@@ -264,72 +263,4 @@ pub fn is_about(alias: &str, table: pg_sys::Oid) -> Sql {
         "pg_catalog.oideq({alias}.relation, {}::pg_catalog.oid)",
         table.to_u32()
     ))
-}
-
-/// An object of the values of a row under an alias, as texts.
-pub fn json<'a>(alias: &str, columns: impl IntoIterator<Item = &'a CStr>) -> Sql {
-    json_of(columns.into_iter().map(|name| {
-        let value = Sql::new(alias).text(".").name(name);
-        (name, value)
-    }))
-}
-
-/// An object of values under their names, as texts. A value of NULL is null, and a row of NULLs is not.
-pub fn json_of<'a>(values: impl IntoIterator<Item = (&'a CStr, Sql)>) -> Sql {
-    let sql = Sql::new("pg_catalog.jsonb_object(ARRAY[").list(values, |sql, (name, value)| {
-        sql.literal(name)
-            .text(", CASE WHEN ")
-            .sql(&value)
-            .text(" IS DISTINCT FROM NULL THEN pg_catalog.format('%s', ")
-            .sql(&value)
-            .text(") END")
-    });
-    sql.text("]::pg_catalog.text[])")
-}
-
-/// A number that tells whether anything of a row under an alias has changed.
-pub fn hash(alias: &str) -> Sql {
-    Sql::new("pg_catalog.hashtextextended(pg_catalog.format('%s', ")
-        .text(alias)
-        .text(".*) COLLATE pg_catalog.\"C\", 0)")
-}
-
-/// The names of the columns that the server does not compute.
-pub fn stored(columns: &[TableColumn]) -> impl Iterator<Item = &CStr> {
-    let stored = columns.iter().filter(|column| !column.generated);
-    stored.map(|column| column.name.as_c_str())
-}
-
-/// Runs under settings in which each value's text is read as the same value again, whatever the caller's are.
-pub fn with_exact_texts<T>(run: impl FnOnce() -> T) -> T {
-    with_settings(
-        &[
-            (c"datestyle", c"ISO"),
-            (c"intervalstyle", c"postgres"),
-            (c"extra_float_digits", c"3"),
-        ],
-        run,
-    )
-}
-
-/// Runs what writes rows to the table, or compares rows with what is written there: under settings in which each value has the same text in all sessions, so that a
-/// row is not taken for one that has changed. What a caller's rules compute is not run so, since it may depend on the caller's time zone.
-pub fn with_recorded_texts<T>(run: impl FnOnce() -> T) -> T {
-    with_exact_texts(|| {
-        with_settings(
-            &[
-                (c"bytea_output", c"hex"),
-                (c"lc_monetary", c"C"),
-                (c"timezone", c"UTC"),
-            ],
-            run,
-        )
-    })
-}
-
-fn with_settings<T>(settings: &[(&CStr, &CStr)], run: impl FnOnce() -> T) -> T {
-    let fixed = FixedSettings::begin(settings);
-    let result = run();
-    fixed.end();
-    result
 }

@@ -6,6 +6,7 @@ use bloom_ident_core::merging::{keep, KeepBy, Standing};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
+use super::texts::exactly;
 use crate::clusters::keeping::Standings;
 use crate::pairs::records::lock;
 use crate::pg::catalog::{is_of_server, operators};
@@ -14,15 +15,22 @@ use crate::pg::error::shown;
 use crate::pg::function::rows::text_datum;
 use crate::pg::memory::Scratch;
 use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
-use crate::pg::session::Session;
+use crate::pg::session::{KeptRows, Session};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::readable;
 use crate::pg::values::varlena::Varlena;
 
 /// The records that the clusters name: `no`, `label` (the cluster), `key`, `preferred`.
 pub const FOUND: &CStr = c"bloom_merge_found";
-/// The same with the record that is kept: `no`, `id`, `cluster`, `key`, `keep`, `kept`.
-pub const MEMBERS: &CStr = c"bloom_merge_members";
+/// The same with the record that is kept: `no`, `id`, `cluster`, `key`, `keep`, `kept`. With the texts of the keys, `name` and `keep_name`, they are bloom_merge_members.
+const DECIDED: &CStr = c"bloom_merge_decided";
+
+/// Makes the records that were decided about, which are in `members`, a table of the session, with the texts of their keys.
+pub fn name_members<'a>(session: &'a Session, members: &TupleStore) -> KeptRows<'a> {
+    session.table(DECIDED, members);
+    let query = Sql::new("SELECT m.no, m.id, m.cluster, m.key, m.keep, m.kept, pg_catalog.format('%s', m.key) AS name, pg_catalog.format('%s', m.keep) AS keep_name FROM bloom_merge_decided AS m");
+    exactly(|| session.keep(c"bloom_merge_members", &query, &[]))
+}
 
 /// The relation that says which records are one.
 pub struct ClusterSource {

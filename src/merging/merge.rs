@@ -4,14 +4,15 @@ use bloom_ident_core::merging::Rule;
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::audit::{with_exact_texts, with_recorded_texts, Audit};
+use super::audit::Audit;
 use super::changes::{check_updates, MergeRun};
 use super::child::{children, Child};
 use super::collisions::{self, Uniqueness};
-use super::members::{check_once, decide, found_store, member_store, FOUND, MEMBERS};
+use super::members::{check_once, decide, found_store, member_store, name_members, FOUND};
 use super::plan::MergeTask;
 use super::records::{decided, value_store, VALUES};
 use super::subject::{refuse, Subject};
+use super::texts::with_exact_texts;
 use super::values::Valuation;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::{current_user, may, may_select, may_update};
@@ -50,7 +51,7 @@ fn bloom_merge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     );
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
-    with_exact_texts(|| run(&task, &audit, drops, &mut rows));
+    run(&task, &audit, drops, &mut rows);
     NewValue(pg_sys::Datum::null())
 }
 
@@ -89,57 +90,60 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     let valuation = Valuation::new(subject, &children, &task.rules);
     let mut values = { session.aside(|| value_store(subject, &valuation)) };
     let indexes = check(subject, &children, &valuation, &session, drops);
-    let clusters = task.clusters.read(subject, &session, &mut found);
-    session.table(FOUND, &found);
     let merge = MergeRun {
         subject,
         children: &children,
         audit,
         session: &session,
     };
-    check_once(subject, &session);
-    merge.lock_records();
-    number(task, audit, &session, clusters, &mut members);
-    session.table(MEMBERS, &members);
-    merge.lock_children();
-    // Rows of all tables, as they are now and stay.
-    merge.check_targets();
-    if !drops {
-        for (child, uniquenesses) in children.iter().zip(&indexes) {
-            merge.settle_collisions(child, uniquenesses, false);
-        }
-    }
-    valuation.each(&session, |valued| {
-        if valued.changed {
-            let kept = valued.rows[valued.kept];
-            let mut row = vec![kept.datum(1), kept.datum(3)];
-            let decided = valuation.ruled.iter().zip(valued.values);
-            row.extend(
-                decided
-                    .filter(|(ruled, _)| ruled.rule != Rule::Keep)
-                    .map(|(_, value)| value.value),
-            );
-            values.put(&row);
-        }
-    });
-    session.table(VALUES, &values);
-    with_recorded_texts(|| {
-        for (child, uniquenesses) in children.iter().zip(&indexes) {
-            if drops {
-                merge.drop_collisions(child, uniquenesses);
+    // Rows are found and looked at, of which no trigger sees anything.
+    let named = with_exact_texts(|| {
+        let clusters = task.clusters.read(subject, &session, &mut found);
+        session.table(FOUND, &found);
+        check_once(subject, &session);
+        merge.lock_records();
+        number(task, audit, &session, clusters, &mut members);
+        let named = name_members(&session, &members);
+        merge.lock_children();
+        // Rows of all tables, as they are now and stay.
+        merge.check_targets();
+        if !drops {
+            for (child, uniquenesses) in children.iter().zip(&indexes) {
+                merge.settle_collisions(child, uniquenesses, false);
             }
         }
-        merge.redirect_all(&indexes, drops);
-        merge.delete(&indexes, drops);
-        merge.update(&valuation, values.rows());
+        valuation.each(&session, |valued| {
+            if valued.changed {
+                let kept = valued.rows[valued.kept];
+                let mut row = vec![kept.datum(1), kept.datum(3)];
+                let decided = valuation.ruled.iter().zip(valued.values);
+                row.extend(
+                    decided
+                        .filter(|(ruled, _)| ruled.rule != Rule::Keep)
+                        .map(|(_, value)| value.value),
+                );
+                values.put(&row);
+            }
+        });
+        named
     });
-    let result = Sql::new("SELECT m.id, m.cluster, pg_catalog.format('%s', m.key), q.deleted, q.redirected, q.dropped FROM bloom_merge_members AS m JOIN (SELECT a.id, \
+    session.table(VALUES, &values);
+    if drops {
+        for (child, uniquenesses) in children.iter().zip(&indexes) {
+            merge.drop_collisions(child, uniquenesses);
+        }
+    }
+    merge.redirect_all(&indexes, drops);
+    merge.delete(&indexes, drops);
+    merge.update(&valuation, values.rows());
+    let result = Sql::new("SELECT m.id, m.cluster, m.name, q.deleted, q.redirected, q.dropped FROM bloom_merge_members AS m JOIN (SELECT a.id, \
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'delete') AS deleted, \
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'redirect') AS redirected, \
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'drop') AS dropped FROM ")
         .sql(&audit.sql())
         .text(" AS a WHERE a.id IN (SELECT n.id FROM bloom_merge_members AS n) GROUP BY a.id) AS q ON q.id OPERATOR(pg_catalog.=) m.id WHERE m.kept ORDER BY m.no");
     session.each(&result, &[], |_| (), |(), row| rows.copy(row));
+    drop(named);
     session.end();
 }
 

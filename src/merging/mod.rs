@@ -1,7 +1,7 @@
 //! Records of a cluster become one: what would be done (`bloom_merge_plan`), doing it (`bloom_merge`), and taking it back (`bloom_unmerge`).
 //!
 //! All of it is SQL that runs as the caller, over rows that are kept in stores of the server: `subject` (the table), `references` (what points to its records),
-//! `members` (which record of each cluster is kept), `values` (what it has afterwards), `collisions` (rows that could not be redirected), `audit` (what was done).
+//! `members` (which record of each cluster is kept), `values` (what it has afterwards), `collisions` (rows that could not be redirected), `audit` (what was done), `texts` (how it is written and read).
 
 mod audit;
 mod changes;
@@ -14,5 +14,6 @@ mod records;
 mod redirection;
 mod references;
 mod subject;
+mod texts;
 mod undo;
 mod values;

@@ -6,7 +6,7 @@ use pgrx::{pg_sys, IntoDatum};
 use super::child::{children, Child};
 use super::collisions;
 use super::members::{
-    check_once, decide, found_store, member_store, ClusterSource, FOUND, MEMBERS,
+    check_once, decide, found_store, member_store, name_members, ClusterSource, FOUND,
 };
 use super::subject::Subject;
 use super::values::Valuation;
@@ -156,7 +156,7 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         || None,
         &mut members,
     );
-    session.table(MEMBERS, &members);
+    let named = name_members(&session, &members);
     let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
     for child in &children {
         let obstacles = child.obstacles(false);
@@ -182,6 +182,7 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     session.table(ROWS, &plan.store);
     let query = Sql::new("SELECT p.cluster, p.action, p.key, p.\"column\", p.value, p.source, p.relation, p.reference, p.rows FROM bloom_merge_plan_rows AS p ORDER BY p.no, p.part, p.place");
     session.each(&query, &[], |_| (), |(), row| rows.copy(row));
+    drop(named);
     session.end();
     NewValue(pg_sys::Datum::null())
 }

@@ -5,12 +5,13 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::merging::Rule;
 use pgrx::pg_sys;
 
-use super::audit::{hash, json, json_of, stored};
 use super::changes::{oid, refuse_kept_back, MergeRun};
+use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::Reference;
 use super::subject::Subject;
-use super::values::{redirected, Ruled, Valuation};
+use super::texts::{exactly, hash, json, key_text, row, stored};
+use super::values::{Ruled, Valuation};
 use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
 use crate::pg::sql::Sql;
 
@@ -26,56 +27,37 @@ impl MergeRun<'_> {
         let own: Vec<&Reference> = self.own_references();
         let mut rows = subject
             .from("c")
-            .text(" JOIN bloom_merge_members AS w ON NOT w.kept AND ")
-            .sql(&subject.key_is("c", "w.key"));
+            .text(" JOIN bloom_merge_members AS m ON NOT m.kept AND ")
+            .sql(&subject.key_is("c", "m.key"));
         for (j, reference) in own.iter().enumerate() {
             rows = reference.left_join(subject, rows, "c", j);
         }
-        let table = self
-            .children
-            .iter()
-            .find(|child| child.references.iter().any(|r| r.own));
+        let table = self.own_child();
+        let members = ["m.id", "m.no", "m.cluster", "m.name"];
+        let gone = self.gone(table, subject.oid, &subject.columns, &own, &members, &rows);
         if let Some(child) = table {
-            self.note_gone(child, &own, &rows);
+            self.note_gone(child, &own);
         }
-        let columns = subject.columns.iter().filter(|column| !column.generated);
-        let values = columns.map(|column| (column.name.as_c_str(), redirected("r", column, &own)));
-        let mut note = Sql::new("INSERT INTO ")
+        let note = Sql::new("INSERT INTO ")
             .sql(&self.audit.sql())
-            .text(" (id, action, relation, reference, cluster, key, old) SELECT m.id, 'delete', ")
+            .text(" (id, action, relation, reference, cluster, key, old) SELECT o.id, 'delete', ")
             .text(&oid(subject.oid))
             .text(", ")
             .literal(subject.key_name())
-            .text(", m.cluster, pg_catalog.format('%s', m.key), ")
-            .sql(&json_of(values))
-            .text(" FROM bloom_merge_members AS m JOIN ")
-            .sql(&subject.from("r"))
-            .text(" ON ")
-            .sql(&subject.key_is("r", "m.key"));
-        for (j, reference) in own.iter().enumerate() {
-            note = reference.left_join(subject, note, "r", j);
-        }
-        let noted = self
-            .session
-            .run(&note.text(" WHERE NOT m.kept ORDER BY m.id, m.no"), &[]);
-        if let Some(child) = table {
-            let gone = Sql::new("UPDATE ")
+            .text(", o.cluster, o.name, o.old FROM bloom_merge_gone AS o ORDER BY o.id, o.no");
+        let noted = self.session.run(&note, &[]);
+        if table.is_some() {
+            let of_rows = Sql::new("UPDATE ")
                 .sql(&self.audit.sql())
-                .text(" AS e SET gone = d.entry, hash = NULL FROM bloom_merge_members AS m JOIN ")
-                .sql(&subject.from("c"))
-                .text(" ON ")
-                .sql(&subject.key_is("c", "m.key"))
-                .text(" JOIN ")
+                .text(" AS e SET gone = d.entry, hash = NULL FROM bloom_merge_gone AS o JOIN ")
                 .sql(&self.audit.sql())
-                .text(" AS d ON d.id OPERATOR(pg_catalog.=) m.id AND d.action OPERATOR(pg_catalog.=) 'delete' AND d.key OPERATOR(pg_catalog.=) pg_catalog.format('%s', m.key) \
-                    WHERE NOT m.kept AND e.relation OPERATOR(pg_catalog.=) ")
+                .text(" AS d ON d.id OPERATOR(pg_catalog.=) o.id AND d.action OPERATOR(pg_catalog.=) 'delete' AND d.key OPERATOR(pg_catalog.=) o.name WHERE e.relation OPERATOR(pg_catalog.=) ")
                 // Not that of `d`: without statistics the server may join all entries of the table with each other by it.
                 .text(&oid(subject.oid))
-                .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL \
-                    AND e.key OPERATOR(pg_catalog.=) ")
-                .sql(&child.key_text("c"));
-            self.session.run(&gone, &[]);
+                .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) o.key");
+            self.session.run(&of_rows, &[]);
         }
+        drop(gone);
         let statement = Sql::new("DELETE FROM ")
             .only(subject.oid)
             .text(" AS r USING bloom_merge_members AS m WHERE NOT m.kept AND ")
@@ -116,25 +98,32 @@ impl MergeRun<'_> {
     /// Gives the records that are kept their values.
     pub fn update(&self, valuation: &Valuation<'_>, changed: u64) {
         let subject = self.subject;
-        let note = Sql::new("INSERT INTO ")
-            .sql(&self.audit.sql())
-            .text(" (id, action, relation, reference, cluster, key, old) SELECT m.id, 'keep', ")
-            .text(&oid(subject.oid))
-            .text(", ")
-            .literal(subject.key_name())
-            .text(", m.cluster, pg_catalog.format('%s', m.key), ")
-            .sql(&json("r", stored(&subject.columns)))
-            .text(" FROM bloom_merge_members AS m JOIN ")
+        let rows = Sql::new("SELECT m.id, m.cluster, m.name, ")
+            .sql(&row("r", subject.oid))
+            .text(" AS was FROM bloom_merge_members AS m JOIN ")
             .sql(&subject.from("r"))
             .text(" ON ")
             .sql(&subject.key_is("r", "m.key"))
-            .text(" WHERE m.kept ORDER BY m.id");
+            .text(" WHERE m.kept");
+        let rows = self.session.keep(c"bloom_merge_rows", &rows, &[]);
+        let texts = Sql::new("SELECT s.id, s.cluster, s.name, ")
+            .sql(&json("(s.was)", stored(&subject.columns)))
+            .text(" AS old FROM bloom_merge_rows AS s");
+        let texts = exactly(|| self.session.keep(c"bloom_merge_texts", &texts, &[]));
+        let note = Sql::new("INSERT INTO ")
+            .sql(&self.audit.sql())
+            .text(" (id, action, relation, reference, cluster, key, old) SELECT o.id, 'keep', ")
+            .text(&oid(subject.oid))
+            .text(", ")
+            .literal(subject.key_name())
+            .text(", o.cluster, o.name, o.old FROM bloom_merge_texts AS o ORDER BY o.id");
         self.session.run(&note, &[]);
+        drop((rows, texts));
         if changed == 0 {
             return;
         }
         let set = decided(valuation).enumerate();
-        let statement = Sql::new("WITH u AS (UPDATE ")
+        let statement = Sql::new("UPDATE ")
             .only(subject.oid)
             .text(" AS r SET ")
             .list(set, |sql, (i, ruled)| {
@@ -142,35 +131,51 @@ impl MergeRun<'_> {
                 sql.name(name).text(&format!(" = v.v{i}"))
             })
             .text(" FROM bloom_merge_values AS v WHERE ")
-            .sql(&subject.key_is("r", "v.keep"))
-            .text(" RETURNING v.id, ")
-            .sql(&json("r", stored(&subject.columns)))
-            .text(" AS new) UPDATE ")
-            .sql(&self.audit.sql())
-            .text(" AS a SET new = u.new FROM u WHERE a.id OPERATOR(pg_catalog.=) u.id AND a.action OPERATOR(pg_catalog.=) 'keep'");
+            .sql(&subject.key_is("r", "v.keep"));
         if self.session.run(&statement, &[]) != changed {
             refuse_kept_back(&subject.name, "changed");
         }
-        let table = self
-            .children
-            .iter()
-            .find(|child| child.references.iter().any(|r| r.own));
+        // As triggers after the change have left them.
+        let rows = Sql::new("SELECT v.id, ")
+            .sql(&row("r", subject.oid))
+            .text(" AS now FROM bloom_merge_values AS v JOIN ")
+            .sql(&subject.from("r"))
+            .text(" ON ")
+            .sql(&subject.key_is("r", "v.keep"));
+        let _rows = self.session.keep(c"bloom_merge_rows", &rows, &[]);
+        let table = self.own_child();
+        let mut texts = Sql::new("SELECT s.id, ")
+            .sql(&json("(s.now)", stored(&subject.columns)))
+            .text(" AS new, ")
+            .sql(&hash("s.now"))
+            .text(" AS hash");
         if let Some(child) = table {
+            texts = texts
+                .text(", ")
+                .sql(&key_text("(s.now)", &child.key))
+                .text(" AS key");
+        }
+        let texts = texts.text(" FROM bloom_merge_rows AS s");
+        let _texts = exactly(|| self.session.keep(c"bloom_merge_texts", &texts, &[]));
+        let note = Sql::new("UPDATE ")
+            .sql(&self.audit.sql())
+            .text(" AS a SET new = u.new FROM bloom_merge_texts AS u WHERE a.id OPERATOR(pg_catalog.=) u.id AND a.action OPERATOR(pg_catalog.=) 'keep'");
+        self.session.run(&note, &[]);
+        if table.is_some() {
             // What was written of these records as rows that refer to others is about them as they are now.
             let refresh = Sql::new("UPDATE ")
                 .sql(&self.audit.sql())
-                .text(" AS e SET hash = ")
-                .sql(&hash("c"))
-                .text(" FROM bloom_merge_values AS v JOIN ")
-                .sql(&subject.from("c"))
-                .text(" ON ")
-                .sql(&subject.key_is("c", "v.keep"))
-                .text(" WHERE e.relation OPERATOR(pg_catalog.=) ")
+                .text(" AS e SET hash = u.hash FROM bloom_merge_texts AS u WHERE e.relation OPERATOR(pg_catalog.=) ")
                 .text(&oid(subject.oid))
-                .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) ")
-                .sql(&child.key_text("c"));
+                .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) u.key");
             self.session.run(&refresh, &[]);
         }
+    }
+
+    /// The table itself, where records refer to one another.
+    fn own_child(&self) -> Option<&Child> {
+        let mut children = self.children.iter();
+        children.find(|child| child.references.iter().any(|r| r.own))
     }
 }
 

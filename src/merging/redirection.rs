@@ -4,14 +4,16 @@ use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
-use super::audit::{hash, json, json_of};
 use super::changes::{oid, refuse_kept_back, refuse_pointed_back, refuse_reached, MergeRun};
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::{foreign_keys, Reference};
+use super::subject::TableColumn;
+use super::texts::{exactly, hash, json, key_is, key_text, named, row, row_of, stored};
 use super::values::redirected;
 use crate::pg::relation;
 use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
+use crate::pg::session::KeptRows;
 use crate::pg::sql::Sql;
 
 /// How often references are looked for again. Each time one trigger has answered another.
@@ -56,19 +58,18 @@ impl MergeRun<'_> {
                 .left_join(self.subject, rows, "c", j)
                 .text(&format!(" AND g{j}.no OPERATOR(pg_catalog.<>) d.no"));
         }
-        self.note_gone(child, &references, &rows);
-        let kept = child.columns.iter().filter(|column| !column.generated);
-        let values =
-            kept.map(|column| (column.name.as_c_str(), redirected("c", column, &references)));
-        let statement = Sql::new("WITH o AS (SELECT d.place, d.at, d.no, ")
-            .sql(&child.key_text("c"))
-            .text(" AS key, ")
-            .sql(&json_of(values))
-            .text(" AS old FROM ")
-            .sql(&rows)
-            .text("), x AS (DELETE FROM ")
+        let gone = self.gone(
+            Some(child),
+            child.oid,
+            &child.columns,
+            &references,
+            &["d.place", "d.at", "d.no"],
+            &rows,
+        );
+        self.note_gone(child, &references);
+        let statement = Sql::new("WITH x AS (DELETE FROM ")
             .only(child.oid)
-            .text(" AS c USING o WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at RETURNING o.no, o.key, o.old) INSERT INTO ")
+            .text(" AS c USING bloom_merge_gone AS o WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at RETURNING o.no, o.key, o.old) INSERT INTO ")
             .sql(&self.audit.sql())
             .text(" (id, action, relation, cluster, key, old) SELECT m.id, 'drop', ")
             .text(&oid(child.oid))
@@ -76,6 +77,7 @@ impl MergeRun<'_> {
         if self.session.run(&statement, &[]) as i64 != expected {
             refuse_kept_back(&child.name, "deleted");
         }
+        drop(gone);
         self.session.forget(COLLISIONS);
         // What was written of these rows is about what is written now.
         let gone = Sql::new("UPDATE ")
@@ -196,59 +198,93 @@ impl MergeRun<'_> {
         named.collect()
     }
 
-    /// Redirects what refers to the losers. Returns how many rows.
+    /// Redirects what refers to the losers. Returns how many rows. What triggers change of these rows besides is written down with what they refer to.
     fn redirect(&self, child: &Child, reference: &Reference) -> u64 {
         let columns: Vec<&CStr> = reference.pairs.iter().map(|p| p.child.as_c_str()).collect();
-        let values =
-            |sql: Sql| (0..columns.len()).fold(sql, |sql, i| sql.text(&format!(", g.n{i}")));
-        let named: Vec<&CStr> = child
-            .key
-            .iter()
-            .map(CString::as_c_str)
-            .chain(columns.iter().copied())
-            .collect();
-        let chosen = values(
+        let chosen = (0..columns.len()).fold(
             Sql::new("SELECT c.tableoid AS place, c.ctid AS at, g.id, g.cluster, ")
-                .sql(&child.key_text("c"))
-                .text(" AS key, ")
-                .sql(&json("c", columns.iter().copied()))
-                .text(" AS old"),
-        )
-        .text(" FROM ")
-        .sql(&reference.from("c"))
-        .text(" JOIN ")
-        .sql(&reference.map(self.subject))
-        .text(" AS g ON ")
-        .sql(&reference.refers("c", "g"));
+                .sql(&row("c", child.oid))
+                .text(" AS was"),
+            |sql, i| sql.text(&format!(", g.n{i}")),
+        );
+        let chosen = chosen
+            .text(" FROM ")
+            .sql(&reference.from("c"))
+            .text(" JOIN ")
+            .sql(&reference.map(self.subject))
+            .text(" AS g ON ")
+            .sql(&reference.refers("c", "g"));
         let chosen = reference.without_losers(self.subject, chosen, " WHERE ");
-        let statement = Sql::new("WITH o AS (")
-            .sql(&chosen)
-            .text("), u AS (UPDATE ")
+        let chosen = self.session.keep(c"bloom_merge_rows", &chosen, &[]);
+        let update = Sql::new("UPDATE ")
             .only(child.oid)
             .text(" AS c SET ")
             .list(columns.iter().enumerate(), |sql, (i, name)| {
                 sql.name(name).text(&format!(" = o.n{i}"))
             })
-            .text(" FROM o WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at RETURNING o.id, o.cluster, o.key AS was, o.old, ")
-            .sql(&child.key_text("c"))
+            .text(" FROM bloom_merge_rows AS o WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at RETURNING o.id, o.cluster, o.was, ")
+            .sql(&row("c", child.oid))
+            .text(" AS given");
+        let changed = self.session.keep(c"bloom_merge_changed", &update, &[]);
+        drop(chosen);
+        // As triggers after the change have left them.
+        let now = Sql::new("SELECT u.id, u.cluster, u.was, COALESCE(")
+            .sql(&row("c", child.oid))
+            .text(", u.given) AS now FROM bloom_merge_changed AS u LEFT JOIN ")
+            .only(child.oid)
+            .text(" AS c ON ")
+            .sql(&key_is("c", &child.columns, &child.key, |column| {
+                Sql::new("(u.given).").name(&column.name)
+            }));
+        let now = self.session.keep(c"bloom_merge_now", &now, &[]);
+        let of_references = reference.pairs.iter().map(|pair| pair.child.clone());
+        let of_references: Vec<CString> = of_references.collect();
+        let mut of_row = of_references.clone();
+        of_row.extend(child.key.iter().cloned());
+        // What the server generates cannot be set again, but may be a part of the key.
+        let set = |column: &&TableColumn| !column.generated && !column.always;
+        let before = child.columns.iter().filter(set);
+        let after =
+            (child.columns.iter()).filter(|column| set(column) || child.key.contains(&column.name));
+        let part = |of: &str, other: &str, always: &[CString]| {
+            Sql::new(&format!("(SELECT pg_catalog.jsonb_object_agg(k.key, k.value) FROM pg_catalog.jsonb_each(j.{of}) AS k WHERE k.value OPERATOR(pg_catalog.<>) (j.{other} OPERATOR(pg_catalog.->) k.key) OR k.key OPERATOR(pg_catalog.=) ANY (ARRAY["))
+                .list(always, |sql, name| sql.literal(name))
+                .text("]::pg_catalog.text[]))")
+        };
+        let texts = Sql::new("SELECT j.id, j.cluster, j.key_was, j.key, ")
+            .sql(&part("was", "now", &of_references))
+            .text(" AS old, ")
+            .sql(&part("now", "was", &of_row))
+            .text(" AS new, j.own, j.hash FROM (SELECT u.id, u.cluster, ")
+            .sql(&key_text("(u.was)", &child.key))
+            .text(" AS key_was, ")
+            .sql(&key_text("(u.now)", &child.key))
             .text(" AS key, ")
-            .sql(&json("c", named))
-            .text(" AS new, ")
-            .sql(&json("c", child.key.iter().map(CString::as_c_str)))
+            .sql(&json("(u.was)", before))
+            .text(" AS was, ")
+            .sql(&json("(u.now)", after))
+            .text(" AS now, ")
+            .sql(&json("(u.now)", named(&child.columns, &child.key)))
             .text(" AS own, ")
-            .sql(&hash("c"))
-            .text(" AS hash), x AS (UPDATE ")
+            .sql(&hash("u.now"))
+            .text(" AS hash FROM bloom_merge_now AS u OFFSET 0) AS j");
+        let texts = exactly(|| self.session.keep(c"bloom_merge_texts", &texts, &[]));
+        drop((changed, now));
+        let refresh = Sql::new("UPDATE ")
             .sql(&self.audit.sql())
-            .text(" AS a SET key = u.key, new = a.new OPERATOR(pg_catalog.||) u.own, hash = u.hash FROM u WHERE a.relation OPERATOR(pg_catalog.=) ")
+            .text(" AS a SET key = u.key, new = a.new OPERATOR(pg_catalog.||) u.own, hash = u.hash FROM bloom_merge_texts AS u WHERE a.relation OPERATOR(pg_catalog.=) ")
             .text(&oid(child.oid))
-            .text(" AND a.action OPERATOR(pg_catalog.=) 'redirect' AND a.key OPERATOR(pg_catalog.=) u.was AND a.gone IS NULL AND a.unmerged IS NULL) INSERT INTO ")
+            .text(" AND a.action OPERATOR(pg_catalog.=) 'redirect' AND a.key OPERATOR(pg_catalog.=) u.key_was AND a.gone IS NULL AND a.unmerged IS NULL");
+        self.session.run(&refresh, &[]);
+        let note = Sql::new("INSERT INTO ")
             .sql(&self.audit.sql())
             .text(" (id, action, relation, reference, cluster, key, old, new, hash) SELECT u.id, 'redirect', ")
             .text(&oid(child.oid))
             .text(", ")
             .literal(&reference.name)
-            .text(", u.cluster, u.key, u.old, u.new, u.hash FROM u ORDER BY u.id, u.key");
-        self.session.run(&statement, &[])
+            .text(", u.cluster, u.key, u.old, u.new, u.hash FROM bloom_merge_texts AS u ORDER BY u.id, u.key");
+        self.session.run(&note, &[]);
+        texts.rows()
     }
 
     /// How many rows of a child refer to losers.
@@ -263,36 +299,77 @@ impl MergeRun<'_> {
         self.session.number(&left, &[])
     }
 
-    /// Writes of rows that go how they refer to losers, as if they had been redirected. `rows` is what follows FROM: the rows as `c`, and the map of each reference as `g0`, `g1` ...
-    pub fn note_gone(&self, child: &Child, references: &[&Reference], rows: &Sql) {
+    /// Rows that go, as the table bloom_merge_gone: what `others` names, without its alias; `key` (of a child) and `old`, as if they had been redirected; and for each reference j `id{j}`, `cluster{j}`, `key{j}` of
+    /// the loser, NULL where the row refers to none, and the texts of `old{j}` and `new{j}`. `rows` is what follows FROM: the rows as `c`, and the map of each reference as `g0`, `g1` ...
+    pub fn gone(
+        &self,
+        child: Option<&Child>,
+        table: pg_sys::Oid,
+        columns: &[TableColumn],
+        references: &[&Reference],
+        others: &[&str],
+        rows: &Sql,
+    ) -> KeptRows<'_> {
+        let image = columns
+            .iter()
+            .map(|column| redirected("c", column, references));
+        let mut read = others.iter().fold(
+            Sql::new("SELECT ")
+                .sql(&row("c", table))
+                .text(" AS was, ")
+                .sql(&row_of(image, table))
+                .text(" AS now"),
+            |sql, other| sql.text(", ").text(other),
+        );
+        let mut texts = others.iter().fold(
+            Sql::new("SELECT ")
+                .sql(&json("(s.now)", stored(columns)))
+                .text(" AS old"),
+            |sql, other| {
+                let name = other.rsplit('.').next().unwrap_or(other);
+                sql.text(", s.").text(name)
+            },
+        );
+        if let Some(child) = child {
+            texts = texts
+                .text(", ")
+                .sql(&key_text("(s.was)", &child.key))
+                .text(" AS key");
+            for (j, reference) in references.iter().enumerate() {
+                read = read.text(&format!(
+                    ", g{j}.id AS id{j}, g{j}.cluster AS cluster{j}, g{j}.key AS key{j}"
+                ));
+                let mut names: Vec<CString> = reference
+                    .pairs
+                    .iter()
+                    .map(|pair| pair.child.clone())
+                    .collect();
+                texts = texts
+                    .text(&format!(", s.id{j}, s.cluster{j}, s.key{j}, "))
+                    .sql(&json("(s.was)", named(columns, &names)))
+                    .text(&format!(" AS old{j}, "));
+                names.extend(child.key.iter().cloned());
+                texts = texts
+                    .sql(&json("(s.now)", named(columns, &names)))
+                    .text(&format!(" AS new{j}"));
+            }
+        }
+        let read = read.text(" FROM ").sql(rows);
+        let texts = texts.text(" FROM bloom_merge_rows AS s");
+        let _read = self.session.keep(c"bloom_merge_rows", &read, &[]);
+        exactly(|| self.session.keep(c"bloom_merge_gone", &texts, &[]))
+    }
+
+    /// Writes of rows that go how they refer to losers, as if they had been redirected. They are in bloom_merge_gone.
+    pub fn note_gone(&self, child: &Child, references: &[&Reference]) {
         for (j, reference) in references.iter().enumerate() {
-            let columns = || reference.pairs.iter().map(|pair| pair.child.as_c_str());
-            let named: Vec<&CStr> = child
-                .key
-                .iter()
-                .map(CString::as_c_str)
-                .chain(columns())
-                .collect();
-            let of_row = child
-                .columns
-                .iter()
-                .filter(|c| named.contains(&c.name.as_c_str()));
-            let values = of_row.map(|c| (c.name.as_c_str(), redirected("c", c, references)));
             let statement = Sql::new("INSERT INTO ")
                 .sql(&self.audit.sql())
-                .text(&format!(" (id, action, relation, reference, cluster, key, old, new) SELECT g{j}.id, 'redirect', "))
+                .text(&format!(" (id, action, relation, reference, cluster, key, old, new) SELECT o.id{j}, 'redirect', "))
                 .text(&oid(child.oid))
                 .text(", ")
                 .literal(&reference.name)
-                .text(&format!(", g{j}.cluster, "))
-                .sql(&child.key_text("c"))
-                .text(", ")
-                .sql(&json("c", columns()))
-                .text(", ")
-                .sql(&json_of(values))
-                .text(" FROM ")
-                .sql(rows)
-                .text(&format!(" WHERE g{j}.no IS DISTINCT FROM NULL ORDER BY g{j}.id, g{j}.key"));
+                .text(&format!(", o.cluster{j}, o.key, o.old{j}, o.new{j} FROM bloom_merge_gone AS o WHERE o.id{j} IS DISTINCT FROM NULL ORDER BY o.id{j}, o.key{j}"));
             self.session.run(&statement, &[]);
         }
     }

@@ -47,28 +47,29 @@ impl Reference {
             .is_some_and(|action| b"cnd".contains(&action))
     }
 
-    /// A subquery of the losers: `no`, `id`, `cluster`, `key` (of the loser), for each pair the old and new value `o1`, `n1` ...
+    /// A subquery of the losers: `no`, `id`, `cluster`, `key` and `name` (of the loser, and as text), for each pair the old and new value `o1`, `n1` ...
     pub fn map(&self, subject: &Subject) -> Sql {
         if let Some(stored) = self.stored.get() {
             return Sql::new("(SELECT * FROM ").name(stored).text(")");
         }
-        let mut sql = Sql::new("(SELECT m.no, m.id, m.cluster, m.key, m.keep");
+        let mut sql = Sql::new("(SELECT m.no, m.id, m.cluster, m.key, m.keep, m.name");
         let by_key = self.is_by_key(subject);
         for (i, pair) in self.pairs.iter().enumerate() {
-            let value = |value: Sql| match pair.equal {
-                Some(_) => value,
-                None => Sql::new("pg_catalog.format('%s', ").sql(&value).text(")"),
-            };
             let old = Sql::new("l.").name(&pair.referenced);
             let new = match by_key {
                 true => Sql::new("m.keep"),
                 false => Sql::new("s.").name(&pair.referenced),
             };
+            // A text refers to a key.
+            let (old, new) = match pair.equal {
+                Some(_) => (old, new),
+                None => (Sql::new("m.name"), Sql::new("m.keep_name")),
+            };
             sql = sql
                 .text(", ")
-                .sql(&value(old))
+                .sql(&old)
                 .text(&format!(" AS o{i}, "))
-                .sql(&value(new))
+                .sql(&new)
                 .text(&format!(" AS n{i}"));
         }
         // The old value is known, too, but the table has statistics of it: without them the server makes hash tables of the children, NULLs and all.
@@ -95,6 +96,7 @@ impl Reference {
             (c"cluster".to_owned(), StoreColumn::plain(pg_sys::TEXTOID)),
             (c"key".to_owned(), subject.key_type),
             (c"keep".to_owned(), subject.key_type),
+            (c"name".to_owned(), StoreColumn::plain(pg_sys::TEXTOID)),
         ];
         let text = StoreColumn::plain(pg_sys::TEXTOID);
         for (i, pair) in self.pairs.iter().enumerate() {

@@ -3,21 +3,20 @@
 mod restored;
 mod restoring;
 
-use std::ffi::CString;
-
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use crate::merging::audit::{hash, is_about, json, stored, with_recorded_texts, Audit};
+use crate::merging::audit::{is_about, Audit};
 use crate::merging::members::short;
 use crate::merging::references::name_of;
 use crate::merging::subject::{refuse, text, Subject};
+use crate::merging::texts::{self, exactly, hash, json, stored, value, values};
 use crate::pg::catalog;
 use crate::pg::cursor::QueryRow;
 use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
-use crate::pg::session::{Parameter, Session};
+use crate::pg::session::{KeptRows, Parameter, Session};
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::{NewValue, Varlena};
 use restored::RestoredTable;
@@ -33,7 +32,7 @@ fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         .map(|oid| pg_sys::Oid::from(oid.value() as u32));
     let audit = Audit::of(audit, false);
     let session = Session::begin(false);
-    let restored = with_recorded_texts(|| run(id, &audit, &session));
+    let restored = run(id, &audit, &session);
     session.end();
     NewValue(pg_sys::Datum::from(restored))
 }
@@ -48,12 +47,10 @@ pub struct Undo<'a> {
     pub kept: String,
 }
 
-/// Rows of one table that were redirected by one reference.
+/// A table whose rows were redirected.
 pub struct Redirected {
     pub table: RestoredTable,
-    pub reference: CString,
-    /// The columns that were changed.
-    pub columns: Vec<CString>,
+    /// It is that of the records.
     pub own: bool,
 }
 
@@ -73,8 +70,17 @@ pub fn parameter(id: i64) -> [Parameter; 1] {
 fn run(id: i64, audit: &Audit, session: &Session) -> i64 {
     let undo = Undo::find(id, audit, session);
     undo.check_later();
+    let _record = undo.record();
+    let _key = undo.key();
     undo.lock();
-    let redirected = undo.redirected();
+    let redirected: Vec<Redirected> = undo
+        .tables("redirect")
+        .into_iter()
+        .map(|table| {
+            let own = undo.subject.tree.contains(&table.oid);
+            Redirected { table, own }
+        })
+        .collect();
     undo.check_record();
     for of in &redirected {
         undo.check_children(of);
@@ -192,32 +198,47 @@ impl<'a> Undo<'a> {
         }
     }
 
-    /// The record that was kept, as `r`, with its entry `a`.
-    fn record(&self) -> Sql {
+    /// What is written of the record that was kept, as the table bloom_unmerge_kept: `old`, `new`, and `key` as an object.
+    fn record(&self) -> KeptRows<'_> {
         let (from, condition) = self.entries("a", "keep");
-        let key = Sql::new("CAST(a.key AS ")
-            .exact_type(self.subject.key_type.type_oid)
-            .text(")");
-        let equals = self
-            .subject
-            .key_is("r", "")
-            .sql(&key)
-            .collate(self.subject.key_type.collation);
-        Sql::new(" FROM ")
-            .sql(&self.subject.from("r"))
-            .text(", ")
+        let query = Sql::new("SELECT a.old, a.new, pg_catalog.jsonb_object(ARRAY[")
+            .literal(self.subject.key_name())
+            .text(", a.key]) AS key FROM ")
             .sql(&from)
             .text(" WHERE ")
-            .sql(&condition)
-            .text(" AND ")
-            .sql(&equals)
+            .sql(&condition);
+        self.session
+            .keep(c"bloom_unmerge_kept", &query, &parameter(self.id))
+    }
+
+    /// Its key, as the table bloom_unmerge_key: `key`.
+    fn key(&self) -> KeptRows<'_> {
+        let column = &self.subject.columns[self.subject.key];
+        let query = Sql::new("SELECT ")
+            .sql(&value("v", column))
+            .text(" AS key FROM bloom_unmerge_kept AS a CROSS JOIN LATERAL ")
+            .sql(&values("a.key", "v", &[column]));
+        exactly(|| self.session.keep(c"bloom_unmerge_key", &query, &[]))
+    }
+
+    /// The record, as `r`.
+    fn found(&self) -> Sql {
+        Sql::new(" FROM ")
+            .sql(&self.subject.from("r"))
+            .text(" JOIN bloom_unmerge_key AS k ON ")
+            .sql(&self.key_is())
+    }
+
+    pub fn key_is(&self) -> Sql {
+        let key = self.subject.key_is("r", "k.key");
+        key.collate(self.subject.key_type.collation)
     }
 
     fn lock(&self) {
         let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT")
-            .sql(&self.record())
+            .sql(&self.found())
             .text(" FOR UPDATE OF r) AS q");
-        if self.number(&sql) == 0 {
+        if self.session.number(&sql, &[]) == 0 {
             self.refuse(
                 &format!(
                     "Record \"{}\" is not in table \"{}\" any more.",
@@ -230,22 +251,20 @@ impl<'a> Undo<'a> {
 
     /// Errors: the record that was kept has changed.
     fn check_record(&self) {
-        let now = "(q.now OPERATOR(pg_catalog.->>) n.key)";
+        let row = Sql::new("SELECT ")
+            .sql(&texts::row("r", self.subject.oid))
+            .text(" AS c")
+            .sql(&self.found());
+        let _row = self.session.keep(c"bloom_unmerge_rows", &row, &[]);
         let sql = Sql::new("SELECT pg_catalog.string_agg(n.key, ', ' ORDER BY n.key COLLATE pg_catalog.\"C\") FROM (SELECT ")
-            .sql(&json("r", stored(&self.subject.columns)))
-            .text(" AS now, COALESCE(a.new, a.old) AS written")
-            .sql(&self.record())
-            .text(&format!(
-                ") AS q CROSS JOIN LATERAL pg_catalog.jsonb_each_text(q.written) AS n (key, value) \
-                WHERE CASE WHEN n.value IS NULL THEN {now} IS NOT NULL ELSE {now} IS NULL OR n.value COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.<>) {now} END"
-            ));
+            .sql(&json("(s.c)", stored(&self.subject.columns)))
+            .text(" AS now, COALESCE(a.new, a.old) AS written FROM bloom_unmerge_rows AS s, bloom_unmerge_kept AS a) AS q CROSS JOIN LATERAL pg_catalog.jsonb_each(q.written) AS n (key, value) \
+                WHERE n.value OPERATOR(pg_catalog.<>) COALESCE(q.now OPERATOR(pg_catalog.->) n.key, 'null')");
         let mut changed = None;
-        self.session.each(
-            &sql,
-            &parameter(self.id),
-            |_| (),
-            |(), row| changed = text_of(row, 0),
-        );
+        exactly(|| {
+            self.session
+                .each(&sql, &[], |_| (), |(), row| changed = text_of(row, 0))
+        });
         if let Some(changed) = changed {
             self.refuse(
                 &format!(
@@ -284,55 +303,10 @@ impl<'a> Undo<'a> {
             .collect()
     }
 
-    /// What was redirected, by table and reference.
-    fn redirected(&self) -> Vec<Redirected> {
-        let mut all = Vec::new();
-        for table in self.tables("redirect") {
-            let (from, condition) = self.entries("a", "redirect");
-            let query = Sql::new("SELECT DISTINCT COALESCE(a.reference, ''), k.name FROM ")
-                .sql(&from)
-                .text(" CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name) WHERE ")
-                .sql(&condition)
-                .text(" AND ")
-                .sql(&is_about("a", table.oid))
-                .text(" ORDER BY 1, 2");
-            let mut of: Vec<(CString, Vec<CString>)> = Vec::new();
-            self.session.each(
-                &query,
-                &parameter(self.id),
-                |_| (),
-                |(), row| {
-                    let name = name_of(row, 0);
-                    let column =
-                        CString::new(text_of(row, 1).unwrap_or_default()).unwrap_or_default();
-                    match of.last_mut() {
-                        Some((last, columns)) if *last == name => columns.push(column),
-                        _ => of.push((name, vec![column])),
-                    }
-                },
-            );
-            let own = self.subject.tree.contains(&table.oid);
-            for (reference, columns) in of {
-                let table = RestoredTable::of(table.oid, self.session);
-                all.push(Redirected {
-                    table,
-                    reference,
-                    columns,
-                    own,
-                });
-            }
-        }
-        all
-    }
-
-    /// The entries of a reference under an alias.
+    /// The entries of rows of a table that were redirected, under an alias.
     pub fn of(&self, of: &Redirected, alias: &str) -> (Sql, Sql) {
         let (from, condition) = self.entries(alias, "redirect");
-        let condition = condition
-            .text(" AND ")
-            .sql(&is_about(alias, of.table.oid))
-            .text(&format!(" AND {alias}.reference OPERATOR(pg_catalog.=) "))
-            .literal(&of.reference);
+        let condition = condition.text(" AND ").sql(&is_about(alias, of.table.oid));
         (from, condition)
     }
 
@@ -341,37 +315,25 @@ impl<'a> Undo<'a> {
     /// Errors: one of them has changed.
     fn check_children(&self, of: &Redirected) {
         let (from, condition) = self.of(of, "e");
-        let rows = Sql::new("").only(of.table.oid).text(" AS c");
-        let lock = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM ")
-            .sql(&from)
-            .text(" JOIN ")
-            .sql(&rows)
-            .text(" ON ")
-            .sql(&of.table.key_is("c", "e.new"))
-            .text(" WHERE ")
-            .sql(&condition)
-            .text(" ORDER BY ")
-            .sql(&of.table.key_text("c"))
-            .text(" COLLATE pg_catalog.\"C\" FOR UPDATE OF c) AS q");
-        self.number(&lock);
-        let mut changed = Sql::new("SELECT pg_catalog.count(*) FROM ")
+        let entries = Sql::new("SELECT e.entry, e.new, e.hash, e.gone FROM ")
             .sql(&from)
             .text(" WHERE ")
-            .sql(&condition)
-            .text(" AND NOT EXISTS (SELECT FROM ")
-            .sql(&rows)
-            .text(" WHERE ")
-            .sql(&of.table.key_is("c", "e.new"))
-            .text(" AND ")
-            .sql(&hash("c"))
-            .text(" OPERATOR(pg_catalog.=) e.hash AND e.gone IS NULL)");
-        changed = changed
-            .text(" AND NOT EXISTS (SELECT FROM ")
+            .sql(&condition);
+        let _entries = self
+            .session
+            .keep(c"bloom_unmerge_entries", &entries, &parameter(self.id));
+        let _rows = of
+            .table
+            .rows(self.session, "bloom_unmerge_entries", "new", "entry", true);
+        let now = Sql::new("SELECT s.tag, ")
+            .sql(&hash("s.c"))
+            .text(" AS hash FROM bloom_unmerge_rows AS s");
+        let _now = exactly(|| self.session.keep(c"bloom_unmerge_texts", &now, &[]));
+        let changed = Sql::new("SELECT pg_catalog.count(*) FROM bloom_unmerge_entries AS e WHERE NOT EXISTS (SELECT FROM bloom_unmerge_texts AS t \
+            WHERE t.tag OPERATOR(pg_catalog.=) e.entry AND t.hash OPERATOR(pg_catalog.=) e.hash AND e.gone IS NULL) AND NOT EXISTS (SELECT FROM ")
             .sql(&self.audit.sql())
-            .text(" AS d WHERE ")
-            .text("d.entry OPERATOR(pg_catalog.=) e.gone AND d.unmerged IS NULL")
-            .text(")");
-        let changed = self.number(&changed);
+            .text(" AS d WHERE d.entry OPERATOR(pg_catalog.=) e.gone AND d.unmerged IS NULL)");
+        let changed = self.session.number(&changed, &[]);
         if changed > 0 {
             self.refuse(
                 &format!(

@@ -1,16 +1,15 @@
-//! Tables in which rows are restored, and values that were written as texts.
+//! Tables in which rows are restored.
 
 use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::merging::audit::json;
 use crate::merging::child::primary_key;
 use crate::merging::subject::{columns_of, refuse, text, TableColumn};
+use crate::merging::texts::{self, exactly, values};
 use crate::pg::catalog;
-use crate::pg::catalog::operators;
 use crate::pg::relation;
-use crate::pg::session::Session;
+use crate::pg::session::{KeptRows, Session};
 use crate::pg::sql::Sql;
 
 /// A table in which rows are restored.
@@ -19,33 +18,6 @@ pub struct RestoredTable {
     pub name: String,
     pub columns: Vec<TableColumn>,
     pub key: Vec<CString>,
-}
-
-/// A value of an object of texts.
-pub fn member(object: &str, name: &CString) -> Sql {
-    Sql::new("(")
-        .text(object)
-        .text(" OPERATOR(pg_catalog.->>) ")
-        .literal(name)
-        .text("::pg_catalog.text)")
-}
-
-/// The same as a value of a column.
-pub fn cast(object: &str, column: &TableColumn) -> Sql {
-    Sql::new("CAST(")
-        .sql(&member(object, &column.name))
-        .text(" AS ")
-        .exact_type(column.store.type_oid)
-        .text(")")
-}
-
-/// Some members of an object of texts.
-pub fn picked(object: &str, names: &[CString]) -> Sql {
-    Sql::new("pg_catalog.jsonb_object(ARRAY[")
-        .list(names, |sql, name| {
-            sql.literal(name).text(", ").sql(&member(object, name))
-        })
-        .text("]::pg_catalog.text[])")
 }
 
 impl RestoredTable {
@@ -77,40 +49,87 @@ impl RestoredTable {
         })
     }
 
-    /// The condition that a row under an alias has the primary key of an object.
-    pub fn key_is(&self, alias: &str, object: &str) -> Sql {
-        let parts = self.key.iter().map(|name| self.column(name));
-        parts.enumerate().fold(Sql::new(""), |sql, (i, column)| {
-            // SAFETY: a catalog look-up of a type that exists.
-            let base = unsafe { pg_sys::getBaseType(column.store.type_oid) };
-            let equal = operators::of_order(base).map_or(pg_sys::InvalidOid, |(equal, _)| equal);
-            let value = Sql::new("CAST(")
-                .sql(&member(object, &column.name))
-                .text(" AS ")
-                .exact_type(base)
-                .text(")");
-            sql.text(if i > 0 { " AND " } else { "" })
-                .text(alias)
-                .text(".")
-                .name(&column.name)
-                .text(" ")
-                .operator(equal)
-                .text(" ")
-                .sql(&value)
-                .collate(column.store.collation)
+    /// Columns of these names.
+    pub fn columns_named(&self, names: &[CString]) -> Vec<&TableColumn> {
+        names.iter().map(|name| self.column(name)).collect()
+    }
+
+    /// The rows whose primary keys an object of texts of a store has: `tag` of the store, and the row as `c`. The keys are read by the functions of their types.
+    pub fn rows<'a>(
+        &self,
+        session: &'a Session,
+        store: &str,
+        object: &str,
+        tag: &str,
+        lock: bool,
+    ) -> KeptRows<'a> {
+        if self.key.is_empty() {
+            refuse(
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("table \"{}\" has no primary key any more", self.name),
+                "Rows that were redirected are found by it.",
+                "Add the primary key again.",
+            );
+        }
+        let keys = self.keys(session, store, object, tag);
+        if lock {
+            let lock = self
+                .found(Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM "))
+                .text(" ORDER BY v.name COLLATE pg_catalog.\"C\" FOR UPDATE OF c) AS q");
+            session.number(&lock, &[]);
+        }
+        let query = self.found(
+            Sql::new("SELECT v.tag, ")
+                .sql(&texts::row("c", self.oid))
+                .text(" AS c FROM "),
+        );
+        let rows = session.keep(c"bloom_unmerge_rows", &query, &[]);
+        drop(keys);
+        rows
+    }
+
+    fn found(&self, sql: Sql) -> Sql {
+        sql.text("bloom_unmerge_keys AS v JOIN ")
+            .only(self.oid)
+            .text(" AS c ON ")
+            .sql(&self.key_is("c", "v"))
+    }
+
+    /// The primary keys that an object of a store has: `tag`, their columns under their names as `k0` ..., and `name`, the object as text.
+    fn keys<'a>(&self, session: &'a Session, store: &str, object: &str, tag: &str) -> KeptRows<'a> {
+        let key = self.columns_named(&self.key);
+        let query = Sql::new(&format!(
+            "SELECT s.{tag} AS tag, pg_catalog.format('%s', s.{object}) AS name"
+        ))
+        .sql(&self.key_values("v"))
+        .text(&format!(" FROM {store} AS s CROSS JOIN LATERAL "))
+        .sql(&values(&format!("s.{object}"), "v", &key));
+        exactly(|| session.keep(c"bloom_unmerge_keys", &query, &[]))
+    }
+
+    /// What of `v`, which [`values`] reads, is the primary key: `k0` ...
+    pub fn key_values(&self, alias: &str) -> Sql {
+        let key = self.key.iter().map(|name| self.column(name)).enumerate();
+        key.fold(Sql::new(""), |sql, (i, column)| {
+            sql.text(", ")
+                .sql(&texts::value(alias, column))
+                .text(&format!(" AS k{i}"))
         })
     }
 
-    pub fn key_text(&self, alias: &str) -> Sql {
-        let column = |sql: Sql, name: &CString| sql.text(alias).text(".").name(name);
-        let sql = Sql::new("pg_catalog.format('%s', ");
-        match &self.key[..] {
-            [one] => column(sql, one).text(")"),
-            several => sql.text("ROW(").list(several, column).text("))"),
-        }
+    /// The condition that a row under an alias has the primary key `k0` ... of another.
+    pub fn key_is(&self, alias: &str, other: &str) -> Sql {
+        texts::key_is(alias, &self.columns, &self.key, |column| {
+            let place = self.key.iter().position(|name| *name == column.name);
+            Sql::new(&format!("{other}.k{}", place.unwrap_or(0)))
+        })
     }
 
-    pub fn own_key(&self, alias: &str) -> Sql {
-        json(alias, self.key.iter().map(CString::as_c_str))
+    pub fn key_text(&self, row: &str) -> Sql {
+        texts::key_text(row, &self.key)
+    }
+
+    pub fn own_key(&self, row: &str) -> Sql {
+        texts::json(row, texts::named(&self.columns, &self.key))
     }
 }

@@ -31,6 +31,29 @@ pub struct Session {
     read_only: bool,
 }
 
+/// Rows of a statement. They are a table of the session as long as this lives.
+pub struct KeptRows<'a> {
+    session: &'a Session,
+    name: &'static CStr,
+    store: TupleStore,
+}
+
+impl KeptRows<'_> {
+    /// How many there are.
+    pub fn rows(&self) -> u64 {
+        self.store.rows()
+    }
+}
+
+impl Drop for KeptRows<'_> {
+    fn drop(&mut self) {
+        // After an error the server forgets the table itself.
+        if !std::thread::panicking() {
+            self.session.forget(self.name);
+        }
+    }
+}
+
 /// The columns of the rows that a query gives.
 pub struct RowTypes(pg_sys::TupleDesc);
 
@@ -82,6 +105,36 @@ impl Session {
         let code = unsafe { pg_sys::SPI_unregister_relation(name.as_ptr()) };
         if code != pg_sys::SPI_OK_REL_UNREGISTER as i32 {
             internal!("SPI_unregister_relation returned {code}");
+        }
+    }
+
+    /// Keeps the rows that a statement gives, as a table of this name. A statement that changes rows and returns them has done so when this returns.
+    ///
+    /// Errors: as the statement.
+    pub fn keep(&self, name: &'static CStr, sql: &Sql, parameters: &[Parameter]) -> KeptRows<'_> {
+        let kept = RefCell::new(None);
+        self.each(
+            sql,
+            parameters,
+            |types| {
+                // SAFETY: the descriptor of the statement's rows.
+                let store = self.aside(|| unsafe { TupleStore::of_rows(types.0) });
+                *kept.borrow_mut() = Some(store);
+            },
+            |(), row| {
+                if let Some(store) = kept.borrow_mut().as_mut() {
+                    store.put_row(row);
+                }
+            },
+        );
+        let Some(store) = kept.into_inner() else {
+            internal!("a statement has no columns");
+        };
+        self.table(name, &store);
+        KeptRows {
+            session: self,
+            name,
+            store,
         }
     }
 

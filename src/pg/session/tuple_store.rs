@@ -4,6 +4,8 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
+use crate::pg::cursor::QueryRow;
+
 /// A column of a store.
 #[derive(Clone, Copy)]
 pub struct StoreColumn {
@@ -59,6 +61,29 @@ impl TupleStore {
                 rows: 0,
             }
         }
+    }
+
+    /// An empty store for the rows of a query.
+    ///
+    /// # Safety
+    /// `columns` is a descriptor, which is copied.
+    pub unsafe fn of_rows(columns: pg_sys::TupleDesc) -> TupleStore {
+        // SAFETY: the caller's. The store is for a statement that goes on.
+        unsafe {
+            TupleStore {
+                store: pg_sys::tuplestore_begin_heap(true, false, pg_sys::work_mem),
+                columns: pg_sys::CreateTupleDescCopy(columns),
+                width: (*columns).natts as usize,
+                rows: 0,
+            }
+        }
+    }
+
+    /// Adds a row of a query whose columns are those of the store. It is copied.
+    pub fn put_row(&mut self, row: QueryRow) {
+        // SAFETY: a row with the columns of the store.
+        unsafe { pg_sys::tuplestore_puttuple(self.store, row.tuple()) };
+        self.rows += 1;
     }
 
     /// Adds a row; `None` is NULL. The values are copied.
