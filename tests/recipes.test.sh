@@ -4,6 +4,8 @@
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+# shellcheck source=scripts/venv.sh
+source "$ROOT/scripts/venv.sh"
 
 update=()
 if [[ ${1:-} == --update ]]; then
@@ -14,20 +16,7 @@ pages=("$@")
 ((${#pages[@]} > 0)) || mapfile -t pages < <(grep -lxF '<!-- run by tests/recipes.test.sh -->' "$ROOT"/docs/*.md)
 ((${#pages[@]} > 0)) || die 'no page is marked as run by this test'
 
-need_packages python3 python3-venv
-# Debian's own: one that is found first may have no venv, or be too old.
-python=$(command -v /usr/bin/python3 || command -v python3)
-list=$ROOT/tests/recipes/requirements.txt
-venv=$ROOT/target/recipes/$({ "$python" --version && cat "$list"; } | sha256sum | cut -c1-16)
-if [[ ! -e $venv/complete ]]; then
-    say "pip: installing $(paste -sd ' ' "$list")"
-    rm -rf "$ROOT/target/recipes"
-    mkdir -p "$ROOT/target/recipes"
-    "$python" -m venv "$venv" || die 'a virtual environment of Python cannot be made (see above)'
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --only-binary=:all: -r "$list" ||
-        die "pip could not install what tests/recipes/requirements.txt names (see above); without it the recipes cannot be tested"
-    : >"$venv/complete"
-fi
+need_venv recipes
 
 # pg_cron is there for Debian's PostgreSQL, and has to be loaded at the start of a server: one of its own.
 without=
