@@ -248,6 +248,8 @@ COMMENT ON TABLE ident_abbreviations IS
     'abbreviations of this database, which bloom_sign writes out before those that are compiled in';
 SELECT pg_catalog.pg_extension_config_dump('ident_abbreviations', '');
 GRANT SELECT ON ident_abbreviations TO PUBLIC;
+-- The table stays with the superuser: triggers of another owner would run as whoever writes.
+GRANT SELECT, INSERT, UPDATE, DELETE ON ident_abbreviations TO @extowner@ WITH GRANT OPTION;
 CREATE FUNCTION ident_phonetic(text text, algorithm text) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phonetic_wrapper';
 COMMENT ON FUNCTION ident_phonetic(text, text) IS

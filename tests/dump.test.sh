@@ -128,3 +128,37 @@ done
 grep -qx '1' "$SCRATCH/later" || die 'the merge was not taken back'
 dropdb dumped
 dropdb restored
+
+# The owner of a trusted installation, who is no superuser: abbreviations and the right to write them come back when the owner restores.
+psql -Xq -c 'CREATE ROLE dump_owner LOGIN' -c 'CREATE ROLE dump_writer' -c 'CREATE ROLE dump_heir LOGIN' -c 'CREATE DATABASE owned OWNER dump_owner' -c 'CREATE DATABASE restored OWNER dump_owner'
+PGUSER=dump_owner ask owned "CREATE EXTENSION bloom_ident;
+    INSERT INTO ident_abbreviations (language, abbreviation, words) VALUES ('de', 'Tr.', 'Trachtenverein');
+    GRANT SELECT, INSERT ON ident_abbreviations TO dump_writer"
+PGUSER=dump_owner pg_dump -d owned | PGUSER=dump_owner psql -Xq -v ON_ERROR_STOP=1 -d restored >/dev/null
+owned() { ask "$1" "SELECT * FROM ident_abbreviations; SELECT unnest(relacl)::text FROM pg_class WHERE relname = 'ident_abbreviations' ORDER BY 1"; }
+diff <(owned owned) <(owned restored) || die 'an owner who is no superuser does not get everything back'
+PGUSER=dump_owner ask restored "INSERT INTO ident_abbreviations (language, abbreviation, words) VALUES ('de', 'x', 'y')"
+
+# docs/installation.md#another-owner: the new one may write, dumps and restores as the old one did, and no dump names the old one, be it for pg_upgrade.
+ask owned 'REASSIGN OWNED BY dump_owner TO dump_heir;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ident_abbreviations TO dump_heir WITH GRANT OPTION;
+    DROP OWNED BY dump_owner;
+    UPDATE pg_init_privs SET initprivs = relacl FROM pg_class
+    WHERE pg_class.oid = objoid AND classoid = $$pg_class$$::regclass AND objoid = $$ident_abbreviations$$::regclass
+        AND current_setting($$server_version_num$$)::integer < 170000'
+# Dropping what one owns drops the extension.
+dropdb restored
+ask postgres 'CREATE DATABASE restored OWNER dump_owner'
+PGUSER=dump_owner ask restored 'CREATE EXTENSION bloom_ident'
+ask restored 'DROP OWNED BY dump_owner'
+[[ $(ask restored "SELECT count(*) FROM pg_extension WHERE extname = 'bloom_ident'") == 0 ]] || die 'DROP OWNED leaves the extension'
+dropdb restored
+psql -Xq -v ON_ERROR_STOP=1 -c 'DROP ROLE dump_owner' -c 'CREATE DATABASE restored OWNER dump_heir'
+[[ $(ask owned "SELECT extowner::regrole FROM pg_extension WHERE extname = 'bloom_ident'") == dump_heir ]] || die 'REASSIGN OWNED leaves the extension where it was'
+PGUSER=dump_heir ask owned "INSERT INTO ident_abbreviations (language, abbreviation, words) VALUES ('de', 'x', 'y')"
+PGUSER=dump_heir pg_dump -d owned | PGUSER=dump_heir psql -Xq -v ON_ERROR_STOP=1 -d restored >/dev/null
+diff <(owned owned) <(owned restored) || die 'the new owner does not get everything back'
+! pg_dump --binary-upgrade -d owned | grep -E '(TO|FROM) "[0-9]+"' || die 'a dump for pg_upgrade names a role that is gone'
+dropdb owned
+dropdb restored
+psql -Xq -c 'DROP ROLE dump_heir' -c 'DROP ROLE dump_writer'

@@ -46,6 +46,15 @@ DROP EXTENSION bloom_ident;
 SET ROLE bloom_ident_owner;
 CREATE EXTENSION bloom_ident SCHEMA owned;
 SELECT owned.ident_normalize('Müller');
+-- Abbreviations are the owner's to write, and to let others write. The table is not: a trigger on it would run as whoever writes.
+INSERT INTO owned.ident_abbreviations (language, abbreviation, words) VALUES ('de', 'Tr.', 'Trachtenverein'), ('de', 'x', 'y');
+UPDATE owned.ident_abbreviations SET words = 'Trachtenvereinigung' WHERE abbreviation = 'Tr.';
+DELETE FROM owned.ident_abbreviations WHERE abbreviation = 'x' RETURNING written_out;
+GRANT SELECT, INSERT, UPDATE, DELETE ON owned.ident_abbreviations TO PUBLIC;
+CREATE TRIGGER trap BEFORE INSERT ON owned.ident_abbreviations FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+ALTER TABLE owned.ident_abbreviations ADD CHECK (length(words) > 0);
+TRUNCATE owned.ident_abbreviations;
+SELECT owned.bloom_sign('Tr. Nord', 'de', 1) OPERATOR(owned.=) owned.bloom_signature('Trachtenvereinigung Nord') AS same;
 DROP EXTENSION bloom_ident;
 RESET ROLE;
 DROP SCHEMA owned;

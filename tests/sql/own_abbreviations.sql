@@ -21,7 +21,7 @@ CREATE TRIGGER sign BEFORE INSERT OR UPDATE ON company FOR EACH ROW EXECUTE FUNC
 INSERT INTO company VALUES ('AG Nord'), (NULL) RETURNING name, sig = bloom_signature('verein') AS same;
 DROP TABLE company;
 DROP FUNCTION sign();
--- Only the owner writes; everybody reads, unless that is taken away.
+-- Only the owner of the extension writes; everybody reads, unless that is taken away.
 CREATE ROLE reader;
 SET ROLE reader;
 INSERT INTO ident_abbreviations VALUES ('de', 'x', 'y');
