@@ -69,6 +69,9 @@ server! {
     fn SPI_cursor_open_with_args(name: *const c_char, src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, cursorOptions: c_int) -> Portal;
     fn SPI_cursor_fetch(portal: Portal, forward: bool, count: c_long);
     fn SPI_cursor_close(portal: Portal);
+    fn BeginInternalSubTransaction(name: *const c_char);
+    fn ReleaseCurrentSubTransaction();
+    fn RollbackAndReleaseCurrentSubTransaction();
     fn AfterTriggerBeginQuery();
     fn AfterTriggerEndQuery(estate: *mut EState);
     fn ExecPrepareExpr(node: *mut Expr, estate: *mut EState) -> *mut ExprState;

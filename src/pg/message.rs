@@ -134,6 +134,21 @@ impl Message {
         Message::new(code as c_int, message)
     }
 
+    /// Whether it says that a row offends a constraint, by an SQLSTATE of class 23.
+    pub fn is_violation(&self) -> bool {
+        self.data.sqlerrcode & 0xfff == sqlstate(b"23000") && self.texts[CONSTRAINT].is_some()
+    }
+
+    /// Its SQLSTATE.
+    pub fn code(&self) -> c_int {
+        self.data.sqlerrcode
+    }
+
+    /// Message and detail.
+    pub fn said(&self) -> [&[u8]; 2] {
+        [MESSAGE, DETAIL].map(|i| self.texts[i].as_deref().unwrap_or_default())
+    }
+
     /// A copy of what the server has raised.
     ///
     /// # Safety

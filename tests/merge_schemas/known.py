@@ -8,8 +8,6 @@ KNOWN = {
     45: (("collision that is not planned", "raw error"), "collisions are misjudged"),
     552: (("collision that is not planned", "raw error"), "collisions are misjudged"),
     34: (("collision that is not planned", "not taken back", "order without a number", "raw error", "wrong in the table of merges"), "collisions are misjudged"),
-    12446: (("raw error when taken back early",), "merges that depend on each other are refused by a raw error"),
-    16672: (("raw error when taken back early",), "merges that depend on each other are refused by a raw error"),
     64: (("raw error",), "raw errors of references over several tables"),
     97: (("raw error",), "raw errors of references over several tables"),
     1: (("raw error",), "raw errors of references over several tables"),

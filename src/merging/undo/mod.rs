@@ -1,5 +1,6 @@
 //! `bloom_unmerge`: one merge is taken back.
 
+mod inserting;
 mod restored;
 mod restoring;
 

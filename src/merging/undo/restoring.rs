@@ -23,7 +23,7 @@ fn picked(object: &str, names: &[CString]) -> Sql {
 
 impl Undo<'_> {
     /// The names of columns that a query gives.
-    fn names(&self, query: &Sql) -> Vec<CString> {
+    pub fn names(&self, query: &Sql) -> Vec<CString> {
         let mut names = Vec::new();
         self.session.each(
             query,
@@ -69,7 +69,7 @@ impl Undo<'_> {
     }
 
     /// The entries of a kind about a table: `entry`, `old`.
-    fn rows_of(&self, table: &RestoredTable, action: &str) -> KeptRows<'_> {
+    pub fn rows_of(&self, table: &RestoredTable, action: &str) -> KeptRows<'_> {
         let (from, condition) = self.entries("a", action);
         let query = Sql::new("SELECT a.entry, a.old FROM ")
             .sql(&from)
@@ -80,37 +80,6 @@ impl Undo<'_> {
             .text(" ORDER BY a.entry");
         let name = c"bloom_unmerge_entries";
         self.session.keep(name, &query, &parameter(self.id))
-    }
-
-    /// Inserts the rows of entries of a kind. Returns how many they are.
-    pub fn insert(&self, table: &RestoredTable, action: &str) -> i64 {
-        let entries = self.rows_of(table, action);
-        let names = self.names(&Sql::new("SELECT DISTINCT k.name FROM bloom_unmerge_entries AS a CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name)"));
-        if names.is_empty() {
-            return 0;
-        }
-        let columns = table.columns_named(&names);
-        let read = Sql::new("SELECT a.entry, ")
-            .list(columns.iter().enumerate(), |sql, (i, column)| {
-                sql.sql(&value("v", column)).text(&format!(" AS x{i}"))
-            })
-            .text(" FROM bloom_unmerge_entries AS a CROSS JOIN LATERAL ")
-            .sql(&values("a.old", "v", &columns));
-        let _read = exactly(|| self.session.keep(c"bloom_unmerge_values", &read, &[]));
-        let statement = Sql::new("INSERT INTO ")
-            .relation(table.oid)
-            .text(" (")
-            .names(names.iter().map(CString::as_c_str))
-            .text(") OVERRIDING SYSTEM VALUE SELECT ")
-            .list(0..names.len(), |sql, i| sql.text(&format!("v.x{i}")))
-            .text(" FROM bloom_unmerge_values AS v ORDER BY v.entry");
-        if self.session.run(&statement, &[]) != entries.rows() {
-            self.refuse(
-                &format!("Rows of table \"{}\" could not be inserted.", table.name),
-                "A trigger or a rule keeps them out.",
-            );
-        }
-        entries.rows() as i64
     }
 
     /// Entries about rows that are back, or have their values again, now say how these are.

@@ -2,12 +2,15 @@
 
 use std::cell::RefCell;
 use std::ffi::CStr;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 use pgrx::pg_sys;
 
+use crate::pg::boundary::Raised;
 use crate::pg::cursor::QueryRow;
 use crate::pg::error::internal;
 use crate::pg::memory::Scratch;
+use crate::pg::message::OrMessage;
 use crate::pg::output::OutputFunction;
 use crate::pg::sql::Sql;
 use crate::pg::{check_for_interrupts, ffi};
@@ -161,6 +164,38 @@ impl Session {
             let changed = pg_sys::SPI_processed;
             pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
             changed
+        }
+    }
+
+    /// Runs a statement as [`Session::run`] does. If a row offends a constraint, nothing has changed, and the result says what the server has raised.
+    ///
+    /// Errors: all others of the statement.
+    pub fn attempt(&self, sql: &Sql, parameters: &[Parameter]) -> OrMessage<u64> {
+        // SAFETY: the subtransaction is ended on both ways out; memory and resources are as they were before it, as the server asks for.
+        unsafe {
+            let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+            let back = || {
+                pg_sys::MemoryContextSwitchTo(memory);
+                pg_sys::CurrentResourceOwner = owner;
+            };
+            ffi::BeginInternalSubTransaction(std::ptr::null());
+            pg_sys::MemoryContextSwitchTo(memory);
+            match catch_unwind(AssertUnwindSafe(|| self.run(sql, parameters))) {
+                Ok(changed) => {
+                    ffi::ReleaseCurrentSubTransaction();
+                    back();
+                    Ok(changed)
+                }
+                Err(payload) => {
+                    ffi::RollbackAndReleaseCurrentSubTransaction();
+                    back();
+                    match payload.downcast::<Raised>() {
+                        Ok(raised) if raised.0.is_violation() => Err(raised.0),
+                        Ok(raised) => resume_unwind(raised),
+                        Err(other) => resume_unwind(other),
+                    }
+                }
+            }
         }
     }
 
