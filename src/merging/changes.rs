@@ -102,10 +102,7 @@ impl MergeRun<'_> {
                                 "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
                                 child.name
                             ),
-                            &format!(
-                                "The record that is kept has NULL where \"{}\" refers to.",
-                                text(&reference.name)
-                            ),
+                            &reference.no_target(),
                             "Keep the record that has a value there, by keep_by.",
                         )
                     },
@@ -116,6 +113,7 @@ impl MergeRun<'_> {
 
     /// Errors: rows of a child would collide.
     pub fn refuse_collisions(&self, child: &Child, uniqueness: &Uniqueness) {
+        let own = child.references.iter().any(|reference| reference.own);
         let sql = Sql::new("SELECT q.gone, q.stays FROM (")
             .sql(&uniqueness.query(child, self.subject))
             .text(") AS q ORDER BY q.no, q.gone LIMIT 1");
@@ -135,7 +133,10 @@ impl MergeRun<'_> {
                         "Row {gone} would be like row {stays} in \"{}\" when it is redirected.",
                         text(&uniqueness.name)
                     ),
-                    "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows and keeps them in the table of merges.",
+                    match own {
+                        true => "Change one of them first, or leave these records out: records that are not merged are never deleted.",
+                        false => "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows and keeps them in the table of merges.",
+                    },
                 )
             },
         );

@@ -4,7 +4,8 @@ use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::references::{foreign_keys, name_of, named, Reference};
+use super::named::named;
+use super::references::{foreign_keys, name_of, Reference};
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::{
@@ -55,16 +56,12 @@ pub fn children(
             .iter_mut()
             .find(|child| child.oid == reference.child);
         if let Some(child) = known {
-            let is_same = |other: &Reference| {
-                other.pairs.len() == reference.pairs.len()
-                    && other
-                        .pairs
-                        .iter()
-                        .zip(&reference.pairs)
-                        .all(|(a, b)| a.child == b.child && a.referenced == b.referenced)
-            };
             // Two constraints may say the same; the stricter one counts.
-            match child.references.iter_mut().find(|other| is_same(other)) {
+            match child
+                .references
+                .iter_mut()
+                .find(|other| other.is_like(&reference))
+            {
                 Some(other) if reference.reaches_children() => *other = reference,
                 Some(_) => (),
                 None => child.references.push(reference),

@@ -1,13 +1,15 @@
 //! Rows of a child that could not all be redirected, since a unique index or an exclusion constraint would have two of them alike.
 
 use std::ffi::{CStr, CString};
+use std::rc::Rc;
 
-use pgrx::pg_sys;
+use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::child::Child;
-use super::references::Reference;
-use super::subject::Subject;
-use super::values::redirected;
+use super::changes::oid;
+use super::child::{Child, Obstacle};
+use super::image::Image;
+use super::references::array;
+use super::subject::{text, Subject};
 use crate::pg::cursor::QueryRow;
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
@@ -29,6 +31,11 @@ pub struct Uniqueness {
     predicate: Option<Vec<u8>>,
     /// Two NULLs are alike.
     nulls_alike: bool,
+    /// Which rows are in it, if it is one of a partition.
+    partition: Option<Vec<u8>>,
+    /// It is computed from whole rows, as they are and not as they will be.
+    of_whole_rows: bool,
+    image: Rc<Image>,
 }
 
 fn bytes(row: QueryRow, i: usize) -> Option<Vec<u8>> {
@@ -44,10 +51,38 @@ fn name(row: QueryRow, i: usize) -> CString {
     })
 }
 
+/// Whether rows may come into another partition.
+fn moves(image: &Image, session: &Session) -> bool {
+    let query = Sql::new("SELECT a.attname FROM pg_catalog.pg_partitioned_table AS p CROSS JOIN LATERAL pg_catalog.unnest(p.partattrs) AS k (number) \
+        LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) p.partrelid AND a.attnum OPERATOR(pg_catalog.=) k.number AND k.number OPERATOR(pg_catalog.>) 0 \
+        WHERE p.partrelid OPERATOR(pg_catalog.=) ANY (")
+        .text(&array(&image.tree))
+        .text(")");
+    let mut moves = false;
+    session.each(
+        &query,
+        &[],
+        |_| (),
+        // An expression has no column.
+        |(), row| {
+            moves |= row
+                .datum(0)
+                .is_none_or(|_| image.changed.contains(&name(row, 0)))
+        },
+    );
+    moves
+}
+
 /// The indexes of a child that redirecting its references may offend.
 pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
+    let image = Rc::new(Image::new(child, session));
+    let moves = moves(&image, session);
     let query = Sql::new("SELECT i.indexrelid, x.relname, pg_catalog.pg_get_indexdef(i.indexrelid, p.place::pg_catalog.int4, false), o.oprname, n.nspname, \
-        COALESCE(p.ordered_by, 0::pg_catalog.oid), pg_catalog.pg_get_expr(i.indpred, i.indrelid), i.indnullsnotdistinct, a.attname \
+        COALESCE(p.ordered_by, 0::pg_catalog.oid), pg_catalog.pg_get_expr(i.indpred, i.indrelid), i.indnullsnotdistinct, a.attname, \
+        CASE WHEN i.indrelid OPERATOR(pg_catalog.<>) ")
+        .text(&oid(child.oid))
+        .text(" THEN pg_catalog.pg_get_partition_constraintdef(i.indrelid) END, \
+        pg_catalog.strpos(pg_catalog.concat(i.indexprs, i.indpred), ':varattno 0 ') OPERATOR(pg_catalog.>) 0 \
         FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS x ON x.oid OPERATOR(pg_catalog.=) i.indexrelid \
         LEFT JOIN pg_catalog.pg_constraint AS c ON c.conindid OPERATOR(pg_catalog.=) i.indexrelid AND c.contype OPERATOR(pg_catalog.=) ANY ('{p,u,x}'::\"char\"[]) \
         CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(i.indkey), pg_catalog.unnest(i.indclass), pg_catalog.unnest(i.indcollation), pg_catalog.unnest(c.conexclop)) \
@@ -57,9 +92,10 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
             AND m.amoprighttype OPERATOR(pg_catalog.=) k.opcintype AND m.amopstrategy OPERATOR(pg_catalog.=) 3 AND p.excluded IS NULL \
         JOIN pg_catalog.pg_operator AS o ON o.oid OPERATOR(pg_catalog.=) COALESCE(p.excluded, m.amopopr) JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
         LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) p.number \
-        WHERE (i.indisunique OR i.indisexclusion) AND i.indislive AND i.indrelid OPERATOR(pg_catalog.=) ")
-        .text(&child.oid.to_u32().to_string())
-        .text("::pg_catalog.oid ORDER BY x.relname, i.indexrelid, p.place");
+        WHERE (i.indisunique OR i.indisexclusion) AND i.indislive AND (i.indisvalid OR x.relkind OPERATOR(pg_catalog.<>) 'I') AND NOT EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors(i.indexrelid) AS u (oid) \
+            JOIN pg_catalog.pg_index AS v ON v.indexrelid OPERATOR(pg_catalog.=) u.oid WHERE v.indexrelid OPERATOR(pg_catalog.<>) i.indexrelid AND v.indisvalid) AND i.indrelid OPERATOR(pg_catalog.=) ANY (")
+        .text(&array(&image.tree))
+        .text(") ORDER BY x.relname, i.indexrelid, p.place");
     let mut found: Vec<(Uniqueness, bool)> = Vec::new();
     let mut last = 0;
     session.each(
@@ -71,12 +107,16 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
             if index != last {
                 last = index;
                 let predicate = bytes(row, 6);
-                let touched = predicate.is_some();
+                let partition = bytes(row, 9);
+                let touched = predicate.is_some() || partition.is_some() && moves;
                 let uniqueness = Uniqueness {
                     name: name(row, 1),
                     compared: Vec::new(),
                     predicate,
                     nulls_alike: row.datum(7).is_some_and(|alike| alike.value() != 0),
+                    partition,
+                    of_whole_rows: row.datum(10).is_some_and(|is| is.value() != 0),
+                    image: image.clone(),
                 };
                 found.push((uniqueness, touched));
             }
@@ -85,8 +125,7 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
             };
             // An expression has no column.
             let column = row.datum(8).map(|_| name(row, 8));
-            let mut changed = child.references.iter().flat_map(|r| &r.pairs);
-            *touched |= column.is_none_or(|column| changed.any(|pair| pair.child == column));
+            *touched |= column.is_none_or(|column| image.changed.contains(&column));
             uniqueness.compared.push(IndexColumn {
                 expression: bytes(row, 2).unwrap_or_default(),
                 operator: (name(row, 4), name(row, 3)),
@@ -98,62 +137,36 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
     touched.map(|(uniqueness, _)| uniqueness).collect()
 }
 
-/// The rows of a child as they will be, under their own names, with the least number of a cluster because of which they change.
-fn image(child: &Child, subject: &Subject) -> Sql {
-    let mut sql = Sql::new("(SELECT c.tableoid AS bloom_merge_table, c.ctid AS bloom_merge_row, ")
-        .sql(&child.key_text("c"))
-        .text(" COLLATE pg_catalog.\"C\" AS bloom_merge_key, LEAST(")
-        .list(0..child.references.len(), |sql, j| {
-            sql.text(&format!("g{j}.no"))
-        })
-        .text(") AS bloom_merge_no");
-    for (j, reference) in child.references.iter().enumerate() {
-        let columns = reference.pairs.iter().map(|pair| &pair.child);
-        sql = sql
-            .text(&format!(
-                ", g{j}.no AS bloom_merge_no{j}, pg_catalog.format('%s', ROW("
-            ))
-            .list(columns, |sql, name| sql.text("c.").name(name))
-            .text(&format!(
-                ")) COLLATE pg_catalog.\"C\" AS bloom_merge_was{j}"
-            ));
-    }
-    let references: Vec<&Reference> = child.references.iter().collect();
-    for column in &child.columns {
-        let value = redirected("c", column, &references);
-        sql = sql.text(", ").sql(&value).text(" AS ").name(&column.name);
-    }
-    sql = sql.text(" FROM ").only(child.oid).text(" AS c");
-    for (j, reference) in child.references.iter().enumerate() {
-        let map = format!("g{j}");
-        sql = sql
-            .text(" LEFT JOIN ")
-            .sql(&reference.map(subject))
-            .text(&format!(" AS {map} ON "))
-            .sql(&reference.refers("c", &map));
-    }
-    if child.references.iter().any(|reference| reference.own) {
-        sql = sql
-            .text(" WHERE NOT EXISTS (SELECT FROM bloom_merge_members AS m WHERE NOT m.kept AND ")
-            .sql(&subject.key_is("c", "m.key"))
-            .text(")");
-    }
-    sql.text(")")
-}
-
 impl Uniqueness {
-    /// A query of the rows that would have to go: `no`, `place` (tableoid), `at` (ctid), `gone` and `stays`, the primary keys of the row and of the one that it is like.
+    /// Why it cannot be known which rows would be alike.
+    pub fn obstacle(&self, child: &Child) -> Option<Obstacle> {
+        self.of_whole_rows.then(|| Obstacle {
+            code: PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            message: format!("cannot redirect references of table \"{}\"", child.name),
+            detail: format!(
+                "Index \"{}\" is computed from whole rows, so that it is not known which ones would collide.",
+                text(&self.name)
+            ),
+            hint: "Drop the index, or name the columns in its expression.".to_owned(),
+        })
+    }
+
+    /// A query of the rows that would have to go: `no`, `place` (tableoid), `at` (ctid), `gone` and `stays`, the primary keys of the row and of the one that it is like, and `firm`:
+    /// the other one does not change, so that it stays.
     /// The number is the least of the clusters without which the two would not be alike, so that the row can come back when that one is taken back.
     /// A row that refers to the record that is kept stays; of those that are redirected, the one with the least key as text.
     pub fn query(&self, child: &Child, subject: &Subject) -> Sql {
-        let mut keyed = Sql::new(
-            "(SELECT i.bloom_merge_table, i.bloom_merge_row, i.bloom_merge_key, i.bloom_merge_no",
-        );
+        let prefix = &self.image.prefix;
+        let mut keyed = Sql::new(&format!(
+            "(SELECT i.tableoid AS place, i.ctid AS at, i.{prefix}key AS key, i.{prefix}no AS no"
+        ));
         let mut cause = Sql::new("");
         for j in 0..child.references.len() {
-            keyed = keyed.text(&format!(", i.bloom_merge_no{j}, i.bloom_merge_was{j}"));
+            keyed = keyed.text(&format!(
+                ", i.{prefix}no{j} AS no{j}, i.{prefix}was{j} AS was{j}"
+            ));
             cause = cause.text(&format!(
-                "CASE WHEN a.bloom_merge_was{j} OPERATOR(pg_catalog.<>) b.bloom_merge_was{j} THEN COALESCE(a.bloom_merge_no{j}, b.bloom_merge_no{j}) END, "
+                "CASE WHEN a.was{j} OPERATOR(pg_catalog.<>) b.was{j} THEN COALESCE(a.no{j}, b.no{j}) END, "
             ));
         }
         for (n, compared) in self.compared.iter().enumerate() {
@@ -164,15 +177,15 @@ impl Uniqueness {
         }
         keyed = keyed
             .text(" FROM ")
-            .sql(&image(child, subject))
-            .text(" AS i");
-        if let Some(predicate) = &self.predicate {
-            keyed = keyed.text(" WHERE ").expression(predicate);
+            .sql(&self.image.sql(child, subject))
+            .text(" AS i WHERE true");
+        for condition in self.predicate.iter().chain(&self.partition) {
+            keyed = keyed.text(" AND (").expression(condition).text(")");
         }
         keyed = keyed.text(")");
         let mut sql = Sql::new("SELECT COALESCE(LEAST(")
             .sql(&cause)
-            .text("NULL), a.bloom_merge_no) AS no, a.bloom_merge_table AS place, a.bloom_merge_row AS at, a.bloom_merge_key AS gone, b.bloom_merge_key AS stays FROM ")
+            .text("NULL), a.no) AS no, a.place, a.at, a.key AS gone, b.key AS stays, b.no IS NOT DISTINCT FROM NULL AS firm FROM ")
             .sql(&keyed)
             .text(" AS a JOIN ")
             .sql(&keyed)
@@ -195,7 +208,9 @@ impl Uniqueness {
             }
             sql = sql.text(")");
         }
-        sql.text(" AND a.bloom_merge_key OPERATOR(pg_catalog.<>) b.bloom_merge_key WHERE a.bloom_merge_no IS DISTINCT FROM NULL \
-            AND (b.bloom_merge_no IS NOT DISTINCT FROM NULL OR b.bloom_merge_key OPERATOR(pg_catalog.<) a.bloom_merge_key)")
+        sql.text(
+            " AND a.key OPERATOR(pg_catalog.<>) b.key WHERE a.no IS DISTINCT FROM NULL \
+            AND (b.no IS NOT DISTINCT FROM NULL OR b.key OPERATOR(pg_catalog.<) a.key)",
+        )
     }
 }

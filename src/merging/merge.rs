@@ -203,6 +203,9 @@ fn check(
     let merge_children = children.iter().map(|child| {
         check_updates(child, session);
         let indexes = collisions::of_child(child, session);
+        if let Some(obstacle) = indexes.iter().find_map(|index| index.obstacle(child)) {
+            obstacle.raise();
+        }
         if drops && !indexes.is_empty() && !may(child.oid, pg_sys::ACL_DELETE, user) {
             refuse(
                 PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,

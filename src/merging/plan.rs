@@ -4,7 +4,7 @@ use bloom_ident_core::merging::{KeepBy, Rules};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::child::{children, Child};
-use super::collisions;
+use super::collisions::{self, Uniqueness};
 use super::members::{
     check_once, decide, found_store, member_store, name_members, ClusterSource, FOUND,
 };
@@ -159,7 +159,12 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let named = name_members(&session, &members);
     let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
     for child in &children {
-        let obstacles = child.obstacles(false);
+        let mut obstacles = child.obstacles(false);
+        let mut indexes = Vec::new();
+        if obstacles.is_empty() {
+            indexes = collisions::of_child(child, &session);
+            obstacles.extend(indexes.iter().filter_map(|index| index.obstacle(child)));
+        }
         for obstacle in &obstacles {
             let reason = format!("{}: {}", obstacle.message, obstacle.detail);
             plan.put(&PlanRow {
@@ -170,7 +175,7 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             });
         }
         if obstacles.is_empty() {
-            of_child(child, subject, &session, &mut plan);
+            of_child(child, &indexes, subject, &session, &mut plan);
         }
     }
     of_records(
@@ -243,7 +248,13 @@ fn of_records(
 }
 
 /// What happens to the rows of a child.
-fn of_child(child: &Child, subject: &Subject, session: &Session, plan: &mut PlanRows) {
+fn of_child(
+    child: &Child,
+    indexes: &[Uniqueness],
+    subject: &Subject,
+    session: &Session,
+    plan: &mut PlanRows,
+) {
     for reference in &child.references {
         let columns: Vec<&[u8]> = reference.pairs.iter().map(|p| p.child.to_bytes()).collect();
         let columns = columns.join(&b", "[..]);
@@ -276,7 +287,8 @@ fn of_child(child: &Child, subject: &Subject, session: &Session, plan: &mut Plan
             },
         );
     }
-    for uniqueness in collisions::of_child(child, session) {
+    let own = child.references.iter().any(|reference| reference.own);
+    for uniqueness in indexes {
         let query = Sql::new("SELECT q.no, m.cluster, q.gone, pg_catalog.min(q.stays) FROM (")
             .sql(&uniqueness.query(child, subject))
             .text(") AS q JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) q.no AND m.kept GROUP BY q.no, m.cluster, q.gone ORDER BY q.no, q.gone");
@@ -293,7 +305,10 @@ fn of_child(child: &Child, subject: &Subject, session: &Session, plan: &mut Plan
                     no: row.datum(0).map_or(0, |n| n.value() as i64),
                     part: 5,
                     cluster: cluster.as_deref(),
-                    action: "collision",
+                    // Records are not dropped.
+                    action: if own { "stop" } else { "collision" },
+                    value: own
+                        .then_some(b"the record would be like another one, and is not deleted"),
                     key: gone.as_deref(),
                     source: stays.as_deref(),
                     relation: Some(child.oid),

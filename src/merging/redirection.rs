@@ -11,6 +11,7 @@ use super::references::{foreign_keys, Reference};
 use super::subject::TableColumn;
 use super::texts::{exactly, hash, json, key_is, key_text, named, row, row_of, stored};
 use super::values::redirected;
+use crate::pg::cursor::QueryRow;
 use crate::pg::relation;
 use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
 use crate::pg::session::KeptRows;
@@ -21,6 +22,9 @@ const ROUNDS: usize = 10;
 
 /// The rows of one child that go since they would collide: `place` (tableoid), `at` (ctid), `no`.
 const COLLISIONS: &CStr = c"bloom_merge_collisions";
+/// Rows that would be like others: `place`, `at`, `no`, `gone`, `stays`, `firm`. And those of them that have to go in this round: `place`, `at`, `no`, `gone`.
+const ALIKE: &CStr = c"bloom_merge_alike";
+const GOING: &CStr = c"bloom_merge_going";
 
 impl MergeRun<'_> {
     /// Deletes the rows of a child that would collide.
@@ -30,15 +34,14 @@ impl MergeRun<'_> {
         if uniquenesses.is_empty() {
             return;
         }
-        let mut all = Sql::new("(SELECT u.place, u.at, pg_catalog.min(u.no) AS no FROM (");
-        for (i, uniqueness) in uniquenesses.iter().enumerate() {
-            all = all
-                .text(if i > 0 { " UNION ALL " } else { "" })
-                .sql(&uniqueness.query(child, self.subject));
+        if child.references.iter().any(|reference| reference.own) {
+            // A record that is not merged is never deleted.
+            return uniquenesses
+                .iter()
+                .for_each(|u| self.refuse_collisions(child, u));
         }
-        all = all.text(") AS u GROUP BY u.place, u.at)");
         // They are looked for once: the rows are locked, so that they stay what they are.
-        let found = self.collisions(&all);
+        let found = self.to_be_dropped(child, uniquenesses);
         let expected = found.rows() as i64;
         if expected == 0 {
             return;
@@ -90,22 +93,54 @@ impl MergeRun<'_> {
         self.session.run(&gone, &[]);
     }
 
-    fn collisions(&self, query: &Sql) -> TupleStore {
+    /// The rows of a child that go, each since it would be like one that stays: a row that is like nothing but others that go can stay.
+    fn to_be_dropped(&self, child: &Child, uniquenesses: &[Uniqueness]) -> TupleStore {
+        let (key, number) = (
+            StoreColumn::plain(pg_sys::TEXTOID),
+            StoreColumn::plain(pg_sys::INT8OID),
+        );
         let columns = [
             (c"place", StoreColumn::plain(pg_sys::OIDOID)),
             (c"at", StoreColumn::plain(pg_sys::TIDOID)),
-            (c"no", StoreColumn::plain(pg_sys::INT8OID)),
+            (c"no", number),
+            (c"gone", key),
+            (c"stays", key),
+            (c"firm", StoreColumn::plain(pg_sys::BOOLOID)),
         ];
-        let mut found = (self.session).aside(|| TupleStore::new(columns.into_iter()));
-        let query = Sql::new("SELECT d.place, d.at, d.no FROM ")
-            .sql(query)
-            .text(" AS d");
-        self.session.each(
-            &query,
-            &[],
-            |_| (),
-            |(), row| found.put(&[row.datum(0), row.datum(1), row.datum(2)]),
-        );
+        let store = |width: usize| {
+            let columns = columns.into_iter().take(width);
+            self.session.aside(|| TupleStore::new(columns))
+        };
+        let fill = |store: &mut TupleStore, width: usize, query: &Sql| {
+            let put = |row: QueryRow| (0..width).map(|i| row.datum(i)).collect::<Vec<_>>();
+            self.session
+                .each(query, &[], |_| (), |(), row| store.put(&put(row)));
+        };
+        let mut found = store(3);
+        let mut alike = store(6);
+        for uniqueness in uniquenesses {
+            let query = Sql::new("SELECT u.place, u.at, u.no, u.gone, u.stays, u.firm FROM (")
+                .sql(&uniqueness.query(child, self.subject))
+                .text(") AS u");
+            fill(&mut alike, 6, &query);
+        }
+        while alike.rows() > 0 {
+            // The first of those that are alike has nothing that it would have to give way to.
+            self.session.table(ALIKE, &alike);
+            let mut going = store(4);
+            fill(&mut going, 4, &Sql::new("SELECT u.place, u.at, pg_catalog.min(u.no), u.gone FROM bloom_merge_alike AS u \
+                WHERE u.firm OR NOT EXISTS (SELECT FROM bloom_merge_alike AS o WHERE o.gone OPERATOR(pg_catalog.=) u.stays) GROUP BY u.place, u.at, u.gone"));
+            self.session.table(GOING, &going);
+            let query = Sql::new("SELECT u.place, u.at, u.no FROM bloom_merge_going AS u");
+            fill(&mut found, 3, &query);
+            let mut left = store(6);
+            fill(&mut left, 6, &Sql::new("SELECT u.place, u.at, u.no, u.gone, u.stays, u.firm FROM bloom_merge_alike AS u \
+                WHERE NOT EXISTS (SELECT FROM bloom_merge_going AS o WHERE o.gone OPERATOR(pg_catalog.=) u.gone) \
+                AND NOT EXISTS (SELECT FROM bloom_merge_going AS o WHERE o.gone OPERATOR(pg_catalog.=) u.stays)"));
+            self.session.forget(GOING);
+            self.session.forget(ALIKE);
+            alike = left;
+        }
         found
     }
 

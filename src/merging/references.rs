@@ -3,25 +3,21 @@
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, ErrorKind};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
 
-use super::subject::{columns_of, refuse, text, Subject};
-use crate::pairs::records::lock;
-use crate::pg::catalog;
+use super::subject::{text, Subject};
 use crate::pg::cursor::QueryRow;
-use crate::pg::error::{raise_as, shown};
+use crate::pg::relation;
 use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
-use crate::pg::values::text::to_database;
 
 /// A referencing column, and the one that it refers to.
 pub struct Referring {
     pub child: CString,
     pub referenced: CString,
     /// The operator of the referenced and the referencing value; `None` compares and sets texts.
-    equal: Option<(CString, CString)>,
+    pub equal: Option<(CString, CString)>,
 }
 
 /// What points to records of the table.
@@ -36,6 +32,8 @@ pub struct Reference {
     pub on_update: Option<u8>,
     /// The child is the table itself.
     pub own: bool,
+    /// A partition to which it refers, with those below it, as an array of OIDs; the same value in another partition is not what it means.
+    pub part: Option<String>,
     /// The table of the statement that has the map, once the losers are deleted.
     pub stored: OnceCell<CString>,
 }
@@ -77,15 +75,46 @@ impl Reference {
             .text(" FROM bloom_merge_members AS m JOIN ")
             .sql(&subject.from("l"))
             .text(" ON ")
-            .sql(&subject.key_is("l", "m.key"));
+            .sql(&subject.key_is("l", "m.key"))
+            .sql(&self.within("l"));
         if !by_key {
+            // What is kept in another partition has no value that they could refer to.
+            let join = self.part.as_ref().map_or(" JOIN ", |_| " LEFT JOIN ");
             sql = sql
-                .text(" JOIN ")
+                .text(join)
                 .sql(&subject.from("s"))
                 .text(" ON ")
-                .sql(&subject.key_is("s", "m.keep"));
+                .sql(&subject.key_is("s", "m.keep"))
+                .sql(&self.within("s"));
         }
         sql.text(" WHERE NOT m.kept)")
+    }
+
+    /// The further condition that rows of the referenced table under an alias are in the partition that it refers to.
+    pub fn within(&self, alias: &str) -> Sql {
+        self.part.as_ref().map_or(Sql::new(""), |part| {
+            Sql::new(" AND ")
+                .text(alias)
+                .text(".tableoid OPERATOR(pg_catalog.=) ANY (")
+                .text(part)
+                .text(")")
+        })
+    }
+
+    /// Why rows cannot refer to the record that is kept.
+    pub fn no_target(&self) -> String {
+        let name = text(&self.name);
+        match self.part {
+            None => format!("The record that is kept has NULL where \"{name}\" refers to."),
+            Some(_) => format!("The record that is kept is not in the partition that \"{name}\" refers to, or has NULL there."),
+        }
+    }
+
+    /// Whether both say the same of the same columns.
+    pub fn is_like(&self, other: &Reference) -> bool {
+        let pairs = self.pairs.iter().zip(&other.pairs);
+        self.part == other.part && self.pairs.len() == other.pairs.len() && { pairs }
+            .all(|(a, b)| a.child == b.child && a.referenced == b.referenced)
     }
 
     /// The rows of the map.
@@ -128,7 +157,7 @@ impl Reference {
     /// Whether it refers to the keys by which the clusters name records, which are known without a look at the table.
     pub fn is_by_key(&self, subject: &Subject) -> bool {
         let mut pairs = self.pairs.iter();
-        pairs.all(|pair| pair.referenced.as_c_str() == subject.key_name())
+        self.part.is_none() && pairs.all(|pair| pair.referenced.as_c_str() == subject.key_name())
     }
 
     /// The condition that a row of the child under an alias refers to a row of the map under another.
@@ -217,13 +246,25 @@ fn oid_of(row: QueryRow, i: usize) -> pg_sys::Oid {
     pg_sys::Oid::from(row.datum(i).map_or(0, |oid| oid.value() as u32))
 }
 
+/// A partition of a locked table, with those below it, as an array.
+fn oids(part: pg_sys::Oid) -> String {
+    // SAFETY: it was locked with the table that it is part of.
+    let tree = unsafe { relation::with_inheritors(part, pg_sys::NoLock) };
+    array(&tree)
+}
+
+/// Tables as an array of SQL.
+pub fn array(tables: &[pg_sys::Oid]) -> String {
+    let numbers: Vec<String> = tables.iter().map(|t| t.to_u32().to_string()).collect();
+    format!("'{{{}}}'::pg_catalog.oid[]", numbers.join(","))
+}
+
 /// The foreign keys that point to the table or its partitions, each once: of those that partitions have because of their parents, only the parents'.
 pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
-    let numbers: Vec<String> = tree.iter().map(|t| t.to_u32().to_string()).collect();
-    let query = Sql::new("WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY ('{")
-        .text(&numbers.join(","))
-        .text("}'::pg_catalog.oid[]) UNION ALL SELECT c.oid, c.conparentid FROM up JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) up.parent) \
-            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype \
+    let query = Sql::new("WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY (")
+        .text(&array(tree))
+        .text(") UNION ALL SELECT c.oid, c.conparentid FROM up JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) up.parent) \
+            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype, c.confrelid \
             FROM (SELECT DISTINCT up.oid FROM up WHERE up.parent OPERATOR(pg_catalog.=) 0::pg_catalog.oid) AS u \
             JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) u.oid \
             JOIN pg_catalog.pg_class AS k ON k.oid OPERATOR(pg_catalog.=) c.conrelid JOIN pg_catalog.pg_namespace AS s ON s.oid OPERATOR(pg_catalog.=) k.relnamespace \
@@ -246,6 +287,11 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
             if oid_of(row, 0) != last {
                 last = oid_of(row, 0);
                 let child = oid_of(row, 2);
+                let part = oid_of(row, 9);
+                let part = tree
+                    .first()
+                    .is_some_and(|&whole| whole != part)
+                    .then(|| oids(part));
                 found.push(Reference {
                     child,
                     name: name_of(row, 1),
@@ -253,6 +299,7 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
                     on_delete: row.datum(3).map(|action| action.value() as u8),
                     on_update: row.datum(8).map(|action| action.value() as u8),
                     own: tree.contains(&child),
+                    part,
                     stored: OnceCell::new(),
                 });
             }
@@ -262,92 +309,4 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
         },
     );
     found
-}
-
-/// A column that the caller names, as `table.column` or `schema.table.column`.
-///
-/// Errors: no such table or column; it is of another type than the key, and no text.
-pub fn named(subject: &Subject, given: &str) -> Reference {
-    let invalid = |message: String| -> ! {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            &Error::new(ErrorKind::InvalidParameter, message)
-                .hint("Name a column that holds keys as table.column or schema.table.column."),
-        )
-    };
-    let c = CString::new(to_database(given))
-        .unwrap_or_else(|_| invalid("name of a column has a zero byte".to_owned()));
-    // SAFETY: the server reads names from a text, and finds the table of all but the last. Without a lock: that comes next, when it is known that the caller may read it.
-    let (oid, column) = unsafe {
-        let text = pg_sys::cstring_to_text(c.as_ptr());
-        let parts = pg_sys::textToQualifiedNameList(text);
-        let count = (*parts).length;
-        if !(2..=3).contains(&count) {
-            invalid(format!(
-                "\"{}\" does not name a column of a table",
-                shown(given)
-            ));
-        }
-        let last = pg_sys::list_nth(parts, count - 1).cast::<pg_sys::Node>();
-        let column = CStr::from_ptr(string_of(last)).to_owned();
-        let of_table = pg_sys::list_truncate(parts, count - 1);
-        let range = pg_sys::makeRangeVarFromNameList(of_table);
-        let none = pg_sys::NoLock as pg_sys::LOCKMODE;
-        let oid = pg_sys::RangeVarGetRelidExtended(range, none, 0, None, std::ptr::null_mut());
-        (oid, column)
-    };
-    let name = lock(oid);
-    let columns = columns_of(oid);
-    let Some(found) = columns.iter().find(|c| c.name == column) else {
-        refuse(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-            format!(
-                "column \"{}\" of relation \"{name}\" does not exist",
-                text(&column)
-            ),
-            "",
-            "",
-        )
-    };
-    // SAFETY: a catalog look-up of a type that exists.
-    let base = unsafe { pg_sys::getBaseType(found.store.type_oid) };
-    let equal = match base == subject.key_type.type_oid {
-        true => Some(catalog::operators::named(subject.equal)),
-        false if found.is_text() && base != pg_sys::BPCHAROID => None,
-        false => refuse(
-            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            format!(
-                "column \"{}\" of relation \"{name}\" is of type {}",
-                text(&column),
-                text(&catalog::type_name(base))
-            ),
-            &format!(
-                "The keys are of type {}.",
-                text(&catalog::type_name(subject.key_type.type_oid))
-            ),
-            "A column that holds keys is of their type, or a text.",
-        ),
-    };
-    Reference {
-        child: oid,
-        name: column.clone(),
-        pairs: vec![Referring {
-            child: column,
-            referenced: subject.key_name().to_owned(),
-            equal,
-        }],
-        on_delete: None,
-        on_update: None,
-        own: subject.tree.contains(&oid),
-        stored: OnceCell::new(),
-    }
-}
-
-/// The string of a node that the server has made of a name.
-///
-/// # Safety
-/// `node` is a String.
-unsafe fn string_of(node: *mut pg_sys::Node) -> *mut std::ffi::c_char {
-    // SAFETY: the caller's.
-    unsafe { (*node.cast::<pg_sys::String>()).sval }
 }

@@ -1,0 +1,103 @@
+//! References that no foreign key declares: columns that the caller names.
+
+use std::cell::OnceCell;
+use std::ffi::{CStr, CString};
+
+use bloom_ident_core::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use super::references::{Reference, Referring};
+use super::subject::{columns_of, refuse, text, Subject};
+use crate::pairs::records::lock;
+use crate::pg::catalog;
+use crate::pg::error::{raise_as, shown};
+use crate::pg::values::text::to_database;
+
+/// A column that the caller names, as `table.column` or `schema.table.column`.
+///
+/// Errors: no such table or column; it is of another type than the key, and no text.
+pub fn named(subject: &Subject, given: &str) -> Reference {
+    let invalid = |message: String| -> ! {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            &Error::new(ErrorKind::InvalidParameter, message)
+                .hint("Name a column that holds keys as table.column or schema.table.column."),
+        )
+    };
+    let c = CString::new(to_database(given))
+        .unwrap_or_else(|_| invalid("name of a column has a zero byte".to_owned()));
+    // SAFETY: the server reads names from a text, and finds the table of all but the last. Without a lock: that comes next, when it is known that the caller may read it.
+    let (oid, column) = unsafe {
+        let text = pg_sys::cstring_to_text(c.as_ptr());
+        let parts = pg_sys::textToQualifiedNameList(text);
+        let count = (*parts).length;
+        if !(2..=3).contains(&count) {
+            invalid(format!(
+                "\"{}\" does not name a column of a table",
+                shown(given)
+            ));
+        }
+        let last = pg_sys::list_nth(parts, count - 1).cast::<pg_sys::Node>();
+        let column = CStr::from_ptr(string_of(last)).to_owned();
+        let of_table = pg_sys::list_truncate(parts, count - 1);
+        let range = pg_sys::makeRangeVarFromNameList(of_table);
+        let none = pg_sys::NoLock as pg_sys::LOCKMODE;
+        let oid = pg_sys::RangeVarGetRelidExtended(range, none, 0, None, std::ptr::null_mut());
+        (oid, column)
+    };
+    let name = lock(oid);
+    let columns = columns_of(oid);
+    let Some(found) = columns.iter().find(|c| c.name == column) else {
+        refuse(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+            format!(
+                "column \"{}\" of relation \"{name}\" does not exist",
+                text(&column)
+            ),
+            "",
+            "",
+        )
+    };
+    // SAFETY: a catalog look-up of a type that exists.
+    let base = unsafe { pg_sys::getBaseType(found.store.type_oid) };
+    let equal = match base == subject.key_type.type_oid {
+        true => Some(catalog::operators::named(subject.equal)),
+        false if found.is_text() && base != pg_sys::BPCHAROID => None,
+        false => refuse(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            format!(
+                "column \"{}\" of relation \"{name}\" is of type {}",
+                text(&column),
+                text(&catalog::type_name(base))
+            ),
+            &format!(
+                "The keys are of type {}.",
+                text(&catalog::type_name(subject.key_type.type_oid))
+            ),
+            "A column that holds keys is of their type, or a text.",
+        ),
+    };
+    Reference {
+        child: oid,
+        name: column.clone(),
+        pairs: vec![Referring {
+            child: column,
+            referenced: subject.key_name().to_owned(),
+            equal,
+        }],
+        on_delete: None,
+        on_update: None,
+        own: subject.tree.contains(&oid),
+        part: None,
+        stored: OnceCell::new(),
+    }
+}
+
+/// The string of a node that the server has made of a name.
+///
+/// # Safety
+/// `node` is a String.
+unsafe fn string_of(node: *mut pg_sys::Node) -> *mut std::ffi::c_char {
+    // SAFETY: the caller's.
+    unsafe { (*node.cast::<pg_sys::String>()).sval }
+}
