@@ -54,4 +54,17 @@ SELECT id AS then FROM bloom_merge('two', 'person', 'id', on_collision => 'drop'
 SELECT bloom_unmerge(:first), bloom_unmerge(:then);
 SELECT count(*) AS same FROM v JOIN before ON v *= before;
 ROLLBACK;
+-- a refusal names the merge to take back first
+BEGIN;
+ALTER TABLE person ADD parent int REFERENCES person;
+UPDATE person SET parent = 5 WHERE id = 1;
+CREATE TEMP VIEW one AS SELECT * FROM clusters WHERE cluster = 1;
+CREATE TEMP VIEW two AS SELECT * FROM clusters WHERE cluster = 2;
+SELECT id AS first FROM bloom_merge('one', 'person', 'id', on_collision => 'drop') \gset
+SELECT id AS then FROM bloom_merge('two', 'person', 'id', on_collision => 'drop') \gset
+SAVEPOINT merged;
+SELECT bloom_unmerge(:first);
+ROLLBACK TO merged;
+SELECT bloom_unmerge(:then), bloom_unmerge(:first);
+ROLLBACK;
 DROP SCHEMA merge_order CASCADE;

@@ -267,6 +267,16 @@ impl<'a> Undo<'a> {
                 .each(&sql, &[], |_| (), |(), row| changed = text_of(row, 0))
         });
         if let Some(changed) = changed {
+            let later = self.redirected_later();
+            if later != 0 {
+                self.refuse(
+                    &format!(
+                        "Merge {later} has redirected record \"{}\" since.",
+                        self.kept
+                    ),
+                    "Take that one back first.",
+                );
+            }
             self.refuse(
                 &format!(
                     "Record \"{}\" of table \"{}\" has changed since: {}.",
@@ -277,6 +287,28 @@ impl<'a> Undo<'a> {
                 "Give these columns the values that they had after the merge, which are in column \"new\" of the table of merges, or \"old\" where that is NULL. If a trigger changes the record after each update, disable it meanwhile.",
             );
         }
+    }
+
+    /// The last merge that has redirected the record, which is in bloom_unmerge_rows, since this one; 0 if there is none.
+    fn redirected_later(&self) -> i64 {
+        let table = RestoredTable::of(self.subject.oid, self.session);
+        if table.key.is_empty() {
+            return 0;
+        }
+        let key = Sql::new("SELECT ")
+            .sql(&table.key_text("(s.c)"))
+            .text(" AS key FROM bloom_unmerge_rows AS s");
+        let _key = exactly(|| self.session.keep(c"bloom_unmerge_texts", &key, &[]));
+        let (from, condition) = self.entries("a", "keep");
+        let later = Sql::new("SELECT pg_catalog.max(f.id) FROM bloom_unmerge_texts AS t, ")
+            .sql(&from)
+            .text(", ")
+            .sql(&self.audit.sql())
+            .text(" AS f WHERE ")
+            .sql(&condition)
+            .text(" AND f.relation OPERATOR(pg_catalog.=) a.relation AND f.key OPERATOR(pg_catalog.=) t.key AND f.action OPERATOR(pg_catalog.=) 'redirect' \
+                AND f.unmerged IS NULL AND f.gone IS NULL AND f.id OPERATOR(pg_catalog.<>) a.id AND f.entry OPERATOR(pg_catalog.>) a.entry");
+        self.number(&later)
     }
 
     /// The tables of entries of a kind.
