@@ -11,7 +11,7 @@ use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;
 use crate::pg::budget::{push, reserve};
 use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise_as, shown, warn, OrRaise};
+use crate::pg::error::{raise_as, warn, OrRaise};
 use crate::pg::progress::{self, phases};
 use crate::pg::values::text::readable;
 
@@ -242,9 +242,7 @@ fn refuse_contradiction<'a>(
 ) -> ! {
     const SHOWN: usize = 20;
     let more = chain.len().saturating_sub(SHOWN);
-    let mut keys: Vec<String> = chain
-        .map(|key| format!("\"{}\"", shown(&readable(key))))
-        .collect();
+    let mut keys: Vec<String> = chain.map(|key| format!("\"{}\"", readable(key))).collect();
     let [first, .., last] = &keys[..] else {
         unreachable!("a chain has two ends")
     };

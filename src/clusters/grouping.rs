@@ -8,7 +8,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use crate::clusters::pair_list::Overhead;
 use crate::pairs::decisions::Decisions;
 use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, shown, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 
 /// How pairs become clusters. The core explains the algorithms.
@@ -115,7 +115,7 @@ pub fn on_conflict(name: &str) -> OnConflict {
         _ => raise(
             &Error::new(
                 ErrorKind::InvalidParameter,
-                format!("unrecognized value of \"on_conflict\": \"{}\"", shown(name)),
+                format!("unrecognized value of \"on_conflict\": \"{}\"", name),
             )
             .detail("The values are \"error\" and \"newer\"."),
         ),

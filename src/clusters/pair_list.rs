@@ -9,7 +9,7 @@ use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pg::budget::{push, Budget};
 use crate::pg::cursor::{Cursor, QueryRow};
-use crate::pg::error::{raise, raise_as, shown, OrRaise};
+use crate::pg::error::{raise, raise_as, OrRaise};
 use crate::pg::output::OutputFunction;
 use crate::pg::values::text::readable;
 
@@ -70,7 +70,7 @@ impl PairReader {
 pub fn refuse_one_key(key: &[u8], name: &str) -> ! {
     let message = format!(
         "both keys of a pair in \"{name}\" are \"{}\"",
-        shown(&readable(key))
+        readable(key)
     );
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,

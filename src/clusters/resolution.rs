@@ -9,7 +9,7 @@ use crate::clusters::source::{Form, Source};
 use crate::pairs::dictionary::{KeyDictionary, NONE};
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, raise_as, shown, OrRaise};
+use crate::pg::error::{raise, raise_as, OrRaise};
 use crate::pg::values::text::readable;
 
 /// Which records belong together, by the numbers of their keys.
@@ -22,7 +22,7 @@ pub enum Resolution {
 }
 
 fn text(bytes: &[u8]) -> String {
-    shown(&readable(bytes))
+    readable(bytes)
 }
 
 fn refuse_null(column: &str, source: &Source) -> ! {

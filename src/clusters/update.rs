@@ -19,7 +19,7 @@ use crate::pairs::records::{lock, RecordColumn};
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::catalog;
 use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, raise_as, shown, OrRaise};
+use crate::pg::error::{raise, raise_as, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
 use crate::pg::progress;
@@ -135,7 +135,7 @@ impl OldClusters {
             });
             let number = key_text.show(key, |key| keys.number(key));
             if (number as usize) < old.of_record.len() {
-                let key = shown(&readable(keys.key(number)));
+                let key = readable(keys.key(number));
                 let message = format!("more than one record in \"{name}\" has the key \"{key}\"");
                 raise_as(
                     PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,

@@ -6,9 +6,10 @@ use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::datum::{Date, IntoDatum};
 use pgrx::pg_sys;
 
-use crate::pg::error::{shown, OrRaise};
+use crate::pg::error::OrRaise;
 use crate::pg::function::record::record;
-use crate::pg::values::text::Text;
+use crate::pg::function::rows::text_datum;
+use crate::pg::values::text::{in_message, Text};
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{check_for_interrupts, entry};
 use crate::types::{NewBloom, Tokens};
@@ -124,7 +125,7 @@ fn ident_date_plausibility(
         [
             p.plausible.into_datum(),
             p.part.into_datum(),
-            p.detail.map(|d| shown(&d)).into_datum(),
+            p.detail.map(|d| text_datum(&in_message(&d))),
             p.suggestion.into_datum(),
         ],
     )

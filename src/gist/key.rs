@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 
 use crate::pg::entry;
 use crate::pg::error::{raise, OrRaise};
+use crate::pg::values::text::readable;
 use crate::pg::values::varlena::{build, Varlena};
 use crate::types::corrupt;
 
@@ -94,7 +95,7 @@ unsafe fn name_of(index: pg_sys::Relation) -> String {
     }
     // SAFETY: the relation is open, so it has its row of pg_class.
     let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
-    format!("index \"{}\"", name.to_string_lossy())
+    format!("index \"{}\"", readable(name.to_bytes()))
 }
 
 /// # Safety

@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 
 use super::key::{damaged, IndexKey};
 use crate::pg::error::raise;
+use crate::pg::values::text::readable;
 
 /// GIST_COMPRESS_PROC of access/gist.h.
 const COMPRESS: u16 = 3;
@@ -126,6 +127,6 @@ unsafe fn refuse(index: pg_sys::Relation, new: u64, old: u64) -> ! {
     raise(&RowShape::mismatch(new, old).hint(format!(
         "Use a column type such as {} to keep other shapes out of the table. If all rows of shape {shape} are deleted, run REINDEX INDEX on \"{}\", or TRUNCATE the table.",
         shape.column_type(),
-        name.to_string_lossy()
+        readable(name.to_bytes())
     )))
 }

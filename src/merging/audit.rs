@@ -10,7 +10,7 @@ use crate::pg::catalog;
 use crate::pg::catalog::privileges::{current_user, may};
 use crate::pg::cursor::execute;
 use crate::pg::entry;
-use crate::pg::error::{notice, raise, shown};
+use crate::pg::error::{notice, raise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::relation::{self, OpenRelation};
 use crate::pg::session::Session;
@@ -72,7 +72,7 @@ fn split(given: &str) -> Vec<CString> {
             .collect()
     };
     if parts.len() > 2 {
-        let message = format!("\"{}\" is no name of a table", shown(given));
+        let message = format!("\"{}\" is no name of a table", given);
         raise(
             &Error::new(ErrorKind::InvalidParameter, message).hint("Give a name, or schema.name."),
         );

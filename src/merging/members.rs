@@ -11,7 +11,6 @@ use crate::clusters::keeping::Standings;
 use crate::pairs::records::lock;
 use crate::pg::catalog::{is_of_server, operators};
 use crate::pg::cursor::QueryRow;
-use crate::pg::error::shown;
 use crate::pg::function::rows::text_datum;
 use crate::pg::memory::Scratch;
 use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
@@ -185,7 +184,7 @@ fn put(found: &mut TupleStore, number: i64, cluster: &[u8], row: QueryRow) {
 
 /// A value for messages, shortened.
 pub fn short(value: &[u8]) -> String {
-    let text = shown(&readable(value));
+    let text = readable(value);
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,

@@ -10,7 +10,7 @@ use super::references::{Reference, Referring};
 use super::subject::{columns_of, refuse, text, Subject};
 use crate::pairs::records::lock;
 use crate::pg::catalog;
-use crate::pg::error::{raise_as, shown};
+use crate::pg::error::raise_as;
 use crate::pg::values::text::to_database;
 
 /// A column that the caller names, as `table.column` or `schema.table.column`.
@@ -32,10 +32,7 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
         let parts = pg_sys::textToQualifiedNameList(text);
         let count = (*parts).length;
         if !(2..=3).contains(&count) {
-            invalid(format!(
-                "\"{}\" does not name a column of a table",
-                shown(given)
-            ));
+            invalid(format!("\"{}\" does not name a column of a table", given));
         }
         let last = pg_sys::list_nth(parts, count - 1).cast::<pg_sys::Node>();
         let column = CStr::from_ptr(string_of(last)).to_owned();

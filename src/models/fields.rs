@@ -12,7 +12,7 @@ use crate::pairs::records::RecordColumn;
 use crate::pg::catalog;
 use crate::pg::catalog::generated::sources;
 use crate::pg::catalog::privileges::may_select;
-use crate::pg::error::{raise, raise_as, shown};
+use crate::pg::error::{raise, raise_as};
 use crate::pg::relation::OpenRelation;
 use crate::pg::values::text::{readable, to_database};
 
@@ -48,7 +48,7 @@ pub fn wishes(
     };
     for (i, field) in fields.iter().enumerate() {
         if fields[..i].iter().any(|other| other.name == field.name) {
-            invalid(format!("field \"{}\" is given twice", shown(&field.name)));
+            invalid(format!("field \"{}\" is given twice", &field.name));
         }
     }
     if given.is_some() && fields.len() > MOST_FIELDS {
@@ -65,7 +65,7 @@ pub fn wishes(
     }
     let is_denied = |left: &LeftOut| left.reason == MAY_NOT_BE_READ;
     if fields.is_empty() && left_out.iter().any(is_denied) {
-        let name = shown(&readable(catalog::name(oid).to_bytes()));
+        let name = readable(catalog::name(oid).to_bytes());
         raise_as(
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             &Error::new(
@@ -77,7 +77,7 @@ pub fn wishes(
         );
     }
     if fields.is_empty() {
-        let name = shown(&readable(catalog::name(oid).to_bytes()));
+        let name = readable(catalog::name(oid).to_bytes());
         invalid(format!("no column of \"{name}\" can be compared"));
     }
     fields
@@ -115,10 +115,7 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
             reading,
             ..wish(name)
         },
-        Err(e) => raise(&e.detail(format!(
-            "It is written behind the column \"{}\".",
-            shown(name)
-        ))),
+        Err(e) => raise(&e.detail(format!("It is written behind the column \"{}\".", name))),
     }
 }
 
@@ -189,7 +186,7 @@ fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWi
         fields.retain(|field| field.name != name);
         left_out.push(LeftOut {
             column: name,
-            reason: format!("is computed from \"{}\"", shown(&source)),
+            reason: format!("is computed from \"{}\"", &source),
         });
     }
     fields
@@ -283,10 +280,10 @@ pub fn columns<'a>(
 }
 
 fn refuse_type(name: &str, column: &RecordColumn, relation: &str) -> ! {
-    let of_type = shown(&readable(catalog::type_name(column.type_oid).to_bytes()));
+    let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
     let message = format!(
         "column \"{}\" of relation \"{relation}\" is of type {of_type}, which cannot be compared",
-        shown(name)
+        name
     );
     raise(
         &Error::new(ErrorKind::InvalidParameter, message)

@@ -17,7 +17,7 @@ use crate::pairs::records::Records;
 use crate::pg::budget::Budget;
 use crate::pg::catalog;
 use crate::pg::entry;
-use crate::pg::error::{raise, shown, warn, OrRaise};
+use crate::pg::error::{raise, warn, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::progress;
 use crate::pg::values::jsonb::jsonb_datum;
@@ -70,14 +70,11 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
     let wishes = wishes(first.oid, &first.key, given.as_deref(), &mut left_out);
     for name in personal.iter().flatten() {
         if !wishes.iter().any(|wish| &wish.name == name) {
-            let fields: Vec<String> = wishes.iter().map(|wish| shown(&wish.name)).collect();
+            let fields: Vec<&str> = wishes.iter().map(|wish| wish.name.as_str()).collect();
             raise(
                 &Error::new(
                     ErrorKind::InvalidParameter,
-                    format!(
-                        "personal field \"{}\" is not one of the fields",
-                        shown(name)
-                    ),
+                    format!("personal field \"{}\" is not one of the fields", name),
                 )
                 .detail(format!("The fields are {}.", fields.join(", ")))
                 .hint("Name it among the fields, too, or leave it out of personal."),

@@ -4,7 +4,7 @@ use bloom_ident_core::range::unit;
 use bloom_ident_core::{Error, ErrorKind};
 use serde_json::Value;
 
-use crate::pg::error::{raise, shown, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 
 /// Options, as they are without any.
@@ -38,8 +38,8 @@ impl ModelOptions {
                 invalid(
                     format!(
                         "option \"{}\" is {}, not {expected}",
-                        shown(&name),
-                        shown(&value.to_string())
+                        &name,
+                        &value.to_string()
                     ),
                     None,
                 )
@@ -54,7 +54,7 @@ impl ModelOptions {
                     None => wrong("true or false"),
                 },
                 _ => invalid(
-                    format!("unrecognized option \"{}\"", shown(&name)),
+                    format!("unrecognized option \"{}\"", &name),
                     Some("Use the options pair_limit and force, or none."),
                 ),
             }

@@ -10,6 +10,7 @@ use crate::pairs::records::{Records, Relations};
 use crate::pairs::table::IndexedTable;
 use crate::pairs::{from_index, from_query, only_new, unique, verify, within};
 use crate::pg::error::{raise, raise_as};
+use crate::pg::values::text::readable;
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
 /// before the search ends. `job` is the name of the running function. Pairs that are judged different or unsure are left out.
@@ -50,9 +51,9 @@ pub fn similar(mut output: PairOutput, relations: Relations<'_>, threshold: f64)
                 ErrorKind::InvalidParameter,
                 format!(
                     "cannot compare column \"{}\" of type {} with column \"{}\" of type {}",
-                    a.signatures[0].name.to_string_lossy(),
+                    readable(a.signatures[0].name.to_bytes()),
                     a.signature_type().name(),
-                    b.signatures[0].name.to_string_lossy(),
+                    readable(b.signatures[0].name.to_bytes()),
                     b.signature_type().name(),
                 ),
             )

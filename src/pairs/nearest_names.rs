@@ -11,7 +11,7 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 use crate::objects::is_signature;
 use crate::pairs::records::{check_select, lock, RecordColumn};
 use crate::pg::cursor::{Cursor, QueryRow};
-use crate::pg::error::{raise_as, shown, OrRaise};
+use crate::pg::error::{raise_as, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
 use crate::pg::output::OutputFunction;
@@ -113,7 +113,7 @@ impl NameList {
             let hint = "Name a column of signatures of the names, such as one GENERATED ALWAYS AS (bloom_signature(..., by_word => true)) STORED.";
             raise_as(
                 PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                &Error::new(ErrorKind::InvalidParameter, shown(&message)).hint(hint),
+                &Error::new(ErrorKind::InvalidParameter, &message).hint(hint),
             );
         }
         // SAFETY: a look-up in the catalogs by OID.
@@ -300,7 +300,7 @@ fn distance_beside(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
         );
         raise_as(
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-            &Error::new(ErrorKind::InvalidParameter, shown(&message))
+            &Error::new(ErrorKind::InvalidParameter, &message)
                 .detail("bloom_nearest_names looks for it where it is itself.")
                 .hint("Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."),
         );

@@ -15,7 +15,7 @@ use crate::pairs::within;
 use crate::pg::catalog;
 use crate::pg::catalog::privileges::{current_user, may_select, may_select_any, may_use_schema};
 use crate::pg::catalog::storage::is_read_from;
-use crate::pg::error::{raise_as, shown};
+use crate::pg::error::raise_as;
 use crate::pg::relation;
 use crate::pg::values::text::readable;
 use crate::sigfile::SignatureType;
@@ -26,7 +26,7 @@ fn fail(code: PgSqlErrorCode, message: String) -> ! {
 
 /// A name for messages.
 fn text(name: &CStr) -> String {
-    shown(&readable(name.to_bytes()))
+    readable(name.to_bytes())
 }
 
 /// A column that was found by its name.

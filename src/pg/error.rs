@@ -3,8 +3,8 @@
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::message::{words, Message};
-use crate::pg::values::text::is_utf8_database;
+use super::message::Message;
+use crate::pg::values::text::in_message;
 
 fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
     match kind {
@@ -58,7 +58,7 @@ pub(crate) use notice;
 /// Fails the statement with a message and nothing else.
 #[cold]
 pub fn fail(code: PgSqlErrorCode, message: &str) -> ! {
-    Message::of(code, words!(shown(message))).raise()
+    Message::of(code, in_message(message)).raise()
 }
 
 /// Fails the statement as XX000.
@@ -70,34 +70,18 @@ pub fn fail_internal(message: &str) -> ! {
 /// Sends a message of a lower level than an error.
 pub fn tell(level: PgLogLevel, message: &str) {
     let code = PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION;
-    Message::of(code, words!(shown(message))).send(level);
+    Message::of(code, in_message(message)).send(level);
 }
 
 fn message(code: PgSqlErrorCode, error: &Error) -> Box<Message> {
-    let mut message = Message::of(code, words!(shown(error.message())));
+    let mut message = Message::of(code, in_message(error.message()));
     if let Some(detail) = error.detail_text() {
-        message = message.detail(words!(shown(detail)));
+        message = message.detail(in_message(detail));
     }
     if let Some(hint) = error.hint_text() {
-        message = message.hint(words!(shown(hint)));
+        message = message.hint(in_message(hint));
     }
     message
-}
-
-/// A text as the server's messages can carry it. In databases of other encodings than UTF-8, a character that is not ASCII is
-/// shown by its code point.
-pub fn shown(text: &str) -> String {
-    if text.is_ascii() || is_utf8_database() {
-        return text.to_owned();
-    }
-    text.chars().fold(String::new(), |mut shown, c| {
-        if c.is_ascii() {
-            shown.push(c);
-        } else {
-            shown.push_str(&format!("U+{:04X}", u32::from(c)));
-        }
-        shown
-    })
 }
 
 /// Ends the statement over an error.

@@ -8,6 +8,7 @@ use super::fields::ProposedField;
 use super::relation::SuggestSubject;
 use super::sample::RelationSample;
 use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
 
 /// Fewer records are too few for a model.
 const LEAST_FOR_MODEL: u64 = 100;
@@ -146,7 +147,7 @@ impl<'a> Proposals<'a> {
                 format!(
                     "{:.1} % of the signatures in \"{}\" have more than {:.0} % of their bits set, and are similar to all others: they need a shape for longer texts",
                     100.0 * *full as f64 / *all as f64,
-                    column.name.to_string_lossy(),
+                    readable(column.name.to_bytes()),
                     100.0 * FULL
                 )
             })

@@ -9,6 +9,7 @@ use super::proposals::Proposals;
 use super::statements::{ProposedSignature, SuggestTarget};
 use crate::pg::catalog;
 use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
 
 /// Minima of a sketch.
 const MINIMA: u32 = 128;
@@ -39,7 +40,7 @@ impl Proposals<'_> {
         if let (Some(column), true) = (existing, target.may_be_guarded) {
             let reason = format!(
                 "\"{}\" has signatures already, which the statements below use",
-                column.name.to_string_lossy()
+                readable(column.name.to_bytes())
             );
             self.say("signature", reason);
             return Some(ProposedSignature {

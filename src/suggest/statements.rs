@@ -9,6 +9,7 @@ use super::proposals::Proposals;
 use super::relation::NewTable;
 use crate::models::guess;
 use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
 use crate::pg::values::text::to_database;
 
 /// What statements are about: the relation, or a copy of it.
@@ -57,7 +58,7 @@ impl Proposals<'_> {
         if let Some(key) = &subject.key {
             let reason = format!(
                 "\"{}\" names each record: an index keeps it unique",
-                key.to_string_lossy()
+                readable(key.to_bytes())
             );
             self.say("key", reason);
             return target(key.clone());
@@ -109,7 +110,7 @@ impl Proposals<'_> {
         self.propose("copy", reason.to_owned(), sql.text(" FROM ").sql(&from));
         let alter = Sql::new("ALTER TABLE ").sql(&copy.sql());
         let statement = alter.text(" ADD UNIQUE (").name(&key).text(")");
-        let reason = format!("\"{}\" is to name each record", key.to_string_lossy());
+        let reason = format!("\"{}\" is to name each record", readable(key.to_bytes()));
         self.propose("key", reason, statement);
         SuggestTarget {
             table: copy.sql(),

@@ -13,7 +13,7 @@ use crate::clusters::clustered::Clustered;
 use crate::pairs::records::{check_select, lock, RecordColumn};
 use crate::pg::budget::push;
 use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, shown, OrRaise};
+use crate::pg::error::{raise, OrRaise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::text_datum;
 use crate::pg::memory::Scratch;
@@ -147,7 +147,7 @@ impl KeepChoice {
             PgSqlErrorCode::ERRCODE_NO_DATA_FOUND,
             format!(
                 "record \"{}\" is not in relation \"{}\"",
-                shown(&readable(key)),
+                readable(key),
                 self.relation.name
             ),
             "It was deleted or merged, or the current user may not see it.",
@@ -158,10 +158,7 @@ impl KeepChoice {
     fn twice(&self, key: &[u8]) -> ! {
         refuse(
             PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-            format!(
-                "more than one record has the key \"{}\"",
-                shown(&readable(key))
-            ),
+            format!("more than one record has the key \"{}\"", readable(key)),
             &format!("The keys are those of relation \"{}\".", self.relation.name),
             "Name a column whose values are unique.",
         )

@@ -7,7 +7,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pg::catalog;
 use crate::pg::catalog::{is_of_server, operators};
-use crate::pg::error::{raise_as, shown};
+use crate::pg::error::raise_as;
 use crate::pg::ffi::attribute;
 use crate::pg::relation::OpenRelation;
 use crate::pg::session::tuple_store::StoreColumn;
@@ -16,7 +16,7 @@ use crate::pg::values::text::readable;
 
 /// A name for messages.
 pub fn text(name: &CStr) -> String {
-    shown(&readable(name.to_bytes()))
+    readable(name.to_bytes())
 }
 
 /// Fails the statement.
@@ -139,7 +139,7 @@ impl KeyedRelation {
     pub fn column(&self, name: &str) -> usize {
         let is_it = |column: &TableColumn| readable(column.name.to_bytes()) == name;
         let found = self.columns.iter().position(is_it);
-        found.unwrap_or_else(|| refuse_column(&shown(name), &self.name))
+        found.unwrap_or_else(|| refuse_column(name, &self.name))
     }
 
     /// The same of a column whose values decide.
@@ -152,8 +152,7 @@ impl KeyedRelation {
         if operators::of_order(unsafe { pg_sys::getBaseType(of_type) }).is_none() {
             let message = format!(
                 "column \"{}\" of relation \"{}\" cannot decide which record is kept",
-                shown(name),
-                self.name
+                name, self.name
             );
             refuse_order(
                 message,

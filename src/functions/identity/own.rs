@@ -10,7 +10,7 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::functions::signature::signature;
-use crate::pg::error::{internal, raise_as, shown, OrRaise};
+use crate::pg::error::{internal, raise_as, OrRaise};
 use crate::pg::function::rows::text_datum;
 use crate::pg::saved_plan::SavedPlan;
 use crate::pg::sql::Sql;
@@ -99,7 +99,7 @@ impl OwnEntries {
             );
             raise_as(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-                &Error::new(ErrorKind::InvalidParameter, shown(&message))
+                &Error::new(ErrorKind::InvalidParameter, &message)
                     .detail("bloom_sign looks for its entries where it is itself.")
                     .hint(
                         "Move all of them to one schema by ALTER EXTENSION bloom_ident SET SCHEMA.",

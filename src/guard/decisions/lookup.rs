@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 
 use super::table::DecisionTable;
 use crate::pg::catalog;
-use crate::pg::error::{raise, shown};
+use crate::pg::error::raise;
 use crate::pg::memory::aside;
 use crate::pg::output::text_form;
 use crate::pg::relation::OpenRelation;
@@ -102,7 +102,7 @@ impl DecisionTable {
             // SAFETY: a value of the column, which is of this type.
             value(column).map(|value| readable(&unsafe { text_form(value, of_type) }))
         };
-        let name = || shown(&readable(catalog::name(self.table).to_bytes()));
+        let name = || readable(catalog::name(self.table).to_bytes());
         let decision = text(self.decision, self.decision_type);
         let verdict = match decision.as_deref() {
             Some("same") => Verdict::Same,
@@ -113,7 +113,7 @@ impl DecisionTable {
                     ErrorKind::InvalidParameter,
                     format!(
                         "decision \"{}\" in \"{}\" is none",
-                        shown(other.unwrap_or("")),
+                        other.unwrap_or(""),
                         name()
                     ),
                 )
@@ -123,11 +123,7 @@ impl DecisionTable {
         let hash = self.hash.and_then(|column| text(column, pg_sys::TEXTOID));
         let hash = hash.map(|text| {
             let [a, b] = of_pair(&text).unwrap_or_else(|| {
-                let message = format!(
-                    "hash \"{}\" in \"{}\" is not that of a pair",
-                    shown(&text),
-                    name()
-                );
+                let message = format!("hash \"{}\" in \"{}\" is not that of a pair", &text, name());
                 raise(
                     &Error::new(ErrorKind::InvalidText, message)
                         .detail("It is the bloom_record_hash() of a, a blank, and that of b."),

@@ -13,7 +13,7 @@ use crate::pairs::source_columns::{has, refuse};
 use crate::pg::budget::{push, reserve, Budget};
 use crate::pg::check_for_interrupts;
 use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, raise_as, shown};
+use crate::pg::error::{raise, raise_as};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::readable;
 
@@ -65,7 +65,7 @@ impl ColumnLists {
 }
 
 fn text(bytes: &[u8]) -> String {
-    shown(&readable(bytes))
+    readable(bytes)
 }
 
 /// Errors: it is none.
@@ -234,10 +234,7 @@ fn read_rows(
 fn hash_of(bytes: &[u8], relation: &str) -> [RecordHash; 2] {
     let text = readable(bytes);
     of_pair(&text).unwrap_or_else(|| {
-        let message = format!(
-            "hash \"{}\" in \"{relation}\" is not that of a pair",
-            shown(&text)
-        );
+        let message = format!("hash \"{}\" in \"{relation}\" is not that of a pair", &text);
         raise(
             &Error::new(ErrorKind::InvalidText, message)
                 .detail("It is the bloom_record_hash() of a, a blank, and that of b.")

@@ -109,6 +109,52 @@ pub fn to_database(text: &str) -> Vec<u8> {
     }
 }
 
+/// A string as it is in a message: in the database's encoding, and a character that this does not have by its code point. Where the
+/// encoding does not say what characters are, as it is.
+///
+/// Never fails, since errors are shown so.
+pub fn in_message(text: &str) -> Vec<u8> {
+    // SAFETY: looks at variables of the server.
+    let (encoding, can_look_up) =
+        unsafe { (pg_sys::GetDatabaseEncoding(), pg_sys::IsTransactionState()) };
+    if encoding == PG_UTF8 as i32 || encoding == PG_SQL_ASCII as i32 || text.is_ascii() {
+        return text.as_bytes().to_vec();
+    }
+    let mut conversion = pg_sys::InvalidOid;
+    if can_look_up {
+        // SAFETY: the transaction can read the catalogs.
+        conversion = unsafe { pg_sys::FindDefaultConversionProc(PG_UTF8 as i32, encoding) };
+    }
+    let mut message = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        let (mut utf8, mut converted) = ([0; 4], [0; 32]);
+        let n = c.encode_utf8(&mut utf8).len() as i32;
+        // SAFETY: the lengths are those of the arrays; the result ends with a zero byte.
+        let known = c.is_ascii()
+            || conversion != pg_sys::InvalidOid
+                && unsafe {
+                    let room = converted.len() as i32;
+                    let (from, to) = (utf8.as_mut_ptr(), converted.as_mut_ptr());
+                    pg_sys::pg_do_encoding_conversion_buf(
+                        conversion,
+                        PG_UTF8 as i32,
+                        encoding,
+                        from,
+                        n,
+                        to,
+                        room,
+                        true,
+                    ) == n
+                };
+        match known {
+            true if c.is_ascii() => message.push(c as u8),
+            true => message.extend(converted.iter().take_while(|&&byte| byte != 0)),
+            false => message.extend(format!("U+{:04X}", u32::from(c)).bytes()),
+        }
+    }
+    message
+}
+
 /// A name in the database's encoding; `None` if it can be none.
 pub fn server_name(name: &str) -> Option<CString> {
     CString::new(to_database(name)).ok()

@@ -7,6 +7,7 @@ use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 use super::{leading, operators, strategy};
 use crate::objects::{is_bits, is_bits_query, is_query, is_signature};
 use crate::pg::message::{words, Message};
+use crate::pg::values::text::readable;
 use crate::pg::{entry, ffi};
 
 fn complain(message: String) {
@@ -33,11 +34,8 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
     unsafe {
         let family = pg_sys::get_opclass_family(class);
         let input = pg_sys::get_opclass_input_type(class);
-        let name = |oid: pg_sys::Oid| {
-            CStr::from_ptr(pg_sys::format_type_be(oid))
-                .to_string_lossy()
-                .into_owned()
-        };
+        let name =
+            |oid: pg_sys::Oid| readable(CStr::from_ptr(pg_sys::format_type_be(oid)).to_bytes());
         let mut valid = true;
         let mut fail = |message: String| {
             complain(format!(
@@ -138,11 +136,8 @@ unsafe fn validate_leading(family: pg_sys::Oid, input: pg_sys::Oid, fail: &mut d
     let mut has_equality = false;
     // SAFETY: look-ups in the catalogs by OIDs, in a transaction.
     unsafe {
-        let name = |oid: pg_sys::Oid| {
-            CStr::from_ptr(pg_sys::format_type_be(oid))
-                .to_string_lossy()
-                .into_owned()
-        };
+        let name =
+            |oid: pg_sys::Oid| readable(CStr::from_ptr(pg_sys::format_type_be(oid)).to_bytes());
         for operator in operators(family).iter().filter(|o| o.amoplefttype == input) {
             let (number, right) = (operator.amopstrategy, operator.amoprighttype);
             has_equality |= right == input;

@@ -11,6 +11,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::pg::catalog::privileges::{self, current_user, is_owner};
 use crate::pg::error::{raise_as, OrRaise};
 use crate::pg::relation::OpenRelation;
+use crate::pg::values::text::readable;
 use crate::pg::{check_for_interrupts, entry};
 use crate::sigfile::is_sigfile;
 use crate::sigfile::meta;
@@ -43,7 +44,7 @@ impl OpenedSigfile {
                 if name.is_null() {
                     oid.to_u32().to_string()
                 } else {
-                    CStr::from_ptr(name).to_string_lossy().into_owned()
+                    readable(CStr::from_ptr(name).to_bytes())
                 }
             };
             if pg_sys::get_rel_relkind(oid) == 0 || (is_index && table == pg_sys::InvalidOid) {

@@ -9,6 +9,7 @@ use super::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 use crate::pg::ffi;
 use crate::pg::relation::{has_block, OpenRelation};
 use crate::pg::tid::Tid;
+use crate::pg::values::text::readable;
 
 /// Blocks whose buffers are noted, beside those of segments.
 const MOST_HINTS: usize = 256;
@@ -215,9 +216,7 @@ impl<'r> SigfileIndex<'r> {
         // SAFETY: the relation is open; a name ends with a zero.
         unsafe {
             let name = &(*(*self.relation).rd_rel).relname;
-            std::ffi::CStr::from_ptr(name.data.as_ptr())
-                .to_string_lossy()
-                .into_owned()
+            readable(std::ffi::CStr::from_ptr(name.data.as_ptr()).to_bytes())
         }
     }
 
