@@ -184,18 +184,18 @@ CREATE FUNCTION ident_normalize(text text, filler boolean DEFAULT false) RETURNS
 COMMENT ON FUNCTION ident_normalize(text, boolean) IS
     'normal form of a text: a to z and 0 to 9; with filler, _ between words';
 CREATE FUNCTION ident_ngrams(
-    text text, ngram integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS text[]
+    text text, ngram integer DEFAULT 3, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngrams_wrapper';
-COMMENT ON FUNCTION ident_ngrams(text, integer, boolean) IS
-    'n-grams of a text, after normalising it';
+COMMENT ON FUNCTION ident_ngrams(text, integer, boolean, boolean) IS
+    'n-grams of a text, after normalising it; with filler, they reach over _ between words';
 CREATE FUNCTION ident_ngram_index(ngram text) RETURNS bigint
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_index_wrapper';
 COMMENT ON FUNCTION ident_ngram_index(text) IS
     'index of an n-gram: its symbols as digits of a number in bijective base 37';
 CREATE FUNCTION ident_ngram_sim(
-    a text, b text, ngram integer DEFAULT 3, by_word boolean DEFAULT false) RETURNS float8
+    a text, b text, ngram integer DEFAULT 3, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS float8
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_ngram_sim_wrapper';
-COMMENT ON FUNCTION ident_ngram_sim(text, text, integer, boolean) IS
+COMMENT ON FUNCTION ident_ngram_sim(text, text, integer, boolean, boolean) IS
     'exact Jaccard similarity of the n-gram sets of two texts';
 CREATE FUNCTION ident_edit_sim(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_edit_sim_wrapper';
@@ -489,6 +489,11 @@ CREATE FUNCTION bloom_signature_of_fields(
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_shaped_wrapper';
 COMMENT ON FUNCTION bloom_signature_of_fields(integer, integer, float8, VARIADIC text[]) IS
     'signature of a record, of the given shape';
+CREATE FUNCTION bloom_signature_of_fields(
+    ngram integer, max_chars integer, fpr float8, filler boolean, VARIADIC fields text[]) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_filled_wrapper';
+COMMENT ON FUNCTION bloom_signature_of_fields(integer, integer, float8, boolean, VARIADIC text[]) IS
+    'signature of a record, of the given shape; with filler, n-grams reach over _ between the words of a field';
 CREATE FUNCTION bloom_signature_of_tokens(
     tokens text[], max_tokens integer DEFAULT 32, fpr float8 DEFAULT 0.01) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_tokens_wrapper';
@@ -498,15 +503,15 @@ CREATE FUNCTION bloom_signature_of_date(date text) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_date_wrapper';
 COMMENT ON FUNCTION bloom_signature_of_date(text) IS
     'signature of a date of eight digits, without its century: dates with an error in them have much in common, others little';
-CREATE FUNCTION bloom_add(signature bloom, text text, by_word boolean DEFAULT false) RETURNS bloom
+CREATE FUNCTION bloom_add(signature bloom, text text, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_add_wrapper';
-COMMENT ON FUNCTION bloom_add(bloom, text, boolean) IS
+COMMENT ON FUNCTION bloom_add(bloom, text, boolean, boolean) IS
     'a signature with the n-grams of a text added';
 CREATE FUNCTION bloom_contains(
-    signature bloom, text text, by_word boolean DEFAULT false) RETURNS boolean
+    signature bloom, text text, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_contains_wrapper';
-COMMENT ON FUNCTION bloom_contains(bloom, text, boolean) IS
-    'whether a signature may hold every n-gram of a text; false is certain';
+COMMENT ON FUNCTION bloom_contains(bloom, text, boolean, boolean) IS
+    'whether a signature may hold every n-gram of a text; false is certain if by_word and filler are those that it was made with';
 CREATE FUNCTION bloom_add(signature bloom, tokens text[]) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_add_tokens_wrapper';
 COMMENT ON FUNCTION bloom_add(bloom, text[]) IS
@@ -703,25 +708,25 @@ COMMENT ON CAST (bytea AS counting_bloom) IS 'a counting filter of these stored 
 
 CREATE FUNCTION counting_signature(
     text text, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
-    by_word boolean DEFAULT false) RETURNS counting_bloom
+    by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS counting_bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_signature_wrapper';
-COMMENT ON FUNCTION counting_signature(text, integer, integer, float8, boolean) IS
+COMMENT ON FUNCTION counting_signature(text, integer, integer, float8, boolean, boolean) IS
     'counting filter of a text, after normalising it';
 CREATE FUNCTION counting_add(
-    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS counting_bloom
+    filter counting_bloom, text text, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS counting_bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_add_wrapper';
-COMMENT ON FUNCTION counting_add(counting_bloom, text, boolean) IS
+COMMENT ON FUNCTION counting_add(counting_bloom, text, boolean, boolean) IS
     'a counting filter with the n-grams of a text added';
 CREATE FUNCTION counting_remove(
-    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS counting_bloom
+    filter counting_bloom, text text, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS counting_bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_remove_wrapper';
-COMMENT ON FUNCTION counting_remove(counting_bloom, text, boolean) IS
+COMMENT ON FUNCTION counting_remove(counting_bloom, text, boolean, boolean) IS
     'a counting filter with a text removed that was added; an error if it cannot have been';
 CREATE FUNCTION counting_contains(
-    filter counting_bloom, text text, by_word boolean DEFAULT false) RETURNS boolean
+    filter counting_bloom, text text, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_contains_wrapper';
-COMMENT ON FUNCTION counting_contains(counting_bloom, text, boolean) IS
-    'whether a counting filter may hold every n-gram of a text; false is certain';
+COMMENT ON FUNCTION counting_contains(counting_bloom, text, boolean, boolean) IS
+    'whether a counting filter may hold every n-gram of a text; false is certain if by_word and filler are those that it was made with';
 CREATE FUNCTION counting_signature_of_tokens(
     tokens text[], max_tokens integer DEFAULT 32, fpr float8 DEFAULT 0.01) RETURNS counting_bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_signature_of_tokens_wrapper';

@@ -116,25 +116,72 @@ impl Window {
     }
 }
 
+/// What becomes of the gaps between the words of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// Nothing: the words are one run of symbols.
+    Closed,
+    /// Each ends a run, so that every word is padded by itself. An apostrophe is no such gap.
+    Ends,
+    /// Each is a `_`, over which n-grams reach, as in the normal form with filler.
+    Filled,
+}
+
+impl Gaps {
+    /// What the SQL functions call it.
+    ///
+    /// Errors: by_word and filler together.
+    pub fn of(by_word: bool, filler: bool) -> Result<Self> {
+        match (by_word, filler) {
+            (true, true) => Err(Error::new(
+                ErrorKind::InvalidParameter,
+                "by_word and filler cannot be used together",
+            )
+            .detail("With by_word no n-gram reaches from one word to the next, so that there is nothing to fill.")),
+            (false, true) => Ok(Gaps::Filled),
+            (by_word, false) => Ok(by_word.into()),
+        }
+    }
+}
+
+/// Whether it is by word.
+impl From<bool> for Gaps {
+    fn from(by_word: bool) -> Self {
+        if by_word {
+            Gaps::Ends
+        } else {
+            Gaps::Closed
+        }
+    }
+}
+
 /// Calls `each` with every n-gram of `text`, of `ngram` symbols, and its index, in order, repetitions included.
-/// With `by_word` every word of the text is padded by itself, otherwise the whole text is one run. `tick` is
-/// called now and then.
+/// `tick` is called now and then.
 #[inline]
 pub fn for_each_ngram(
     text: &str,
     ngram: u8,
-    by_word: bool,
+    gaps: impl Into<Gaps>,
     mut each: impl FnMut(&Window, u64),
     tick: impl FnMut(),
 ) {
+    let gaps = gaps.into();
     let mut window = Window::new(ngram);
     let mut open = false;
+    let mut gap = false;
     let mut roll = |symbol: Symbol| {
         if let Some(ordinal) = symbol.ordinal() {
+            if gap {
+                let index = window.push(0);
+                each(&window, index);
+                gap = false;
+            }
             let index = window.push(ordinal);
             each(&window, index);
             open = true;
-        } else if by_word && open && symbol == Symbol::SEPARATOR {
+        } else if open && gaps == Gaps::Filled {
+            gap = true;
+        } else if open && gaps == Gaps::Ends && symbol == Symbol::SEPARATOR {
             finish(&mut window, ngram, &mut each);
             window.reset();
             open = false;
@@ -172,7 +219,12 @@ fn finish(window: &mut Window, ngram: u8, each: &mut impl FnMut(&Window, u64)) {
 /// The distinct n-gram indices of `text`, ascending.
 ///
 /// Errors: out of memory.
-pub fn ngram_set(text: &str, ngram: u8, by_word: bool, tick: impl FnMut()) -> Result<Vec<u64>> {
+pub fn ngram_set(
+    text: &str,
+    ngram: u8,
+    gaps: impl Into<Gaps>,
+    tick: impl FnMut(),
+) -> Result<Vec<u64>> {
     let tick = RefCell::new(tick);
     let turn = || (tick.borrow_mut())();
     let mut set: Vec<u64> = Vec::new();
@@ -189,7 +241,7 @@ pub fn ngram_set(text: &str, ngram: u8, by_word: bool, tick: impl FnMut()) -> Re
         }
         set.push(index);
     };
-    for_each_ngram(text, ngram, by_word, collect, turn);
+    for_each_ngram(text, ngram, gaps, collect, turn);
     turn();
     if let Some(bytes) = refused {
         return Err(Error::out_of_memory(bytes));
@@ -205,11 +257,12 @@ pub fn similarity(
     a: &str,
     b: &str,
     ngram: u8,
-    by_word: bool,
+    gaps: impl Into<Gaps>,
     mut tick: impl FnMut(),
 ) -> Result<f64> {
-    let a = ngram_set(a, ngram, by_word, &mut tick)?;
-    let b = ngram_set(b, ngram, by_word, &mut tick)?;
+    let gaps = gaps.into();
+    let a = ngram_set(a, ngram, gaps, &mut tick)?;
+    let b = ngram_set(b, ngram, gaps, &mut tick)?;
     let (mut i, mut j, mut common) = (0, 0, 0usize);
     let mut ticker = Ticker::new(tick);
     while i < a.len() && j < b.len() {

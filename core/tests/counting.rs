@@ -4,7 +4,7 @@ use bloom_ident_core::counting::{
     holds_text, holds_token, parse_text, write_text, CountingBuilder, CountingView, FULL, HEADER,
 };
 use bloom_ident_core::filter::{Builder, Shape};
-use bloom_ident_core::ngram::ngram_set;
+use bloom_ident_core::ngram::{ngram_set, Gaps};
 use bloom_ident_core::tokens::TokenHashList;
 use bloom_ident_core::ErrorKind;
 use proptest::prelude::*;
@@ -18,14 +18,17 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 /// Texts with repetitions within them and among them.
-fn texts() -> impl Strategy<Value = (String, bool)> {
+fn texts() -> impl Strategy<Value = (String, Gaps)> {
     let text = prop_oneof![
         "[ab]{0,12}",
         "[a-cé]{1,3}( [a-c]{1,3}){0,3}",
         "\\PC{0,20}",
         Just("abababab".to_owned())
     ];
-    (text, any::<bool>())
+    (
+        text,
+        prop::sample::select(&[Gaps::Closed, Gaps::Ends, Gaps::Filled][..]),
+    )
 }
 
 fn empty(shape: Shape) -> Vec<u8> {
@@ -34,14 +37,14 @@ fn empty(shape: Shape) -> Vec<u8> {
     bytes
 }
 
-fn add(bytes: &mut [u8], (text, by_word): &(String, bool)) {
+fn add(bytes: &mut [u8], (text, gaps): &(String, Gaps)) {
     let mut builder = CountingBuilder::in_place(bytes).unwrap();
-    builder.add_text(text, *by_word, || ()).unwrap();
+    builder.add_text(text, *gaps, || ()).unwrap();
 }
 
-fn remove(bytes: &mut [u8], (text, by_word): &(String, bool)) -> bloom_ident_core::Result<()> {
+fn remove(bytes: &mut [u8], (text, gaps): &(String, Gaps)) -> bloom_ident_core::Result<()> {
     let mut builder = CountingBuilder::in_place(bytes).unwrap();
-    builder.remove_text(text, *by_word, || ())
+    builder.remove_text(text, *gaps, || ())
 }
 
 fn merge(a: &[u8], b: &[u8]) -> Vec<u8> {
@@ -51,7 +54,7 @@ fn merge(a: &[u8], b: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn of_all(shape: Shape, texts: &[(String, bool)]) -> Vec<u8> {
+fn of_all(shape: Shape, texts: &[(String, Gaps)]) -> Vec<u8> {
     let mut bytes = empty(shape);
     texts.iter().for_each(|text| add(&mut bytes, text));
     bytes
@@ -67,22 +70,22 @@ fn cast(bytes: &[u8]) -> Vec<u8> {
     signature
 }
 
-fn signature(shape: Shape, texts: &[(String, bool)]) -> Vec<u8> {
+fn signature(shape: Shape, texts: &[(String, Gaps)]) -> Vec<u8> {
     let mut bytes = vec![0; Builder::size(shape)];
     let mut builder = Builder::new(shape, &mut bytes);
-    for (text, by_word) in texts {
-        builder.add_text(text, *by_word, || ()).unwrap();
+    for (text, gaps) in texts {
+        builder.add_text(text, *gaps, || ()).unwrap();
     }
     builder.finish();
     bytes
 }
 
 /// What each counter has to count, by the definition and without limit: the distinct n-grams of each text.
-fn counted(shape: Shape, texts: &[(String, bool)]) -> Vec<u32> {
+fn counted(shape: Shape, texts: &[(String, Gaps)]) -> Vec<u32> {
     let mut counts = vec![0; shape.m() as usize];
     let (k, p) = (u64::from(shape.k()), u64::from(shape.p()));
-    for (text, by_word) in texts {
-        for index in ngram_set(text, shape.ngram(), *by_word, || ()).unwrap() {
+    for (text, gaps) in texts {
+        for index in ngram_set(text, shape.ngram(), *gaps, || ()).unwrap() {
             let (h1, h2) = (index % p, index % (p - 2) + 1);
             for j in 0..k {
                 counts[(j * p + (h1 + j * h2) % p) as usize] += 1;
@@ -138,7 +141,7 @@ proptest! {
     ) {
         let mut bytes = empty(shape);
         let mut was_full = false;
-        let mut remains: Vec<(String, bool)> = vec![];
+        let mut remains: Vec<(String, Gaps)> = vec![];
         for (text, removals, which) in texts {
             add(&mut bytes, &text);
             remains.push(text);
@@ -151,8 +154,8 @@ proptest! {
             }
         }
         let view = CountingView::untrusted(&bytes).unwrap();
-        for (text, by_word) in &remains {
-            prop_assert!(holds_text(&view, text, *by_word, || ()).unwrap());
+        for (text, gaps) in &remains {
+            prop_assert!(holds_text(&view, text, *gaps, || ()).unwrap());
         }
         if was_full {
             let superset = cast(&bytes).iter().zip(signature(shape, &remains)).skip(12).all(|(a, b)| a & b == b);
@@ -300,7 +303,7 @@ proptest! {
 #[test]
 fn full_counters_stay() {
     let shape = Shape::new(3, 31, 3).unwrap();
-    let erika = ("Erika".to_owned(), false);
+    let erika = ("Erika".to_owned(), Gaps::Closed);
     let mut bytes = of_all(shape, &vec![erika.clone(); 20]);
     let full_then = full(&bytes);
     assert!(full_then > 0);
@@ -316,7 +319,7 @@ fn full_counters_stay() {
     )
     .unwrap());
     // Another text, which shares none of them all, is refused as ever.
-    let other = ("Wolfgang".to_owned(), false);
+    let other = ("Wolfgang".to_owned(), Gaps::Closed);
     let before = bytes.clone();
     assert!(remove(&mut bytes, &other).is_err());
     assert_eq!(bytes, before);
@@ -366,7 +369,13 @@ fn texts_and_tokens_do_not_mix() {
 #[test]
 fn bytes_of_a_counting_filter() {
     let shape = Shape::new(2, 5, 3).unwrap();
-    let bytes = of_all(shape, &[("a".to_owned(), false), ("a".to_owned(), false)]);
+    let bytes = of_all(
+        shape,
+        &[
+            ("a".to_owned(), Gaps::Closed),
+            ("a".to_owned(), Gaps::Closed),
+        ],
+    );
     assert_eq!(
         bytes,
         [1, 2, 5, 0, 3, 1, 0, 0, 0x20, 0x20, 0x22, 0x02, 0x02]

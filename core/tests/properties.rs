@@ -5,6 +5,7 @@ mod common;
 use bitvec::prelude::*;
 use bloom_ident_core::bits::kernels;
 use bloom_ident_core::filter::{self, contains_text, parse_text, write_text, Builder, Shape, View};
+use bloom_ident_core::ngram::Gaps;
 use bloom_ident_core::similarity::{PackedSignatures, Popcounts};
 use bloom_ident_core::{ngram, text};
 use common::{build, counts, PRIMES};
@@ -23,6 +24,10 @@ fn texts() -> impl Strategy<Value = String> {
         "[a-zA-ZäöüßéñçøåÄÖÜ' .,0-9-]{0,40}",
         "[a-zа-яёα-ωء-ي가-힣\u{300}-\u{310}\u{5b0}-\u{5c7}\u{64b}-\u{65f}]{0,20}",
     ]
+}
+
+fn gaps() -> impl Strategy<Value = Gaps> {
+    prop::sample::select(&[Gaps::Closed, Gaps::Ends, Gaps::Filled][..])
 }
 
 fn combine(a: &[u8], b: &[u8], with: fn(&mut Builder<'_>, &View<'_>)) -> Vec<u8> {
@@ -114,14 +119,26 @@ proptest! {
     }
 
     #[test]
-    fn what_was_added_is_contained(a in texts(), b in texts(), by_word: bool, shape in shapes()) {
+    fn what_was_added_is_contained(a in texts(), b in texts(), gaps in gaps(), shape in shapes()) {
         let mut bytes = build(shape, &a);
         let mut builder = Builder::in_place(&mut bytes).unwrap();
-        builder.add_text(&b, by_word, || ()).unwrap();
+        builder.add_text(&b, gaps, || ()).unwrap();
         let view = builder.finish();
         prop_assert!(contains_text(&view, &a, false, || ()).unwrap());
-        prop_assert!(contains_text(&view, &b, by_word, || ()).unwrap());
-        prop_assert!(contains_text(&view, "", by_word, || ()).unwrap());
+        prop_assert!(contains_text(&view, &b, gaps, || ()).unwrap());
+        prop_assert!(contains_text(&view, "", gaps, || ()).unwrap());
+    }
+
+    #[test]
+    fn filled_gaps_are_those_of_the_normal_form(s in texts(), shape in shapes()) {
+        let (mut bytes, mut of_normal) = (vec![0; Builder::size(shape)], vec![0; Builder::size(shape)]);
+        let mut builder = Builder::new(shape, &mut bytes);
+        builder.add_text(&s, Gaps::Filled, || ()).unwrap();
+        builder.finish();
+        let mut builder = Builder::new(shape, &mut of_normal);
+        builder.add_normal(&text::normalize(&s, true, || ()).unwrap());
+        builder.finish();
+        prop_assert_eq!(bytes, of_normal);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Counting filters: signatures that texts, or tokens, can be removed from again.
 
 use bloom_ident_core::counting::{holds_text, holds_token, CountingBuilder};
+use bloom_ident_core::ngram::Gaps;
 use bloom_ident_core::tokens::TokenHashList;
 use bloom_ident_core::Result;
 use pgrx::pg_sys;
@@ -19,29 +20,48 @@ fn counting_signature(
     max_chars: i32,
     fpr: f64,
     by_word: bool,
+    filler: bool,
 ) -> NewCounting {
     NewCounting::new(planned_shape(max_chars, ngram, fpr), |builder| {
-        builder.add_text(text.as_str(), by_word, check_for_interrupts)
+        builder.add_text(
+            text.as_str(),
+            Gaps::of(by_word, filler)?,
+            check_for_interrupts,
+        )
     })
 }
 
 #[entry]
-fn counting_add(filter: Counting<'_>, text: Text<'_>, by_word: bool) -> NewCounting {
+fn counting_add(filter: Counting<'_>, text: Text<'_>, by_word: bool, filler: bool) -> NewCounting {
     NewCounting::changed(&filter.view(), |builder| {
-        builder.add_text(text.as_str(), by_word, check_for_interrupts)
+        builder.add_text(
+            text.as_str(),
+            Gaps::of(by_word, filler)?,
+            check_for_interrupts,
+        )
     })
 }
 
 #[entry]
-fn counting_remove(filter: Counting<'_>, text: Text<'_>, by_word: bool) -> NewCounting {
+fn counting_remove(
+    filter: Counting<'_>,
+    text: Text<'_>,
+    by_word: bool,
+    filler: bool,
+) -> NewCounting {
     NewCounting::changed(&filter.view(), |builder| {
-        builder.remove_text(text.as_str(), by_word, check_for_interrupts)
+        builder.remove_text(
+            text.as_str(),
+            Gaps::of(by_word, filler)?,
+            check_for_interrupts,
+        )
     })
 }
 
 #[entry]
-fn counting_contains(filter: Counting<'_>, text: Text<'_>, by_word: bool) -> bool {
-    holds_text(&filter.view(), text.as_str(), by_word, check_for_interrupts).or_raise()
+fn counting_contains(filter: Counting<'_>, text: Text<'_>, by_word: bool, filler: bool) -> bool {
+    let gaps = Gaps::of(by_word, filler).or_raise();
+    holds_text(&filter.view(), text.as_str(), gaps, check_for_interrupts).or_raise()
 }
 
 /// The tokens in argument `i`.

@@ -1,6 +1,6 @@
 //! n-grams of text.
 
-use bloom_ident_core::ngram::{check_length, index, similarity};
+use bloom_ident_core::ngram::{check_length, index, similarity, Gaps};
 
 use crate::pg::error::OrRaise;
 use crate::pg::values::text::Text;
@@ -9,9 +9,10 @@ use crate::pg::{check_for_interrupts, entry};
 use crate::types::ngram_array;
 
 #[entry]
-fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool) -> NewValue {
+fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> NewValue {
     let length = check_length(ngram.into()).or_raise();
-    ngram_array(text.as_str(), length, by_word)
+    let gaps = Gaps::of(by_word, filler).or_raise();
+    ngram_array(text.as_str(), length, gaps)
 }
 
 #[entry]
@@ -21,14 +22,8 @@ fn ident_ngram_index(ngram: Text<'_>) -> i64 {
 }
 
 #[entry]
-fn ident_ngram_sim(a: Text<'_>, b: Text<'_>, ngram: i32, by_word: bool) -> f64 {
+fn ident_ngram_sim(a: Text<'_>, b: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> f64 {
     let length = check_length(ngram.into()).or_raise();
-    similarity(
-        a.as_str(),
-        b.as_str(),
-        length,
-        by_word,
-        check_for_interrupts,
-    )
-    .or_raise()
+    let gaps = Gaps::of(by_word, filler).or_raise();
+    similarity(a.as_str(), b.as_str(), length, gaps, check_for_interrupts).or_raise()
 }

@@ -1,8 +1,7 @@
 //! Text to signatures.
 
 use bloom_ident_core::filter::Shape;
-use bloom_ident_core::text::normalize;
-use bloom_ident_core::{Error, ErrorKind};
+use bloom_ident_core::ngram::Gaps;
 use pgrx::pg_sys;
 
 use super::planned_shape::planned_shape;
@@ -32,21 +31,9 @@ pub fn signature(
     by_word: bool,
     filler: bool,
 ) -> NewBloom {
-    if by_word && filler {
-        Err(Error::new(
-            ErrorKind::InvalidParameter,
-            "by_word and filler cannot be used together",
-        )
-        .detail("With by_word no n-gram reaches from one word to the next, so that there is nothing to fill."))
-        .or_raise()
-    }
+    let gaps = Gaps::of(by_word, filler).or_raise();
     NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
-        if filler {
-            let normal = normalize(text, true, check_for_interrupts)?;
-            builder.add_normal(&normal);
-            return Ok(());
-        }
-        builder.add_text(text, by_word, check_for_interrupts)
+        builder.add_text(text, gaps, check_for_interrupts)
     })
 }
 
@@ -54,14 +41,14 @@ pub fn signature(
 ///
 /// # Safety
 /// `fields` is a non-null `text[]`.
-unsafe fn of_fields(shape: Shape, fields: pg_sys::Datum) -> NewBloom {
+unsafe fn of_fields(shape: Shape, gaps: Gaps, fields: pg_sys::Datum) -> NewBloom {
     // SAFETY: the fields are a non-null `text[]`.
     let fields = unsafe { Elements::of(fields) }.or_raise();
     NewBloom::new(shape, |builder| {
         for field in fields.iter().flatten() {
             // SAFETY: an element of a text[], alive with the array.
             let text = unsafe { Text::from_raw(field) };
-            builder.add_text(text.as_str(), false, check_for_interrupts)?;
+            builder.add_text(text.as_str(), gaps, check_for_interrupts)?;
         }
         Ok(())
     })
@@ -73,7 +60,7 @@ fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: one argument, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
     // SAFETY: that argument is a text[].
-    unsafe { of_fields(planned_shape(30, 3, 0.01), fields) }
+    unsafe { of_fields(planned_shape(30, 3, 0.01), Gaps::Closed, fields) }
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, VARIADIC text[])`
@@ -87,5 +74,21 @@ fn bloom_signature_of_fields_shaped(
     // SAFETY: four arguments, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(4)[3].value };
     // SAFETY: the fourth is a text[].
-    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), fields) }
+    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), Gaps::Closed, fields) }
+}
+
+/// `(ngram integer, max_chars integer, fpr float8, filler boolean, VARIADIC text[])`
+#[entry]
+fn bloom_signature_of_fields_filled(
+    ngram: i32,
+    max_chars: i32,
+    fpr: f64,
+    filler: bool,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> NewBloom {
+    let gaps = Gaps::of(false, filler).or_raise();
+    // SAFETY: five arguments, STRICT.
+    let fields = unsafe { (*fcinfo).args.as_slice(5)[4].value };
+    // SAFETY: the fifth is a text[].
+    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), gaps, fields) }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::ngram::for_each_ngram;
+use bloom_ident_core::ngram::{for_each_ngram, Gaps};
 use bloom_ident_core::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 
@@ -166,15 +166,9 @@ pub unsafe fn float8_array<T>(
 
 /// The n-grams of `text` as `text[]`, in order, repetitions included. All have one length, so the
 /// array is written where it will stand.
-pub fn ngram_array(text: &str, length: u8, by_word: bool) -> NewValue {
+pub fn ngram_array(text: &str, length: u8, gaps: Gaps) -> NewValue {
     let mut count = 0usize;
-    for_each_ngram(
-        text,
-        length,
-        by_word,
-        |_, _| count += 1,
-        check_for_interrupts,
-    );
+    for_each_ngram(text, length, gaps, |_, _| count += 1, check_for_interrupts);
     if count == 0 {
         // SAFETY: a new empty array.
         let empty = unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) };
@@ -211,7 +205,7 @@ pub fn ngram_array(text: &str, length: u8, by_word: bool) -> NewValue {
             ));
             at = at.add(stride);
         };
-        for_each_ngram(text, length, by_word, fill, check_for_interrupts);
+        for_each_ngram(text, length, gaps, fill, check_for_interrupts);
         NewValue(pg_sys::Datum::from(array))
     }
 }

@@ -22,6 +22,13 @@ SELECT counting_remove(f, 'Mustermann; ERIKA', true)::bloom = bloom_signature(''
 FROM counting_signature('Erika Mustermann', by_word => true) AS f;
 SELECT counting_remove(counting_signature('Erika Mustermann', by_word => true), 'Erika Mustermann');
 SELECT counting_remove(counting_signature('Erika Mustermann'), 'Erika Mustermann', by_word => true);
+-- And filler.
+SELECT counting_signature('Erika Mustermann', filler => true)::bloom = bloom_signature('Erika Mustermann', filler => true) AS same,
+       counting_contains(f, 'Erika Mustermann', filler => true) AS filled, counting_contains(f, 'Li Wu') AS closed,
+       counting_remove(f, 'Li Wu', filler => true)::bloom = bloom_signature('Erika Mustermann', filler => true) AS removed
+FROM counting_add(counting_signature('Erika Mustermann', filler => true), 'Li Wu', filler => true) AS f;
+SELECT counting_remove(counting_signature('Li Wu', filler => true), 'Li Wu');
+SELECT counting_add(counting_signature('a'), 'a', by_word => true, filler => true);
 -- What was not added.
 SELECT counting_remove(counting_signature('Erika'), 'Erica');
 SELECT counting_remove(counting_signature(''), 'Erica');

@@ -10,6 +10,10 @@ CREATE TEMP TABLE stored AS SELECT ident_ngrams('Erika Mustermann') AS w;
 SELECT w, array_dims(w) FROM stored;
 
 SELECT ident_ngram_sim('Erika', 'Erica', 3), ident_ngram_sim('Müller', 'mueller'), ident_ngram_sim('', ''), ident_ngram_sim('a', ''), ident_ngram_sim('a', NULL);
+SELECT ident_ngrams(' Li  Wu', filler => true), ident_ngrams('O''Brien', 2, filler => true), ident_ngrams(' . ', filler => true);
+SELECT ident_ngram_sim('Anna Lena', 'Annalena'), ident_ngram_sim('Anna Lena', 'Annalena', filler => true), ident_ngram_sim('Anna-Lena', 'Anna Lena', filler => true);
+SELECT ident_ngrams('a', by_word => true, filler => true);
+SELECT ident_ngram_sim('a', 'a', 3, true, true);
 SELECT ident_ngram_sim('Mustermann, Erika', 'Erika Mustermann'), ident_ngram_sim('Mustermann, Erika', 'Erika Mustermann', by_word => true);
 SELECT ident_ngram_sim(repeat('abc', 1000000), repeat('abc', 1000001)) > 0.5 AS similar;
 

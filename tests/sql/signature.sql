@@ -39,6 +39,18 @@ FROM bloom_signature('Erika Mustermann', by_word => true) AS s;
 SELECT bloom_add(bloom_signature('Erika'), 'Mustermann') = bloom_signature_of_fields('Erika', 'Mustermann') AS added,
        bloom_add(bloom_signature('Erika'), '') = bloom_signature('Erika') AS nothing,
        bloom_add(bloom_signature(''), 'Erika Mustermann', by_word => true) = bloom_signature('Erika Mustermann', by_word => true) AS by_word;
+-- A text that is in a signature is found there, with filler, too.
+SELECT text, bool_and(bloom_contains(bloom_signature(text, filler => true), text, filler => true)) AS contained,
+       bool_and(bloom_add(bloom_signature(''), text, filler => true) = bloom_signature(text, filler => true)) AS added
+FROM unnest('{Erika Mustermann, "Dr. O''Brien-Müller", " a  b ", x, "", "!?"}'::text[]) AS text GROUP BY text ORDER BY text COLLATE "C";
+SELECT bloom_contains(s, 'Erika Mustermann') AS closed, bloom_contains(s, 'ErikaMustermann', filler => true) AS joined, bloom_contains(s, 'Erika Mustermann', false, true) AS filled
+FROM bloom_signature('Erika Mustermann', filler => true) AS s;
+SELECT bloom_contains(bloom_signature('a'), 'a', by_word => true, filler => true);
+SELECT bloom_add(bloom_signature('a'), 'a', true, true);
+SELECT bloom_signature_of_fields(3, 30, 0.01, true, 'Anna Lena', NULL, 'Li Wu') = (bloom_signature('Anna Lena', filler => true) | bloom_signature('Li Wu', filler => true)) AS filled,
+       bloom_signature_of_fields(3, 30, 0.01, false, 'Anna Lena') = bloom_signature_of_fields(3, 30, 0.01, 'Anna Lena') AS closed,
+       bloom_signature_of_fields(3, 30, 0.01, filler => true, VARIADIC fields => '{Li Wu}') = bloom_signature('Li Wu', filler => true) AS named,
+       bloom_signature_of_fields(3, 30, 0.01, 'true', 'x') = bloom_signature_of_fields(3, 30, 0.01, 'true'::text, 'x') AS text_first;
 -- A word has one of p(p-2) patterns of bits only: these two share theirs, so that one answers for the other.
 SELECT ident_ngram_index('aab') % (5 * 3) AS aab, ident_ngram_index('apb') % (5 * 3) AS apb;
 

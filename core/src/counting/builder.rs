@@ -4,7 +4,7 @@ use super::counters;
 use super::layout::{check_of_ngrams, check_of_tokens, header, mismatch, CountingView, HEADER};
 use super::positions::Positions;
 use crate::filter::Shape;
-use crate::ngram::ngram_set;
+use crate::ngram::{ngram_set, Gaps};
 use crate::tick::Ticker;
 use crate::tokens::TokenHashList;
 use crate::{Error, ErrorKind, Result};
@@ -78,8 +78,13 @@ impl<'b> CountingBuilder<'b> {
     /// Adds 1 to each counter of each distinct n-gram of `text`; `tick` is called now and then.
     ///
     /// Errors: the filter is one of tokens; out of memory for the n-grams.
-    pub fn add_text(&mut self, text: &str, by_word: bool, mut tick: impl FnMut()) -> Result<()> {
-        let ngrams = self.ngrams(text, by_word, &mut tick)?;
+    pub fn add_text(
+        &mut self,
+        text: &str,
+        gaps: impl Into<Gaps>,
+        mut tick: impl FnMut(),
+    ) -> Result<()> {
+        let ngrams = self.ngrams(text, gaps, &mut tick)?;
         self.add_all(&ngrams, tick);
         Ok(())
     }
@@ -88,12 +93,17 @@ impl<'b> CountingBuilder<'b> {
     ///
     /// Errors: a counter holds less than the text would take from it, and then nothing is changed; the filter is one of tokens; out
     /// of memory for the n-grams.
-    pub fn remove_text(&mut self, text: &str, by_word: bool, mut tick: impl FnMut()) -> Result<()> {
-        let ngrams = self.ngrams(text, by_word, &mut tick)?;
+    pub fn remove_text(
+        &mut self,
+        text: &str,
+        gaps: impl Into<Gaps>,
+        mut tick: impl FnMut(),
+    ) -> Result<()> {
+        let ngrams = self.ngrams(text, gaps, &mut tick)?;
         self.remove_all(&ngrams, tick).map_err(|short| {
             short
                 .error("cannot remove a text that was not added", "the text")
-                .hint("Remove a text as it was added, with the same by_word.")
+                .hint("Remove a text as it was added, with the same by_word and filler.")
         })
     }
 
@@ -119,10 +129,10 @@ impl<'b> CountingBuilder<'b> {
         })
     }
 
-    fn ngrams(&self, text: &str, by_word: bool, tick: impl FnMut()) -> Result<Vec<u64>> {
+    fn ngrams(&self, text: &str, gaps: impl Into<Gaps>, tick: impl FnMut()) -> Result<Vec<u64>> {
         let shape = self.positions.shape();
         check_of_ngrams(shape)?;
-        ngram_set(text, shape.ngram(), by_word, tick)
+        ngram_set(text, shape.ngram(), gaps, tick)
     }
 
     fn add_all(&mut self, hashes: &[u64], tick: impl FnMut()) {

@@ -3,7 +3,7 @@
 use super::counters;
 use super::layout::{check_of_ngrams, CountingView};
 use super::positions::Positions;
-use crate::ngram::for_each_ngram;
+use crate::ngram::{for_each_ngram, Gaps};
 use crate::tokens::token_hash;
 use crate::Result;
 
@@ -13,7 +13,7 @@ use crate::Result;
 pub fn holds_text(
     view: &CountingView<'_>,
     text: &str,
-    by_word: bool,
+    gaps: impl Into<Gaps>,
     tick: impl FnMut(),
 ) -> Result<bool> {
     let shape = view.shape();
@@ -24,7 +24,7 @@ pub fn holds_text(
     for_each_ngram(
         text,
         shape.ngram(),
-        by_word,
+        gaps,
         |_, index| all = all && positions.of(index, |at| counters::get(counters, at) > 0),
         tick,
     );

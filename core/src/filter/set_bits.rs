@@ -7,7 +7,7 @@ use super::layout::{header, View, HEADER};
 use super::shape::Shape;
 use super::token_bits::token_positions;
 use crate::bits::popcount;
-use crate::ngram::{for_each_ngram, for_each_normal_ngram};
+use crate::ngram::{for_each_ngram, for_each_normal_ngram, Gaps};
 use crate::{Error, ErrorKind, Result};
 
 /// Remainder by a divisor known before: two multiplications instead of a division
@@ -135,14 +135,19 @@ impl<'b> Builder<'b> {
     /// Sets the bits of every n-gram of `text`; `tick` is called now and then.
     ///
     /// Errors: the signature is one of tokens.
-    pub fn add_text(&mut self, text: &str, by_word: bool, tick: impl FnMut()) -> Result<()> {
+    pub fn add_text(
+        &mut self,
+        text: &str,
+        gaps: impl Into<Gaps>,
+        tick: impl FnMut(),
+    ) -> Result<()> {
         let hasher = self.hasher;
         hasher.shape.check_of_ngrams()?;
         let bits = self.bits();
         for_each_ngram(
             text,
             hasher.shape.ngram(),
-            by_word,
+            gaps,
             |_, index| {
                 // by hand: with bitvec's set a whole signature takes 13 % more instructions
                 hasher.positions(index, |at| {
@@ -235,7 +240,7 @@ impl<'b> Builder<'b> {
 pub fn contains_text(
     view: &View<'_>,
     text: &str,
-    by_word: bool,
+    gaps: impl Into<Gaps>,
     tick: impl FnMut(),
 ) -> Result<bool> {
     let hasher = Hasher::new(view.shape());
@@ -245,7 +250,7 @@ pub fn contains_text(
     for_each_ngram(
         text,
         hasher.shape.ngram(),
-        by_word,
+        gaps,
         |_, index| {
             // by hand: with bitvec's index it takes 8 % more instructions
             all = all && hasher.positions(index, |at| bits[at as usize / 8] >> (at % 8) & 1 == 1);
