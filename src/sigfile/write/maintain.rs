@@ -82,7 +82,7 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> R
         if starved && few && merge.tail == 0 && lock.reusable(&meta) == 0 {
             continue;
         }
-        go_on(lock, &merge, merge.due(entered), &mut pages)?;
+        go_on(lock, &merge, merge.due(entered), &mut pages, false)?;
     }
     if pages > 0 {
         let meta = meta::read(lock.index);
@@ -98,11 +98,11 @@ pub fn too_many(meta: &Meta, merges: usize) -> bool {
     meta.segments.len() + merges >= MANY
 }
 
-/// Seals a tail that has no room for another page. Segments that have become too many are merged before.
+/// Seals a tail that has no room for another page. Segments that have become too many are merged before. That can take long, and
+/// the row is not entered yet, so it can be cancelled: what is done of a merge stays.
 ///
 /// Errors: damage; out of memory; no space left.
 pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
-    let held = HeldInterrupts::new();
     let meta = meta::read(lock.index);
     if meta.tail(part).len() < meta.most_pages(part) {
         return Ok(());
@@ -113,7 +113,7 @@ pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
     let sealing = merges.iter().any(is_sealing);
     for merge in merges {
         if many || is_sealing(&merge) {
-            finish(lock, merge)?;
+            finish(lock, merge, true)?;
         }
     }
     if !sealing {
@@ -131,10 +131,9 @@ pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
             begun => begun,
         };
         if let Some(merge) = begun {
-            finish(lock, merge)?;
+            finish(lock, merge, true)?;
         }
     }
-    drop(held);
     Ok(())
 }
 
@@ -150,7 +149,13 @@ fn alone(meta: &Meta, part: Part) -> MergeSources {
 /// Goes on with a merge until as much of it is done as is due, or so many pages are written.
 ///
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
-fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) -> Result<()> {
+fn go_on(
+    lock: &MergeLock<'_>,
+    merge: &SegmentMerge,
+    due: f64,
+    pages: &mut u32,
+    interruptible: bool,
+) -> Result<()> {
     let mut merge = merge.clone();
     // SAFETY: a setting of this process.
     let most = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
@@ -164,6 +169,7 @@ fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) 
             // Then it does not depend any more on what a session collects for itself.
             false => STEP.scanned,
         },
+        interruptible,
         ..STEP
     };
     while *pages > 0 && (merge.done() < due || due >= 1.0) {
@@ -174,7 +180,7 @@ fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) 
                 *pages = pages.saturating_sub(written.max(1));
                 merge = next;
             }
-            Err(e) => return give_up(lock, &merge, e),
+            Err(e) => return give_up(lock, &merge, e, interruptible),
         }
     }
     Ok(())
@@ -183,9 +189,9 @@ fn go_on(lock: &MergeLock<'_>, merge: &SegmentMerge, due: f64, pages: &mut u32) 
 /// Goes on to the end.
 ///
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
-fn finish(lock: &MergeLock<'_>, merge: SegmentMerge) -> Result<()> {
+fn finish(lock: &MergeLock<'_>, merge: SegmentMerge, interruptible: bool) -> Result<()> {
     let mut pages = u32::MAX;
-    go_on(lock, &merge, OVERDUE, &mut pages)
+    go_on(lock, &merge, OVERDUE, &mut pages, interruptible)
 }
 
 /// The row that was entered is there, and all that it needs. What is damaged elsewhere fails those who read it; a merge that
@@ -196,6 +202,7 @@ fn give_up(
     lock: &MergeLock<'_>,
     merge: &SegmentMerge,
     error: bloom_ident_core::Error,
+    interruptible: bool,
 ) -> Result<()> {
     if error.kind() != ErrorKind::Corrupted || merge.segments.is_empty() {
         return Err(error);
@@ -211,7 +218,7 @@ fn give_up(
             tail: merge.tail as usize,
         };
         if let Some(merge) = lock.begin(&sources, 0)? {
-            finish(lock, merge)?;
+            finish(lock, merge, interruptible)?;
         }
     }
     Ok(())
