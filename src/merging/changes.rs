@@ -1,17 +1,16 @@
 //! A merge that is being done: what is locked and checked before the first change.
 
-use std::ffi::CString;
-
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
 use super::child::Child;
 use super::collisions::Uniqueness;
-use super::references::{foreign_keys, Reference};
 use super::subject::{refuse, text, Subject};
-use crate::pg::relation;
+use crate::pg::error::shown;
+use crate::pg::message::{translated, words, Message};
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
+use crate::pg::values::text::readable;
 
 /// An OID as SQL writes it.
 pub fn oid(of: pg_sys::Oid) -> String {
@@ -84,8 +83,8 @@ impl MergeRun<'_> {
     pub fn check_targets(&self) {
         for child in self.children {
             let others = child.references.iter();
-            // A key is never NULL.
-            for reference in others.filter(|reference| !reference.is_by_key(self.subject)) {
+            // A key is never NULL, but may be too long.
+            for reference in others.filter(|r| !r.is_by_key(self.subject) || r.is_narrow()) {
                 let sql = Sql::new("SELECT pg_catalog.format('%s', q.key) FROM (")
                     .sql(&reference.counts(self.subject))
                     .text(") AS q (no, cluster, key, rows, is_null, keep) WHERE q.is_null LIMIT 1");
@@ -143,38 +142,25 @@ impl MergeRun<'_> {
     }
 }
 
-/// Fails: rows that nobody redirects would be deleted or changed.
-pub fn refuse_reached(reference: &Reference, table: &str) -> ! {
-    refuse(
-        PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
-        format!("foreign key \"{}\" would delete or change rows", text(&reference.name)),
-        &format!(
-            "They refer to rows of table \"{table}\" that are changed or deleted, and they are not redirected."
-        ),
-        "Change these rows first, or leave these records out.",
-    )
-}
-
-/// Errors: a table refers to columns that are redirected, and would lose what it refers to.
-pub fn check_updates(child: &Child, session: &Session) {
-    // SAFETY: the child is locked.
-    let tree = unsafe { relation::with_inheritors(child.oid, pg_sys::RowExclusiveLock) };
-    let changed: Vec<&CString> = child
-        .references
-        .iter()
-        .flat_map(|r| &r.pairs)
-        .map(|p| &p.child)
-        .collect();
-    for reference in foreign_keys(&tree, session) {
-        let loses = reference
-            .on_update
-            .is_some_and(|action| b"nd".contains(&action));
-        let touched = reference
-            .pairs
-            .iter()
-            .any(|pair| changed.contains(&&pair.referenced));
-        if loses && touched {
-            refuse_reached(&reference, &child.name);
-        }
-    }
+/// Runs a statement that changes or deletes rows of a table. That they offend a constraint nevertheless is told as a reason why nothing is merged; what triggers of users raise passes as it is.
+///
+/// Errors: as those of `run`.
+pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
+    let name = |name: &[u8]| shown(&readable(name));
+    translated(run, |violation| {
+        let [message, detail] = violation.said().map(name);
+        let [of_table, constraint] = violation.constraint().map(name);
+        let ours = Message::new(
+            violation.code(),
+            words!(format!("rows of table \"{table}\" cannot be {what}")),
+        );
+        let detail = format!(
+            "They offend constraint \"{constraint}\" of table \"{of_table}\": {message}. {detail}"
+        );
+        let hint = match violation.is_of(PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION) {
+            true => "Change the rows that it names first, or leave these records out. If the current user does not see them, row-level security hides them: merge as a user to whom its policies do not apply.",
+            false => "Change the rows that it names first, leave these records out, or look at on_collision.",
+        };
+        ours.detail(detail.into_bytes()).hint(hint.into())
+    })
 }

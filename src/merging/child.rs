@@ -4,6 +4,7 @@ use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::collisions::reach;
 use super::named::named;
 use super::references::{foreign_keys, name_of, Reference};
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
@@ -91,7 +92,12 @@ pub fn children(
             references: vec![reference],
         });
     }
-    children
+    for child in &mut children {
+        // By a key of several columns, all of them get their values together.
+        let several = |r: &Reference| std::cmp::Reverse(r.pairs.len());
+        child.references.sort_by_key(several);
+    }
+    reach::ordered(children, session)
 }
 
 /// The columns of a table's primary key.

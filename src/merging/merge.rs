@@ -5,10 +5,11 @@ use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
-use super::changes::{check_updates, MergeRun};
+use super::changes::MergeRun;
 use super::child::{children, Child};
-use super::collisions::{self, Uniqueness};
+use super::collisions::{self, reach, Uniqueness};
 use super::members::{check_once, decide, found_store, member_store, name_members, FOUND};
+use super::notices;
 use super::plan::MergeTask;
 use super::records::{decided, value_store, VALUES};
 use super::subject::{refuse, Subject};
@@ -98,6 +99,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     };
     // Rows are found and looked at, of which no trigger sees anything.
     let named = with_exact_texts(|| {
+        notices::missing_indexes(subject, &children, &session);
         let clusters = task.clusters.read(subject, &session, &mut found);
         session.table(FOUND, &found);
         check_once(subject, &session);
@@ -107,6 +109,13 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
         merge.lock_children();
         // Rows of all tables, as they are now and stay.
         merge.check_targets();
+        for child in &children {
+            if let Some(obstacle) =
+                reach::of_redirected(child, &children, Some(subject), &session).first()
+            {
+                obstacle.raise();
+            }
+        }
         if !drops {
             for (child, uniquenesses) in children.iter().zip(&indexes) {
                 merge.settle_collisions(child, uniquenesses, false);
@@ -201,7 +210,9 @@ fn check(
         }
     }
     let merge_children = children.iter().map(|child| {
-        check_updates(child, session);
+        if let Some(obstacle) = reach::of_redirected(child, children, None, session).first() {
+            obstacle.raise();
+        }
         let indexes = collisions::of_child(child, session);
         if let Some(obstacle) = indexes.iter().find_map(|index| index.obstacle(child)) {
             obstacle.raise();

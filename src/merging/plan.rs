@@ -3,11 +3,12 @@
 use bloom_ident_core::merging::{KeepBy, Rules};
 use pgrx::{pg_sys, IntoDatum};
 
-use super::child::{children, Child};
-use super::collisions::{self, Uniqueness};
+use super::child::{children, Child, Obstacle};
+use super::collisions::{self, reach, Uniqueness};
 use super::members::{
     check_once, decide, found_store, member_store, name_members, ClusterSource, FOUND,
 };
+use super::notices;
 use super::subject::Subject;
 use super::values::Valuation;
 use crate::pg::entry;
@@ -158,24 +159,20 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     );
     let named = name_members(&session, &members);
     let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
+    notices::missing_indexes(subject, &children, &session);
+    notices::hidden_rows(&children);
     for child in &children {
         let mut obstacles = child.obstacles(false);
         let mut indexes = Vec::new();
         if obstacles.is_empty() {
             indexes = collisions::of_child(child, &session);
             obstacles.extend(indexes.iter().filter_map(|index| index.obstacle(child)));
+            obstacles.extend(reach::of_redirected(child, &children, None, &session));
         }
-        for obstacle in &obstacles {
-            let reason = format!("{}: {}", obstacle.message, obstacle.detail);
-            plan.put(&PlanRow {
-                action: "stop",
-                value: Some(&to_database(&reason)),
-                relation: Some(child.oid),
-                ..PlanRow::default()
-            });
-        }
+        stops(child, &obstacles, &mut plan);
         if obstacles.is_empty() {
-            of_child(child, &indexes, subject, &session, &mut plan);
+            obstacles = of_child(child, &children, &indexes, subject, &session, &mut plan);
+            stops(child, &obstacles, &mut plan);
         }
     }
     of_records(
@@ -247,14 +244,29 @@ fn of_records(
     });
 }
 
-/// What happens to the rows of a child.
+/// Why the references of a child cannot be redirected.
+fn stops(child: &Child, obstacles: &[Obstacle], plan: &mut PlanRows) {
+    for obstacle in obstacles {
+        let reason = format!("{}: {}", obstacle.message, obstacle.detail);
+        plan.put(&PlanRow {
+            action: "stop",
+            value: Some(&to_database(&reason)),
+            relation: Some(child.oid),
+            ..PlanRow::default()
+        });
+    }
+}
+
+/// What happens to the rows of a child. Returns why it cannot.
 fn of_child(
     child: &Child,
+    children: &[Child],
     indexes: &[Uniqueness],
     subject: &Subject,
     session: &Session,
     plan: &mut PlanRows,
-) {
+) -> Vec<Obstacle> {
+    let mut fits = true;
     for reference in &child.references {
         let columns: Vec<&[u8]> = reference.pairs.iter().map(|p| p.child.to_bytes()).collect();
         let columns = columns.join(&b", "[..]);
@@ -268,6 +280,7 @@ fn of_child(
                 };
                 let (cluster, key, keep) = (text(cluster, 1), text(key, 2), text(keep, 5));
                 let is_null = row.datum(4).is_some_and(|n| n.value() != 0);
+                fits &= !is_null || !reference.is_narrow();
                 plan.put(&PlanRow {
                     no: row.datum(0).map_or(0, |n| n.value() as i64),
                     part: 4,
@@ -287,7 +300,15 @@ fn of_child(
             },
         );
     }
+    if !fits {
+        return Vec::new();
+    }
+    let mut obstacles = reach::of_redirected(child, children, Some(subject), session);
     let own = child.references.iter().any(|reference| reference.own);
+    if !own && !indexes.is_empty() {
+        let gone = collisions::places(indexes, child, subject);
+        obstacles.extend(reach::of_dropped(child, children, &gone, session));
+    }
     for uniqueness in indexes {
         let query = Sql::new("SELECT q.no, m.cluster, q.gone, pg_catalog.min(q.stays) FROM (")
             .sql(&uniqueness.query(child, subject))
@@ -318,4 +339,5 @@ fn of_child(
             },
         );
     }
+    obstacles
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::merging::Rule;
 use pgrx::pg_sys;
 
-use super::changes::{oid, refuse_kept_back, MergeRun};
+use super::changes::{oid, refuse_kept_back, told, MergeRun};
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::Reference;
@@ -72,7 +72,10 @@ impl MergeRun<'_> {
                 self.redirect_all(indexes, drops);
             }
         };
-        if self.session.run_before_triggers(&statement, again) != noted {
+        let deleted = told(&subject.name, "deleted", || {
+            self.session.run_before_triggers(&statement, again)
+        });
+        if deleted != noted {
             refuse_kept_back(&subject.name, "deleted");
         }
     }

@@ -18,6 +18,8 @@ pub struct Referring {
     pub referenced: CString,
     /// The operator of the referenced and the referencing value; `None` compares and sets texts.
     pub equal: Option<(CString, CString)>,
+    /// What the referencing column cannot take of the values of the other: a condition that follows a value.
+    pub too_much: Option<String>,
 }
 
 /// What points to records of the table.
@@ -30,6 +32,8 @@ pub struct Reference {
     pub on_delete: Option<u8>,
     /// The same when a referenced value changes.
     pub on_update: Option<u8>,
+    /// It is looked at when the transaction ends.
+    pub deferred: bool,
     /// The child is the table itself.
     pub own: bool,
     /// A partition to which it refers, with those below it, as an array of OIDs; the same value in another partition is not what it means.
@@ -43,6 +47,11 @@ impl Reference {
     pub fn reaches_children(&self) -> bool {
         self.on_delete
             .is_some_and(|action| b"cnd".contains(&action))
+    }
+
+    /// Whether a column may be too narrow for a value of what it refers to.
+    pub fn is_narrow(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.too_much.is_some())
     }
 
     /// A subquery of the losers: `no`, `id`, `cluster`, `key` and `name` (of the loser, and as text), for each pair the old and new value `o1`, `n1` ...
@@ -105,6 +114,7 @@ impl Reference {
     pub fn no_target(&self) -> String {
         let name = text(&self.name);
         match self.part {
+            None if self.is_narrow() => format!("The record that is kept has NULL where \"{name}\" refers to, or a value for which the column that refers to it has no room."),
             None => format!("The record that is kept has NULL where \"{name}\" refers to."),
             Some(_) => format!("The record that is kept is not in the partition that \"{name}\" refers to, or has NULL there."),
         }
@@ -195,6 +205,11 @@ impl Reference {
         let mut nulls = Sql::new("false");
         for i in 0..self.pairs.len() {
             nulls = nulls.text(&format!(" OR g.n{i} IS NOT DISTINCT FROM NULL"));
+            if let Some(too_much) = &self.pairs[i].too_much {
+                nulls = nulls
+                    .text(" OR ")
+                    .text(&too_much.replace('$', &format!("g.n{i}")));
+            }
         }
         let sql =
             Sql::new("SELECT g.no, g.cluster, g.key, pg_catalog.count(*), pg_catalog.bool_or(")
@@ -246,6 +261,28 @@ fn oid_of(row: QueryRow, i: usize) -> pg_sys::Oid {
     pg_sys::Oid::from(row.datum(i).map_or(0, |oid| oid.value() as u32))
 }
 
+/// What a column of a type and modifier cannot take of another one: a condition, with $ for a value.
+fn too_much(child: pg_sys::Oid, referenced: pg_sys::Oid, typmod: i32) -> Option<String> {
+    // SAFETY: catalog look-ups of types that exist.
+    let [base, other] = [child, referenced].map(|of| unsafe { pg_sys::getBaseType(of) });
+    let outside = |least: i64, greatest: i64| {
+        format!(
+            "NOT ($ OPERATOR(pg_catalog.>=) ({least}) AND $ OPERATOR(pg_catalog.<=) ({greatest}))"
+        )
+    };
+    match base {
+        pg_sys::INT2OID if other != base => Some(outside(i16::MIN.into(), i16::MAX.into())),
+        pg_sys::INT4OID if ![base, pg_sys::INT2OID].contains(&other) => {
+            Some(outside(i32::MIN.into(), i32::MAX.into()))
+        }
+        pg_sys::VARCHAROID | pg_sys::BPCHAROID if typmod >= 4 => Some(format!(
+            "pg_catalog.length($::pg_catalog.text) OPERATOR(pg_catalog.>) {}",
+            typmod - 4
+        )),
+        _ => None,
+    }
+}
+
 /// A partition of a locked table, with those below it, as an array.
 fn oids(part: pg_sys::Oid) -> String {
     // SAFETY: it was locked with the table that it is part of.
@@ -264,7 +301,7 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
     let query = Sql::new("WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY (")
         .text(&array(tree))
         .text(") UNION ALL SELECT c.oid, c.conparentid FROM up JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) up.parent) \
-            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype, c.confrelid \
+            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype, c.confrelid, c.condeferred, a.atttypid, b.atttypid, a.atttypmod \
             FROM (SELECT DISTINCT up.oid FROM up WHERE up.parent OPERATOR(pg_catalog.=) 0::pg_catalog.oid) AS u \
             JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) u.oid \
             JOIN pg_catalog.pg_class AS k ON k.oid OPERATOR(pg_catalog.=) c.conrelid JOIN pg_catalog.pg_namespace AS s ON s.oid OPERATOR(pg_catalog.=) k.relnamespace \
@@ -283,6 +320,11 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
                 child: name_of(row, 4),
                 referenced: name_of(row, 5),
                 equal: Some((name_of(row, 7), name_of(row, 6))),
+                too_much: too_much(
+                    oid_of(row, 11),
+                    oid_of(row, 12),
+                    row.datum(13).map_or(-1, |m| m.value() as i32),
+                ),
             };
             if oid_of(row, 0) != last {
                 last = oid_of(row, 0);
@@ -298,6 +340,7 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
                     pairs: Vec::new(),
                     on_delete: row.datum(3).map(|action| action.value() as u8),
                     on_update: row.datum(8).map(|action| action.value() as u8),
+                    deferred: row.datum(10).is_some_and(|is| is.value() != 0),
                     own: tree.contains(&child),
                     part,
                     stored: OnceCell::new(),

@@ -1,7 +1,7 @@
 //! Errors, warnings and notices with all their fields, in the database's encoding.
 
 use std::ffi::{c_char, c_int, CStr};
-use std::panic::resume_unwind;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
@@ -81,6 +81,7 @@ const HINT: usize = 3;
 const SCHEMA: usize = 4;
 const TABLE: usize = 5;
 const CONSTRAINT: usize = 6;
+const CONTEXT: usize = 9;
 
 /// The fields that hold texts of their own.
 fn texts(data: &mut pg_sys::ErrorData) -> [&mut *mut c_char; TEXTS] {
@@ -98,6 +99,34 @@ fn texts(data: &mut pg_sys::ErrorData) -> [&mut *mut c_char; TEXTS] {
         &mut data.backtrace,
         &mut data.internalquery,
     ]
+}
+
+/// The context of the statement that is being run, as the server would tell it in an error.
+fn context() -> Vec<u8> {
+    // SAFETY: the server makes a C string in the current memory context, or none.
+    unsafe {
+        let context = pg_sys::GetErrorContextStack();
+        match context.is_null() {
+            true => Vec::new(),
+            false => CStr::from_ptr(context).to_bytes().to_vec(),
+        }
+    }
+}
+
+/// Runs statements of ours. That a row offends a constraint is raised as what `tell` makes of it, if it is these statements and foreign keys' own that have
+/// brought it about; what comes from functions of users passes as it is.
+pub fn translated<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&Message) -> Box<Message>) -> T {
+    let outer = context();
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => result,
+        Err(payload) => match payload.downcast::<Raised>() {
+            Ok(raised) if raised.0.is_violation() && raised.0.is_of_statements(&outer) => {
+                tell(&raised.0).raise()
+            }
+            Ok(raised) => resume_unwind(raised),
+            Err(other) => resume_unwind(other),
+        },
+    }
 }
 
 /// An error, a warning or a notice. Rust owns its memory, since it outlives the memory contexts that unwinding leaves.
@@ -137,6 +166,20 @@ impl Message {
     /// Whether it says that a row offends a constraint, by an SQLSTATE of class 23.
     pub fn is_violation(&self) -> bool {
         self.data.sqlerrcode & 0xfff == sqlstate(b"23000") && self.texts[CONSTRAINT].is_some()
+    }
+
+    /// Whether nothing but statements that name operators with their schema stands between an outer context and it: such are ours, and those of foreign keys.
+    fn is_of_statements(&self, outer: &[u8]) -> bool {
+        let context = self.texts[CONTEXT].as_deref().unwrap_or_default();
+        let inner = context.strip_suffix(outer).unwrap_or(context);
+        let qualified = b"OPERATOR(pg_catalog.";
+        let mut lines = inner.split(|&b| b == b'\n').filter(|line| !line.is_empty());
+        lines.all(|line| line.windows(qualified.len()).any(|w| w == qualified))
+    }
+
+    /// The table and the constraint that it is about.
+    pub fn constraint(&self) -> [&[u8]; 2] {
+        [TABLE, CONSTRAINT].map(|i| self.texts[i].as_deref().unwrap_or_default())
     }
 
     /// Its SQLSTATE.

@@ -3,12 +3,6 @@
 # seed: (checks that fail, reason)
 KNOWN = {
     626: (("not the same",), "rows that triggers write are lost"),
-    64: (("raw error",), "raw errors of references over several tables"),
-    97: (("raw error",), "raw errors of references over several tables"),
-    1: (("raw error",), "raw errors of references over several tables"),
-    660: (("raw error",), "raw errors of references over several tables"),
-    273: (("refused without a stop in the plan",), "the plan does not say what stops the merge"),
-    98: (("refused without a stop in the plan",), "the plan does not say what stops the merge"),
 }
 
 

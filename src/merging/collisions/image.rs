@@ -4,10 +4,10 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use super::child::Child;
-use super::references::{array, name_of, Reference};
-use super::subject::{text, Subject};
-use super::values::redirected;
+use crate::merging::child::Child;
+use crate::merging::references::{array, name_of, Reference};
+use crate::merging::subject::{text, Subject};
+use crate::merging::values::redirected;
 use crate::pg::catalog::{self, generated};
 use crate::pg::relation::{self, OpenRelation};
 use crate::pg::session::Session;

@@ -1,19 +1,23 @@
 //! Rows of a child that could not all be redirected, since a unique index or an exclusion constraint would have two of them alike.
 
+mod dropped;
+pub mod image;
+pub mod reach;
+
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::changes::oid;
-use super::child::{Child, Obstacle};
-use super::image::Image;
-use super::references::array;
-use super::subject::{text, Subject};
+use crate::merging::changes::oid;
+use crate::merging::child::{Child, Obstacle};
+use crate::merging::references::array;
+use crate::merging::subject::{text, Subject};
 use crate::pg::cursor::QueryRow;
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::Varlena;
+use image::Image;
 
 /// A column of an index, as it is compared.
 struct IndexColumn {
@@ -213,4 +217,15 @@ impl Uniqueness {
             AND (b.no IS NOT DISTINCT FROM NULL OR b.key OPERATOR(pg_catalog.<) a.key)",
         )
     }
+}
+
+/// Where the rows are that would have to go because of any of the indexes: `place` and `at`.
+pub fn places(indexes: &[Uniqueness], child: &Child, subject: &Subject) -> Sql {
+    let mut all = Sql::new("(SELECT u.place, u.at FROM (");
+    for (i, index) in indexes.iter().enumerate() {
+        all = all
+            .text(if i > 0 { " UNION ALL " } else { "" })
+            .sql(&index.query(child, subject));
+    }
+    all.text(") AS u GROUP BY u.place, u.at)")
 }
