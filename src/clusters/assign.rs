@@ -43,16 +43,14 @@ impl Preference {
 /// Units of a similarity in a weight. What measures add that only decide between equal sums is less than one unit, up to 2^24 pairs.
 const UNITS: f64 = (1u64 << 44) as f64;
 
-/// Similarities first; of equal sums the greater one of bits, which are bounded by 2,048 either way and counted in 1/512.
+/// Similarities first; of equal sums the greater one of bits, which are bounded by 2,048 either way and counted in 1/512. A pair is always
+/// better than none, be its similarity 0: that it is a pair, its threshold has decided.
 fn weight([similarity, bits]: [f64; 2]) -> i128 {
     const FINE: u32 = 46;
-    // a pair with anything in common is better than none
+    // a pair with anything in common is better than one without
     let similarity = ((similarity * UNITS) as i128).max(i128::from(similarity > 0.0));
     let bits = (bits.clamp(-2047.0, 2047.0) * 512.0) as i128 + (1 << 20);
-    match similarity {
-        0 => 0,
-        _ => (similarity << FINE) + bits,
-    }
+    (similarity << FINE) + bits
 }
 
 /// Bytes that the core takes for a pair, and for a record.
@@ -75,10 +73,9 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let similarity = reader.similarity(row);
         let bits = row.datum(3).map(|bits| f64::from_bits(bits.value() as u64));
         let bits = bits.filter(|bits| !bits.is_nan()).unwrap_or(0.0);
-        if similarity > 0.0 {
-            let [a, b] = reader.keys(row, <[u8]>::to_vec);
-            pairs.push([&a, &b], [similarity, bits]);
-        }
+        let [a, b] = reader.keys(row, <[u8]>::to_vec);
+        // -0 is equal to 0
+        pairs.push([&a, &b], [similarity + 0.0, bits]);
     });
     progress::phase(phases::ASSIGNING, None);
     let mut put = |[a, b]: [&[u8]; 2], similarity: f64| {

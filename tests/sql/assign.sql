@@ -2,7 +2,7 @@
 CREATE TEMP TABLE pair (a text, b text, similarity float8);
 INSERT INTO pair VALUES ('1', '1', 0.9), ('1', '2', 0.8), ('2', '1', 0.8), ('3', '4', 0.5), ('4', '4', 0.5), ('5', '6', 0), ('6', '7', 1);
 
--- The same key on both sides is two records. The best pair is kept first; the greatest sum gives it up. A pair of nothing in common is not kept.
+-- The same key on both sides is two records. The best pair is kept first; the greatest sum gives it up. A pair of nothing in common is a pair.
 SELECT * FROM bloom_assign('pair');
 SELECT * FROM bloom_assign('pair', 'optimal');
 SELECT * FROM bloom_assign(pairs => 'pair', method => 'greedy') EXCEPT SELECT * FROM bloom_assign('pair');
@@ -26,6 +26,22 @@ INSERT INTO twice VALUES ('x', 'y', 0.25), ('x', 'y', 0.75), ('x', 'z', 0.5), ('
 SELECT * FROM bloom_assign('twice');
 SELECT * FROM bloom_assign('twice', 'optimal');
 SELECT count(*) FROM (VALUES (1), (2), (3), (4), (5)) AS run(i), LATERAL (SELECT 1 FROM bloom_assign('twice') HAVING count(*) <> 1) AS other;
+
+-- one_to_one keeps the same, also at threshold 0.
+CREATE TABLE one_side (id text, sig bloom);
+CREATE TABLE other_side (id text, sig bloom);
+INSERT INTO one_side VALUES ('x', bloom_signature('')), ('y', bloom_signature('Erika'));
+INSERT INTO other_side VALUES ('1', bloom_signature('zzz')), ('2', bloom_signature('Erica'));
+CREATE TEMP TABLE all_pairs AS SELECT * FROM bloom_linkage('one_side', 'id', 'sig', 'other_side', 'id', 'sig', 0);
+SELECT count(*), min(similarity) FROM all_pairs;
+SELECT a, b, similarity > 0 AS similar FROM bloom_linkage('one_side', 'id', 'sig', 'other_side', 'id', 'sig', 0, one_to_one => true);
+SELECT a, b, similarity > 0 AS similar FROM bloom_assign('all_pairs');
+SELECT a, b, similarity > 0 AS similar FROM bloom_assign('all_pairs', 'optimal');
+DROP TABLE one_side, other_side;
+-- Pairs without similarity never cost one with: the greatest sum comes first, then the number of pairs.
+CREATE TEMP TABLE nothing (a text, b text, similarity float8);
+INSERT INTO nothing VALUES ('x', 'y', 1e-13), ('x', 'z', 0), ('w', 'y', 0), ('v', 'u', 0), ('v', 't', 0), ('s', 'u', 0);
+SELECT * FROM bloom_assign('nothing', 'optimal');
 
 -- What is hardly similar is still a pair.
 CREATE TEMP TABLE hardly (a text, b text, similarity float8);
