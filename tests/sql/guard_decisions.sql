@@ -168,3 +168,26 @@ DROP FUNCTION keep_out;
 DROP TYPE verdict;
 DROP ROLE clerk;
 RESET client_min_messages;
+
+-- a row that is different from very many: they are looked for and their decisions looked up a few times, not for every five of them
+CREATE TABLE twin (id integer PRIMARY KEY, sig bloom);
+CREATE INDEX ON twin USING sigfile (sig);
+INSERT INTO twin SELECT i, bloom_signature('Anna Zwilling') FROM generate_series(1, 1000) AS i;
+SELECT bloom_decisions_create('twin_decision');
+SELECT bloom_guard_create('twin', 'sig', 0.6, 'reject', 'decisions', 'twin_decision');
+BEGIN;
+SET LOCAL bloom_ident.decide = 'different';
+INSERT INTO twin VALUES (1001, bloom_signature('Anna Zwilling'));
+SELECT count(*) AS decisions, count(DISTINCT least(a::int, b::int)) AS others FROM twin_decision WHERE '1001' IN (a, b);
+SELECT seq_scan + idx_scan BETWEEN 1000 AND 10000 AS is_linear FROM pg_stat_xact_user_tables WHERE relname = 'twin_decision';
+COMMIT;
+-- in as many searches as the memory asks for
+SET work_mem = '64kB';
+ALTER TABLE twin DISABLE TRIGGER ALL;
+INSERT INTO twin SELECT i, bloom_signature('Anna Zwilling') FROM generate_series(1002, 4000) AS i;
+ALTER TABLE twin ENABLE TRIGGER ALL;
+SET bloom_ident.decide = 'different';
+INSERT INTO twin VALUES (4001, bloom_signature('Anna Zwilling'));
+RESET work_mem;
+RESET bloom_ident.decide;
+SELECT count(*) AS decisions, count(DISTINCT least(a::int, b::int)) AS others FROM twin_decision WHERE '4001' IN (a, b);

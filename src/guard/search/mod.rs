@@ -7,6 +7,8 @@ mod scan;
 pub mod search_start;
 mod wait;
 
+use std::cell::{Cell, RefCell};
+
 use bloom_ident_core::guard::similar_rows::SimilarRows;
 use pgrx::pg_sys;
 
@@ -39,6 +41,41 @@ pub struct SearchedRow<'a> {
     pub within: &'a [pg_sys::Datum],
     /// If rows that are judged different from it do not count.
     pub decided: Option<&'a DecidedRow<'a>>,
+    /// If the keys of all rows that are found are wanted, where to.
+    pub keys: Option<&'a FoundKeys>,
+}
+
+/// Keys of rows, as many as `work_mem` holds.
+#[derive(Default)]
+pub struct FoundKeys {
+    keys: RefCell<Vec<Vec<u8>>>,
+    bytes: Cell<usize>,
+}
+
+impl FoundKeys {
+    fn add(&self, key: impl FnOnce() -> Vec<u8>) {
+        // SAFETY: a setting of this process.
+        let most = unsafe { pg_sys::work_mem } as usize * 1024;
+        if self.bytes.get() < most {
+            let key = key();
+            let bytes = self.bytes.get() + key.len() + size_of::<Vec<u8>>();
+            self.bytes.set(bytes);
+            self.keys.borrow_mut().push(key);
+        }
+    }
+
+    fn clear(&self) {
+        self.keys.borrow_mut().clear();
+        self.bytes.set(0);
+    }
+
+    /// Each key once: a row that another transaction is changing is found twice.
+    pub fn distinct(self) -> Vec<Vec<u8>> {
+        let mut keys = self.keys.into_inner();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
 }
 
 /// What a search does with rows of other transactions that have not ended.
@@ -69,6 +106,7 @@ pub fn search(
 ) -> SearchOutcome {
     loop {
         let mut pass = SearchPass::default();
+        wanted.keys.inspect(|keys| keys.clear());
         let start = SearchStart::now();
         for target in &guard.targets {
             let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
@@ -158,6 +196,7 @@ impl SearchPass {
                     continue;
                 }
             }
+            wanted.keys.inspect(|keys| keys.add(key));
             self.found.add(similarity, target.table.to_u32(), key);
         }
     }

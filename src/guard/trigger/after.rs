@@ -11,7 +11,7 @@ use super::{are_same_tokens, is_unchanged, kept, told, too_similar};
 use crate::guard::ahead;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
-use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedRow};
+use crate::guard::search::{search, FoundKeys, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use crate::guard::tables::column::attribute;
 use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::tokens::WantedTokens;
@@ -133,8 +133,11 @@ unsafe fn check(
         tokens: tokens.as_ref(),
         within: &within,
         decided: decided.as_ref(),
+        keys: None,
     };
-    let search = || search(guard, wanted, Some(own), pending);
+    let search = |keys: Option<&FoundKeys>| {
+        search(guard, SearchedRow { keys, ..wanted }, Some(own), pending)
+    };
     match decide(wanted.decided, search) {
         SearchOutcome::Rows(found) if found.count == 0 => Ok(()),
         // SAFETY: the slot holds a row of the trigger's table, as the caller promises.

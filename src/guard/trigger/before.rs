@@ -45,6 +45,7 @@ pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum
             tokens: None,
             within: &within,
             decided: decided.as_ref(),
+            keys: None,
         };
         let Some(old) = call.old_row() else {
             if moved::arrives(call, guard, &signature, tokens) {
@@ -103,7 +104,8 @@ unsafe fn skip_or_go_on(
         ..wanted
     };
     let trigger = call.trigger_name();
-    let (message, found) = match decide(wanted.decided, || {
+    let (message, found) = match decide(wanted.decided, |keys| {
+        let wanted = SearchedRow { keys, ..wanted };
         search(guard, wanted, own, PendingRows::WaitFor)
     }) {
         SearchOutcome::Rows(found) if found.count == 0 => return Ok(call.go_on()),

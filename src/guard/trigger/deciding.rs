@@ -1,11 +1,13 @@
 //! Decisions about a new row: those that there are, and those that its user makes by setting `bloom_ident.decide`.
 
+use std::collections::HashSet;
+
 use pgrx::pg_sys;
 
 use super::call::TriggerCall;
 use crate::guard::decisions::{ColumnValue, DecidedRow};
 use crate::guard::prepared::PreparedGuard;
-use crate::guard::search::SearchOutcome;
+use crate::guard::search::{FoundKeys, SearchOutcome};
 use crate::settings::{self, Decide};
 
 /// The row that is checked, if the guard keeps to decisions.
@@ -53,14 +55,18 @@ pub fn is_stored_generated(table: pg_sys::Oid, column: i16) -> bool {
     (unsafe { pg_sys::get_attgenerated(table, column) }) as u8 == b's'
 }
 
-/// What `search` finds. If the session says that the row is different from what is found, and its user may enter that, it is entered, and is not found
-/// any more.
+/// What `search` finds, which writes the keys of all rows where it is told to. If the session says that the row is different from what is found, and its
+/// user may enter that, it is entered, and is not found any more. Where there are more rows than a search keeps, they are all looked for once more, since
+/// each search looks up the decisions about all of them.
 ///
 /// Errors: as entering a decision.
-pub fn decide(row: Option<&DecidedRow>, search: impl Fn() -> SearchOutcome) -> SearchOutcome {
-    let mut entered: Vec<Vec<u8>> = Vec::new();
+pub fn decide(
+    row: Option<&DecidedRow>,
+    search: impl Fn(Option<&FoundKeys>) -> SearchOutcome,
+) -> SearchOutcome {
+    let mut entered: HashSet<Vec<u8>> = HashSet::new();
     loop {
-        let found = match search() {
+        let found = match search(None) {
             SearchOutcome::Rows(found) if found.count > 0 => found,
             other => return other,
         };
@@ -73,7 +79,18 @@ pub fn decide(row: Option<&DecidedRow>, search: impl Fn() -> SearchOutcome) -> S
         let Some(row) = row.filter(decides) else {
             return SearchOutcome::Rows(found);
         };
-        row.decisions.enter(&row.key, keys().map(Vec::as_slice));
-        entered.extend(keys().cloned());
+        let keys: Vec<Vec<u8>> = match found.count > found.best.len() as u64 {
+            false => keys().cloned().collect(),
+            true => {
+                let all = FoundKeys::default();
+                if let SearchOutcome::Deadlock = search(Some(&all)) {
+                    return SearchOutcome::Deadlock;
+                }
+                all.distinct()
+            }
+        };
+        row.decisions
+            .enter(&row.key, keys.iter().map(Vec::as_slice));
+        entered.extend(keys);
     }
 }
