@@ -6,7 +6,6 @@ use super::audit::Audit;
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::subject::{refuse, text, Subject};
-use crate::pg::error::shown;
 use crate::pg::message::{translated, words, Message};
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
@@ -146,7 +145,7 @@ impl MergeRun<'_> {
 ///
 /// Errors: as those of `run`.
 pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
-    let name = |name: &[u8]| shown(&readable(name));
+    let name = |name: &[u8]| readable(name);
     translated(run, |violation| {
         let [message, detail] = violation.said().map(name);
         let [of_table, constraint] = violation.constraint().map(name);

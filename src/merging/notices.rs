@@ -7,7 +7,6 @@ use super::collisions::image::tree_of;
 use super::references::{array, Reference};
 use super::subject::{text, Subject};
 use crate::pg::catalog::privileges::{current_user, has_policies_for};
-use crate::pg::error::shown;
 use crate::pg::message::{words, Message};
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
@@ -57,7 +56,7 @@ pub fn missing_indexes(subject: &Subject, children: &[Child], session: &Session)
                 ),
                 format!(
                     "Merges take less time with one: {}.",
-                    shown(&readable(&statement.into_bytes()))
+                    readable(&statement.into_bytes())
                 ),
             );
         }
