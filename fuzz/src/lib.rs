@@ -7,6 +7,7 @@
 //! | variable | |
 //! |---|---|
 //! | `FUZZ_SECONDS` | how long each target is fuzzed behind its corpus; 1 if not told |
+//! | `PROPTEST_RNG_SEED` | which inputs are made, in the same order each time; random ones if not told |
 //! | `FUZZ_KEEP` | set: inputs with new outcomes are written to the corpus |
 
 mod mutate;
@@ -17,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 /// What a target makes of an input: the class of its answer, or the message of its error.
 pub type Outcome = Result<String, String>;
@@ -55,11 +56,15 @@ pub fn fuzz(name: &str, refuses: bool, seeds: &[Vec<u8>], target: impl Fn(&[u8])
     let mut cases = 0;
     while Instant::now() < until {
         let found = RefCell::new(vec![]);
-        let config = Config {
+        let mut config = Config {
             cases: CASES,
             failure_persistence: None,
             ..Config::default()
         };
+        if let RngSeed::Fixed(seed) = config.rng_seed {
+            // else each run would make the inputs of the first one
+            config.rng_seed = RngSeed::Fixed(seed.wrapping_add(cases.into()));
+        }
         let strategy = mutate::inputs(&inputs.bytes);
         let run = TestRunner::new(config).run(&strategy, |bytes| {
             let outcome = target(&bytes);
