@@ -6,10 +6,10 @@ use super::audit::Audit;
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::subject::{refuse, text, Subject};
-use crate::pg::message::{translated, words, Message};
+use crate::pg::message::{translated, Message};
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use crate::pg::values::text::{in_message, readable};
 
 /// An OID as SQL writes it.
 pub fn oid(of: pg_sys::Oid) -> String {
@@ -151,7 +151,7 @@ pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
         let [of_table, constraint] = violation.constraint().map(name);
         let ours = Message::new(
             violation.code(),
-            words!(format!("rows of table \"{table}\" cannot be {what}")),
+            in_message(&format!("rows of table \"{table}\" cannot be {what}")),
         );
         let detail = format!(
             "They offend constraint \"{constraint}\" of table \"{of_table}\": {message}. {detail}"
@@ -160,6 +160,6 @@ pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
             true => "Change the rows that it names first, or leave these records out. If the current user does not see them, row-level security hides them: merge as a user to whom its policies do not apply.",
             false => "Change the rows that it names first, leave these records out, or look at on_collision.",
         };
-        ours.detail(detail.into_bytes()).hint(hint.into())
+        ours.detail(in_message(&detail)).hint(hint.into())
     })
 }

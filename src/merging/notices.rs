@@ -7,17 +7,17 @@ use super::collisions::image::tree_of;
 use super::references::{array, Reference};
 use super::subject::{text, Subject};
 use crate::pg::catalog::privileges::{current_user, has_policies_for};
-use crate::pg::message::{words, Message};
+use crate::pg::message::Message;
 use crate::pg::session::Session;
 use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use crate::pg::values::text::{in_message, readable};
 
 /// Tables of at most so many bytes are read as a whole in no time.
 const SMALL: i64 = 64 * pg_sys::BLCKSZ as i64;
 
 fn send(message: String, hint: String) {
     let code = PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION;
-    let message = Message::of(code, words!(message)).hint(words!(hint));
+    let message = Message::of(code, in_message(&message)).hint(in_message(&hint));
     message.send(PgLogLevel::NOTICE);
 }
 
