@@ -10,6 +10,7 @@ use super::members::{
 };
 use super::notices;
 use super::subject::Subject;
+use super::texts::with_exact_texts;
 use super::values::Valuation;
 use crate::pg::entry;
 use crate::pg::error::OrRaise;
@@ -145,42 +146,46 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut plan = PlanRows::new();
     let mut members = member_store(subject);
     let session = Session::begin(true);
-    task.clusters.read(subject, &session, &mut found);
-    session.table(FOUND, &found);
-    check_once(subject, &session);
-    let decided = task.clusters.decided;
-    decide(
-        subject,
-        &session,
-        &task.keep_by,
-        decided,
-        || None,
-        &mut members,
-    );
-    let named = name_members(&session, &members);
-    let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
-    notices::missing_indexes(subject, &children, &session);
-    notices::hidden_rows(&children);
-    for child in &children {
-        let mut obstacles = child.obstacles(false);
-        let mut indexes = Vec::new();
-        if obstacles.is_empty() {
-            indexes = collisions::of_child(child, &session);
-            obstacles.extend(indexes.iter().filter_map(|index| index.obstacle(child)));
-            obstacles.extend(reach::of_redirected(child, &children, None, &session));
-        }
-        stops(child, &obstacles, &mut plan);
-        if obstacles.is_empty() {
-            obstacles = of_child(child, &children, &indexes, subject, &session, &mut plan);
+    // As bloom_merge reads keys and compares values.
+    let named = with_exact_texts(|| {
+        task.clusters.read(subject, &session, &mut found);
+        session.table(FOUND, &found);
+        check_once(subject, &session);
+        let decided = task.clusters.decided;
+        decide(
+            subject,
+            &session,
+            &task.keep_by,
+            decided,
+            || None,
+            &mut members,
+        );
+        let named = name_members(&session, &members);
+        let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
+        notices::missing_indexes(subject, &children, &session);
+        notices::hidden_rows(&children);
+        for child in &children {
+            let mut obstacles = child.obstacles(false);
+            let mut indexes = Vec::new();
+            if obstacles.is_empty() {
+                indexes = collisions::of_child(child, &session);
+                obstacles.extend(indexes.iter().filter_map(|index| index.obstacle(child)));
+                obstacles.extend(reach::of_redirected(child, &children, None, &session));
+            }
             stops(child, &obstacles, &mut plan);
+            if obstacles.is_empty() {
+                obstacles = of_child(child, &children, &indexes, subject, &session, &mut plan);
+                stops(child, &obstacles, &mut plan);
+            }
         }
-    }
-    of_records(
-        &Valuation::new(subject, &children, &task.rules),
-        subject,
-        &session,
-        &mut plan,
-    );
+        of_records(
+            &Valuation::new(subject, &children, &task.rules),
+            subject,
+            &session,
+            &mut plan,
+        );
+        named
+    });
     session.table(ROWS, &plan.store);
     let query = Sql::new("SELECT p.cluster, p.action, p.key, p.\"column\", p.value, p.source, p.relation, p.reference, p.rows FROM bloom_merge_plan_rows AS p ORDER BY p.no, p.part, p.place");
     session.each(&query, &[], |_| (), |(), row| rows.copy(row));

@@ -23,3 +23,16 @@ SELECT cluster, "column", value, source FROM bloom_merge_plan('clusters', 'perso
 SELECT cluster, "column", value, source FROM bloom_merge_plan('clusters', 'person', 'id', '{"*": "keep", "name": {"priority": {"column": "source", "order": ["erp", "crm"]}}, "city": "most complete", "score": "fill"}')
     WHERE action = 'value' AND "column" IN ('name', 'city', 'source', 'updated', 'score') ORDER BY cluster, "column";
 DROP TABLE person, clusters, visit, card, friend;
+-- settings do not make the plan another one than the merge
+BEGIN;
+CREATE TABLE measure (id int PRIMARY KEY, value float8, day date);
+INSERT INTO measure VALUES (1, 0.3, '2024-02-03'), (2, 0.1::float8 + 0.2::float8, NULL);
+CREATE TABLE pair AS SELECT 1 AS cluster, id AS key, id = 1 AS keep FROM measure;
+SET LOCAL extra_float_digits = -10;
+SET LOCAL datestyle = 'German, DMY';
+SELECT "column", value, source FROM bloom_merge_plan('pair', 'measure', 'id', '{"value": "longest"}') WHERE action = 'value';
+SET LOCAL client_min_messages = warning;
+SELECT deleted FROM bloom_merge('pair', 'measure', 'id', '{"value": "longest"}');
+RESET extra_float_digits;
+SELECT * FROM measure;
+ROLLBACK;
