@@ -154,6 +154,8 @@ server! {
 }
 
 declared! {
+    /// utils/index_selfuncs.h
+    fn gistcostestimate(root: *mut PlannerInfo, path: *mut IndexPath, loop_count: f64, startup: *mut Cost, total: *mut Cost, selectivity: *mut Selectivity, correlation: *mut f64, pages: *mut f64);
     /// access/amvalidate.h
     fn opclass_for_family_datatype(method: Oid, family: Oid, of_type: Oid) -> Oid;
     /// access/gist_private.h

@@ -7,6 +7,7 @@
 //! are offered for searches, too (`constraint`). All of them ask the room `objects` which functions and types are the extension's.
 
 mod constraint;
+mod gist_cost;
 mod index_condition;
 mod own_lists;
 mod rewrite;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
-use super::constraint;
+use super::{constraint, gist_cost};
 use crate::objects::{beside, function, Purpose};
 use crate::pg::relation::OpenRelation;
 use crate::pg::tree::list::nodes;
@@ -83,6 +83,7 @@ impl Conditions<'_> {
                 return; // CLUSTER and CREATE INDEX estimate without a query
             }
             constraint::offer(self.rel);
+            gist_cost::estimate(self.rel);
             if self.rel.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
                 self.jointree((*(*self.root).parse).jointree.cast());
             } else {

@@ -222,6 +222,20 @@ pub unsafe fn estimate(question: &Question) -> f64 {
     }
 }
 
+/// The threshold of a constant that has one; `None` also for NULL, and for types that are not ours.
+///
+/// # Safety
+/// The constant is of the planner.
+pub unsafe fn threshold_of_constant(constant: &pg_sys::Const) -> Option<f64> {
+    if constant.constisnull {
+        return None;
+    }
+    let kind = ConstantKind::of(constant.consttype)?;
+    // SAFETY: the types that are known have values of variable length.
+    let value = unsafe { Varlena::of(constant.constvalue) };
+    kind.read(value.bytes())?.1
+}
+
 /// What a constant is. Its value can be read only where that is known.
 enum ConstantKind {
     Signature,

@@ -23,6 +23,7 @@ pub use class::{
     mismatch, operators, queried_signature, signature_column, RowSignature, SignatureType,
 };
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
+pub use scan::cost::NANOSECONDS;
 pub use scan::rows_alike;
 
 // Jobs that search for many records.

@@ -21,7 +21,7 @@ use crate::sigfile::read::cache;
 
 /// Nanoseconds of a unit of cost: a sequential scan of a million signatures takes 70 to 90 ms, and is
 /// estimated at some 25,000.
-const NANOSECONDS: f64 = 3_500.0;
+pub const NANOSECONDS: f64 = 3_500.0;
 
 /// To begin with a segment, and with a scan.
 const SEGMENT: f64 = 500.0;
