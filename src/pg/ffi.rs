@@ -161,12 +161,10 @@ declared! {
     /// access/gist_private.h
     #[cfg(feature = "pg15")]
     fn gistXLogPageReuse(relation: Relation, block: BlockNumber, horizon: FullTransactionId);
-    /// access/gist_private.h
     #[cfg(not(feature = "pg15"))]
     fn gistXLogPageReuse(relation: Relation, heap: Relation, block: BlockNumber, horizon: FullTransactionId);
     /// catalog/pg_inherits.h
     fn has_subclass(relation: Oid) -> bool;
-    /// catalog/pg_inherits.h
     fn find_all_inheritors(parent: Oid, lock: LOCKMODE, parents: *mut *mut List) -> *mut List;
     /// utils/datum.h
     fn datumCopy(value: Datum, by_value: bool, length: c_int) -> Datum;

@@ -57,7 +57,10 @@ pub unsafe fn estimate(rel: &mut pg_sys::RelOptInfo) {
                 && ours(*index.opcintype)
             {
                 let cost = gist_cost as *const ();
-                index.amcostestimate = std::mem::transmute::<*const (), _>(cost);
+                // Majors declare it with different arguments.
+                #[allow(clippy::missing_transmute_annotations)]
+                let cost = std::mem::transmute::<*const (), _>(cost);
+                index.amcostestimate = cost;
             }
         }
     }
