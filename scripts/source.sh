@@ -27,7 +27,7 @@ source_build() {
     prefix=$ROOT/target/postgres/$name
     PG_CONFIG=$prefix/bin/pg_config
     [[ ! -x $PG_CONFIG ]] || return 0
-    need_packages build-essential flex bison perl pkg-config libicu-dev bzip2 xz-utils debian-archive-keyring ca-certificates
+    need_packages build-essential flex bison perl pkg-config libicu-dev libxml2-dev bzip2 xz-utils debian-archive-keyring ca-certificates
     mkdir -p "$ROOT/target/postgres"
     work=$(mktemp -d "$ROOT/target/postgres/source.XXXXXX")
     archive=$(source_archive "$major" "$work") || exit
@@ -38,7 +38,7 @@ source_build() {
         unset MAKEFLAGS MAKELEVEL MFLAGS GNUMAKEFLAGS CFLAGS CPPFLAGS LDFLAGS
         cd "$work"/postgresql-*/
         # A copy of the installation finds libpq where it stands itself (see stage_install).
-        ./configure --quiet --prefix="$prefix.new" --with-icu --without-readline --without-zlib \
+        ./configure --quiet --prefix="$prefix.new" --with-icu --with-libxml --without-readline --without-zlib \
             ${assertions:+--enable-cassert} --enable-debug \
             CPPFLAGS="$SOURCE_FLAGS" LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/../lib',-rpath,'\$\$ORIGIN/../../../..'"
         make --silent -j "$(nproc)"

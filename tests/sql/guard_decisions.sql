@@ -191,3 +191,4 @@ INSERT INTO twin VALUES (4001, bloom_signature('Anna Zwilling'));
 RESET work_mem;
 RESET bloom_ident.decide;
 SELECT count(*) AS decisions, count(DISTINCT least(a::int, b::int)) AS others FROM twin_decision WHERE '4001' IN (a, b);
+DROP TABLE twin, twin_decision;

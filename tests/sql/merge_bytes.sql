@@ -14,12 +14,12 @@ CREATE CAST (text AS mood) WITH FUNCTION all_good(text);
 CREATE TYPE pair AS (m mood, n numeric, r regclass);
 CREATE DOMAIN moods AS mood[];
 CREATE TYPE span AS RANGE (subtype = mood);
-CREATE TABLE person (id int PRIMARY KEY, rel regclass, fn regproc, op regoper, typ regtype, arr text[], low int[], m mood, ms moods, p pair, ps pair[], s span, x xml, doc json, b bytea, f4 float4, f8 float8, n numeric, c money,
+CREATE TABLE person (id int PRIMARY KEY, rel regclass, fn regproc, op regoper, typ regtype, arr text[], low int[], m mood, ms moods, p pair, ps pair[], s span, doc json, b bytea, f4 float4, f8 float8, n numeric, c money,
     ts timestamptz, iv interval, d date, ch char(5), bit varbit, tv tsvector, q int4multirange, sig bloom, pt point, tz timetz);
 INSERT INTO person (id) VALUES (1);
 INSERT INTO person VALUES (2, 'a.t', 'a.f(int)'::regprocedure::oid, 'pg_catalog.+(int,int)'::regoperator::oid, 'a.t', '{x,NULL,"NULL"}', '[2:3]={1,NULL}', 'bad', '{bad,NULL,good}', '(bad,1.50,a.t)', '{"(bad,1.0,a.t)",NULL}', '[bad,bad]',
-    '<?xml version="1.0" encoding="utf-8"?><a>1</a>', '{"b": 1,  "b":2}', '\x00ff', 0.1::float4, 1e-5 / 3, 1.500, '1000.50', '2024-02-03 04:05:06.789+00', '-1 mon 2 days -00:00:00.5', '2024-02-03', 'ab', '101', '''a b'':3A c:2', '{[1,3),[5,7)}',
-    bloom_signature('Erika'), point(1e-5 / 3, '-0'), '10:00:00+01:02:03'), (3, 'b.t', NULL, 0, NULL, '{}', NULL, NULL, '{}', '(,,)', '{}', 'empty', '<!-- content -->x<a/>', '[]', '', 'NaN', '-infinity', 'NaN', '-0.01', 'infinity', '0', '-infinity', '', '', '', '{}', NULL, NULL, NULL);
+    '{"b": 1,  "b":2}', '\x00ff', 0.1::float4, 1e-5 / 3, 1.500, '1000.50', '2024-02-03 04:05:06.789+00', '-1 mon 2 days -00:00:00.5', '2024-02-03', 'ab', '101', '''a b'':3A c:2', '{[1,3),[5,7)}',
+    bloom_signature('Erika'), point(1e-5 / 3, '-0'), '10:00:00+01:02:03'), (3, 'b.t', NULL, 0, NULL, '{}', NULL, NULL, '{}', '(,,)', '{}', 'empty', '[]', '', 'NaN', '-infinity', 'NaN', '-0.01', 'infinity', '0', '-infinity', '', '', '', '{}', NULL, NULL, NULL);
 CREATE TABLE before AS SELECT * FROM person;
 CREATE TABLE visit (id int PRIMARY KEY, person int REFERENCES person, at regclass DEFAULT 'a.t');
 INSERT INTO visit VALUES (1, 2), (2, 3);
@@ -60,7 +60,7 @@ SELECT DISTINCT what, settings FROM seen ORDER BY 1;
 RESET ALL;
 \pset null '-'
 SELECT count(*) AS same FROM person AS now JOIN before AS was ON now *= was;
-SELECT p.id, p.rel::oid = q.rel::oid AS rel, p.fn::oid = q.fn::oid AS fn, p.x::text = q.x::text AS x, p.ch::text, p.m, p.arr FROM person AS p JOIN before AS q USING (id) ORDER BY 1;
+SELECT p.id, p.rel::oid = q.rel::oid AS rel, p.fn::oid = q.fn::oid AS fn, p.ch::text, p.m, p.arr FROM person AS p JOIN before AS q USING (id) ORDER BY 1;
 SELECT * FROM visit ORDER BY id;
 SELECT old ->> 'rel' AS rel, old ->> 'fn' AS fn, old ->> 'op' AS op, old ->> 'ts' AS ts FROM bloom_merges WHERE key = '2' AND action = 'delete';
 SET client_min_messages = warning;
