@@ -1,8 +1,8 @@
-"""Failures of the fixed seeds that are known, and why. Empty is best: what is mended is taken out."""
+"""What is not as it was with some of the fixed seeds, and why. What is mended is taken out."""
 
 # seed: (checks that fail, reason)
 KNOWN = {
-    626: (("not the same",), "rows that triggers write are lost"),
+    626: (("not the same",), "a trigger has written into a row of another table, which stays (docs/merging.md)"),
 }
 
 
