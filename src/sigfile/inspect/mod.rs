@@ -139,6 +139,8 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     let lock = MergeLock::wait(index, table);
     lock.sweep().or_raise();
     lock.truncate().or_raise();
+    // Otherwise the next row makes the index longer, by a page that keeps its end from being cut off.
+    lock.fill_stock(&meta::read(index)).or_raise();
     let left = meta::read(index).segments.len();
     drop(lock);
     left as i32
