@@ -138,6 +138,7 @@ server! {
     fn SpeculativeInsertionWait(xid: TransactionId, token: u32);
     fn AcceptInvalidationMessages();
     fn ProcessInterrupts();
+    fn PreventCommandDuringRecovery(cmdname: *const c_char);
     #[cfg(not(feature = "pg18"))]
     fn vacuum_delay_point();
     #[cfg(feature = "pg18")]
