@@ -201,8 +201,9 @@ expect "$(insert 200ms 2)" 'ERROR:  canceling statement due to lock timeout'
 expect "$(insert 0 3 & sleep 0.5; sql -c "COMMIT PREPARED 'one'"; wait)" "$refused"
 sql -c 'TRUNCATE person'
 sql -c "BEGIN; INSERT INTO person (id, name) VALUES (1, 'Erika Mustermann'); PREPARE TRANSACTION 'two'"
-cluster_stop guard
+cluster_kill guard
 cluster_start guard
+expect "$(insert 200ms 3)" 'ERROR:  canceling statement due to lock timeout'
 expect "$(insert 0 4 & sleep 0.5; sql -c "ROLLBACK PREPARED 'two'"; wait)" ''
 expect "$(insert 0 5)" "$refused"
 expect "$(sql -c 'SELECT id FROM person')" 4
