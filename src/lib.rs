@@ -29,6 +29,7 @@ use crate::pg::entry;
 #[no_mangle]
 pub extern "C-unwind" fn _PG_init() {
     pg::boundary::define();
+    pg::reserve::keep();
     settings::define();
     sigfile::define();
     planner::define();

@@ -201,8 +201,9 @@ expect "$(insert 200ms 2)" 'ERROR:  canceling statement due to lock timeout'
 expect "$(insert 0 3 & sleep 0.5; sql -c "COMMIT PREPARED 'one'"; wait)" "$refused"
 sql -c 'TRUNCATE person'
 sql -c "BEGIN; INSERT INTO person (id, name) VALUES (1, 'Erika Mustermann'); PREPARE TRANSACTION 'two'"
-cluster_stop guard
+cluster_kill guard
 cluster_start guard
+expect "$(insert 200ms 3)" 'ERROR:  canceling statement due to lock timeout'
 expect "$(insert 0 4 & sleep 0.5; sql -c "ROLLBACK PREPARED 'two'"; wait)" ''
 expect "$(insert 0 5)" "$refused"
 expect "$(sql -c 'SELECT id FROM person')" 4
@@ -211,6 +212,39 @@ expect "$(sql -c 'SELECT id FROM person')" 4
 expect "$(sql -c "SET session_replication_role = replica; INSERT INTO person (id, name) VALUES (6, 'Erika Mustermann')" 2>&1)" ''
 sql -c 'ALTER TABLE person ENABLE ALWAYS TRIGGER guard'
 expect "$(sql -c "SET session_replication_role = replica; INSERT INTO person (id, name) VALUES (7, 'Erika Mustermann')" 2>&1 | head -n 1)" "$refused"
+
+# A guard that is ENABLE ALWAYS works in the worker that applies changes, too: one that skips leaves rows out, one that refuses stops it. Both databases
+# are in one server, so the slot has to be there before.
+sql -c 'ALTER SYSTEM SET wal_level = logical'
+cluster_stop guard
+cluster_start guard
+sql -c 'CREATE DATABASE there' -c 'CREATE TABLE applied (id int PRIMARY KEY, name text, sig bloom)' -c 'CREATE PUBLICATION sent FOR TABLE applied' \
+    -c "SELECT FROM pg_create_logical_replication_slot('received', 'pgoutput')"
+there() { PGDATABASE=there sql "$@"; }
+there -c 'CREATE EXTENSION bloom_ident' -c 'CREATE TABLE applied (id int PRIMARY KEY, name text, sig bloom)' -c 'CREATE INDEX ON applied USING sigfile (sig)' \
+    -c "CREATE TRIGGER guard BEFORE INSERT ON applied FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'skip')" -c 'ALTER TABLE applied ENABLE ALWAYS TRIGGER guard' \
+    -c "CREATE SUBSCRIPTION received CONNECTION 'host=$PGHOST port=$PGPORT user=postgres dbname=postgres' PUBLICATION sent WITH (create_slot = false, copy_data = false)"
+# applied IDS: waits until these rows are there
+applied() {
+    local i found
+    for ((i = 0; i < 100; i++)); do
+        found=$(there -c "SELECT string_agg(id::text, ' ' ORDER BY id) FROM applied")
+        [[ $found != "$1" ]] || return 0
+        sleep 0.1
+    done
+    die "applied: $found, not $1"
+}
+sql -c "INSERT INTO applied SELECT i, n, bloom_signature(n) FROM unnest('{Erika Mustermann,Erika Mustermann,Otto Normal}'::text[]) WITH ORDINALITY AS u (n, i)"
+applied '1 3'
+there -c 'DROP TRIGGER guard ON applied' -c "CREATE TRIGGER guard AFTER INSERT ON applied FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject')" -c 'ALTER TABLE applied ENABLE ALWAYS TRIGGER guard'
+sql -c "INSERT INTO applied VALUES (4, 'Erika Mustermann', bloom_signature('Erika Mustermann'))" -c "INSERT INTO applied VALUES (5, 'Jean Martin', bloom_signature('Jean Martin'))"
+refused_there() { grep -A 4 'relation "applied" is too similar' "$SCRATCH/guard/log" | grep -q 'CONTEXT:  processing remote data'; }
+for ((i = 0; i < 100; i++)); do ! refused_there || break; sleep 0.1; done
+refused_there || die 'the worker that applies changes was not refused'
+applied '1 3'
+there -c 'ALTER TABLE applied DISABLE TRIGGER guard'
+applied '1 3 4 5'
+there -c 'DROP SUBSCRIPTION received'
 
 # A block list serves foreign tables, too.
 if [[ $(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 1 ]]; then

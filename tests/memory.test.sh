@@ -100,6 +100,33 @@ bounded 'pairs one to one' "SET maintenance_work_mem = '16MB'; CREATE TABLE alik
         SELECT p.* FROM alike_model, bloom_model_linkage('alike', 'id', 'alike_again', 'id', model, 0, true, '{\"force\": true}') AS p;" \
     'SELECT count(*) FROM alike_pair' 1500
 
+# A session that gets no more memory fails its statement, and nothing else: what is large is asked for, and for the rest there is a reserve.
+if command -v prlimit >/dev/null; then
+    ask -c "CREATE TABLE short AS SELECT * FROM record UNION ALL SELECT id + $rows, given_name || 'x', surname, born, street, city FROM record LIMIT 300000"
+    sessions=$(ask -c "SELECT pg_postmaster_start_time(), sum(sessions_killed + sessions_fatal) FROM pg_stat_database")
+    failed=0
+    for job in "bloom_model_fit('short', 'id')" "bloom_model_duplicates('short', 'id', (SELECT model FROM model))" "bloom_report('source', 'id', 'sig', 0.5)"; do
+        for megabytes in 1 4 10; do
+            said=$({
+                ask 2>&1 <<SQL
+SET client_min_messages = error; SET max_parallel_maintenance_workers = 0;
+SELECT count(*) AS none FROM few WHERE sig % (SELECT sig FROM few LIMIT 1) \\gset
+SELECT pg_backend_pid() AS pid, memory_kb('VmSize') + 1024 * $megabytes AS kb \\gset
+\\setenv LIMITED :pid
+\\setenv LIMIT :kb
+\\! $(((EUID == 0)) && echo "runuser -u $(server_user) --") prlimit --pid "\$LIMITED" --as="\$((LIMIT * 1024))"
+SELECT count(f.*) FROM (SELECT $job) AS f;
+SQL
+            } || true)
+            [[ $said != *'ERROR:  out of memory'* ]] || failed=$((failed + 1))
+            grep -qE '^[0-9]+$|ERROR:  out of memory' <<<"$said" || die "$job with $megabytes MB more: $said"
+        done
+    done
+    [[ $(ask -c "SELECT pg_postmaster_start_time(), sum(sessions_killed + sessions_fatal) FROM pg_stat_database") == "$sessions" ]] || die 'a session has ended by itself'
+    ((failed > 6)) || die "only $failed jobs have got too little memory"
+    say "$failed jobs have got too little memory, and said so"
+fi
+
 # The memory of a scan goes with the scan, and after an error with what it is in.
 scans="SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'sigfile scan'"
 found=$(ask 2>"$SCRATCH/memory.errors" <<SQL

@@ -8,6 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/sigfile.sh"
 
 rounds=${CRASHES:-6}
+killed=0
 
 cluster_init sigfile_crash
 cluster_conf sigfile_crash 'checkpoint_timeout = 30s' 'max_wal_size = 32MB' 'min_wal_size = 32MB' \
@@ -30,6 +31,28 @@ for ((round = 1; round <= rounds; round++)); do
     sigfile_verify "after crash $round"
     [[ $(ask -c 'SELECT count(*) FROM unlogged') == 0 ]] || die "after crash $round the unlogged table has rows"
 done
+# A VACUUM that sleeps at every page is killed in each of its phases: its process, which ends all others, and the whole server.
+for phase in 'vacuuming indexes' 'vacuuming heap' 'cleaning up indexes' 'vacuuming indexes' 'cleaning up indexes'; do
+    # Rows at the end of the table go, so that it is cut off.
+    last=$(ask -c 'SELECT max(id) FROM person')
+    ask -c "INSERT INTO person (sig) SELECT name_of(i) FROM generate_series(1, 3000) AS i" -c "DELETE FROM person WHERE id > $last OR id % 7 = $((last % 7))"
+    psql -XAtq -c "SET vacuum_cost_delay = '2ms'; SET vacuum_cost_limit = 20" -c 'VACUUM person' >/dev/null 2>&1 &
+    vacuum=$! process=
+    while [[ -z $process ]] && kill -0 $vacuum 2>/dev/null; do
+        process=$(ask -c "SELECT pid FROM pg_stat_progress_vacuum WHERE phase = '$phase' AND relid = 'person'::regclass" 2>/dev/null) || true
+    done
+    if [[ -n $process ]] && ((killed++ % 2 == 0)); then
+        kill -KILL "$process" || true
+        wait $vacuum || true
+        until ask -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
+    else
+        cluster_kill sigfile_crash
+        wait $vacuum || true
+        cluster_start sigfile_crash
+    fi
+    sigfile_verify "after a kill while $phase"
+done
+((killed > 0)) || die 'no VACUUM was there to be killed'
 sigfile_complaints 'deadlock detected|connection to server|postmaster exit|the database system is|person_other|could not open relation with OID|tuple concurrently updated'
 # Where a parallel VACUUM notices that the postmaster is gone while it ends its transaction, the server asserts of itself what is not so.
 if awk '!/TRAP.*"pgstat.c"/ || before !~ /postmaster exited during a parallel transaction/; { before = $0 }' "$SCRATCH/sigfile_crash/log" |

@@ -58,7 +58,8 @@ for method in gist sigfile; do
     # the sigfile has a tail and several segments, which are merged
     ask -c "CREATE TABLE by_$method (id int, sig bloom)" -c "CREATE INDEX index_$method ON by_$method USING $method (sig)"
 done
-ask -c 'ALTER INDEX index_sigfile SET (tail_limit = 500)'
+ask -c 'ALTER INDEX index_sigfile SET (tail_limit = 500)' -c 'CREATE UNLOGGED TABLE unlogged (id int, sig bloom)' -c 'CREATE INDEX index_unlogged ON unlogged USING sigfile (sig)' \
+    -c 'CREATE TABLE cluster (cluster int, key text)' -c 'CREATE TABLE pair (a text, b text, similarity float8)' -c 'CREATE TABLE changed (key text)'
 cluster_standby standby
 cluster_start standby
 for method in gist sigfile; do
@@ -87,3 +88,17 @@ for method in gist sigfile; do
     diff <(echo "${work[$method]}") <(by_jobs "by_$method") || die "jobs of the standby give something else, $method"
 done
 [[ $(ask -c "SELECT bloom_sigfile_check('index_sigfile') = (SELECT count(*) FROM by_sigfile)") == t ]] || die 'the index of the standby is not sound'
+
+# What writes says so, as the server does, and before anything else; what is not logged has nothing on a standby.
+fails() {
+    local state=$1 says=$2 said
+    said=$(psql -XAtq -v VERBOSITY=verbose -c "$3" 2>&1 | grep '^ERROR') || true
+    [[ $said == "ERROR:  $state: $says" ]] || die "$3: $said, not $says"
+}
+for call in "bloom_sigfile_merge('index_sigfile')" "bloom_guard_create('by_sigfile', 'sig', 0.9, 'reject')" "bloom_decisions_create('decision')" "bloom_merges_create('merges')" \
+    "bloom_merge('cluster', 'by_sigfile', 'id')" 'bloom_unmerge(1)' "bloom_pairs_refresh('pair', 'by_sigfile', 'id', 'sig', 0.9, 'changed')"; do
+    fails 25006 "cannot execute ${call%%(*}() during recovery" "SELECT $call"
+done
+for call in "bloom_sigfile_check('index_unlogged')" "bloom_sigfile_stats('index_unlogged')" "bloom_clusters('unlogged', 'id', 'sig', 0.9)"; do
+    fails 0A000 'cannot access temporary or unlogged relations during recovery' "SELECT $call"
+done

@@ -17,6 +17,7 @@ use crate::pg::catalog::privileges::{current_user, may};
 use crate::pg::error::OrRaise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::message::{words, Message, OrMessage};
+use crate::pg::session::not_during_recovery;
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::NewValue;
 use crate::pg::{catalog, cursor, entry, relation};
@@ -29,6 +30,7 @@ use crate::types::Elements;
 /// CREATE TRIGGER.
 #[entry]
 fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_guard_create()");
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
     NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
 }

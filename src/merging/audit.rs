@@ -13,7 +13,7 @@ use crate::pg::entry;
 use crate::pg::error::{notice, raise};
 use crate::pg::function::arguments::Arguments;
 use crate::pg::relation::{self, OpenRelation};
-use crate::pg::session::Session;
+use crate::pg::session::{not_during_recovery, Session};
 use crate::pg::sql::Sql;
 use crate::pg::values::text::{readable, to_database};
 use crate::pg::values::varlena::NewValue;
@@ -42,6 +42,7 @@ const COLUMNS: [(&CStr, pg_sys::Oid); 14] = [
 /// `(name text) RETURNS regclass`. The table belongs to the caller.
 #[entry]
 fn bloom_merges_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_merges_create()");
     // SAFETY: the SQL function is declared with this argument.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let given = arguments.text(0);

@@ -21,7 +21,7 @@ use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::ResultRows;
-use crate::pg::session::Session;
+use crate::pg::session::{not_during_recovery, Session};
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::NewValue;
 
@@ -31,6 +31,7 @@ const NUMBERS: i64 = 1000;
 /// `(clusters regclass, rel regclass, key name, rules jsonb, keep_by text, on_collision text, redirect text[], audit regclass)`
 #[entry]
 fn bloom_merge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_merge()");
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let on_collision = arguments.text(5);

@@ -3,10 +3,9 @@
 use std::ffi::CStr;
 
 use bloom_ident_core::sigfile::Meta;
-use bloom_ident_core::{Error, ErrorKind};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
 
-use crate::pg::error::{raise_as, OrRaise};
+use crate::pg::error::OrRaise;
 use crate::pg::ffi;
 use crate::pg::relation::OpenRelation;
 use crate::sigfile::{is_sigfile, meta_of_words, read_meta_for, signature_column, SigfileIndex};
@@ -41,17 +40,10 @@ impl IndexedTable {
         within: impl Iterator<Item = &'n CStr>,
     ) -> Option<IndexedTable> {
         let heap = OpenRelation::locked_table(oid);
+        heap.expect_contents();
         let persistence = heap.form().relpersistence as u8;
         // SAFETY: the table is open, and the columns exist.
         let (column, key, within, is_virtual) = unsafe {
-            if persistence != pg_sys::RELPERSISTENCE_PERMANENT && pg_sys::RecoveryInProgress() {
-                // The planner words it like this.
-                let message = "cannot access temporary or unlogged relations during recovery";
-                raise_as(
-                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                    &Error::new(ErrorKind::InvalidParameter, message),
-                );
-            }
             let key = pg_sys::get_attnum(oid, key.as_ptr());
             let within: Vec<_> = within
                 .map(|name| pg_sys::get_attnum(oid, name.as_ptr()))

@@ -138,6 +138,7 @@ server! {
     fn SpeculativeInsertionWait(xid: TransactionId, token: u32);
     fn AcceptInvalidationMessages();
     fn ProcessInterrupts();
+    fn PreventCommandDuringRecovery(cmdname: *const c_char);
     #[cfg(not(feature = "pg18"))]
     fn vacuum_delay_point();
     #[cfg(feature = "pg18")]
@@ -207,24 +208,6 @@ pub unsafe fn attribute(columns: TupleDesc, i: c_int) -> *mut FormData_pg_attrib
         #[cfg(feature = "pg18")]
         return TupleDescAttr(columns, i);
     }
-}
-
-/// CHECK_FOR_INTERRUPTS(): one look at a variable when nothing is pending. A loop that may run longer than some milliseconds
-/// calls it at every step. Counting steps is no cheaper, and nobody knows how long a step takes.
-#[inline]
-pub fn check_for_interrupts() {
-    if interrupts_are_pending() {
-        // SAFETY: to be called wherever an error may be raised.
-        unsafe { ProcessInterrupts() };
-    }
-}
-
-/// Whether an interrupt waits to be handled. While a page is locked, interrupts are held back, so a loop that holds a page
-/// asks this, and releases the page first.
-#[inline]
-pub fn interrupts_are_pending() -> bool {
-    // SAFETY: a flag that signal handlers set at any time, so it is read anew each time.
-    unsafe { std::ptr::read_volatile(&raw const InterruptPending) != 0 }
 }
 
 /// ReadRecentBuffer() and LockBuffer() under one jump buffer: pins and locks the buffer if it has this block of the relation's main

@@ -2,8 +2,9 @@
 
 use std::ops::Deref;
 
-use pgrx::pg_sys;
+use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::pg::error::fail;
 use crate::pg::ffi;
 use crate::pg::tree::list;
 
@@ -88,6 +89,19 @@ impl OpenRelation {
     pub fn keep_lock(mut self) -> OpenRelation {
         self.released = pg_sys::NoLock as pg_sys::LOCKMODE;
         self
+    }
+
+    /// Fails for a temporary or unlogged relation during recovery, when there is nothing in it.
+    pub fn expect_contents(&self) {
+        let permanent = self.form().relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
+        // SAFETY: a state of the server is asked for.
+        if !permanent && unsafe { pg_sys::RecoveryInProgress() } {
+            // The planner words it like this.
+            fail(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "cannot access temporary or unlogged relations during recovery",
+            );
+        }
     }
 
     /// The server's pointer, which is valid as long as this lives.

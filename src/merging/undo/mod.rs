@@ -17,7 +17,7 @@ use crate::pg::cursor::QueryRow;
 use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
-use crate::pg::session::{KeptRows, Parameter, Session};
+use crate::pg::session::{not_during_recovery, KeptRows, Parameter, Session};
 use crate::pg::sql::Sql;
 use crate::pg::values::varlena::{NewValue, Varlena};
 use restored::RestoredTable;
@@ -25,6 +25,7 @@ use restored::RestoredTable;
 /// `(id bigint, audit regclass) RETURNS bigint`
 #[entry]
 fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_unmerge()");
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let id = arguments.given(0).value() as i64;

@@ -14,6 +14,7 @@ use crate::pg::entry;
 use crate::pg::error::raise;
 use crate::pg::function::arguments::Arguments;
 use crate::pg::function::rows::{text_datum, ResultRows};
+use crate::pg::session::not_during_recovery;
 use crate::pg::sql::Sql;
 use crate::pg::values::text::{readable, to_database};
 use crate::pg::values::varlena::NewValue;
@@ -24,6 +25,7 @@ use crate::pg::values::varlena::NewValue;
 /// is the time of the clock. By its primary key a merge can redirect the decisions about records that go.
 #[entry]
 fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_decisions_create()");
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     // SAFETY: a text, of which the server makes a name, or raises an error; its strings stay in the memory of the call.

@@ -18,6 +18,7 @@ use crate::pg::function::arguments::Arguments;
 use crate::pg::function::record::record;
 use crate::pg::function::rows::new_text;
 use crate::pg::memory::Scratch;
+use crate::pg::session::not_during_recovery;
 use crate::pg::sql::Sql;
 use crate::pg::values::array::{float8_array, text_array};
 use crate::pg::values::text::readable;
@@ -34,6 +35,7 @@ const BATCH_BYTES: usize = 1 << 20;
 /// deleted, and how many were inserted.
 #[entry]
 fn bloom_pairs_refresh(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_pairs_refresh()");
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let pairs = PairTable::of(arguments.oid(0));

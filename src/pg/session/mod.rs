@@ -23,6 +23,12 @@ use tuple_store::TupleStore;
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
+/// Fails on a standby, where a function of this name can change nothing, before it has done the rest of its work.
+pub fn not_during_recovery(function: &CStr) {
+    // SAFETY: a C string.
+    unsafe { ffi::PreventCommandDuringRecovery(function.as_ptr()) };
+}
+
 /// A value of a parameter, with its type.
 pub type Parameter = (pg_sys::Oid, pg_sys::Datum);
 

@@ -39,14 +39,7 @@ impl OpenedSigfile {
             } else {
                 pg_sys::InvalidOid
             };
-            let name = || {
-                let name = pg_sys::get_rel_name(oid);
-                if name.is_null() {
-                    oid.to_u32().to_string()
-                } else {
-                    readable(CStr::from_ptr(name).to_bytes())
-                }
-            };
+            let name = || name_of(oid);
             if pg_sys::get_rel_relkind(oid) == 0 || (is_index && table == pg_sys::InvalidOid) {
                 // It has been dropped meanwhile.
                 fail(
@@ -96,6 +89,7 @@ impl OpenedSigfile {
             if !may(oid, table_oid, owner_only) {
                 denied();
             }
+            index.expect_contents();
             OpenedSigfile { index, table }
         }
     }
@@ -111,6 +105,18 @@ impl OpenedSigfile {
     }
 }
 
+/// The name of a relation, or its OID if it has been dropped meanwhile.
+fn name_of(oid: pg_sys::Oid) -> String {
+    // SAFETY: the server makes a C string in the current memory context, or none.
+    unsafe {
+        let name = pg_sys::get_rel_name(oid);
+        match name.is_null() {
+            true => oid.to_u32().to_string(),
+            false => readable(CStr::from_ptr(name).to_bytes()),
+        }
+    }
+}
+
 /// Owners may do all; users who may read the table may look.
 fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
     let user = current_user();
@@ -122,9 +128,17 @@ fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
 fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     // SAFETY: a state of the server is asked for.
     if unsafe { pg_sys::RecoveryInProgress() } {
-        fail(
-            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "recovery is in progress".into(),
+        raise_as(
+            PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
+            &Error::new(
+                ErrorKind::NotSupported,
+                "cannot execute bloom_sigfile_merge() during recovery",
+            )
+            .detail(format!(
+                "A standby has index \"{}\" as its primary has merged it.",
+                name_of(oid)
+            ))
+            .hint("Call the function on the primary."),
         );
     }
     let opened = OpenedSigfile::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
@@ -139,6 +153,8 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     let lock = MergeLock::wait(index, table);
     lock.sweep().or_raise();
     lock.truncate().or_raise();
+    // Otherwise the next row makes the index longer, by a page that keeps its end from being cut off.
+    lock.fill_stock(&meta::read(index)).or_raise();
     let left = meta::read(index).segments.len();
     drop(lock);
     left as i32

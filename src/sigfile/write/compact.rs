@@ -11,13 +11,16 @@ use super::merging::{MergeSources, MergeStepSize};
 use super::MergeLock;
 use crate::sigfile::meta;
 use crate::sigfile::page::{ExclusiveLock, SigfileIndex, SigfileTable};
-use crate::sigfile::read::{TailBlocks, TailPages};
+use crate::sigfile::read::{load, read_list, TailBlocks, TailPages};
 
 /// Share of dead rows from which on a segment is written anew.
 const DEAD: f64 = 0.2;
 
 /// VACUUM seals tails of that share of their limit.
 const SEALED: u64 = 4;
+
+/// Pages at the beginning of an index that are never too many.
+const ROOM: u64 = 64;
 
 /// The index that is compacted.
 #[derive(Clone, Copy)]
@@ -55,8 +58,8 @@ impl Compaction<'_> {
         self.finish()?;
         for part in Part::ALL {
             // A merge takes so many segments only, so it may need some.
-            for _ in 0..4 {
-                let groups = self.groups(part)?;
+            for round in 0..4 {
+                let groups = self.groups(part, round == 0)?;
                 if groups.is_empty() {
                     break;
                 }
@@ -155,18 +158,37 @@ impl Compaction<'_> {
         let live = taken.map(|s| u64::from(s.rows - s.dead)).sum::<u64>();
         let new = pages(sources.part, live + tail_rows(&meta, sources.part));
         let new = new.saturating_sub(lock.reusable(&meta) as u64);
-        let of_part = |part: Part| {
-            let rows = meta.segments_of(part).map(|s| u64::from(s.rows));
-            pages(part, rows.sum::<u64>() + tail_rows(&meta, part))
-        };
-        let fresh: u64 = Part::ALL.into_iter().map(of_part).sum();
-        new == 0 || u64::from(self.index.blocks()) + new <= 2 * fresh
+        new == 0 || u64::from(self.index.blocks()) + new <= 2 * fresh_pages(lock, &meta)
     }
 
-    /// What is merged: the segments of each merge, with the tail or without.
+    /// Whether pages of so many rows keep the end of the index from being cut off: one of them stands above twice what all rows take in a fresh
+    /// index, and below there are enough free blocks, which are taken first when the rows are written anew.
     ///
-    /// Errors: a damaged page.
-    fn groups(&self, part: Part) -> Result<Vec<MergeSources>> {
+    /// Errors: a damaged list; out of memory.
+    fn stands_high(
+        &self,
+        lock: &MergeLock<'_>,
+        meta: &Meta,
+        (part, rows): (Part, u64),
+        blocks: impl FnOnce() -> Result<Option<u32>>,
+    ) -> Result<bool> {
+        let limit = 2 * fresh_pages(lock, meta) + ROOM;
+        let next = meta.free.iter().find(|list| lock.is_past(list.horizon));
+        let Some(next) = next.filter(|_| u64::from(self.index.blocks()) > limit) else {
+            return Ok(false);
+        };
+        let (free, _) = read_list(self.index, next)?;
+        let low = free.iter().filter(|&&b| u64::from(b) < limit).count();
+        let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
+        let needed = lock.expected_pages(meta, part, rows) as usize;
+        // Some for lists and the work of the merge itself.
+        Ok(low > needed + needed / 8 && blocks()?.is_some_and(|b| u64::from(b) >= limit))
+    }
+
+    /// What is merged: the segments of each merge, with the tail or without. `moving`: a segment is written anew for its place, too.
+    ///
+    /// Errors: a damaged page; out of memory.
+    fn groups(&self, part: Part, moving: bool) -> Result<Vec<MergeSources>> {
         let lock = self.lock();
         let meta = meta::read(self.index);
         let merges = lock.merges(&meta)?;
@@ -177,8 +199,13 @@ impl Compaction<'_> {
         let geometry = meta.geometry(part);
         let limit = u64::from(lock.options.tail_limit(geometry.stride));
         let pages = meta.tail(part).len() as u64;
-        let long = pages * geometry.capacity as u64 >= limit / SEALED;
-        let tail = if pages > 0 && !tail_is_busy && (self.all || long) {
+        let rows = pages * geometry.capacity as u64;
+        let long = rows >= limit / SEALED;
+        let highest = || Ok(meta.tail(part).iter().copied().max());
+        let due = self.all
+            || long
+            || (moving && self.stands_high(&lock, &meta, (part, rows), highest)?);
+        let tail = if pages > 0 && !tail_is_busy && due {
             close_tail(self.index, &meta, part)?
         } else {
             0
@@ -190,16 +217,25 @@ impl Compaction<'_> {
         // A merge writes as much as it takes, so a large segment is not taken for a small tail.
         let largest = sizes.iter().copied().max().unwrap_or(0);
         let rest = sizes.iter().sum::<u64>() - largest + tail_rows;
+        let mut high = vec![false; of_part.len()];
+        for (i, entry) in of_part.iter().enumerate().filter(|_| moving) {
+            let highest = || Ok(load(self.index, &meta, entry)?.blocks.into_iter().max());
+            high[i] = self.stands_high(&lock, &meta, (part, sizes[i]), highest)?;
+        }
         let chosen: Vec<usize> = (0..of_part.len())
-            .filter(|&i| self.all || dead(i) || sizes[i] < largest || rest * 4 >= largest)
+            .filter(|&i| {
+                self.all || dead(i) || high[i] || sizes[i] < largest || rest * 4 >= largest
+            })
             .collect();
         sizes = chosen.iter().map(|&i| sizes[i]).collect();
         let tail_at = sizes.len();
         if tail > 0 {
             sizes.push(tail_rows);
         }
-        let worth =
-            |i: usize| i == tail_at || dead(chosen[i]) || (self.all && of_part[chosen[i]].dead > 0);
+        let worth = |i: usize| {
+            let any_dead = |i: usize| self.all && of_part[i].dead > 0;
+            i == tail_at || dead(chosen[i]) || any_dead(chosen[i]) || high[chosen[i]]
+        };
         let groups = merge_policy::groups(&sizes, most, worth);
         let sources = |group: Vec<usize>| {
             let mut of_segments: Vec<usize> =
@@ -217,6 +253,17 @@ impl Compaction<'_> {
         };
         Ok(groups.into_iter().map(sources).collect())
     }
+}
+
+/// Pages of a fresh index over the rows, the dead ones counted.
+fn fresh_pages(lock: &MergeLock<'_>, meta: &Meta) -> u64 {
+    let of_part = |part: Part| {
+        let rows = meta.segments_of(part).map(|s| u64::from(s.rows));
+        let rows = rows.sum::<u64>() + tail_rows(meta, part);
+        let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
+        u64::from(lock.expected_pages(meta, part, rows))
+    };
+    Part::ALL.into_iter().map(of_part).sum()
 }
 
 /// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.

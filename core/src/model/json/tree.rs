@@ -29,11 +29,14 @@ impl Json {
     ///
     /// Errors: no JSON, a member that is there twice, too many values, out of memory.
     pub fn parse(text: &str) -> Result<Json> {
-        let left = Cell::new(MOST_VALUES);
+        let (left, short) = (Cell::new(MOST_VALUES), Cell::new(0));
         let mut parser = serde_json::Deserializer::from_str(text);
-        let json = Tree(&left).deserialize(&mut parser);
+        let json = Tree(&left, &short).deserialize(&mut parser);
         json.and_then(|json| parser.end().map(|()| json))
             .map_err(|error| {
+                if short.get() > 0 {
+                    return Error::out_of_memory(short.get());
+                }
                 Error::new(
                     ErrorKind::InvalidParameter,
                     "invalid match model: it cannot be read as JSON",
@@ -44,13 +47,16 @@ impl Json {
     }
 }
 
-/// Reads a value while the limit is not reached.
+/// Reads a value while the limit, the first number, is not reached. The second becomes the bytes for which there was no memory.
 #[derive(Clone, Copy)]
-struct Tree<'l>(&'l Cell<usize>);
+struct Tree<'l>(&'l Cell<usize>, &'l Cell<usize>);
 
 impl Tree<'_> {
     fn room<T, E: serde::de::Error>(self, list: &mut Vec<T>) -> std::result::Result<(), E> {
-        list.try_reserve(1).map_err(|_| E::custom("Out of memory"))
+        list.try_reserve(1).map_err(|_| {
+            self.1.set((list.len() + 1) * size_of::<T>());
+            E::custom("Out of memory")
+        })
     }
 }
 
