@@ -9,7 +9,7 @@ need_packages python3
 python=$(command -v /usr/bin/python3 || command -v python3)
 here=$ROOT/tests/merge_schemas
 if [[ -n ${MERGE_SEEDS:-} ]]; then
-    read -ra seeds <<<"$MERGE_SEEDS"
+    read -ra seeds <<<"${MERGE_SEEDS//$'\n'/ }"
 elif [[ -n ${TORTURE:-} ]]; then
     mapfile -t seeds < <(shuf -i 1-1000000000 -n 500)
 else

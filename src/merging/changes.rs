@@ -5,6 +5,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::audit::Audit;
 use super::child::Child;
 use super::collisions::Uniqueness;
+use super::references::Reference;
 use super::subject::{refuse, text, Subject};
 use crate::pg::message::{translated, Message};
 use crate::pg::session::Session;
@@ -81,32 +82,39 @@ impl MergeRun<'_> {
     /// Errors: a record that is kept has NULL where rows of the losers refer to.
     pub fn check_targets(&self) {
         for child in self.children {
-            let others = child.references.iter();
-            // A key is never NULL, but may be too long.
-            for reference in others.filter(|r| !r.is_by_key(self.subject) || r.is_narrow()) {
-                let sql = Sql::new("SELECT pg_catalog.format('%s', q.key) FROM (")
-                    .sql(&reference.counts(self.subject))
-                    .text(") AS q (no, cluster, key, rows, is_null, keep) WHERE q.is_null LIMIT 1");
-                self.session.each(
-                    &sql,
-                    &[],
-                    |types| types.output(0),
-                    |output, row| {
-                        let key = row.datum(0).unwrap_or(pg_sys::Datum::null());
-                        let key = output.show(key, super::members::short);
-                        refuse(
-                            PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
-                            format!(
-                                "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
-                                child.name
-                            ),
-                            &reference.no_target(),
-                            "Keep the record that has a value there, by keep_by.",
-                        )
-                    },
-                );
+            for reference in &child.references {
+                self.check_target(child, reference);
             }
         }
+    }
+
+    /// Errors: as above, of one reference.
+    pub fn check_target(&self, child: &Child, reference: &Reference) {
+        // A key is never NULL, but may be too long.
+        if reference.is_by_key(self.subject) && !reference.is_narrow() {
+            return;
+        }
+        let sql = Sql::new("SELECT pg_catalog.format('%s', q.key) FROM (")
+            .sql(&reference.counts(self.subject))
+            .text(") AS q (no, cluster, key, rows, is_null, keep) WHERE q.is_null LIMIT 1");
+        self.session.each(
+            &sql,
+            &[],
+            |types| types.output(0),
+            |output, row| {
+                let key = row.datum(0).unwrap_or(pg_sys::Datum::null());
+                let key = output.show(key, super::members::short);
+                refuse(
+                    PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
+                    format!(
+                        "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
+                        child.name
+                    ),
+                    &reference.no_target(),
+                    "Keep the record that has a value there, by keep_by.",
+                )
+            },
+        );
     }
 
     /// Errors: rows of a child would collide.
@@ -153,9 +161,14 @@ pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
             violation.code(),
             in_message(&format!("rows of table \"{table}\" cannot be {what}")),
         );
-        let detail = format!(
-            "They offend constraint \"{constraint}\" of table \"{of_table}\": {message}. {detail}"
-        );
+        // That of a domain has no table.
+        let of_table = match of_table.is_empty() {
+            true => String::new(),
+            false => format!(" of table \"{of_table}\""),
+        };
+        let detail =
+            format!("They offend constraint \"{constraint}\"{of_table}: {message}. {detail}");
+        let detail = detail.trim_end().to_owned();
         let hint = match violation.is_of(PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION) {
             true => "Change the rows that it names first, or leave these records out. If the current user does not see them, row-level security hides them: merge as a user to whom its policies do not apply.",
             false => "Change the rows that it names first, leave these records out, or look at on_collision.",

@@ -26,6 +26,8 @@ pub struct Child {
     /// The columns of its primary key; none if it has none.
     pub key: Vec<CString>,
     pub references: Vec<Reference>,
+    /// A rule stands instead of updates.
+    ruled: bool,
 }
 
 /// Something because of which nothing is merged.
@@ -90,6 +92,11 @@ pub fn children(
             columns: lock.map_or_else(Vec::new, |_| columns_of(oid)),
             key: primary_key(oid, session),
             references: vec![reference],
+            ruled: has_rule(
+                oid,
+                "r.is_instead AND r.ev_type OPERATOR(pg_catalog.=) '2'",
+                session,
+            ),
         });
     }
     for child in &mut children {
@@ -98,6 +105,16 @@ pub fn children(
         child.references.sort_by_key(several);
     }
     reach::ordered(children, session)
+}
+
+/// Whether a table has a rule `r` of a kind.
+pub fn has_rule(oid: pg_sys::Oid, kind: &str, session: &Session) -> bool {
+    let query = Sql::new("SELECT pg_catalog.count(*) FROM pg_catalog.pg_rewrite AS r WHERE r.ev_enabled OPERATOR(pg_catalog.<>) 'D' AND ")
+        .text(kind)
+        .text(" AND r.ev_class OPERATOR(pg_catalog.=) ")
+        .text(&oid.to_u32().to_string())
+        .text("::pg_catalog.oid");
+    session.number(&query, &[]) > 0
 }
 
 /// The columns of a table's primary key.
@@ -149,6 +166,14 @@ impl Child {
                 format!("cannot redirect references of table \"{}\"", self.name),
                 "It has no primary key, so its rows could not be found again.".to_owned(),
                 "Add a primary key.",
+            );
+        }
+        if self.ruled {
+            add(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                format!("cannot redirect references of table \"{}\"", self.name),
+                "It has a rule ON UPDATE DO INSTEAD.".to_owned(),
+                "Disable the rule in the same transaction.",
             );
         }
         let columns = self

@@ -6,7 +6,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
 use super::changes::MergeRun;
-use super::child::{children, Child};
+use super::child::{children, has_rule, Child};
 use super::collisions::{self, reach, Uniqueness};
 use super::members::{check_once, decide, found_store, member_store, name_members, FOUND};
 use super::notices;
@@ -217,6 +217,17 @@ fn check(
         let indexes = collisions::of_child(child, session);
         if let Some(obstacle) = indexes.iter().find_map(|index| index.obstacle(child)) {
             obstacle.raise();
+        }
+        if drops
+            && !indexes.is_empty()
+            && has_rule(child.oid, "r.ev_type OPERATOR(pg_catalog.=) '4'", session)
+        {
+            refuse(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                format!("cannot drop rows of table \"{}\"", child.name),
+                "It has a rule ON DELETE.",
+                "Disable the rule in the same transaction, or do not give on_collision => 'drop'.",
+            );
         }
         if drops && !indexes.is_empty() && !may(child.oid, pg_sys::ACL_DELETE, user) {
             refuse(

@@ -10,6 +10,7 @@ mod collisions;
 mod members;
 mod merge;
 mod named;
+mod narrow;
 mod notices;
 mod plan;
 mod records;

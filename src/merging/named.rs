@@ -6,11 +6,13 @@ use std::ffi::{CStr, CString};
 use bloom_ident_core::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::narrow::{equal_texts, Narrow};
 use super::references::{Reference, Referring};
 use super::subject::{columns_of, refuse, text, Subject};
 use crate::pairs::records::lock;
 use crate::pg::catalog;
 use crate::pg::error::raise_as;
+use crate::pg::session::tuple_store::StoreColumn;
 use crate::pg::values::text::to_database;
 
 /// A column that the caller names, as `table.column` or `schema.table.column`.
@@ -55,6 +57,8 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
             "",
         )
     };
+    let key = subject.key_type;
+    let of_column = (found.store.type_oid, found.store.typmod);
     // SAFETY: a catalog look-up of a type that exists.
     let base = unsafe { pg_sys::getBaseType(found.store.type_oid) };
     let equal = match base == subject.key_type.type_oid {
@@ -74,6 +78,26 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
             "A column that holds keys is of their type, or a text.",
         ),
     };
+    let (narrow, collation) = match &equal {
+        Some(equal) => (
+            Narrow::of(
+                of_column,
+                (key.type_oid, key.typmod),
+                equal.clone(),
+                key.collation,
+            ),
+            match found.store.collation == key.collation {
+                true => pg_sys::InvalidOid,
+                false => key.collation,
+            },
+        ),
+        None => {
+            let bytes = StoreColumn::plain(pg_sys::TEXTOID);
+            let value = (bytes.type_oid, bytes.typmod);
+            let narrow = Narrow::of(of_column, value, equal_texts(), bytes.collation);
+            (narrow, pg_sys::InvalidOid)
+        }
+    };
     Reference {
         child: oid,
         name: column.clone(),
@@ -81,7 +105,8 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
             child: column,
             referenced: subject.key_name().to_owned(),
             equal,
-            too_much: None,
+            collation,
+            narrow,
         }],
         on_delete: None,
         on_update: None,

@@ -62,8 +62,16 @@ impl MergeRun<'_> {
             .only(subject.oid)
             .text(" AS r USING bloom_merge_members AS m WHERE NOT m.kept AND ")
             .sql(&subject.key_is("r", "m.key"));
-        // A trigger before the deletion may point rows at the losers, which foreign keys would then reach.
-        let maps = match self.has_delete_triggers() {
+        // A trigger before the deletion may point rows at the losers, which foreign keys would then reach; and some rows are redirected only when the losers are gone.
+        let waits = self
+            .children
+            .iter()
+            .zip(indexes)
+            .any(|(child, uniquenesses)| {
+                let mut references = child.references.iter();
+                references.any(|reference| self.waits_for_deletion(reference, uniquenesses))
+            });
+        let maps = match waits || self.has_delete_triggers() {
             true => self.keep_maps(),
             false => Vec::new(),
         };
@@ -135,7 +143,10 @@ impl MergeRun<'_> {
             })
             .text(" FROM bloom_merge_values AS v WHERE ")
             .sql(&subject.key_is("r", "v.keep"));
-        if self.session.run(&statement, &[]) != changed {
+        let updated = told(&subject.name, "changed", || {
+            self.session.run(&statement, &[])
+        });
+        if updated != changed {
             refuse_kept_back(&subject.name, "changed");
         }
         // As triggers after the change have left them.

@@ -28,12 +28,18 @@ impl MergeRun<'_> {
             left = None;
             for (child, uniquenesses) in self.children.iter().zip(indexes) {
                 for reference in &child.references {
-                    let again = round > 0 || reference.stored.get().is_some();
+                    let is_late = reference.stored.get().is_some();
+                    if self.waits_for_deletion(reference, uniquenesses) && !is_late {
+                        continue;
+                    }
+                    let again = round > 0 || is_late;
                     if again && self.left(reference) == 0 {
                         continue;
                     }
                     left = Some(child);
                     if again {
+                        // What triggers have written meanwhile nobody has looked at.
+                        self.check_target(child, reference);
                         self.settle_collisions(child, uniquenesses, drops);
                     }
                     if self.redirect(child, reference) == 0 && again && self.left(reference) > 0 {
@@ -48,6 +54,11 @@ impl MergeRun<'_> {
         if let Some(child) = left {
             refuse_pointed_back(&child.name, &self.subject.name);
         }
+    }
+
+    /// Whether a row that is redirected may be like one of a record that goes, so that this has to go first.
+    pub fn waits_for_deletion(&self, reference: &Reference, uniquenesses: &[Uniqueness]) -> bool {
+        reference.own && !uniquenesses.is_empty()
     }
 
     /// Errors: rows collide, and `drops` is not so.

@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
+use super::narrow::Narrow;
 use super::subject::{text, Subject};
 use crate::pg::cursor::QueryRow;
 use crate::pg::relation;
@@ -18,8 +19,10 @@ pub struct Referring {
     pub referenced: CString,
     /// The operator of the referenced and the referencing value; `None` compares and sets texts.
     pub equal: Option<(CString, CString)>,
-    /// What the referencing column cannot take of the values of the other: a condition that follows a value.
-    pub too_much: Option<String>,
+    /// By which both are compared, where the collations of the columns are not the same one.
+    pub collation: pg_sys::Oid,
+    /// The referencing column cannot have all values of the other.
+    pub narrow: Option<Narrow>,
 }
 
 /// What points to records of the table.
@@ -51,7 +54,7 @@ impl Reference {
 
     /// Whether a column may be too narrow for a value of what it refers to.
     pub fn is_narrow(&self) -> bool {
-        self.pairs.iter().any(|pair| pair.too_much.is_some())
+        self.pairs.iter().any(|pair| pair.narrow.is_some())
     }
 
     /// A subquery of the losers: `no`, `id`, `cluster`, `key` and `name` (of the loser, and as text), for each pair the old and new value `o1`, `n1` ...
@@ -114,7 +117,7 @@ impl Reference {
     pub fn no_target(&self) -> String {
         let name = text(&self.name);
         match self.part {
-            None if self.is_narrow() => format!("The record that is kept has NULL where \"{name}\" refers to, or a value for which the column that refers to it has no room."),
+            None if self.is_narrow() => format!("The record that is kept has NULL where \"{name}\" refers to, or a value that the column that refers to it cannot have."),
             None => format!("The record that is kept has NULL where \"{name}\" refers to."),
             Some(_) => format!("The record that is kept is not in the partition that \"{name}\" refers to, or has NULL there."),
         }
@@ -185,7 +188,8 @@ impl Reference {
                     .text(") ")
                     .text(child)
                     .text(".")
-                    .name(&pair.child),
+                    .name(&pair.child)
+                    .collate(pair.collation),
                 None => sql
                     .text(
                         "COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) pg_catalog.format('%s', ",
@@ -205,10 +209,8 @@ impl Reference {
         let mut nulls = Sql::new("false");
         for i in 0..self.pairs.len() {
             nulls = nulls.text(&format!(" OR g.n{i} IS NOT DISTINCT FROM NULL"));
-            if let Some(too_much) = &self.pairs[i].too_much {
-                nulls = nulls
-                    .text(" OR ")
-                    .text(&too_much.replace('$', &format!("g.n{i}")));
+            if let Some(narrow) = &self.pairs[i].narrow {
+                nulls = nulls.text(" OR ").sql(&narrow.lacks(&format!("g.n{i}")));
             }
         }
         let sql =
@@ -261,28 +263,6 @@ fn oid_of(row: QueryRow, i: usize) -> pg_sys::Oid {
     pg_sys::Oid::from(row.datum(i).map_or(0, |oid| oid.value() as u32))
 }
 
-/// What a column of a type and modifier cannot take of another one: a condition, with $ for a value.
-fn too_much(child: pg_sys::Oid, referenced: pg_sys::Oid, typmod: i32) -> Option<String> {
-    // SAFETY: catalog look-ups of types that exist.
-    let [base, other] = [child, referenced].map(|of| unsafe { pg_sys::getBaseType(of) });
-    let outside = |least: i64, greatest: i64| {
-        format!(
-            "NOT ($ OPERATOR(pg_catalog.>=) ({least}) AND $ OPERATOR(pg_catalog.<=) ({greatest}))"
-        )
-    };
-    match base {
-        pg_sys::INT2OID if other != base => Some(outside(i16::MIN.into(), i16::MAX.into())),
-        pg_sys::INT4OID if ![base, pg_sys::INT2OID].contains(&other) => {
-            Some(outside(i32::MIN.into(), i32::MAX.into()))
-        }
-        pg_sys::VARCHAROID | pg_sys::BPCHAROID if typmod >= 4 => Some(format!(
-            "pg_catalog.length($::pg_catalog.text) OPERATOR(pg_catalog.>) {}",
-            typmod - 4
-        )),
-        _ => None,
-    }
-}
-
 /// A partition of a locked table, with those below it, as an array.
 fn oids(part: pg_sys::Oid) -> String {
     // SAFETY: it was locked with the table that it is part of.
@@ -301,7 +281,8 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
     let query = Sql::new("WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY (")
         .text(&array(tree))
         .text(") UNION ALL SELECT c.oid, c.conparentid FROM up JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) up.parent) \
-            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype, c.confrelid, c.condeferred, a.atttypid, b.atttypid, a.atttypmod \
+            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype, c.confrelid, c.condeferred, a.atttypid, b.atttypid, a.atttypmod, b.atttypmod, b.attcollation, \
+                CASE WHEN a.attcollation OPERATOR(pg_catalog.=) b.attcollation THEN 0::pg_catalog.oid WHEN l.exact THEN a.attcollation ELSE b.attcollation END \
             FROM (SELECT DISTINCT up.oid FROM up WHERE up.parent OPERATOR(pg_catalog.=) 0::pg_catalog.oid) AS u \
             JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) u.oid \
             JOIN pg_catalog.pg_class AS k ON k.oid OPERATOR(pg_catalog.=) c.conrelid JOIN pg_catalog.pg_namespace AS s ON s.oid OPERATOR(pg_catalog.=) k.relnamespace \
@@ -309,6 +290,7 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
             JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid AND a.attnum OPERATOR(pg_catalog.=) p.child \
             JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) c.confrelid AND b.attnum OPERATOR(pg_catalog.=) p.referenced \
             JOIN pg_catalog.pg_operator AS o ON o.oid OPERATOR(pg_catalog.=) p.operator JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
+            CROSS JOIN LATERAL (SELECT pg_catalog.bool_and(y.collisdeterministic) FROM pg_catalog.pg_collation AS y WHERE y.oid OPERATOR(pg_catalog.=) ANY (ARRAY[a.attcollation, b.attcollation])) AS l (exact) \
             ORDER BY s.nspname, k.relname, c.conname, c.oid, p.i");
     let (mut found, mut last) = (Vec::<Reference>::new(), pg_sys::InvalidOid);
     session.each(
@@ -316,14 +298,19 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
         &[],
         |_| (),
         |(), row| {
+            let modifier = |i: usize| row.datum(i).map_or(-1, |m| m.value() as i32);
+            let equal = (name_of(row, 7), name_of(row, 6));
             let pair = Referring {
                 child: name_of(row, 4),
                 referenced: name_of(row, 5),
-                equal: Some((name_of(row, 7), name_of(row, 6))),
-                too_much: too_much(
-                    oid_of(row, 11),
-                    oid_of(row, 12),
-                    row.datum(13).map_or(-1, |m| m.value() as i32),
+                equal: Some(equal.clone()),
+                // Any that takes only equal bytes as equal says the same; that of the referencing column is that of its indexes.
+                collation: oid_of(row, 16),
+                narrow: Narrow::of(
+                    (oid_of(row, 11), modifier(13)),
+                    (oid_of(row, 12), modifier(14)),
+                    equal,
+                    oid_of(row, 15),
                 ),
             };
             if oid_of(row, 0) != last {

@@ -341,8 +341,10 @@ pub fn redirected(alias: &str, column: &TableColumn, references: &[&Reference]) 
             Some(i) => Sql::new(&format!(
                 "CASE WHEN g{j}.no IS DISTINCT FROM NULL THEN CAST(g{j}.n{i} AS "
             ))
-            .exact_type(column.store.type_oid)
-            .text(") ELSE ")
+            .modified_type(column.store.type_oid, column.store.typmod)
+            .text(")")
+            .collate(column.store.collation)
+            .text(" ELSE ")
             .sql(&sql)
             .text(" END"),
         }

@@ -165,7 +165,10 @@ impl Message {
 
     /// Whether it says that a row offends a constraint, by an SQLSTATE of class 23.
     pub fn is_violation(&self) -> bool {
-        self.data.sqlerrcode & 0xfff == sqlstate(b"23000") && self.texts[CONSTRAINT].is_some()
+        self.data.sqlerrcode & 0xfff == sqlstate(b"23000")
+            && self.texts[CONSTRAINT].is_some()
+            // The server's own have none; a guard's, and those of users, say what to do.
+            && self.texts[HINT].is_none()
     }
 
     /// Whether nothing but statements that name operators with their schema stands between an outer context and it: such are ours, and those of foreign keys.

@@ -82,6 +82,11 @@ impl Sql {
         self.bytes(catalog::exact_type(oid).to_bytes())
     }
 
+    /// A type as it is, with a modifier, which is negative where there is none.
+    pub fn modified_type(self, oid: pg_sys::Oid, modifier: i32) -> Sql {
+        self.bytes(catalog::exact_modified_type(oid, modifier).to_bytes())
+    }
+
     /// An expression that the server has written, or that the caller gives and could run as well.
     pub fn expression(self, text: &[u8]) -> Sql {
         self.bytes(text)

@@ -80,6 +80,11 @@ DECLARE
     message text;
 BEGIN
     SELECT string_agg(format('%I', a), ', ') INTO columns FROM unnest(harness.columns(named::regclass, false)) AS a;
+    -- What is unique may be checked by a trigger, which does not fire for a replica.
+    FOR one IN SELECT t.tgrelid::regclass AS place, t.tgname FROM pg_trigger AS t WHERE t.tgfoid = 'unique_key_recheck'::regproc AND t.tgenabled <> 'A'
+        AND (t.tgrelid = named::regclass OR t.tgrelid IN (SELECT p.relid FROM pg_partition_tree(named) AS p)) LOOP
+        EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', one.place, one.tgname);
+    END LOOP;
     FOR one IN SELECT s.rid, s.leaf, harness.redirected(at_moment, s.contents, referring) AS contents FROM pg_temp.harness_state AS s
         WHERE s.moment = at_moment AND s.name = of_table AND s.rid = ANY (rids) ORDER BY s.rid COLLATE "C"
     LOOP

@@ -76,6 +76,68 @@ SELECT * FROM bloom_merge('clu_wide', 'wide', 'id');
 UPDATE wide SET code = 'abc' WHERE id > 2;
 SELECT * FROM bloom_merge('clu_wide', 'wide', 'id');
 SELECT * FROM narrow;
+DROP TABLE narrow;
+-- columns of a coarser type, or with a modifier, would get another value, which is that of another record
+CREATE TABLE coarse (id int PRIMARY KEY, number numeric UNIQUE, real float8 UNIQUE, moment timestamp UNIQUE, code text UNIQUE);
+INSERT INTO coarse VALUES (1, 1.04, 0.1, '2024-01-01 12:00', repeat('x', 70)), (2, 2, 2, '2024-01-02', 'b'), (3, 1, 0.1::real, '2024-01-01', repeat('x', 63)), (4, 1e30, 1e300, 'infinity', 'c');
+CREATE TABLE clu_coarse AS SELECT 1 AS cluster, id AS key, id = 1 AS keep FROM coarse WHERE id < 3;
+CREATE TABLE clu_large AS SELECT 1 AS cluster, id AS key, id = 4 AS keep FROM coarse WHERE id IN (2, 4);
+CREATE PROCEDURE narrowed(type text, refers text) LANGUAGE plpgsql AS $$
+DECLARE one record; clusters text; said text;
+BEGIN
+    EXECUTE format('CREATE TABLE narrow (id int PRIMARY KEY, c %s REFERENCES coarse (%I)); INSERT INTO narrow SELECT 1, %I FROM coarse WHERE id = 2', type, refers, refers);
+    FOREACH clusters IN ARRAY ARRAY['clu_coarse', 'clu_large'] LOOP
+        SELECT string_agg(p.action, ', ') INTO said FROM bloom_merge_plan(clusters::regclass, 'coarse', 'id', '{"*": "keep"}') AS p WHERE p.relation = 'narrow'::regclass;
+        RAISE NOTICE '%, %: %', type, clusters, said;
+        BEGIN
+            PERFORM bloom_merge(clusters::regclass, 'coarse', 'id', '{"*": "keep"}');
+            FOR one IN SELECT * FROM narrow LOOP RAISE NOTICE 'merged: %', one; END LOOP;
+            RAISE EXCEPTION USING ERRCODE = 'XY003';
+        EXCEPTION WHEN SQLSTATE 'XY003' THEN NULL;
+            WHEN OTHERS THEN RAISE NOTICE '% %', SQLSTATE, SQLERRM;
+        END;
+    END LOOP;
+    DROP TABLE narrow;
+END $$;
+SET client_min_messages = notice;
+CALL narrowed('int', 'number');
+CALL narrowed('bigint', 'number');
+CALL narrowed('numeric(3,1)', 'number');
+CALL narrowed('numeric', 'number');
+CALL narrowed('bigint', 'real');
+CALL narrowed('real', 'real');
+CALL narrowed('date', 'moment');
+CALL narrowed('timestamp(0)', 'moment');
+CALL narrowed('name', 'code');
+CALL narrowed('varchar(3)', 'code');
+CALL narrowed('varchar', 'code');
+-- a domain, and a column that is named, have modifiers, too
+CREATE DOMAIN tight AS numeric(3,1) CHECK (VALUE > 1);
+CALL narrowed('tight', 'number');
+CREATE TABLE narrow (id int PRIMARY KEY, c varchar(2), d tight);
+INSERT INTO narrow VALUES (1, '2', 2);
+INSERT INTO coarse VALUES (100, 100, 100, '2024-03-01', 'd');
+CREATE TABLE clu_named AS SELECT 1 AS cluster, id AS key, id = 100 AS keep FROM coarse WHERE id IN (2, 100);
+SELECT action, value FROM bloom_merge_plan('clu_named', 'coarse', 'id', redirect => '{narrow.c}') WHERE relation IS NOT NULL;
+SELECT * FROM bloom_merge('clu_named', 'coarse', 'id', redirect => '{narrow.c}');
+DROP TABLE narrow;
+CREATE TABLE narrow (id int PRIMARY KEY, c tight REFERENCES coarse (number));
+INSERT INTO narrow VALUES (1, 2);
+UPDATE coarse SET number = 0.5 WHERE id = 100;
+SELECT * FROM bloom_merge('clu_named', 'coarse', 'id', '{"*": "keep"}');
+SET client_min_messages = warning;
+DROP TABLE narrow;
+-- columns of other collations than what they refer to
+CREATE TABLE spoken (id text COLLATE "C" PRIMARY KEY);
+INSERT INTO spoken VALUES ('a'), ('b');
+CREATE TABLE said (id int PRIMARY KEY, word text COLLATE "POSIX" REFERENCES spoken, other name COLLATE "POSIX", loud text COLLATE "POSIX" GENERATED ALWAYS AS (upper(word)) STORED UNIQUE);
+INSERT INTO said VALUES (1, 'b', 'b');
+CREATE TABLE clu_spoken AS SELECT 1 AS cluster, id AS key, id = 'a' AS keep FROM spoken;
+SELECT action, key, value FROM bloom_merge_plan('clu_spoken', 'spoken', 'id') WHERE relation IS NOT NULL;
+SELECT key, deleted, redirected FROM bloom_merge('clu_spoken', 'spoken', 'id');
+SELECT * FROM said;
+SELECT bloom_unmerge(max(id)) FROM bloom_merges;
+SELECT * FROM said;
 -- what nobody foresees is told by table and constraint; what triggers raise passes as it is
 CALL tried('CREATE TABLE v (id int PRIMARY KEY, person int REFERENCES person, CHECK (person <> 1)); INSERT INTO v VALUES (1, 2)', 'v');
 CALL tried('CREATE TABLE v (id int PRIMARY KEY, person int REFERENCES person); INSERT INTO v VALUES (1, 2); CREATE TABLE other (x int CONSTRAINT no_ones CHECK (x <> 1));

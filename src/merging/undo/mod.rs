@@ -89,14 +89,15 @@ fn run(id: i64, audit: &Audit, session: &Session) -> i64 {
     }
     undo.restore_record();
     let table = RestoredTable::of(undo.subject.oid, session);
-    let restored = undo.insert(&table, "delete");
     undo.refresh(&table, "keep");
-    undo.refresh(&table, "delete");
-    for of in &redirected {
-        undo.redirect_back(of);
+    let (own, others): (Vec<_>, Vec<_>) = redirected.iter().partition(|of| of.own);
+    let restored = undo.insert_records(&table, own.first().copied());
+    for of in others {
+        let steps = undo.write_back(of);
+        undo.change_back(of, steps, None);
     }
     for dropped in undo.tables("drop") {
-        undo.insert(&dropped, "drop");
+        undo.insert_dropped(&dropped);
         undo.refresh(&dropped, "drop");
     }
     let done = Sql::new("UPDATE ")

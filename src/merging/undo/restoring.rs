@@ -7,8 +7,10 @@ use super::{parameter, text_of, Redirected, Undo};
 use crate::merging::audit::is_about;
 use crate::merging::changes::oid;
 use crate::merging::texts::{exactly, hash, json, key_is, row, stored, value, values};
+use crate::pg::message::{sqlstate, translated, Message};
 use crate::pg::session::KeptRows;
 use crate::pg::sql::Sql;
+use crate::pg::values::text::{in_message, readable};
 
 /// The members of an object that are the primary key.
 fn picked(object: &str, names: &[CString]) -> Sql {
@@ -22,6 +24,25 @@ fn picked(object: &str, names: &[CString]) -> Sql {
 }
 
 impl Undo<'_> {
+    /// Runs a statement that changes rows back. That they offend a constraint is told as a reason why the merge cannot be taken back; what triggers of users raise passes as it is.
+    ///
+    /// Errors: as those of `run`.
+    fn told<T>(&self, table: &str, other: i64, run: impl FnOnce() -> T) -> T {
+        translated(run, |violation| {
+            let [message, detail] = violation.said().map(readable);
+            let ours = format!("merge {} cannot be taken back", self.id);
+            let detail =
+                format!("Rows of table \"{table}\" cannot be changed back: {message}. {detail}");
+            let hint = match other {
+                0 => "Change or delete what stands in their way, or take later merges back first, if they were the reason.".to_owned(),
+                other => format!("Take merge {other} back first."),
+            };
+            Message::new(sqlstate(b"55000"), in_message(&ours))
+                .detail(in_message(&detail))
+                .hint(in_message(&hint))
+        })
+    }
+
     /// The names of columns that a query gives.
     pub fn names(&self, query: &Sql) -> Vec<CString> {
         let mut names = Vec::new();
@@ -60,7 +81,8 @@ impl Undo<'_> {
             })
             .text(" FROM bloom_unmerge_values AS v, bloom_unmerge_key AS k WHERE ")
             .sql(&self.key_is());
-        if self.session.run(&statement, &[]) != 1 {
+        let changed = self.told(&self.subject.name, 0, || self.session.run(&statement, &[]));
+        if changed != 1 {
             self.refuse(
                 &format!("Record \"{}\" could not be changed.", self.kept),
                 "A trigger, a rule or row-level security keeps it as it is.",
@@ -149,10 +171,10 @@ impl Undo<'_> {
         self.session.keep(name, &query, &parameter(self.id))
     }
 
-    /// Redirects rows back, with what triggers changed besides, and what entries of other merges say of them.
-    pub fn redirect_back(&self, of: &Redirected) {
+    /// Redirects rows back that are not there, where entries have written them, and what entries of other merges say of them. Returns the steps.
+    pub fn write_back(&self, of: &Redirected) -> KeptRows<'_> {
         let table = &of.table;
-        let _steps = self.steps(of);
+        let steps = self.steps(of);
         let heirs = Sql::new("UPDATE ")
             .sql(&self.audit.sql())
             .text(" AS f SET old = f.old OPERATOR(pg_catalog.||) s.old FROM bloom_unmerge_steps AS s WHERE f.entry OPERATOR(pg_catalog.=) s.heir");
@@ -168,6 +190,30 @@ impl Undo<'_> {
         }
         let expected = self.session.number(&Sql::new("SELECT pg_catalog.count(*) FROM bloom_unmerge_steps AS s WHERE s.heir IS NULL AND s.gone IS NOT NULL"), &[]);
         let is_gone = self.session.run(&gone, &[]) as i64;
+        drop(now);
+        if is_gone < expected {
+            self.refuse_kept_as_they_are(table);
+        }
+        steps
+    }
+
+    fn refuse_kept_as_they_are(&self, table: &RestoredTable) -> ! {
+        self.refuse(
+            &format!("Rows of table \"{}\" could not be redirected.", table.name),
+            "A trigger, a rule or row-level security keeps them as they are.",
+        )
+    }
+
+    /// Redirects rows back, with what triggers changed besides. Records that cannot be inserted before these are changed, nor after, since rows refer to them, are inserted in the same statement: `together`, and why they
+    /// could not before.
+    pub fn change_back(
+        &self,
+        of: &Redirected,
+        steps: KeptRows<'_>,
+        together: Option<&(Sql, Box<Message>)>,
+    ) {
+        let table = &of.table;
+        let now = of.own.then(|| self.rows_now(table));
         let last = match of.own {
             false => Sql::new("SELECT s.key, s.new, s.old FROM bloom_unmerge_steps AS s WHERE s.heir IS NULL AND s.gone IS NULL"),
             // A record that was kept by another merge may have got another value there since: then that merge has what it was redirected to.
@@ -176,12 +222,9 @@ impl Undo<'_> {
                 FROM bloom_unmerge_steps AS s JOIN bloom_unmerge_now AS t ON t.key OPERATOR(pg_catalog.=) s.key WHERE s.heir IS NULL AND s.gone IS NULL) AS q WHERE q.old IS NOT NULL"),
         };
         let last = self.session.keep(c"bloom_unmerge_last", &last, &[]);
-        drop(now);
-        if is_gone < expected || self.set_back(table) < last.rows() {
-            self.refuse(
-                &format!("Rows of table \"{}\" could not be redirected.", table.name),
-                "A trigger, a rule or row-level security keeps them as they are.",
-            );
+        drop((now, steps));
+        if self.set_back(table, together) < last.rows() {
+            self.refuse_kept_as_they_are(table);
         }
     }
 
@@ -197,9 +240,12 @@ impl Undo<'_> {
     }
 
     /// Gives rows the values of bloom_unmerge_last. Returns how many.
-    fn set_back(&self, table: &RestoredTable) -> u64 {
+    fn set_back(&self, table: &RestoredTable, together: Option<&(Sql, Box<Message>)>) -> u64 {
         let names = self.names(&Sql::new("SELECT DISTINCT k.name FROM bloom_unmerge_last AS a CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name)"));
         if names.is_empty() {
+            if let Some((_, violation)) = together {
+                self.refuse_row(table, violation, self.other(violation, None));
+            }
             return 0;
         }
         let columns = table.columns_named(&names);
@@ -219,7 +265,13 @@ impl Undo<'_> {
             .text(" CROSS JOIN LATERAL ")
             .sql(&values("a.old", "v", &columns));
         let read = exactly(|| self.session.keep(c"bloom_unmerge_values", &read, &[]));
-        let statement = Sql::new("UPDATE ")
+        // The server changes rows first, and looks at foreign keys when all is done.
+        let before = together.map_or(Sql::new(""), |(insertion, _)| {
+            Sql::new("WITH i AS (").sql(insertion).text(") ")
+        });
+        let other = together.map_or(0, |(_, violation)| self.other(violation, None));
+        let statement = before
+            .text("UPDATE ")
             .only(table.oid)
             .text(" AS c SET ")
             .list(names.iter().enumerate(), |sql, (i, name)| {
@@ -233,7 +285,9 @@ impl Undo<'_> {
             .text(" RETURNING v.key AS was, ")
             .sql(&row("c", table.oid))
             .text(" AS given");
-        let changed = (self.session).keep(c"bloom_unmerge_changed", &statement, &[]);
+        let changed = self.told(&table.name, other, || {
+            self.session.keep(c"bloom_unmerge_changed", &statement, &[])
+        });
         drop(read);
         // As triggers after the change have left them.
         let now = Sql::new("SELECT u.was, COALESCE(")

@@ -174,12 +174,17 @@ pub fn qualified_type(of_type: pg_sys::Oid) -> CString {
 
 /// The same of exactly this type, without a modifier: `character` would be one of a single character.
 pub fn exact_type(of_type: pg_sys::Oid) -> CString {
+    exact_modified_type(of_type, -1)
+}
+
+/// The same with a modifier, if that is not negative.
+pub fn exact_modified_type(of_type: pg_sys::Oid, modifier: i32) -> CString {
     let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
     // SAFETY: a catalog look-up by OID.
     unsafe {
         copy(pg_sys::format_type_extended(
             of_type,
-            -1,
+            modifier,
             flags as pg_sys::bits16,
         ))
     }
