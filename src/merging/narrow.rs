@@ -49,7 +49,7 @@ fn castable(column: (pg_sys::Oid, i32), value: pg_sys::Oid) -> String {
             AND ($ OPERATOR(pg_catalog.=) '0'::pg_catalog.float8 OR pg_catalog.abs($) OPERATOR(pg_catalog.>=) '1.2e-38'::pg_catalog.float8)"
             .to_owned(),
         (pg_sys::NUMERICOID, modifier) if modifier >= 4 && is_number => {
-            let (digits, scale) = ((modifier - 4) >> 16 & 0xffff, modifier - 4 & 0x7ff);
+            let (digits, scale) = (((modifier - 4) >> 16) & 0xffff, (modifier - 4) & 0x7ff);
             // A scale may be negative: 11 bits with their sign.
             let scale = (scale ^ 1024) - 1024;
             format!(
