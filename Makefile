@@ -5,7 +5,7 @@
 TESTS ?=
 TEST ?=
 
-.PHONY: help build install uninstall test regress isolation script torture demo demo-stop bench quality clean
+.PHONY: help build install uninstall test regress isolation script torture dev dev-stop demo demo-stop bench quality clean
 
 help:
 	@echo 'make build     [PG=15|16|17|18 | PG_CONFIG=path] release build of the extension'
@@ -16,6 +16,7 @@ help:
 	@echo 'make regress   TESTS="a b" [ACCEPT=1] [PG=…]    these of tests/sql; ACCEPT=1 takes their output as the expected one'
 	@echo 'make isolation TESTS="a b" [ACCEPT=1] [PG=…]    these of tests/specs'
 	@echo 'make script    TEST=a      [PG=…]               tests/a.test.sh'
+	@echo 'make dev       [PG=…] [CASSERT=1]               a cluster that stays up, with which make regress and make isolation take seconds; make dev-stop ends it'
 	@echo 'make torture   [TORTURE=minutes] [PG=…]         crashes, a standby, many sessions, canceled jobs, damaged pages; 30 minutes if not told'
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
@@ -52,7 +53,13 @@ demo:
 	@scripts/demo.sh
 
 demo-stop:
-	@scripts/demo-stop.sh
+	@scripts/stop.sh demo
+
+dev:
+	@scripts/dev.sh
+
+dev-stop:
+	@scripts/stop.sh dev
 
 bench:
 	@scripts/bench.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sketches of short messages (tests/data/campaigns.sql): messages signed a second by one backend, and a message searched among a million sketches of
 # 192 bits, in milliseconds, medians of prepared statements, warm. The same by datasketch and rensa, whose packages pip loads, and pg_trgm.
-# BENCH_MESSAGES: how many messages are searched. BENCH_PEERS= leaves the peers out. The core alone: cargo bench -p bloom_ident_core -- minhash
+# BENCH_MESSAGES: how many messages are searched. BENCH_PEERS= leaves the peers out. The core alone: cargo bench -p sigfile -- minhash
 
 # The server's parameters look like the shell's.
 # shellcheck disable=SC2016

@@ -17,7 +17,7 @@ echo "processor: $(cpu 'model name'), family $(cpu 'cpu family') model $(cpu mod
 echo "memory: $(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo); kernel $(uname -r); $(rustc --version)"
 echo "commit: $(git -C "$ROOT" log -1 --format=%h -- "${measured[@]}")$(git -C "$ROOT" diff --quiet HEAD -- "${measured[@]}" || echo ', changed'), $(date -u +%F)"
 say 'core benchmarks'
-cargo bench --manifest-path "$ROOT/Cargo.toml" -p bloom_ident_core
+cargo bench --manifest-path "$ROOT/Cargo.toml" -p sigfile
 
 for script in "$ROOT"/benches/*.sh; do
     [[ -x $script ]] || continue

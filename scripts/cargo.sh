@@ -12,8 +12,10 @@ pg_cargo() {
 # The profile of Cargo.toml: QUICK=1 asks for a build that compiles in less time and runs more slowly.
 PROFILE=release
 [[ -z ${QUICK:-} || $QUICK == 0 ]] || PROFILE=quick
+# Of "make dev": what has changed is compiled, and no more.
+[[ -z ${WORK:-} ]] || PROFILE=work
 if [[ -n ${CASSERT:-} ]]; then
-    PROFILE=asserts
+    [[ -n ${WORK:-} ]] || PROFILE=asserts
     # The same major with other headers: in one directory each would have to be compiled again after the other.
     export CARGO_TARGET_DIR=$ROOT/target/asserts
 fi

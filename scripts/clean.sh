@@ -5,6 +5,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=scripts/common.sh
 source "$here/common.sh"
 
-# Its state file is in target/ and must not be lost with the cluster running.
-"$here/demo-stop.sh"
+# Their state files are in target/ and must not be lost with the clusters running.
+"$here/stop.sh" demo
+"$here/stop.sh" dev
 rm -rf "$ROOT/target"

@@ -16,9 +16,8 @@ source "$here/postgres.sh"
 source "$here/cargo.sh"
 # shellcheck source=scripts/cluster.sh
 source "$here/cluster.sh"
-
-# Where demo-stop.sh looks for the cluster that KEEP=1 left.
-state=$ROOT/target/demo-cluster
+# shellcheck source=scripts/kept.sh
+source "$here/kept.sh"
 
 run_demo() {
     AS_SERVER_DIR=$SCRATCH/demo as_server "$PGBIN/psql" -X -q -d demo -v ON_ERROR_STOP=1 \
@@ -35,7 +34,7 @@ begin_build() {
     fi 2>&1 | grep --line-buffered -E '^ *(Updating|Downloading|Compiling) ' || true
 }
 
-"$here/demo-stop.sh"
+"$here/stop.sh" demo
 need_cargo
 if [[ -e $ROOT/target/$PROFILE/libbloom_ident.so ]]; then
     say 'the demonstration takes some twenty seconds, and longer if the source has changed'
@@ -74,8 +73,7 @@ if [[ -s $SCRATCH/demo/report.html ]]; then
 fi
 
 if [[ -n ${KEEP:-} && $KEEP != 0 ]]; then
-    SCRATCH_KEEP=1
-    printf '%s\n' "$SCRATCH" >"$state"
+    kept_keep demo
     say 'the cluster is still running. To connect:'
     printf '    %q -h %q -p %s -U postgres demo\n' "$PGBIN/psql" "$PGHOST" "$PGPORT"
     say 'to stop and remove it: make demo-stop'

@@ -13,7 +13,7 @@ registry=${CARGO_HOME:-$HOME/.cargo}/registry/src
 linked() {
     (cd "$ROOT" && cargo tree --locked -p bloom_ident -e normal,no-proc-macro --prefix none --no-default-features --features pg15 \
         --target x86_64-unknown-linux-gnu --format '{p}|{l}') |
-        sed -nE 's/ \(\*\)$//; s/^([^ ]+) v([^ |]+)[^|]*\|(.*)$/\1 \2|\3/p' | grep -v '^bloom_ident' | LC_ALL=C sort -u
+        grep -vF "($ROOT" | sed -nE 's/ \(\*\)$//; s/^([^ ]+) v([^ |]+)[^|]*\|(.*)$/\1 \2|\3/p' | LC_ALL=C sort -u
 }
 
 # The files with the licence of a crate: the one to choose where there is a choice, and all that hold besides.

@@ -23,8 +23,30 @@ for name; do
     [[ " ${known[*]} " == *" $name "* ]] || die "there is no $kind test \"$name\". There are: ${known[*]}"
 done
 
-# shellcheck source=scripts/test-env.sh
-source "$here/test-env.sh"
+# shellcheck source=scripts/cluster.sh
+source "$here/cluster.sh"
+# shellcheck source=scripts/kept.sh
+source "$here/kept.sh"
+# A cluster of "make dev" is for whoever asks for no other one.
+if [[ $kind != script && -z ${PG:-}${PG_CONFIG:-}${CASSERT:-}${QUICK:-} ]] && kept_enter dev; then
+    WORK=1
+    # shellcheck source=scripts/packages.sh
+    source "$here/packages.sh"
+    # shellcheck source=scripts/postgres.sh
+    source "$here/postgres.sh"
+    # shellcheck source=scripts/cargo.sh
+    source "$here/cargo.sh"
+    check_pg_config
+    [[ $PG_CONFIG != *-asserts* ]] || export CARGO_TARGET_DIR=$ROOT/target/asserts
+    build_extension
+    place_extension "$SCRATCH/stage"
+    library_is_loaded "$(built_library)" || die 'the server of "make dev" has not loaded the library that was built'
+    say "the server has loaded $(built_library)"
+else
+    unset SCRATCH
+    # shellcheck source=scripts/test-env.sh
+    source "$here/test-env.sh"
+fi
 
 if [[ $kind == script ]]; then
     for name; do run_script "$name"; done

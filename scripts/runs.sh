@@ -54,6 +54,7 @@ check() {
 # beside its input: a copy in the scratch directory is for both.
 copy_tests() {
     local name
+    rm -rf "$SCRATCH/regress"
     mkdir -p "$SCRATCH/regress/expected"
     for name in sql specs expected data; do
         [[ ! -d $ROOT/tests/$name ]] || cp -R "$ROOT/tests/$name" "$SCRATCH/regress"

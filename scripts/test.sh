@@ -41,7 +41,6 @@ check_dependencies() (
 cargo_checks() {
     if [[ -z ${MAJOR_ONLY:-} ]]; then
         check 'cargo fmt' cargo fmt --manifest-path "$ROOT/Cargo.toml" --all --check
-        check 'house: rooms, circles, sizes, names' cargo run -q --manifest-path "$ROOT/Cargo.toml" -p bloom_ident_house
         # It takes minutes to compile: only where it is installed.
         if cargo deny --version >/dev/null 2>&1; then
             check 'cargo deny' check_dependencies
@@ -52,12 +51,7 @@ cargo_checks() {
         pg_cargo clippy --profile "$PROFILE" --workspace --all-targets -- -D warnings
     if [[ -z ${MAJOR_ONLY:-} ]]; then
         # Unoptimised: compiling is what takes the time, and overflow is checked. Each fuzz target takes FUZZ_SECONDS, 1 if not told.
-        if grep -rqF '#[test]' "$ROOT/src"; then
-            check 'cargo test' pg_cargo test --workspace
-        else
-            # Nothing to run there, and nothing that needs PostgreSQL's headers compiled once more.
-            check 'cargo test' cargo test --manifest-path "$ROOT/Cargo.toml" --workspace --exclude bloom_ident
-        fi
+        check 'cargo test' pg_cargo test --workspace
     fi
 }
 

@@ -1,5 +1,5 @@
-//! The PostgreSQL extension bloom_ident: PostgreSQL on one side, `bloom_ident_core`, which does all the arithmetic, on the
-//! other. ARCHITECTURE.md describes the rooms.
+//! The PostgreSQL extension bloom_ident: SQL functions, planner, jobs, guard, report and merging. Below it are crates: `access` (indexes), `types`
+//! (values), `pg` (the server), and those of `core/`, which do all the arithmetic. ARCHITECTURE.md has the house on one page.
 //!
 //! The SQL objects are written by hand in `sql/`; every function here is bound there by the name of
 //! its wrapper.
@@ -8,29 +8,24 @@
 
 mod clusters;
 mod functions;
-mod gist;
 mod guard;
 mod merging;
 mod models;
 mod monitor;
-mod objects;
 mod pairs;
-mod pg;
+
 mod planner;
 mod report;
-mod settings;
-mod sigfile;
 mod suggest;
-mod types;
 
-use crate::pg::entry;
+use pg::entry;
 
 #[entry]
 #[no_mangle]
 pub extern "C-unwind" fn _PG_init() {
     pg::boundary::define();
     pg::reserve::keep();
-    settings::define();
-    sigfile::define();
+    types::settings::define();
+    access::define();
     planner::define();
 }

@@ -2,10 +2,10 @@
 
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::pg::entry;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::progress::jobs;
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::progress::jobs;
+use pg::values::varlena::NewValue;
 
 /// Rows of `(pid integer, datid, relid oid, job, phase text, done, total bigint, started, phase_started timestamptz)`
 #[entry]

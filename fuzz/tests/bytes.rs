@@ -1,16 +1,16 @@
 //! What reads bytes: signatures, queries, keys of a GiST index, weights, type modifiers, arguments of the trigger.
 
-#[path = "../../core/tests/damaged/tree_keys.rs"]
+#[path = "../../core/sigfile/tests/damaged/tree_keys.rs"]
 mod tree_keys;
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::filter::{typmod, Builder, QueryView, Shape, View};
-use bloom_ident_core::gist::{unite, united_size, TreeKey};
-use bloom_ident_core::guard::options::{GuardAction, GuardArguments};
-use bloom_ident_core::similarity::{profile, Popcounts, Weights};
-use bloom_ident_core::ErrorKind;
+use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
+use linkage::guard::options::{GuardAction, GuardArguments};
+use sigfile::gist::{unite, united_size, TreeKey};
+use signature::filter::{typmod, Builder, QueryView, Shape, View};
+use signature::similarity::{profile, Popcounts, Weights};
 use tree_keys::use_key;
 
 const HEADER: usize = 12;

@@ -1,15 +1,15 @@
 //! What reads telephone numbers, e-mail addresses, postal addresses and values of identities.
 
-use bloom_ident_core::contact::{address_parts, email, phone, phone_or_none, MAX_ADDRESS_WORDS};
-use bloom_ident_core::identity::{for_each_encoding, IdentityKind};
 use bloom_ident_fuzz::fuzz;
+use text::contact::{address_parts, email, phone, phone_or_none, MAX_ADDRESS_WORDS};
+use text::identity::{for_each_encoding, IdentityKind};
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
 /// An error's message and detail, up to the region that it names.
-fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
+fn message<T>(result: base::Result<T>) -> Result<T, String> {
     result.map_err(|error| {
         let detail = error
             .detail_text()

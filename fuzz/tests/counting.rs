@@ -1,10 +1,10 @@
 //! What reads counting filters: their bytes and their text form.
 
-use bloom_ident_core::counting::{self, holds_text, holds_token, CountingBuilder, CountingView};
-use bloom_ident_core::filter::{Builder, Shape, View};
-use bloom_ident_core::tokens::TokenHashList;
-use bloom_ident_core::Error;
+use base::Error;
 use bloom_ident_fuzz::{fuzz, message};
+use signature::counting::{self, holds_text, holds_token, CountingBuilder, CountingView};
+use signature::filter::{Builder, Shape, View};
+use text::tokens::TokenHashList;
 
 fn counting_filter(k: i64, p: i64, texts: &[&str]) -> Vec<u8> {
     let shape = Shape::new(k, p, 3).unwrap();

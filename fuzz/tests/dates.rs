@@ -1,6 +1,5 @@
 //! What reads dates and times.
 
-use bloom_ident_core::text;
 use bloom_ident_fuzz::fuzz;
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
@@ -8,7 +7,7 @@ fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
 }
 
 /// An error's message, and its detail up to what that quotes.
-fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
+fn message<T>(result: base::Result<T>) -> Result<T, String> {
     result.map_err(|error| {
         let detail = error.detail_text().unwrap_or("").split('"').next();
         format!("{error}\" {}", detail.unwrap_or(""))

@@ -1,7 +1,7 @@
 //! What reads rules of merging.
 
-use bloom_ident_core::merging::{KeepBy, Rules};
 use bloom_ident_fuzz::{fuzz, message};
+use linkage::merging::{KeepBy, Rules};
 
 #[test]
 fn merge_rules() {

@@ -1,8 +1,8 @@
 //! What reads match models and records of them.
 
-use bloom_ident_core::model::json::{read_model, read_record, write_model};
-use bloom_ident_core::model::{Explainer, Pattern, Scorer};
 use bloom_ident_fuzz::fuzz;
+use linkage::model::json::{read_model, read_record, write_model};
+use linkage::model::{Explainer, Pattern, Scorer};
 
 /// A model of two fields, with everything that a model can have.
 fn model() -> String {
@@ -34,7 +34,7 @@ fn of_kind(kind: &str, reading: &str) -> String {
 }
 
 /// An error's message, and its detail up to what that quotes.
-fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
+fn message<T>(result: base::Result<T>) -> Result<T, String> {
     result.map_err(|error| {
         let detail = error.detail_text().unwrap_or("").split('"').next();
         format!("{error} {}", detail.unwrap_or(""))

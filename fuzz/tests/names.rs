@@ -1,7 +1,7 @@
 //! What reads names: similarity, parts, forms.
 
-use bloom_ident_core::names;
 use bloom_ident_fuzz::{fuzz, message};
+use text::names;
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()

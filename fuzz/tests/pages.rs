@@ -1,19 +1,17 @@
 //! What reads pages of a sigfile index, and descriptions of segments.
 
-#[path = "../../core/tests/damaged/metapage.rs"]
+#[path = "../../core/sigfile/tests/damaged/metapage.rs"]
 mod metapage;
 
-use bloom_ident_core::filter::View;
-use bloom_ident_core::sigfile::merging;
-use bloom_ident_core::sigfile::meta::{Meta, Part, BLOCK, LEAST_WORDS};
-use bloom_ident_core::sigfile::posting::{PostingFiller, PostingPage, MAX_ROWS};
-use bloom_ident_core::sigfile::words::split;
-use bloom_ident_core::sigfile::{
-    Geometry, Query, RowPage, RowPageMut, RowShape, Segment, SignatureRow,
-};
-use bloom_ident_core::ErrorKind;
+use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
 use metapage::{full_metapage, full_page_of_merges};
+use sigfile::merging;
+use sigfile::meta::{Meta, Part, BLOCK, LEAST_WORDS};
+use sigfile::posting::{PostingFiller, PostingPage, MAX_ROWS};
+use sigfile::words::split;
+use sigfile::{Geometry, Query, RowPage, RowPageMut, RowShape, Segment, SignatureRow};
+use signature::filter::View;
 
 /// Words of a page here.
 const PAGE_WORDS: usize = 64;
@@ -157,12 +155,12 @@ fn posting_page() {
 
 #[test]
 fn segment_description() {
-    use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
-    use bloom_ident_core::sigfile::Pages;
+    use sigfile::write::{Content, PageStore, Writer};
+    use sigfile::Pages;
 
     struct Pages64(Vec<Vec<u64>>);
     impl Pages for Pages64 {
-        fn page(&mut self, number: u32) -> bloom_ident_core::Result<&[u64]> {
+        fn page(&mut self, number: u32) -> base::Result<&[u64]> {
             Ok(&self.0[number as usize])
         }
     }

@@ -1,10 +1,10 @@
 //! What reads numbers only: rates by formula.
 
-use bloom_ident_core::filter::omissions;
-use bloom_ident_core::filter::rates::{
+use bloom_ident_fuzz::{fuzz, message};
+use signature::filter::omissions;
+use signature::filter::rates::{
     collision, distinct_ngrams, expected, optimal_k, segment_length, CollisionModel,
 };
-use bloom_ident_fuzz::{fuzz, message};
 
 /// Some numbers, eight bytes each.
 fn seed(numbers: [i64; 3]) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! What a page shows of two values: how they differ in normal form, and text in a block of data.
 
-use bloom_ident_core::review::{data_block, marks, Mark};
-use bloom_ident_core::text;
+use linkage::review::{data_block, marks, Mark};
+
 use bloom_ident_fuzz::fuzz;
 
 #[test]

@@ -1,11 +1,11 @@
 //! What reads sketches of sets of tokens: their bytes, their text forms, those of their queries, and their type modifiers.
 
-use bloom_ident_core::sketch::query::{parse_bits_query_text, write_bits_query_text};
-use bloom_ident_core::sketch::{self, typmod, BitsQueryView, BitsView, MinimaView, Signer};
-use bloom_ident_core::sketch::{parse_text, write_text, SketchKind, SketchShape, SketchView};
-use bloom_ident_core::sketch::{HEADER, VERSION};
-use bloom_ident_core::ErrorKind;
+use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message, Outcome};
+use signature::sketch::query::{parse_bits_query_text, write_bits_query_text};
+use signature::sketch::{self, typmod, BitsQueryView, BitsView, MinimaView, Signer};
+use signature::sketch::{parse_text, write_text, SketchKind, SketchShape, SketchView};
+use signature::sketch::{HEADER, VERSION};
 
 const KINDS: [SketchKind; 2] = [SketchKind::Minima, SketchKind::Bits];
 

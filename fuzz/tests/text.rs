@@ -2,19 +2,21 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::filter::{
-    parse_text, query::parse_query_text, query::write_query_text, typmod, write_text, QueryView,
-    Shape, View,
-};
-use bloom_ident_core::{ngram, text, ErrorKind};
+use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, Outcome};
+use signature::filter::{
+    parse_text,
+    query::{parse_query_text, write_query_text},
+    typmod, write_text, QueryView, Shape, View,
+};
+use text::{self, ngram};
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
 /// An error's message, and its detail up to what that quotes.
-fn message<T>(result: bloom_ident_core::Result<T>) -> Result<T, String> {
+fn message<T>(result: base::Result<T>) -> Result<T, String> {
     result.map_err(|error| {
         let detail = error.detail_text().unwrap_or("").split('"').next();
         format!("{error}\" {}", detail.unwrap_or(""))
@@ -102,7 +104,7 @@ fn edits() {
     fuzz("edits", false, &seeds(&pairs), |bytes| {
         let (a, b) = two(bytes);
         let mut class = String::new();
-        type Similarity = fn(&str, &str) -> bloom_ident_core::Result<f64>;
+        type Similarity = fn(&str, &str) -> base::Result<f64>;
         let all: [Similarity; 3] = [
             |a, b| text::edit_similarity(a, b, || ()),
             |a, b| text::damerau_similarity(a, b, || ()),

@@ -1,15 +1,15 @@
 //! What makes tokens: of texts and of JSON values.
 
-#[path = "../../core/tests/json_tokens/mod.rs"]
+#[path = "../../core/signature/tests/json_tokens/mod.rs"]
 mod json_tokens;
 
-use bloom_ident_core::tokens::{
-    for_each_character, for_each_token, for_each_uax29_word, for_each_word, singular,
-};
-use bloom_ident_core::Result;
+use base::Result;
 use bloom_ident_fuzz::{fuzz, message};
 use json_tokens::json_tokens;
 use serde_json::Value;
+use text::tokens::{
+    for_each_character, for_each_token, for_each_uax29_word, for_each_word, singular,
+};
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()

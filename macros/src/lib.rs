@@ -63,7 +63,7 @@ fn callback(function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
             #inner #block
             // SAFETY: called by the server, so there is nothing above that would have to be dropped.
             #[allow(unused_unsafe)]
-            unsafe { crate::pg::boundary::enter(move || unsafe { inner(#(#names),*) }) }
+            unsafe { ::pg::boundary::enter(move || unsafe { inner(#(#names),*) }) }
         }
     })
 }
@@ -108,7 +108,7 @@ fn sql_function(function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
             // SAFETY: called by the server with the record of this call, so there is nothing above that would have to
             // be dropped.
             unsafe {
-                crate::pg::boundary::enter(move || {
+                ::pg::boundary::enter(move || {
                     inner(&mut ::pgrx::callconv::FcInfo::from_ptr(fcinfo)).sans_lifetime()
                 })
             }

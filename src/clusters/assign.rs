@@ -1,19 +1,19 @@
 //! `bloom_assign`: of pairs of two sides those that give each record one partner at the most.
 
-use bloom_ident_core::assignment::{optimal, WeightedPair};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::assignment::{optimal, WeightedPair};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::pair_list::PairReader;
 use crate::clusters::source::Source;
 use crate::pairs::one_to_one::KeyedPairs;
-use crate::pg::budget::push;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::progress::{self, phases};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::budget::push;
+use pg::error::{raise, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::progress::{self, phases};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 #[derive(Clone, Copy)]
 enum Preference {

@@ -1,6 +1,6 @@
 //! `bloom_clusters`: groups records into clusters by their pairs.
 
-use bloom_ident_core::clusters::Pair;
+use linkage::clusters::Pair;
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::clustered::Clustered;
@@ -13,11 +13,11 @@ use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::each_pair;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::verify::given;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::progress::{self, phases};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::progress::{self, phases};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// `(rel regclass, key name, signature name, threshold float8, method text, verify name, margin float8, decisions regclass, on_conflict text, max_size integer, keep_by text)`
 #[entry]

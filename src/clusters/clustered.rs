@@ -1,7 +1,7 @@
 //! Records grouped into clusters by their pairs.
 
-use bloom_ident_core::clusters::{decided, Bounds, Clusters, Links, Pair};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::{decided, Bounds, Clusters, Links, Pair};
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::grouping::Grouping;
@@ -9,11 +9,11 @@ use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{positions, KeyDictionary};
 use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;
-use crate::pg::budget::{push, reserve};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise_as, warn, OrRaise};
-use crate::pg::progress::{self, phases};
-use crate::pg::values::text::readable;
+use pg::budget::{push, reserve};
+use pg::check_for_interrupts;
+use pg::error::{raise_as, warn, OrRaise};
+use pg::progress::{self, phases};
+use pg::values::text::readable;
 
 /// Clusters of at least two records.
 pub struct Clustered {

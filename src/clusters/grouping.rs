@@ -1,15 +1,13 @@
 //! How pairs become clusters: method, threshold, decisions, and a largest size.
 
-use bloom_ident_core::clusters::{
-    average, centres, components, Bounds, Clusters, Links, OnConflict,
-};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::{average, centres, components, Bounds, Clusters, Links, OnConflict};
 
 use crate::clusters::pair_list::Overhead;
 use crate::pairs::decisions::Decisions;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::function::arguments::Arguments;
+use pg::check_for_interrupts;
+use pg::error::{raise, OrRaise};
+use pg::function::arguments::Arguments;
 
 /// How pairs become clusters. The core explains the algorithms.
 #[derive(Clone, Copy, PartialEq, Eq)]

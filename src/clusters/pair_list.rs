@@ -1,17 +1,17 @@
 //! Pairs with their similarities in memory.
 
-use bloom_ident_core::clusters::Pair;
-use bloom_ident_core::range::unit;
-use bloom_ident_core::{Error, ErrorKind};
+use base::range::unit;
+use base::{Error, ErrorKind};
+use linkage::clusters::Pair;
 use pgrx::PgSqlErrorCode;
 
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
-use crate::pg::budget::{push, Budget};
-use crate::pg::cursor::{Cursor, QueryRow};
-use crate::pg::error::{raise, raise_as, OrRaise};
-use crate::pg::output::OutputFunction;
-use crate::pg::values::text::readable;
+use pg::budget::{push, Budget};
+use pg::cursor::{Cursor, QueryRow};
+use pg::error::{raise, raise_as, OrRaise};
+use pg::output::OutputFunction;
+use pg::values::text::readable;
 
 /// Reads the rows of a cursor over a, b and similarity.
 pub struct PairReader {

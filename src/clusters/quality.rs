@@ -1,19 +1,19 @@
 //! `bloom_quality`: compares what was found with what is true.
 
-use bloom_ident_core::clusters::{b_cubed, PairCounts};
+use linkage::clusters::{b_cubed, PairCounts};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
 use crate::clusters::truth::tell_unknown;
 use crate::pairs::dictionary::{positions, KeyDictionary, NONE};
-use crate::pg::budget::push;
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::record::record;
-use crate::pg::progress::{self, phases};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::budget::push;
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::function::record::record;
+use pg::progress::{self, phases};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// How many different pairs of two records `choose` takes.
 fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {

@@ -1,16 +1,16 @@
 //! Which records belong together, as found or as known to be true: pairs of records, or a label for each record.
 
-use bloom_ident_core::clusters::labels;
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::labels;
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::pair_list::refuse_one_key;
 use crate::clusters::source::{Form, Source};
 use crate::pairs::dictionary::{KeyDictionary, NONE};
-use crate::pg::budget::{push, reserve, Budget};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, raise_as, OrRaise};
-use crate::pg::values::text::readable;
+use pg::budget::{push, reserve, Budget};
+use pg::check_for_interrupts;
+use pg::error::{raise, raise_as, OrRaise};
+use pg::values::text::readable;
 
 /// Which records belong together, by the numbers of their keys.
 pub enum Resolution {

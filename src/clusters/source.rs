@@ -2,17 +2,17 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::source_columns::{has, refuse};
-use crate::pg::catalog::is_of_server;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::raise_as;
-use crate::pg::progress::{self, phases};
-use crate::pg::sql::Sql;
+use pg::catalog::is_of_server;
+use pg::cursor::Cursor;
+use pg::error::raise_as;
+use pg::progress::{self, phases};
+use pg::sql::Sql;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

@@ -1,7 +1,7 @@
 //! `bloom_threshold_sweep`: what each threshold would have found.
 
-use bloom_ident_core::clusters::{Links, Sweep};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::{Links, Sweep};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::pair_list::{Overhead, PairList};
@@ -9,12 +9,12 @@ use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
 use crate::clusters::truth::{tell_unknown, Truth};
 use crate::pairs::dictionary::KeyDictionary;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::ResultRows;
-use crate::pg::progress::{self, phases};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::error::{raise, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::rows::ResultRows;
+use pg::progress::{self, phases};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// The least step between two thresholds.
 const LEAST_STEP: f64 = 1e-6;

@@ -1,13 +1,13 @@
 //! What is true: which pairs of records belong together, where that is known.
 
-use bloom_ident_core::clusters::quality::pairs_within;
+use linkage::clusters::quality::pairs_within;
 
 use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
 use crate::pairs::dictionary::NONE;
-use crate::pg::budget::reserve;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
+use pg::budget::reserve;
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
 
 /// Which pairs are true.
 pub enum Truth {
@@ -75,7 +75,7 @@ impl Truth {
 /// Tells the user that `unknown` pairs or records of all were left out.
 pub fn tell_unknown(unknown: u64, of: u64, what: &str, truth: &Source) {
     if unknown > 0 {
-        crate::pg::error::notice!(
+        pg::error::notice!(
             "{unknown} of {of} {what} {} not counted, since \"{}\" does not say which cluster they are in",
             if unknown == 1 { "is" } else { "are" },
             truth.name

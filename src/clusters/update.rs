@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 
-use bloom_ident_core::clusters::succession::{succession, NOWHERE};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::succession::{succession, NOWHERE};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use crate::clusters::cluster_rows::chosen;
@@ -16,17 +16,17 @@ use crate::clusters::source::Source;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::records::{lock, RecordColumn};
-use crate::pg::budget::{push, reserve, Budget};
-use crate::pg::catalog;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, raise_as, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::progress;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::budget::{push, reserve, Budget};
+use pg::catalog;
+use pg::cursor::Cursor;
+use pg::error::{raise, raise_as, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::progress;
+use pg::sql::Sql;
+use pg::values::text::readable;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::pg::{entry, ffi};
-use crate::types::Bloom;
+use pg::{entry, ffi};
+use types::Bloom;
 
 fn order(a: &Bloom<'_>, b: &Bloom<'_>) -> Ordering {
     a.view().order(&b.view())

@@ -1,17 +1,17 @@
 //! Counting filters: signatures that texts, or tokens, can be removed from again.
 
-use bloom_ident_core::counting::{holds_text, holds_token, CountingBuilder};
-use bloom_ident_core::ngram::Gaps;
-use bloom_ident_core::tokens::TokenHashList;
-use bloom_ident_core::Result;
+use base::Result;
 use pgrx::pg_sys;
+use signature::counting::{holds_text, holds_token, CountingBuilder};
+use text::ngram::Gaps;
+use text::tokens::TokenHashList;
 
 use super::planned_shape::{planned_shape, planned_shape_of_tokens};
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::{is_plain, NewValue};
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::{Counting, NewCounting, Tokens};
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::values::varlena::{is_plain, NewValue};
+use pg::{check_for_interrupts, entry};
+use types::{Counting, NewCounting, Tokens};
 
 #[entry]
 fn counting_signature(

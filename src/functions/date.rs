@@ -1,18 +1,18 @@
 //! Dates to `YYYYMMDD`, times to `HHMMSS`, and signatures of dates.
 
-use bloom_ident_core::filter::date_shape;
-use bloom_ident_core::text::{self, DateFormats, TimeFormats};
-use bloom_ident_core::{Error, ErrorKind, Result};
+use base::{Error, ErrorKind, Result};
 use pgrx::datum::{Date, IntoDatum};
 use pgrx::pg_sys;
+use signature::filter::date_shape;
+use text::{self, DateFormats, TimeFormats};
 
-use crate::pg::error::OrRaise;
-use crate::pg::function::record::record;
-use crate::pg::function::rows::text_datum;
-use crate::pg::values::text::{in_message, Text};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::{NewBloom, Tokens};
+use pg::error::OrRaise;
+use pg::function::record::record;
+use pg::function::rows::text_datum;
+use pg::values::text::{in_message, Text};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::{NewBloom, Tokens};
 
 /// The digits of a `date` of the years 1 to 9999. Of infinity and other years there are none.
 fn digits_of(date: Date) -> Result<String> {

@@ -1,9 +1,9 @@
 //! What the fill of one signature says.
 
-use bloom_ident_core::filter::rates;
+use signature::filter::rates;
 
-use crate::pg::entry;
-use crate::types::Bloom;
+use pg::entry;
+use types::Bloom;
 
 #[entry]
 fn bloom_bits(signature: Bloom<'_>) -> i32 {

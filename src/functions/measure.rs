@@ -1,12 +1,12 @@
 //! Similarity and distance of two signatures, and the operators that ask for them.
 
-use bloom_ident_core::filter::rates;
-use bloom_ident_core::similarity::Popcounts;
+use signature::filter::rates;
+use signature::similarity::Popcounts;
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::settings;
-use crate::types::Bloom;
+use pg::entry;
+use pg::error::OrRaise;
+use types::settings;
+use types::Bloom;
 
 #[inline]
 fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Popcounts {

@@ -1,12 +1,12 @@
 //! Which texts a signature may hold, and adding one.
 
-use bloom_ident_core::filter::contains_text;
-use bloom_ident_core::ngram::Gaps;
+use signature::filter::contains_text;
+use text::ngram::Gaps;
 
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::{Bloom, NewBloom};
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::{check_for_interrupts, entry};
+use types::{Bloom, NewBloom};
 
 #[entry]
 fn bloom_contains(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> bool {

@@ -1,12 +1,12 @@
 //! n-grams of text.
 
-use bloom_ident_core::ngram::{check_length, index, similarity, Gaps};
+use text::ngram::{check_length, index, similarity, Gaps};
 
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::ngram_array;
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::ngram_array;
 
 #[entry]
 fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> NewValue {

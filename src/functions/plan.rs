@@ -1,15 +1,15 @@
 //! The shape for a text length and an error rate, and estimates about shapes.
 
-use bloom_ident_core::filter::{self, rates};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
+use signature::filter::{self, rates};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::record::record;
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::record::record;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
 
 /// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`; with n-gram length 0 for tokens, of which there are `max_chars` then.
 #[entry]

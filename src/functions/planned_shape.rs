@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::thread::LocalKey;
 
-use bloom_ident_core::filter::{self, FilterPlan, Shape};
-use bloom_ident_core::Result;
+use base::Result;
+use signature::filter::{self, FilterPlan, Shape};
 
-use crate::pg::error::OrRaise;
+use pg::error::OrRaise;
 
 /// The last that was asked for, of texts and of tokens: their arguments and the shape.
 type Last = Cell<Option<((i32, i32, u64), Shape)>>;

@@ -1,12 +1,12 @@
 //! Weighted similarity of records that are arrays of signatures.
 
-use bloom_ident_core::similarity::{profile, profile_coverage, Popcounts, Weights};
-use bloom_ident_core::{Error, ErrorKind, Result};
+use base::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
+use signature::similarity::{profile, profile_coverage, Popcounts, Weights};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::types::{float8_array, Bloom, Elements};
+use pg::entry;
+use pg::error::OrRaise;
+use types::{float8_array, Bloom, Elements};
 
 /// Passes two profiles and their weights to `compute`.
 ///

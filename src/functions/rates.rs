@@ -1,15 +1,15 @@
 //! What formulas say of filters of any size, and shapes to choose from.
 
-use bloom_ident_core::filter::{self, rates};
-use bloom_ident_core::similarity::candidates;
 use pgrx::{pg_sys, AnyNumeric, IntoDatum};
+use signature::filter::{self, rates};
+use signature::similarity::candidates;
 
-use crate::pg::error::{internal, OrRaise};
-use crate::pg::function::record::record;
-use crate::pg::function::rows::ResultRows;
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::{stored, NewValue};
-use crate::pg::{check_for_interrupts, entry};
+use pg::error::{internal, OrRaise};
+use pg::function::record::record;
+use pg::function::rows::ResultRows;
+use pg::values::text::Text;
+use pg::values::varlena::{stored, NewValue};
+use pg::{check_for_interrupts, entry};
 
 /// `(fpr, exact float8)`
 #[entry]

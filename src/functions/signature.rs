@@ -1,14 +1,14 @@
 //! Text to signatures.
 
-use bloom_ident_core::filter::Shape;
-use bloom_ident_core::ngram::Gaps;
 use pgrx::pg_sys;
+use signature::filter::Shape;
+use text::ngram::Gaps;
 
 use super::planned_shape::planned_shape;
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::{Elements, NewBloom};
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::{check_for_interrupts, entry};
+use types::{Elements, NewBloom};
 
 #[entry]
 fn bloom_signature(

@@ -1,12 +1,12 @@
 //! Several signatures into one.
 
-use bloom_ident_core::filter::Builder;
 use pgrx::pg_sys;
+use signature::filter::Builder;
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::values::varlena::{is_plain, NewValue};
-use crate::types::{Bloom, NewBloom};
+use pg::entry;
+use pg::error::OrRaise;
+use pg::values::varlena::{is_plain, NewValue};
+use types::{Bloom, NewBloom};
 
 /// `|`
 #[entry]

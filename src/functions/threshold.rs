@@ -1,11 +1,11 @@
 //! Similarity held against a threshold: the operators of `bloom_query`, and what comparisons of a
 //! similarity are rewritten to.
 
-use bloom_ident_core::similarity::Popcounts;
+use signature::similarity::Popcounts;
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::types::{Bloom, BloomQuery};
+use pg::entry;
+use pg::error::OrRaise;
+use types::{Bloom, BloomQuery};
 
 fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Popcounts {
     Popcounts::of(&a.view(), &b.view()).or_raise()

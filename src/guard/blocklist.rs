@@ -2,25 +2,25 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::range::unit;
-use bloom_ident_core::ErrorKind;
+use base::range::unit;
+use base::ErrorKind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::tables::column::signature_column_of;
 use super::tables::key::PrimaryKey;
 use super::tables::signature::ComparedSignature;
-use crate::objects::{self, Purpose};
-use crate::pg::catalog;
-use crate::pg::cursor::Cursor;
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::ResultRows;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::relation::OpenRelation;
-use crate::pg::sql::Sql;
-use crate::pg::values::varlena::NewValue;
-use crate::sigfile::SignatureType;
+use access::SignatureType;
+use pg::catalog;
+use pg::cursor::Cursor;
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::ResultRows;
+use pg::message::{words, Message, OrMessage};
+use pg::relation::OpenRelation;
+use pg::sql::Sql;
+use pg::values::varlena::NewValue;
+use types::objects::{self, Purpose};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

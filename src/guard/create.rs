@@ -13,15 +13,15 @@ use super::review::acting_user::owned_throughout;
 use super::review::check::{TableForm, REVIEW, SKIPPED};
 use super::tables::named::find_table;
 use super::tables::partition_tree::PartitionTree;
-use crate::pg::catalog::privileges::{current_user, may};
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::session::not_during_recovery;
-use crate::pg::sql::Sql;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{catalog, cursor, entry, relation};
-use crate::types::Elements;
+use pg::catalog::privileges::{current_user, may};
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::message::{words, Message, OrMessage};
+use pg::session::not_during_recovery;
+use pg::sql::Sql;
+use pg::values::varlena::NewValue;
+use pg::{catalog, cursor, entry, relation};
+use types::Elements;
 
 /// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`. The trigger is
 /// created by the caller, with the caller's privileges.

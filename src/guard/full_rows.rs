@@ -2,21 +2,21 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::guard::options::FullSignatures;
+use linkage::guard::options::FullSignatures;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::prepared::PreparedGuard;
 use super::read_rights::may_read_columns;
 use super::tables::column::signature_column;
 use super::tables::partition_tree::PartitionTree;
-use crate::pg::catalog::privileges::current_user;
-use crate::pg::cursor::Cursor;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::relation::OpenRelation;
-use crate::pg::sql::Sql;
-use crate::pg::{catalog, check_for_interrupts};
-use crate::sigfile::SignatureType;
-use crate::types::Bloom;
+use access::SignatureType;
+use pg::catalog::privileges::current_user;
+use pg::cursor::Cursor;
+use pg::message::{words, Message, OrMessage};
+use pg::relation::OpenRelation;
+use pg::sql::Sql;
+use pg::{catalog, check_for_interrupts};
+use types::Bloom;
 
 /// Of tables with more blocks a sample of about so many is read: writers wait until the guard is created.
 const BLOCKS: f64 = 2000.0;

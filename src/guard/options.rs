@@ -2,13 +2,11 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::guard::options::{
-    ArgumentError, FullSignatures, GuardAction, GuardArguments,
-};
+use linkage::guard::options::{ArgumentError, FullSignatures, GuardAction, GuardArguments};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::tree::list;
+use pg::message::{words, Message, OrMessage};
+use pg::tree::list;
 
 /// A table as the trigger names it.
 pub struct TableName {

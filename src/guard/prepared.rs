@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::CStr;
 
-use bloom_ident_core::guard::options::{FullSignatures, GuardAction};
-use bloom_ident_core::sigfile::shape::margin;
-use bloom_ident_core::similarity::Measure;
+use linkage::guard::options::{FullSignatures, GuardAction};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+use sigfile::shape::margin;
+use signature::similarity::Measure;
 
 use super::decisions::DecisionTable;
 use super::options::{GuardOptions, TableName};
@@ -21,10 +21,10 @@ use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
 use super::tables::tokens::TokensColumn;
 use super::tables::within::WithinColumns;
-use crate::pg::catalog;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::relation::OpenRelation;
-use crate::pg::sql::Sql;
+use pg::catalog;
+use pg::message::{words, Message, OrMessage};
+use pg::relation::OpenRelation;
+use pg::sql::Sql;
 
 /// A trigger of one table, ready to check rows.
 pub struct PreparedGuard {

@@ -2,13 +2,13 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::guard::similar_rows::{SimilarRow, SimilarRows};
+use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::prepared::PreparedGuard;
-use crate::pg::catalog;
-use crate::pg::catalog::privileges::{current_user, has_policies_for, is_owner, may_select};
-use crate::pg::message::{words, Message, OrMessage};
+use pg::catalog;
+use pg::catalog::privileges::{current_user, has_policies_for, is_owner, may_select};
+use pg::message::{words, Message, OrMessage};
 
 fn permission_denied(table: pg_sys::Oid) -> Box<Message> {
     Message::of(

@@ -2,21 +2,21 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::subject::{columns_of, refuse, text, TableColumn};
-use crate::pg::catalog;
-use crate::pg::catalog::privileges::{current_user, may};
-use crate::pg::cursor::execute;
-use crate::pg::entry;
-use crate::pg::error::{notice, raise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::relation::{self, OpenRelation};
-use crate::pg::session::{not_during_recovery, Session};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{readable, to_database};
-use crate::pg::values::varlena::NewValue;
+use pg::catalog;
+use pg::catalog::privileges::{current_user, may};
+use pg::cursor::execute;
+use pg::entry;
+use pg::error::{notice, raise};
+use pg::function::arguments::Arguments;
+use pg::relation::{self, OpenRelation};
+use pg::session::{not_during_recovery, Session};
+use pg::sql::Sql;
+use pg::values::text::{readable, to_database};
+use pg::values::varlena::NewValue;
 
 /// The table that is looked for where none is named.
 const STANDARD: &CStr = c"bloom_merges";

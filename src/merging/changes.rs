@@ -7,10 +7,10 @@ use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::Reference;
 use super::subject::{refuse, text, Subject};
-use crate::pg::message::{translated, Message};
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{in_message, readable};
+use pg::message::{translated, Message};
+use pg::session::Session;
+use pg::sql::Sql;
+use pg::values::text::{in_message, readable};
 
 /// An OID as SQL writes it.
 pub fn oid(of: pg_sys::Oid) -> String {

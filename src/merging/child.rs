@@ -8,13 +8,13 @@ use super::collisions::reach;
 use super::named::named;
 use super::references::{foreign_keys, name_of, Reference};
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
-use crate::pg::catalog;
-use crate::pg::catalog::privileges::{
+use pg::catalog;
+use pg::catalog::privileges::{
     current_user, has_policies_for, may_select, may_select_any, may_update,
 };
-use crate::pg::relation;
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
+use pg::relation;
+use pg::session::Session;
+use pg::sql::Sql;
 
 /// A table that refers to records, with all of its references.
 pub struct Child {

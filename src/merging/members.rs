@@ -2,22 +2,22 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::merging::{keep, KeepBy, Standing};
+use linkage::merging::{keep, KeepBy, Standing};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
 use super::texts::exactly;
 use crate::clusters::keeping::Standings;
 use crate::pairs::records::lock;
-use crate::pg::catalog::{is_of_server, operators};
-use crate::pg::cursor::QueryRow;
-use crate::pg::function::rows::text_datum;
-use crate::pg::memory::Scratch;
-use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
-use crate::pg::session::{KeptRows, Session};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
-use crate::pg::values::varlena::Varlena;
+use pg::catalog::{is_of_server, operators};
+use pg::cursor::QueryRow;
+use pg::function::rows::text_datum;
+use pg::memory::Scratch;
+use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::{KeptRows, Session};
+use pg::sql::Sql;
+use pg::values::text::readable;
+use pg::values::varlena::Varlena;
 
 /// The records that the clusters name: `no`, `label` (the cluster), `key`, `preferred`.
 pub const FOUND: &CStr = c"bloom_merge_found";

@@ -1,7 +1,7 @@
 //! `bloom_merge`: the records of each cluster become one.
 
-use bloom_ident_core::merging::Rule;
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::merging::Rule;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
@@ -15,15 +15,15 @@ use super::records::{decided, value_store, VALUES};
 use super::subject::{refuse, Subject};
 use super::texts::with_exact_texts;
 use super::values::Valuation;
-use crate::pg::catalog;
-use crate::pg::catalog::privileges::{current_user, may, may_select, may_update};
-use crate::pg::entry;
-use crate::pg::error::raise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::ResultRows;
-use crate::pg::session::{not_during_recovery, Session};
-use crate::pg::sql::Sql;
-use crate::pg::values::varlena::NewValue;
+use pg::catalog;
+use pg::catalog::privileges::{current_user, may, may_select, may_update};
+use pg::entry;
+use pg::error::raise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::ResultRows;
+use pg::session::{not_during_recovery, Session};
+use pg::sql::Sql;
+use pg::values::varlena::NewValue;
 
 /// Numbers of merges that are fetched together.
 const NUMBERS: i64 = 1000;
@@ -163,7 +163,7 @@ fn number(
     audit: &Audit,
     session: &Session,
     clusters: i64,
-    members: &mut crate::pg::session::tuple_store::TupleStore,
+    members: &mut pg::session::tuple_store::TupleStore,
 ) {
     let mut numbers: Vec<i64> = Vec::new();
     let mut left = clusters;

@@ -3,17 +3,17 @@
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::narrow::{equal_texts, Narrow};
 use super::references::{Reference, Referring};
 use super::subject::{columns_of, refuse, text, Subject};
 use crate::pairs::records::lock;
-use crate::pg::catalog;
-use crate::pg::error::raise_as;
-use crate::pg::session::tuple_store::StoreColumn;
-use crate::pg::values::text::to_database;
+use pg::catalog;
+use pg::error::raise_as;
+use pg::session::tuple_store::StoreColumn;
+use pg::values::text::to_database;
 
 /// A column that the caller names, as `table.column` or `schema.table.column`.
 ///

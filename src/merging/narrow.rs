@@ -4,8 +4,8 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use crate::pg::catalog::{self, operators};
-use crate::pg::sql::Sql;
+use pg::catalog::{self, operators};
+use pg::sql::Sql;
 
 /// A column that does not have room for all values.
 pub struct Narrow {

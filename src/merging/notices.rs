@@ -6,11 +6,11 @@ use super::child::Child;
 use super::collisions::image::tree_of;
 use super::references::{array, Reference};
 use super::subject::{text, Subject};
-use crate::pg::catalog::privileges::{current_user, has_policies_for};
-use crate::pg::message::Message;
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{in_message, readable};
+use pg::catalog::privileges::{current_user, has_policies_for};
+use pg::message::Message;
+use pg::session::Session;
+use pg::sql::Sql;
+use pg::values::text::{in_message, readable};
 
 /// Tables of at most so many bytes are read as a whole in no time.
 const SMALL: i64 = 64 * pg_sys::BLCKSZ as i64;

@@ -1,6 +1,6 @@
 //! `bloom_merge_plan`: what `bloom_merge` would do.
 
-use bloom_ident_core::merging::{KeepBy, Rules};
+use linkage::merging::{KeepBy, Rules};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::child::{children, Child, Obstacle};
@@ -12,17 +12,17 @@ use super::notices;
 use super::subject::Subject;
 use super::texts::with_exact_texts;
 use super::values::Valuation;
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::memory::Scratch;
-use crate::pg::output::OutputFunction;
-use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::to_database;
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::memory::Scratch;
+use pg::output::OutputFunction;
+use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::Session;
+use pg::sql::Sql;
+use pg::values::text::to_database;
+use pg::values::varlena::NewValue;
 
 /// What of a plan and of a merge is given in the same way.
 pub struct MergeTask {
@@ -214,7 +214,7 @@ fn of_records(
         }
         let no = datum(0, 0).value() as i64;
         // SAFETY: a text of the store.
-        let cluster = unsafe { crate::pg::values::varlena::Varlena::of(datum(0, 2)) };
+        let cluster = unsafe { pg::values::varlena::Varlena::of(datum(0, 2)) };
         let base = PlanRow {
             no,
             cluster: Some(cluster.bytes()),

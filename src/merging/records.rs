@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::merging::Rule;
+use linkage::merging::Rule;
 use pgrx::pg_sys;
 
 use super::changes::{oid, refuse_kept_back, told, MergeRun};
@@ -12,8 +12,8 @@ use super::references::Reference;
 use super::subject::Subject;
 use super::texts::{exactly, hash, json, key_text, row, stored};
 use super::values::{Ruled, Valuation};
-use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
-use crate::pg::sql::Sql;
+use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::sql::Sql;
 
 /// The new values of the records that are kept: `id`, `keep`, and `v0`, `v1` ... of the columns that a rule decides.
 pub const VALUES: &CStr = c"bloom_merge_values";

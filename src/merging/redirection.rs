@@ -11,9 +11,9 @@ use super::references::Reference;
 use super::subject::TableColumn;
 use super::texts::{exactly, hash, json, key_is, key_text, named, row, row_of, stored};
 use super::values::redirected;
-use crate::pg::session::tuple_store::TupleStore;
-use crate::pg::session::KeptRows;
-use crate::pg::sql::Sql;
+use pg::session::tuple_store::TupleStore;
+use pg::session::KeptRows;
+use pg::sql::Sql;
 
 /// How often references are looked for again. Each time one trigger has answered another.
 const ROUNDS: usize = 10;

@@ -7,11 +7,11 @@ use pgrx::pg_sys;
 
 use super::narrow::Narrow;
 use super::subject::{text, Subject};
-use crate::pg::cursor::QueryRow;
-use crate::pg::relation;
-use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
+use pg::cursor::QueryRow;
+use pg::relation;
+use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::Session;
+use pg::sql::Sql;
 
 /// A referencing column, and the one that it refers to.
 pub struct Referring {

@@ -7,8 +7,8 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 pub use crate::clusters::keeping::{columns_of, refuse, text, KeyedRelation, TableColumn};
 use crate::pairs::records::lock;
-use crate::pg::catalog;
-use crate::pg::relation::{self, OpenRelation};
+use pg::catalog;
+use pg::relation::{self, OpenRelation};
 
 /// The table, locked until the end of the transaction.
 pub struct Subject {

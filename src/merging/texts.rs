@@ -6,9 +6,9 @@ use std::ffi::{CStr, CString};
 use pgrx::pg_sys;
 
 use super::subject::TableColumn;
-use crate::pg::catalog::operators;
-use crate::pg::session::fixed_settings::FixedSettings;
-use crate::pg::sql::Sql;
+use pg::catalog::operators;
+use pg::session::fixed_settings::FixedSettings;
+use pg::sql::Sql;
 
 /// Settings under which text is read as the value that it was made of.
 const READING: [(&CStr, &CStr); 3] = [

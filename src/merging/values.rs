@@ -1,18 +1,18 @@
 //! The values that the record of a cluster has after the merge.
 
-use bloom_ident_core::merging::{choose, Given, Rule, Rules, Standing};
+use linkage::merging::{choose, Given, Rule, Rules, Standing};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::child::Child;
 use super::references::Reference;
 use super::subject::{refuse, text, Subject, TableColumn};
 use crate::clusters::keeping::value;
-use crate::pg::cursor::QueryRow;
-use crate::pg::output::OutputFunction;
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{readable, to_database};
-use crate::pg::values::varlena::Varlena;
+use pg::cursor::QueryRow;
+use pg::output::OutputFunction;
+use pg::session::Session;
+use pg::sql::Sql;
+use pg::values::text::{readable, to_database};
+use pg::values::varlena::Varlena;
 
 /// Columns of the query before those of the table: no, id, cluster, key, keep, kept.
 const BEFORE: usize = 6;
@@ -181,7 +181,7 @@ impl<'a> Valuation<'a> {
             .text(" ON ")
             .sql(&subject.key_is("r", "m.key"));
         if count > 0 {
-            let name = &crate::pg::catalog::name(subject.oid);
+            let name = &pg::catalog::name(subject.oid);
             query = query
                 .text(" LEFT JOIN (SELECT ")
                 .name(name)

@@ -1,6 +1,6 @@
 //! `bloom_model_candidates` and `bloom_model_candidates_linkage`: what the searches for pairs will find, before the work.
 
-use bloom_ident_core::model::Search;
+use linkage::model::Search;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::model_records::ModelRecords;
@@ -8,13 +8,13 @@ use super::pairs::{check_tables, model, options};
 use crate::models::search::candidates::Candidates;
 use crate::models::search::{equality, similar};
 use crate::pairs::records::Records;
-use crate::pg::budget::Budget;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::progress;
-use crate::pg::values::text::to_database;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::budget::Budget;
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::progress;
+use pg::values::text::to_database;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// `(rel regclass, key name, model jsonb, options jsonb)`
 #[entry]

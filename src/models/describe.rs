@@ -1,15 +1,15 @@
 //! `bloom_model_levels` and `bloom_model_classes`: what a model has learned.
 
-use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::MatchModel;
+use linkage::model::json::read_model;
+use linkage::model::MatchModel;
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::values::text::to_database;
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::values::text::to_database;
+use pg::values::varlena::NewValue;
 
 /// # Safety
 /// `fcinfo` is that of a running function whose first argument is a model, and that returns a set of rows.

@@ -2,16 +2,16 @@
 
 use std::cell::Cell;
 
-use bloom_ident_core::model::json::{read_model, read_record};
-use bloom_ident_core::model::{Explainer, Reason};
+use linkage::model::json::{read_model, read_record};
+use linkage::model::{Explainer, Reason};
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::values::text::to_database;
-use crate::pg::values::varlena::{NewValue, Varlena};
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::values::text::to_database;
+use pg::values::varlena::{NewValue, Varlena};
 
 /// Models of more bytes are read for every pair.
 const MOST_KEPT: usize = 4 << 20;

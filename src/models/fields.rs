@@ -2,19 +2,19 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::model::values::{Kind, Reading};
-use bloom_ident_core::model::{LeftOut, MOST_FIELDS};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::model::values::{Kind, Reading};
+use linkage::model::{LeftOut, MOST_FIELDS};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::guess;
 use crate::pairs::records::RecordColumn;
-use crate::pg::catalog;
-use crate::pg::catalog::generated::sources;
-use crate::pg::catalog::privileges::may_select;
-use crate::pg::error::{raise, raise_as};
-use crate::pg::relation::OpenRelation;
-use crate::pg::values::text::{readable, to_database};
+use pg::catalog;
+use pg::catalog::generated::sources;
+use pg::catalog::privileges::may_select;
+use pg::error::{raise, raise_as};
+use pg::relation::OpenRelation;
+use pg::values::text::{readable, to_database};
 
 /// A field that is to be compared.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! `bloom_model_fit` and `bloom_model_fit_linkage`: a model of the records of one table, or of pairs of two.
 
-use bloom_ident_core::model::json::write_model;
-use bloom_ident_core::model::{FieldModel, MatchModel, Status};
-use bloom_ident_core::range::counted;
-use bloom_ident_core::{Error, ErrorKind};
+use base::range::counted;
+use base::{Error, ErrorKind};
+use linkage::model::json::write_model;
+use linkage::model::{FieldModel, MatchModel, Status};
 use pgrx::pg_sys;
 
 use super::fields::{columns, wishes};
@@ -14,15 +14,15 @@ use super::options::ModelOptions;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
 use crate::pairs::records::Records;
-use crate::pg::budget::Budget;
-use crate::pg::catalog;
-use crate::pg::entry;
-use crate::pg::error::{raise, warn, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::progress;
-use crate::pg::values::jsonb::jsonb_datum;
-use crate::pg::values::text::readable;
-use crate::pg::values::varlena::NewValue;
+use pg::budget::Budget;
+use pg::catalog;
+use pg::entry;
+use pg::error::{raise, warn, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::progress;
+use pg::values::jsonb::jsonb_datum;
+use pg::values::text::readable;
+use pg::values::varlena::NewValue;
 
 /// Below this share of the records, next to no duplicates are expected.
 const NONE: f64 = 0.01;

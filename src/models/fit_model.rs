@@ -1,10 +1,8 @@
 //! The fit of a model to records: the pairs that it is fitted to, and the searches that it will need.
 
-use bloom_ident_core::model::mixture::{class_sets, learn, Evidence, Fit, FitInput};
-use bloom_ident_core::model::values::MISSING;
-use bloom_ident_core::model::{
-    Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status,
-};
+use linkage::model::mixture::{class_sets, learn, Evidence, Fit, FitInput};
+use linkage::model::values::MISSING;
+use linkage::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 
 use std::collections::HashMap;
 
@@ -15,9 +13,9 @@ use crate::models::search::pattern_counts::{count, PatternCounting};
 use crate::models::search::pattern_table::{PatternTable, PatternTableBuilder};
 use crate::models::search::{equality, scan};
 use crate::models::team::FitTeam;
-use crate::pg::check_for_interrupts;
-use crate::pg::file::WordSort;
-use crate::pg::progress::{self, phases};
+use pg::check_for_interrupts;
+use pg::file::WordSort;
+use pg::progress::{self, phases};
 
 /// Random pairs that are looked at; tables with fewer pairs are looked at as a whole.
 const RANDOM_PAIRS: u64 = 3_000_000;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::model::mixture::{FieldFrequencies, FrequencyCount};
-use bloom_ident_core::model::values::{equal_level, FieldLayout, RowLayout, LEVELS};
-use bloom_ident_core::model::{FieldModel, FrequentLevels, LeftOut};
+use linkage::model::mixture::{FieldFrequencies, FrequencyCount};
+use linkage::model::values::{equal_level, FieldLayout, RowLayout, LEVELS};
+use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
@@ -12,8 +12,8 @@ use crate::models::records::identities::{mix, Identities};
 use crate::models::records::labels::Labels;
 use crate::models::records::read::{RecordTexts, Table};
 use crate::models::records::store::{RowStore, RowStoreBuilder};
-use crate::pg::error::OrRaise;
-use crate::pg::progress::{self, phases};
+use pg::error::OrRaise;
+use pg::progress::{self, phases};
 
 /// Of equal records eight count, or they drown the others.
 const MOST_EQUAL: u32 = 8;
@@ -245,8 +245,7 @@ fn settle_fields(
         taken.push(i);
     }
     let find = |is: fn(&str) -> bool| {
-        let is_name =
-            |m: &FieldModel| m.layout.kind() == bloom_ident_core::model::values::Kind::Name;
+        let is_name = |m: &FieldModel| m.layout.kind() == linkage::model::values::Kind::Name;
         models.iter().position(|m| is_name(m) && is(&m.name))
     };
     let swap = find(guess::is_given_name)

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use bloom_ident_core::model::values::{FieldLayout, Habits, Kind, Reading};
-use bloom_ident_core::text::{normalize, Sound};
+use linkage::model::values::{FieldLayout, Habits, Kind, Reading};
+use text::{normalize, Sound};
 
 /// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between words.
 const PERSONAL: [&str; 26] = [

@@ -1,6 +1,6 @@
 //! Records made ready for a model.
 
-use bloom_ident_core::model::{FrequentLevels, MatchModel, Search};
+use linkage::model::{FrequentLevels, MatchModel, Search};
 
 use super::fields::columns;
 use crate::models::records::identities::Identities;
@@ -8,9 +8,9 @@ use crate::models::records::read::{RecordTexts, Table};
 use crate::models::records::sketches::Sketches;
 use crate::models::records::store::{settle_levels, RowStore, RowStoreBuilder};
 use crate::pairs::records::Records;
-use crate::pg::catalog;
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::readable;
+use pg::catalog;
+use pg::error::OrRaise;
+use pg::values::text::readable;
 
 /// Records made ready for a model.
 pub struct ModelRecords {

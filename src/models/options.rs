@@ -1,11 +1,11 @@
 //! The options of the functions that make or use a model.
 
-use bloom_ident_core::range::unit;
-use bloom_ident_core::{Error, ErrorKind};
+use base::range::unit;
+use base::{Error, ErrorKind};
 use serde_json::Value;
 
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::function::arguments::Arguments;
+use pg::error::{raise, OrRaise};
+use pg::function::arguments::Arguments;
 
 /// Options, as they are without any.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,11 +1,11 @@
 //! The most pairs that are compared: which searches of a model are done, and what is said of the others.
 
-use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
-use bloom_ident_core::range::counted;
-use bloom_ident_core::{Error, ErrorKind};
+use base::range::counted;
+use base::{Error, ErrorKind};
+use linkage::model::{MatchModel, PlannedSearch, Search};
 
 use crate::models::search::{equality, scan};
-use crate::pg::error::{notice, raise};
+use pg::error::{notice, raise};
 
 /// The searches of a model that are done, and the pairs that they have found.
 pub struct PairLimit<'m> {

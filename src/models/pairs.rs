@@ -1,8 +1,8 @@
 //! `bloom_model_duplicates` and `bloom_model_linkage`: the pairs that a model takes for matches.
 
-use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::model::json::read_model;
+use linkage::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fit;
@@ -18,13 +18,13 @@ use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::only_new;
 use crate::pairs::records::{Records, Relations};
-use crate::pg::budget::Budget;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::ResultRows;
-use crate::pg::progress::{self, phases, Progress};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::budget::Budget;
+use pg::error::{raise, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::rows::ResultRows;
+use pg::progress::{self, phases, Progress};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb, decisions regclass, new regclass)`
 #[entry]

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::model::search_choice::{choose, missed, Choice, Chosen, FoundTogether};
-use bloom_ident_core::model::values::Kind;
-use bloom_ident_core::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SEARCHES};
+use linkage::model::search_choice::{choose, missed, Choice, Chosen, FoundTogether};
+use linkage::model::values::Kind;
+use linkage::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SEARCHES};
 
 use super::fit_model::MOST_COUNTED;
 use super::fit_records::FitRecords;

@@ -1,6 +1,6 @@
 //! The scores of patterns, each computed once as long as there is room to remember it.
 
-use bloom_ident_core::model::{Pattern, Score, Scorer};
+use linkage::model::{Pattern, Score, Scorer};
 
 use crate::models::records::identities::mix;
 

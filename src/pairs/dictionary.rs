@@ -3,12 +3,12 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use hashbrown::HashTable;
 
-use crate::pg::budget::{push, reserve};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::raise;
+use pg::budget::{push, reserve};
+use pg::check_for_interrupts;
+use pg::error::raise;
 
 /// The number of no record, and the label of a record without one.
 pub const NONE: u32 = u32::MAX;

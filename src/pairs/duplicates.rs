@@ -8,10 +8,10 @@ use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::{only_new, verify, within};
-use crate::pg::entry;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::progress;
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::function::arguments::Arguments;
+use pg::progress;
+use pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
 

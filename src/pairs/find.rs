@@ -1,6 +1,6 @@
 //! The search for pairs: through the indexes where every table has one, otherwise over what a query of the caller's reads.
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
 use crate::pairs::decisions::Decisions;
@@ -9,8 +9,8 @@ use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::table::IndexedTable;
 use crate::pairs::{from_index, from_query, only_new, unique, verify, within};
-use crate::pg::error::{raise, raise_as};
-use crate::pg::values::text::readable;
+use pg::error::{raise, raise_as};
+use pg::values::text::readable;
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
 /// before the search ends. `job` is the name of the running function. Pairs that are judged different or unsure are left out.

@@ -1,7 +1,7 @@
 //! Pairs of the rows that sigfile indexes hold.
 
-use bloom_ident_core::sigfile::RowShape;
 use pgrx::pg_sys;
+use sigfile::RowShape;
 
 use crate::pairs::join::bands::Bands;
 use crate::pairs::join::loose::{loose, Origins};
@@ -13,10 +13,10 @@ use crate::pairs::profiles::ProfileJudge;
 use crate::pairs::records::Relations;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::check_distinct;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::raise;
-use crate::pg::progress::{self, phases};
-use crate::sigfile::mismatch;
+use access::mismatch;
+use pg::check_for_interrupts;
+use pg::error::raise;
+use pg::progress::{self, phases};
 
 /// Joins the tables: the first `left` ones with the others, or all with each other if `left` is `None`. A judge, if there is one, says
 /// which of the pairs are wanted, and how similar they are.

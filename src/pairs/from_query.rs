@@ -1,8 +1,8 @@
 //! Pairs of the rows that a query of the caller's gives: where there is no index, behind views and policies, and for several
 //! signatures a record.
 
-use bloom_ident_core::sigfile::{Geometry, RowShape, SignatureRow};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use sigfile::{Geometry, RowShape, SignatureRow};
 
 use crate::pairs::join::bands::Bands;
 use crate::pairs::join::sorted::Sorted;
@@ -13,14 +13,14 @@ use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::profiles::Profiles;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::unique::{self, check_distinct, repeated, Successive};
-use crate::pg::check_for_interrupts;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::file::Texts;
-use crate::pg::progress::{self, phases};
-use crate::pg::sql::Sql;
-use crate::sigfile::{mismatch, ExternalSort, RowSignature, PAGE_WORDS};
-use crate::types::Bloom;
+use access::{mismatch, ExternalSort, RowSignature, PAGE_WORDS};
+use pg::check_for_interrupts;
+use pg::cursor::Cursor;
+use pg::error::{raise, OrRaise};
+use pg::file::Texts;
+use pg::progress::{self, phases};
+use pg::sql::Sql;
+use types::Bloom;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

@@ -7,12 +7,12 @@ use crate::pairs::output::KeyTexts;
 use crate::pairs::profiles::ProfileJudge;
 use crate::pairs::records::RecordColumn;
 use crate::pairs::table::IndexedTable;
-use crate::pg::error::raise;
-use crate::pg::ffi;
-use crate::pg::output::OutputFunction;
-use crate::pg::tid::Tid;
-use crate::pg::values::varlena::Varlena;
-use crate::sigfile::SigfileIndex;
+use access::SigfileIndex;
+use pg::error::raise;
+use pg::ffi;
+use pg::output::OutputFunction;
+use pg::tid::Tid;
+use pg::values::varlena::Varlena;
 
 /// Fetches rows of one table.
 struct Fetcher<'a> {

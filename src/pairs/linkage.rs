@@ -9,11 +9,11 @@ use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::{self, ProfileSearch};
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::{verify, within};
-use crate::pg::entry;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::progress::{self, phases};
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::progress::{self, phases};
+use pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_linkage";
 

@@ -3,23 +3,23 @@
 use std::collections::BinaryHeap;
 use std::ffi::CStr;
 
-use bloom_ident_core::filter::{typmod, Shape};
-use bloom_ident_core::names::{candidates, WantedName, MAX_TIES};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
+use signature::filter::{typmod, Shape};
+use text::names::{candidates, WantedName, MAX_TIES};
 
-use crate::objects::is_signature;
 use crate::pairs::records::{check_select, lock, RecordColumn};
-use crate::pg::cursor::{Cursor, QueryRow};
-use crate::pg::error::{raise_as, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::output::OutputFunction;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{readable, Text};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{catalog, check_for_interrupts, entry};
-use crate::types::{Bloom, NewBloom};
+use pg::cursor::{Cursor, QueryRow};
+use pg::error::{raise_as, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::output::OutputFunction;
+use pg::sql::Sql;
+use pg::values::text::{readable, Text};
+use pg::values::varlena::NewValue;
+use pg::{catalog, check_for_interrupts, entry};
+use types::objects::is_signature;
+use types::{Bloom, NewBloom};
 
 /// Candidates fetched at a time.
 const BATCH: i64 = 100;

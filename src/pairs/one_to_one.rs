@@ -1,10 +1,10 @@
 //! Pairs of two sides of which each record is in one at the most: the best pair first, then the best of what is left.
 
 use crate::pairs::dictionary::{positions, KeyDictionary};
-use crate::pg::budget::Budget;
-use crate::pg::check_for_interrupts;
-use crate::pg::file::{RecordSort, TemporaryFile};
-use crate::pg::progress;
+use pg::budget::Budget;
+use pg::check_for_interrupts;
+use pg::file::{RecordSort, TemporaryFile};
+use pg::progress;
 
 /// Pairs by the numbers of their records, in memory or in a temporary file.
 pub struct BestFirst {

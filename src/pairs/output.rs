@@ -1,15 +1,15 @@
 //! Where the pairs of a search go, and how far it is.
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::decisions::Decisions;
 use crate::pairs::verify::CandidatePairs;
-use crate::pg::budget::Budget;
-use crate::pg::error::raise;
-use crate::pg::function::rows::{text_bytes, ResultRows};
-use crate::pg::memory::Scratch;
-use crate::pg::progress::{self, Progress};
+use pg::budget::Budget;
+use pg::error::raise;
+use pg::function::rows::{text_bytes, ResultRows};
+use pg::memory::Scratch;
+use pg::progress::{self, Progress};
 
 /// Takes pairs one by one: the keys of both records as text in the database's encoding, and their similarity. What it allocates in
 /// the current memory context is freed when it returns.

@@ -2,23 +2,23 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::sigfile::shape::margin::searched;
-use bloom_ident_core::similarity::Measure;
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
+use sigfile::shape::margin::searched;
+use signature::similarity::Measure;
 
-use crate::objects::{is_bits, is_signature};
 use crate::pairs::only_new::NewRecords;
 use crate::pairs::table::{IndexedTable, LOCK};
 use crate::pairs::verify::{self, Verification, Verified};
 use crate::pairs::within;
-use crate::pg::catalog;
-use crate::pg::catalog::privileges::{current_user, may_select, may_select_any, may_use_schema};
-use crate::pg::catalog::storage::is_read_from;
-use crate::pg::error::raise_as;
-use crate::pg::relation;
-use crate::pg::values::text::readable;
-use crate::sigfile::SignatureType;
+use access::SignatureType;
+use pg::catalog;
+use pg::catalog::privileges::{current_user, may_select, may_select_any, may_use_schema};
+use pg::catalog::storage::is_read_from;
+use pg::error::raise_as;
+use pg::relation;
+use pg::values::text::readable;
+use types::objects::{is_bits, is_signature};
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
     raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))

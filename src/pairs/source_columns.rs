@@ -2,11 +2,11 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::RecordColumn;
-use crate::pg::error::raise_as;
+use pg::error::raise_as;
 
 /// Whether a locked relation has columns of these names.
 pub fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {

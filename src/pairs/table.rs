@@ -2,13 +2,13 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::sigfile::Meta;
 use pgrx::pg_sys;
+use sigfile::Meta;
 
-use crate::pg::error::OrRaise;
-use crate::pg::ffi;
-use crate::pg::relation::OpenRelation;
-use crate::sigfile::{is_sigfile, meta_of_words, read_meta_for, signature_column, SigfileIndex};
+use access::{is_sigfile, meta_of_words, read_meta_for, signature_column, SigfileIndex};
+use pg::error::OrRaise;
+use pg::ffi;
+use pg::relation::OpenRelation;
 
 /// The lock on relations that are read.
 pub const LOCK: u32 = pg_sys::AccessShareLock;

@@ -1,22 +1,22 @@
 //! A key names one record. Pairs of records with the same key would not say which records they are.
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::output::KeyTexts;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::table::is_older;
-use crate::pg::catalog;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::raise_as;
-use crate::pg::ffi;
-use crate::pg::function::rows::text_bytes;
-use crate::pg::memory::Scratch;
-use crate::pg::progress::{self, phases};
-use crate::pg::relation::OpenRelation;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::catalog;
+use pg::cursor::Cursor;
+use pg::error::raise_as;
+use pg::ffi;
+use pg::function::rows::text_bytes;
+use pg::memory::Scratch;
+use pg::progress::{self, phases};
+use pg::relation::OpenRelation;
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 /// Fails the statement with 21000, since keys of records are not unique.
 pub fn not_unique(message: String, records: &Records) -> ! {

@@ -6,9 +6,9 @@
 
 use pgrx::pg_sys::{self, NodeTag};
 
-use crate::pg::tree::list::{self, nodes};
-use crate::pg::tree::node::{bare, cast};
-use crate::sigfile::{is_estimated_by_sigfile, queried_signature};
+use access::{is_estimated_by_sigfile, queried_signature};
+use pg::tree::list::{self, nodes};
+use pg::tree::node::{bare, cast};
 
 /// Offers the indexes of a table for what they hold.
 ///

@@ -4,12 +4,12 @@
 use pgrx::pg_sys::{self, NodeTag};
 
 use super::selectivity::threshold_of_constant;
-use crate::objects::{is_bits, is_bits_query, is_query, is_signature};
-use crate::pg::tree::list::nodes;
-use crate::pg::tree::node::cast;
-use crate::pg::{entry, ffi};
-use crate::settings;
-use crate::sigfile::NANOSECONDS;
+use access::NANOSECONDS;
+use pg::tree::list::nodes;
+use pg::tree::node::cast;
+use pg::{entry, ffi};
+use types::objects::{is_bits, is_bits_query, is_query, is_signature};
+use types::settings;
 
 /// Nanoseconds to look at the keys of a page: of a million names of 301 bits a search reads all pages in 53 ms.
 const PAGE: f64 = 6_200.0;

@@ -1,13 +1,13 @@
 //! `bloom_sim_above(a, b, c)` as an index condition `a % bloom_query`, and how many rows it leaves.
 
-use bloom_ident_core::similarity::jaccard_of_dice;
 use pgrx::{pg_sys, Internal};
+use signature::similarity::jaccard_of_dice;
 
 use super::selectivity::{estimate, semi, Question};
-use crate::objects::{beside, function, is_bits_match, is_match, Purpose};
-use crate::pg::tree::list::{self, nodes};
-use crate::pg::tree::node::{answer, call, cast, fold, operation, request, Node};
-use crate::pg::{entry, ffi};
+use pg::tree::list::{self, nodes};
+use pg::tree::node::{answer, call, cast, fold, operation, request, Node};
+use pg::{entry, ffi};
+use types::objects::{beside, function, is_bits_match, is_match, Purpose};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.
 const MATCHES: i16 = 2;

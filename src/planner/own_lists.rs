@@ -1,12 +1,12 @@
 //! What an index of sigfile says of a search before it is searched: how many rows there are that nearly equal the query. A sample of
 //! thousands does not tell one such row in a million from 26.
 
-use bloom_ident_core::sigfile::RowBits;
 use pgrx::pg_sys;
+use sigfile::RowBits;
 
-use crate::pg::tree::list::nodes;
-use crate::pg::tree::node::{bare, cast, Node};
-use crate::sigfile::{is_estimated_by_sigfile, rows_alike};
+use access::{is_estimated_by_sigfile, rows_alike};
+use pg::tree::list::nodes;
+use pg::tree::node::{bare, cast, Node};
 
 /// Rows that nearly equal a signature, if there is an index on the expression. Those that came after its last merge are not counted.
 ///

@@ -9,11 +9,11 @@ use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
 use super::{constraint, gist_cost};
-use crate::objects::{beside, function, Purpose};
-use crate::pg::relation::OpenRelation;
-use crate::pg::tree::list::nodes;
-use crate::pg::tree::node::{answer, bare, call, cast, fold, Node};
-use crate::pg::{boundary, entry, ffi};
+use pg::relation::OpenRelation;
+use pg::tree::list::nodes;
+use pg::tree::node::{answer, bare, call, cast, fold, Node};
+use pg::{boundary, entry, ffi};
+use types::objects::{beside, function, Purpose};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
 const GT: [u32; 2] = [674, 1133];

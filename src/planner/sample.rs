@@ -1,9 +1,9 @@
 //! Statistics of a column of type `bloom` or `minhash_bits`: besides the ordinary ones, a sample of its signatures.
 
-use crate::pg::{boundary, check_for_interrupts, entry, ffi};
+use pg::{boundary, check_for_interrupts, entry, ffi};
 use pgrx::pg_sys;
 
-use crate::objects::{is_bits, is_signature};
+use types::objects::{is_bits, is_signature};
 
 /// Kind of the statistics slot that holds the sample; the range is free for private use
 /// (pg_statistic.h).

@@ -3,21 +3,21 @@
 
 use std::rc::Rc;
 
-use bloom_ident_core::filter::{QueryView, View};
-use bloom_ident_core::selectivity::{Nearest, ENOUGH};
-use bloom_ident_core::sigfile::RowBits;
-use bloom_ident_core::sketch::{BitsQueryView, BitsView};
 use pgrx::pg_sys;
+use sigfile::selectivity::{Nearest, ENOUGH};
+use sigfile::RowBits;
+use signature::filter::{QueryView, View};
+use signature::sketch::{BitsQueryView, BitsView};
 
 use super::own_lists;
 use super::statistics::{self, Estimate, Statistics};
-use crate::objects::{is_bits, is_bits_query, is_query, is_signature};
-use crate::pg::ffi::hash_extended;
-use crate::pg::tree::list::nodes;
-use crate::pg::tree::node::{bare, cast, Node};
-use crate::pg::values::varlena::Varlena;
-use crate::pg::{boundary, entry, ffi};
-use crate::settings;
+use pg::ffi::hash_extended;
+use pg::tree::list::nodes;
+use pg::tree::node::{bare, cast, Node};
+use pg::values::varlena::Varlena;
+use pg::{boundary, entry, ffi};
+use types::objects::{is_bits, is_bits_query, is_query, is_signature};
+use types::settings;
 
 /// Where no statistics tell.
 pub const UNKNOWN: f64 = 0.001;

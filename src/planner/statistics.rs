@@ -10,16 +10,16 @@ use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
-use bloom_ident_core::selectivity::{append, appended, pack, Packed};
-use bloom_ident_core::sigfile::RowBits;
 use pgrx::pg_sys;
+use sigfile::selectivity::{append, appended, pack, Packed};
+use sigfile::RowBits;
 
 use super::sample::KIND;
-use crate::objects::{is_bits, is_signature};
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::memory::{KeptWords, SessionMemory};
-use crate::types::{Bloom, MinhashBits};
+use pg::entry;
+use pg::error::OrRaise;
+use pg::memory::{KeptWords, SessionMemory};
+use types::objects::{is_bits, is_signature};
+use types::{Bloom, MinhashBits};
 
 /// Bytes of statistics that a session keeps, beside those that it needs: some 170 samples of 301 bits.
 const KEPT: usize = 32 << 20;

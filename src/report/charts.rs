@@ -1,6 +1,6 @@
 //! Charts, as numbers for SVG.
 
-use bloom_ident_core::clusters::SweepStep;
+use linkage::clusters::SweepStep;
 
 use super::facts::Facts;
 use super::histogram::Histogram;

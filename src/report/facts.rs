@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::clusters::{Pair, PairCounts, SweepStep};
-use bloom_ident_core::review::BandSample;
+use linkage::clusters::{Pair, PairCounts, SweepStep};
+use linkage::review::BandSample;
 use pgrx::pg_sys;
 
 use super::hashes::{hashes, RecordHashes};
@@ -15,16 +15,16 @@ use super::survey::{Known, Survey};
 use super::value::SHOWN;
 use super::Limits;
 use crate::clusters::{Clustered, Method, PairList};
-use crate::objects::{is_query, is_signature};
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::each_pair;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::not_unique;
-use crate::pg::check_for_interrupts;
-use crate::pg::cursor::Cursor;
-use crate::pg::progress::{self, phases};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::check_for_interrupts;
+use pg::cursor::Cursor;
+use pg::progress::{self, phases};
+use pg::sql::Sql;
+use pg::values::text::readable;
+use types::objects::{is_query, is_signature};
 
 /// So many rows are fetched at a time. Rows with all columns are wide.
 const BATCH: i64 = 200;

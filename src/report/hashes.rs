@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
-use bloom_ident_core::record_hash::RecordHash;
+use linkage::record_hash::RecordHash;
 
 use crate::pairs::decisions::{read_digests, HashColumns};
 use crate::pairs::records::{RecordColumn, Records};
-use crate::pg::values::text::readable;
+use pg::values::text::readable;
 
 /// The hash of each record of which one is known, by key.
 pub type RecordHashes = HashMap<Vec<u8>, String>;

@@ -245,7 +245,7 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
 
 pub fn quality(facts: &Facts) -> Option<Quality> {
     let truth = facts.truth.as_ref()?;
-    let row = |threshold: String, counts: &bloom_ident_core::clusters::PairCounts| {
+    let row = |threshold: String, counts: &linkage::clusters::PairCounts| {
         let rates = counts.rates();
         StepRow {
             threshold,

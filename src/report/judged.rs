@@ -1,6 +1,6 @@
 //! What people have decided about pairs.
 
-use bloom_ident_core::clusters::Verdict;
+use linkage::clusters::Verdict;
 use pgrx::pg_sys;
 
 use crate::pairs::decisions::{Decisions, Judgement};

@@ -19,8 +19,8 @@ mod why;
 
 use std::ffi::CStr;
 
-use bloom_ident_core::range::unit;
-use bloom_ident_core::{Error, ErrorKind};
+use base::range::unit;
+use base::{Error, ErrorKind};
 use pgrx::pg_sys;
 
 use self::facts::ReportSearch;
@@ -29,15 +29,15 @@ use self::survey::Known;
 use crate::clusters::{Method, Source};
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::verify::given;
-use crate::pg::budget::Budget;
-use crate::pg::catalog::quoted;
-use crate::pg::entry;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::text_datum;
-use crate::pg::progress::{self, phases};
-use crate::pg::values::text::{readable, to_database};
-use crate::pg::values::varlena::{NewValue, Varlena};
+use pg::budget::Budget;
+use pg::catalog::quoted;
+use pg::entry;
+use pg::error::{raise, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::rows::text_datum;
+use pg::progress::{self, phases};
+use pg::values::text::{readable, to_database};
+use pg::values::varlena::{NewValue, Varlena};
 
 /// On which side of the threshold something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

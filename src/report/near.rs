@@ -1,6 +1,6 @@
 //! The pairs nearest to the threshold.
 
-use bloom_ident_core::clusters::Verdict;
+use linkage::clusters::Verdict;
 
 use super::Edge;
 

@@ -260,19 +260,18 @@ fn quality(facts: &Facts, out: &mut String) {
         "",
     ];
     let mut table = TextTable::new(6, &head);
-    let mut row =
-        |threshold: String, counts: &bloom_ident_core::clusters::PairCounts, note: &str| {
-            let rates = counts.rates();
-            table.rows.push(vec![
-                threshold,
-                grouped(counts.found),
-                grouped(counts.both),
-                format!("{:.3}", rates.precision),
-                format!("{:.3}", rates.recall),
-                format!("{:.3}", rates.f1),
-                note.to_owned(),
-            ]);
-        };
+    let mut row = |threshold: String, counts: &linkage::clusters::PairCounts, note: &str| {
+        let rates = counts.rates();
+        table.rows.push(vec![
+            threshold,
+            grouped(counts.found),
+            grouped(counts.both),
+            format!("{:.3}", rates.precision),
+            format!("{:.3}", rates.recall),
+            format!("{:.3}", rates.f1),
+            note.to_owned(),
+        ]);
+    };
     let best = truth.best.map(|step| step.threshold);
     if truth
         .steps

@@ -1,10 +1,10 @@
 //! One look at each pair: how many there are of each similarity, how many of them are true, and those nearest to the threshold.
 
-use bloom_ident_core::clusters::sweep::best;
-use bloom_ident_core::clusters::{OnConflict, PairCounts, Sweep, Verdict};
-use bloom_ident_core::review::BandSample;
-use bloom_ident_core::tokens::token_hash;
+use linkage::clusters::sweep::best;
+use linkage::clusters::{OnConflict, PairCounts, Sweep, Verdict};
+use linkage::review::BandSample;
 use pgrx::pg_sys;
+use text::tokens::token_hash;
 
 use super::facts::Measured;
 use super::histogram::{hundredth, step, Histogram};
@@ -15,7 +15,7 @@ use super::{Edge, Limits};
 use crate::clusters::{Grouping, Method, Resolution, Source, Truth};
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pairs::records::Relations;
-use crate::pg::error::OrRaise;
+use pg::error::OrRaise;
 
 /// What is known of pairs.
 pub struct Known {

@@ -1,10 +1,10 @@
 //! Why a pair has its bits, and what a model's levels say, as bars.
 
-use bloom_ident_core::model::{Explainer, Reason};
+use linkage::model::{Explainer, Reason};
 
 use super::html::{name_of, similarity};
 use super::value::grouped;
-use crate::pg::error::OrRaise;
+use pg::error::OrRaise;
 
 /// The width of the bars' field, in units of the SVG.
 pub const WIDTH: f64 = 240.0;

@@ -2,16 +2,16 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::model::values::{date_formats, Kind, Reading};
-use bloom_ident_core::model::{LeftOut, MOST_FIELDS};
+use linkage::model::values::{date_formats, Kind, Reading};
+use linkage::model::{LeftOut, MOST_FIELDS};
 use pgrx::pg_sys;
 
 use super::relation::SuggestSubject;
 use super::sample::{ColumnSeen, RelationSample};
 use crate::models::{base_type, guess, is_date, is_fraction};
-use crate::pg::catalog;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::to_database;
+use pg::catalog;
+use pg::sql::Sql;
+use pg::values::text::to_database;
 
 /// Of fewer records, one value or as many values as records say nothing of a column.
 const FEW: u64 = 10;

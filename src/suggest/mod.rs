@@ -8,19 +8,19 @@ mod sample;
 mod signing;
 mod statements;
 
-use bloom_ident_core::model::LeftOut;
+use linkage::model::LeftOut;
 use pgrx::{pg_sys, IntoDatum};
 
 use self::proposals::Proposals;
 use self::relation::SuggestSubject;
 use self::sample::RelationSample;
 use crate::models::comparable_columns;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::to_database;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{catalog, entry, progress};
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::sql::Sql;
+use pg::values::text::to_database;
+use pg::values::varlena::NewValue;
+use pg::{catalog, entry, progress};
 
 /// `(rel regclass)`, returns a table of `step integer`, `topic, reason, statement text`.
 ///

@@ -1,14 +1,14 @@
 //! The proposals, in the order in which their statements run.
 
-use bloom_ident_core::filter::FULL;
-use bloom_ident_core::model::LeftOut;
-use bloom_ident_core::range::counted;
+use base::range::counted;
+use linkage::model::LeftOut;
+use signature::filter::FULL;
 
 use super::fields::ProposedField;
 use super::relation::SuggestSubject;
 use super::sample::RelationSample;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 /// Fewer records are too few for a model.
 const LEAST_FOR_MODEL: u64 = 100;

@@ -4,14 +4,14 @@ use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
-use crate::objects::{is_bits, is_signature};
 use crate::pairs::records::lock;
-use crate::pg::catalog::privileges::{current_user, may_select};
-use crate::pg::catalog::{self, column_name};
-use crate::pg::cursor::{Cursor, QueryRow};
-use crate::pg::ffi;
-use crate::pg::relation::OpenRelation;
-use crate::pg::sql::Sql;
+use pg::catalog::privileges::{current_user, may_select};
+use pg::catalog::{self, column_name};
+use pg::cursor::{Cursor, QueryRow};
+use pg::ffi;
+use pg::relation::OpenRelation;
+use pg::sql::Sql;
+use types::objects::{is_bits, is_signature};
 
 /// Most bytes of a name.
 const NAME_BYTES: usize = pg_sys::NAMEDATALEN as usize - 1;

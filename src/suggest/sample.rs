@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use bloom_ident_core::model::values::FieldLayout;
+use linkage::model::values::FieldLayout;
 
 use super::relation::SuggestSubject;
 use crate::models::{field_columns, field_value, Seen};
-use crate::pg::check_for_interrupts;
-use crate::pg::cursor::Cursor;
-use crate::pg::progress::{self, phases};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::Text;
-use crate::types::Bloom;
+use pg::check_for_interrupts;
+use pg::cursor::Cursor;
+use pg::progress::{self, phases};
+use pg::sql::Sql;
+use pg::values::text::Text;
+use types::Bloom;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 500;

@@ -2,14 +2,14 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::filter::{self, FULL};
+use signature::filter::{self, FULL};
 
 use super::fields::ProposedField;
 use super::proposals::Proposals;
 use super::statements::{ProposedSignature, SuggestTarget};
-use crate::pg::catalog;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::catalog;
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 /// Minima of a sketch.
 const MINIMA: u32 = 128;

@@ -2,15 +2,15 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::model::values::Kind;
+use linkage::model::values::Kind;
 
 use super::fields::ProposedField;
 use super::proposals::Proposals;
 use super::relation::NewTable;
 use crate::models::guess;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
-use crate::pg::values::text::to_database;
+use pg::sql::Sql;
+use pg::values::text::readable;
+use pg::values::text::to_database;
 
 /// What statements are about: the relation, or a copy of it.
 pub struct SuggestTarget {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes core/src/text/expand/*_1_libpostal.tsv: abbreviations of the dictionaries of libpostal, without those that mean something else as well.
+"""Writes core/text/src/expand/*_1_libpostal.tsv: abbreviations of the dictionaries of libpostal, without those that mean something else as well.
 
 Run with a checkout of https://github.com/openvenues/libpostal (MIT License) at commit 4c030d8ff2fcf59c26510f68823c28a2346034d4:
     python3 tests/data/abbreviations.py path/to/libpostal
@@ -12,7 +12,7 @@ import re
 import sys
 import unicodedata
 
-HERE = pathlib.Path(__file__).resolve().parents[2] / "core/src/text/expand"
+HERE = pathlib.Path(__file__).resolve().parents[2] / "core/text/src/expand"
 # The kind of entry that a file of libpostal gives, by language.
 KINDS = {
     "street_types": {"en": "street", "de": "word", "es": "lead", "fr": "lead", "it": "lead"},

@@ -1,13 +1,10 @@
 //! Page guards as they must not be used. Each line that ends in a comment with an error's code is refused with that error,
 //! and no other line is.
 
-use crate::pg::relation::OpenRelation;
-use bloom_ident_core::sigfile::Meta;
-use crate::sigfile::meta;
-use crate::sigfile::page::{
-    BlankPage, ExclusiveLock, PageGuard, PageKind, PageLock, PageLog, SharedLock, SigfileIndex,
-    META,
-};
+use pg::relation::OpenRelation;
+use sigfile::Meta;
+use crate::meta;
+use crate::page::{BlankPage, ExclusiveLock, PageGuard, PageKind, PageLock, PageLog, SharedLock, SigfileIndex, META};
 
 // What needs an exclusive lock has no way through a shared one.
 

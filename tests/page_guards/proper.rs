@@ -1,10 +1,8 @@
 //! Page guards as they are meant to be used: this compiles.
 
-use crate::pg::relation::OpenRelation;
-use crate::sigfile::meta;
-use crate::sigfile::page::{
-    ExclusiveLock, PageGuard, PageKind, PageLock, PageLog, SharedLock, SigfileIndex, META,
-};
+use pg::relation::OpenRelation;
+use crate::meta;
+use crate::page::{ExclusiveLock, PageGuard, PageKind, PageLock, PageLog, SharedLock, SigfileIndex, META};
 
 /// A page is read under either lock, and its words while the guard is there.
 fn read<L: PageLock>(page: &PageGuard<'_, L>) -> u64 {
@@ -37,7 +35,7 @@ fn store(index: SigfileIndex<'_>) {
 }
 
 /// A guard goes from hand to hand, as long as the relation is open.
-fn take<'r>(index: SigfileIndex<'r>) -> bloom_ident_core::Result<PageGuard<'r, SharedLock>> {
+fn take<'r>(index: SigfileIndex<'r>) -> base::Result<PageGuard<'r, SharedLock>> {
     let page = index.share(1).expect(PageKind::Rows, 7)?;
     Ok(page)
 }

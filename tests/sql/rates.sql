@@ -1,4 +1,4 @@
--- Rates by formula, and shapes to choose from. (The values are tested in core/tests/rates.rs; the last digits of a power depend on the machine.)
+-- Rates by formula, and shapes to choose from. (The values are tested in core/signature/tests/rates.rs; the last digits of a power depend on the machine.)
 SELECT k, m, n, round(fpr::numeric, 12) AS fpr, round(exact::numeric, 12) AS exact
 FROM (VALUES (7, 301, 32), (8, 1000, 100), (1, 5, 0), (1, 1, 1), (3, 5, 4), (NULL, 5, 4)) AS v (k, m, n), bloom_expected_fpr(k, m, n);
 SELECT m AS "m/n", k, round(fpr::numeric, 6) AS fpr FROM generate_series(2, 15) AS m, bloom_optimal_k(m, 1) AS k, bloom_expected_fpr(k, 1000 * m, 1000);

@@ -2,25 +2,25 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::clusters::Links;
-use bloom_ident_core::merging::{KeepBy, Place};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::Links;
+use linkage::merging::{KeepBy, Place};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::keyed_relation::{refuse, KeyedRelation};
 use super::standings::{counted, Standings};
 use crate::clusters::clustered::Clustered;
 use crate::pairs::records::{check_select, lock, RecordColumn};
-use crate::pg::budget::push;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::text_datum;
-use crate::pg::memory::Scratch;
-use crate::pg::progress::{self, phases};
-use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
-use crate::pg::session::Session;
-use crate::pg::values::text::readable;
+use pg::budget::push;
+use pg::check_for_interrupts;
+use pg::error::{raise, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::rows::text_datum;
+use pg::memory::Scratch;
+use pg::progress::{self, phases};
+use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::Session;
+use pg::values::text::readable;
 
 /// The records of clusters: `no`, `label` (the record's position), `key` as text, `preferred`.
 const FOUND: &CStr = c"bloom_clusters_found";

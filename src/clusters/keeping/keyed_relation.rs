@@ -2,17 +2,17 @@
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pg::catalog;
-use crate::pg::catalog::{is_of_server, operators};
-use crate::pg::error::raise_as;
-use crate::pg::ffi::attribute;
-use crate::pg::relation::OpenRelation;
-use crate::pg::session::tuple_store::StoreColumn;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::catalog;
+use pg::catalog::{is_of_server, operators};
+use pg::error::raise_as;
+use pg::ffi::attribute;
+use pg::relation::OpenRelation;
+use pg::session::tuple_store::StoreColumn;
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 /// A name for messages.
 pub fn text(name: &CStr) -> String {

@@ -2,13 +2,13 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::merging::{KeepBy, Standing};
+use linkage::merging::{KeepBy, Standing};
 use pgrx::pg_sys;
 
 use super::keyed_relation::{KeyedRelation, TableColumn};
-use crate::pg::cursor::QueryRow;
-use crate::pg::sql::Sql;
-use crate::pg::values::varlena::Varlena;
+use pg::cursor::QueryRow;
+use pg::sql::Sql;
+use pg::values::varlena::Varlena;
 
 /// Columns of the query before those of the record.
 const BEFORE: usize = 6;

@@ -1,14 +1,14 @@
 //! A postal address to its parts.
 
-use bloom_ident_core::contact::address_parts;
 use pgrx::pg_sys;
+use text::contact::address_parts;
 
-use crate::pg::error::OrRaise;
-use crate::pg::function::record::record;
-use crate::pg::function::rows::text_datum;
-use crate::pg::values::text::{to_database, Text};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::error::OrRaise;
+use pg::function::record::record;
+use pg::function::rows::text_datum;
+use pg::values::text::{to_database, Text};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// `(street text, number text, postcode text, city text)`
 #[entry]

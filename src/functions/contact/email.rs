@@ -1,15 +1,15 @@
 //! E-mail addresses to one form, and taken apart.
 
-use bloom_ident_core::contact::{email, email_or_none};
 use pgrx::datum::IntoDatum;
 use pgrx::pg_sys;
+use text::contact::{email, email_or_none};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::record::record;
-use crate::pg::function::rows::text_datum;
-use crate::pg::values::text::{to_database, Text};
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::record::record;
+use pg::function::rows::text_datum;
+use pg::values::text::{to_database, Text};
+use pg::values::varlena::NewValue;
 
 /// What stands before the `@` may be in any script.
 fn datum(text: &str) -> pg_sys::Datum {

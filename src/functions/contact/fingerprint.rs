@@ -1,8 +1,8 @@
 //! On what stored values depend.
 
-use bloom_ident_core::fingerprint;
+use signature::fingerprint;
 
-use crate::pg::entry;
+use pg::entry;
 
 #[entry]
 fn bloom_fingerprint() -> String {

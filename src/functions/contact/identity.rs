@@ -1,13 +1,13 @@
 //! Signatures of several encodings of one value.
 
-use bloom_ident_core::identity::{for_each_encoding, IdentityKind};
+use text::identity::{for_each_encoding, IdentityKind};
 
 use crate::functions::planned_shape::planned_shape_of_tokens;
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::{NewBloom, TextArray};
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::{NewBloom, TextArray};
 
 #[entry]
 fn bloom_signature_of_identity(

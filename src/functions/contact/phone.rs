@@ -1,10 +1,10 @@
 //! Telephone numbers to the digits of E.164.
 
-use bloom_ident_core::contact::{phone, phone_or_none};
+use text::contact::{phone, phone_or_none};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
+use pg::entry;
+use pg::error::OrRaise;
+use pg::values::text::Text;
 
 #[entry]
 fn ident_phone(text: Text<'_>, region: Text<'_>) -> String {

@@ -1,10 +1,8 @@
 //! Exact similarity of two texts, symbol by symbol.
 
-use bloom_ident_core::text;
-
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::{check_for_interrupts, entry};
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::{check_for_interrupts, entry};
 
 #[entry]
 fn ident_edit_sim(a: Text<'_>, b: Text<'_>) -> f64 {

@@ -1,10 +1,8 @@
 //! Abbreviations written out.
 
-use bloom_ident_core::text;
-
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::{check_for_interrupts, entry};
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::{check_for_interrupts, entry};
 
 #[entry]
 fn ident_expand(text: Text<'_>, language: Text<'_>, version: i32) -> String {

@@ -5,18 +5,17 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::rc::Rc;
 
-use bloom_ident_core::text;
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::functions::signature::signature;
-use crate::pg::error::{internal, raise_as, OrRaise};
-use crate::pg::function::rows::text_datum;
-use crate::pg::saved_plan::SavedPlan;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{readable, to_database, Text};
-use crate::pg::{catalog, check_for_interrupts, entry, ffi};
-use crate::types::{NewBloom, TextArray};
+use pg::error::{internal, raise_as, OrRaise};
+use pg::function::rows::text_datum;
+use pg::saved_plan::SavedPlan;
+use pg::sql::Sql;
+use pg::values::text::{readable, to_database, Text};
+use pg::{catalog, check_for_interrupts, entry, ffi};
+use types::{NewBloom, TextArray};
 
 /// Texts of more words read all entries of their language, which is less work than to ask for each word.
 const MOST_ASKED: usize = 64;

@@ -1,12 +1,12 @@
 //! How words sound.
 
-use bloom_ident_core::text::for_each_sound;
+use text::for_each_sound;
 
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::TextArray;
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::TextArray;
 
 #[entry]
 fn ident_phonetic(text: Text<'_>, algorithm: Text<'_>) -> NewValue {

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::pg::{entry, ffi};
-use crate::types::AnySketch;
+use pg::{entry, ffi};
+use types::AnySketch;
 
 fn order(a: &AnySketch<'_>, b: &AnySketch<'_>) -> Ordering {
     a.view().order(&b.view())

@@ -1,14 +1,14 @@
 //! `minhash_plan`: how many sampled bits to keep.
 
-use bloom_ident_core::sigfile::shape::plan::{plan, NUMBERS};
-use bloom_ident_core::sketch::HEADER;
 use pgrx::{pg_sys, IntoDatum};
+use sigfile::shape::plan::{plan, NUMBERS};
+use signature::sketch::HEADER;
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::ResultRows;
-use crate::pg::values::varlena::{stored, NewValue};
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::ResultRows;
+use pg::values::varlena::{stored, NewValue};
 
 /// `(rows bigint, similarity float8, recall float8)`
 #[entry]

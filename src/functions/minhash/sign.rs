@@ -1,11 +1,11 @@
 //! Tokens to sketches.
 
-use bloom_ident_core::sketch::{Signer, SketchShape};
 use pgrx::pg_sys;
+use signature::sketch::{Signer, SketchShape};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::types::{Minhash, NewMinhash, NewMinhashBits, Tokens};
+use pg::entry;
+use pg::error::OrRaise;
+use types::{Minhash, NewMinhash, NewMinhashBits, Tokens};
 
 /// Calls `with` with what has signed the tokens of an array; NULLs are skipped. A signer is too large to be handed out.
 ///

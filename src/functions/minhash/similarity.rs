@@ -1,10 +1,10 @@
 //! Estimated similarity of two sets by their sketches.
 
-use bloom_ident_core::sketch::{standard_error, SketchKind};
+use signature::sketch::{standard_error, SketchKind};
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::types::{Minhash, MinhashBits};
+use pg::entry;
+use pg::error::OrRaise;
+use types::{Minhash, MinhashBits};
 
 /// Of two of `minhash_bits`. The planner knows this one.
 #[entry]

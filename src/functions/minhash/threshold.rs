@@ -1,8 +1,8 @@
 //! Similarity held against a threshold: the operators of `minhash_query`, and what comparisons of `minhash_sim` are rewritten to.
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::types::{MinhashBits, MinhashQuery};
+use pg::entry;
+use pg::error::OrRaise;
+use types::{MinhashBits, MinhashQuery};
 
 /// `minhash_bits % minhash_query`
 #[entry]

@@ -1,12 +1,12 @@
 //! The sketch of a union of sets, from their sketches.
 
-use bloom_ident_core::sketch::MinimaView;
 use pgrx::pg_sys;
+use signature::sketch::MinimaView;
 
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::values::varlena::{is_plain, NewValue};
-use crate::types::{Minhash, NewMinhash};
+use pg::entry;
+use pg::error::OrRaise;
+use pg::values::varlena::{is_plain, NewValue};
+use types::{Minhash, NewMinhash};
 
 #[entry]
 fn minhash_union(a: Minhash<'_>, b: Minhash<'_>) -> NewMinhash {

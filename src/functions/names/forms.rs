@@ -1,11 +1,11 @@
 //! Short and familiar forms of given names.
 
-use bloom_ident_core::names::name_forms;
+use text::names::name_forms;
 
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::TextArray;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::TextArray;
 
 #[entry]
 fn ident_name_forms(name: Text<'_>, version: i32) -> NewValue {

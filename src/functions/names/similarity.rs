@@ -1,10 +1,10 @@
 //! How similar two names are.
 
-use bloom_ident_core::names;
+use text::names;
 
-use crate::pg::error::OrRaise;
-use crate::pg::values::text::Text;
-use crate::pg::{check_for_interrupts, entry};
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::{check_for_interrupts, entry};
 
 #[entry]
 fn ident_name_sim(a: Text<'_>, b: Text<'_>) -> f64 {

@@ -1,12 +1,12 @@
 //! JSON values to tokens.
 
-use bloom_ident_core::tokens::JsonTokens;
 use pgrx::pg_sys;
+use text::tokens::JsonTokens;
 
-use crate::pg::values::jsonb::{read_json, JsonPart};
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::TextArray;
+use pg::values::jsonb::{read_json, JsonPart};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::TextArray;
 
 /// `(value jsonb, singular boolean)`
 #[entry]

@@ -1,12 +1,12 @@
 //! Lists of words, steps and goods to tokens.
 
-use bloom_ident_core::tokens::{check_width, for_each_numbered, for_each_run};
-use bloom_ident_core::{Error, Result};
+use base::{Error, Result};
 use pgrx::pg_sys;
+use text::tokens::{check_width, for_each_numbered, for_each_run};
 
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::{TextArray, Tokens};
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::{TextArray, Tokens};
 
 /// Runs of `width` elements of the first argument as one token each, with `between` between them.
 fn runs(fcinfo: pg_sys::FunctionCallInfo, least: &str, between: &[u8]) -> NewValue {

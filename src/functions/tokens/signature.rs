@@ -1,13 +1,13 @@
 //! Tokens to signatures, and which tokens a signature may hold.
 
-use bloom_ident_core::filter::{contains_token, Builder};
-use bloom_ident_core::Result;
+use base::Result;
 use pgrx::pg_sys;
+use signature::filter::{contains_token, Builder};
 
 use crate::functions::planned_shape::planned_shape_of_tokens;
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::types::{Bloom, NewBloom, Tokens};
+use pg::entry;
+use pg::error::OrRaise;
+use types::{Bloom, NewBloom, Tokens};
 
 fn add(tokens: &Tokens<'_>, to: &mut Builder<'_>) -> Result<()> {
     tokens.all(|token| to.add_token(token).map(|()| true))?;

@@ -1,12 +1,12 @@
 //! Exact similarity of two sets of tokens.
 
-use bloom_ident_core::tokens::Overlap;
-use bloom_ident_core::Result;
+use base::Result;
 use pgrx::pg_sys;
+use text::tokens::Overlap;
 
-use crate::pg::error::OrRaise;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::Tokens;
+use pg::error::OrRaise;
+use pg::{check_for_interrupts, entry};
+use types::Tokens;
 
 /// Of the first two arguments, which are `text[]`.
 fn overlap(fcinfo: pg_sys::FunctionCallInfo) -> Overlap {

@@ -1,13 +1,11 @@
 //! Texts to tokens, to words and to characters.
 
-use bloom_ident_core::tokens::{
-    for_each_character, for_each_token, for_each_uax29_word, for_each_word,
-};
+use text::tokens::{for_each_character, for_each_token, for_each_uax29_word, for_each_word};
 
-use crate::pg::values::text::Text;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
-use crate::types::TextArray;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::TextArray;
 
 #[entry]
 fn ident_tokens_of_text(text: Text<'_>) -> NewValue {

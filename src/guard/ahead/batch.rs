@@ -1,10 +1,10 @@
 //! Searching for many rows at once.
 
-use bloom_ident_core::sigfile::many::{ManySearch, WantedRows, MOST_ROWS};
-use bloom_ident_core::sigfile::{Meta, Pages, Part, RowPage};
-use bloom_ident_core::similarity::Measure;
-use bloom_ident_core::Error;
+use base::Error;
 use pgrx::pg_sys;
+use sigfile::many::{ManySearch, WantedRows, MOST_ROWS};
+use sigfile::{Meta, Pages, Part, RowPage};
+use signature::similarity::Measure;
 
 use super::judge::RowJudge;
 use super::memory::{remembered, RowAhead};
@@ -13,11 +13,11 @@ use crate::guard::prepared::PreparedGuard;
 use crate::guard::search::search_start::SearchStart;
 use crate::guard::search::RowTid;
 use crate::guard::tables::target::SearchTarget;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
-use crate::pg::relation::OpenRelation;
-use crate::pg::tid::Tid;
-use crate::sigfile::{read_meta_for, segment, SegmentReader, SigfileIndex, TailBlocks};
+use access::{read_meta_for, segment, SegmentReader, SigfileIndex, TailBlocks};
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
+use pg::relation::OpenRelation;
+use pg::tid::Tid;
 
 /// A batch is worth while with one row for so many rows that are read.
 const ROWS_FOR_ONE: u64 = 400;

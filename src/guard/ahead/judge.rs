@@ -7,10 +7,10 @@ use pgrx::pg_sys;
 use crate::guard::search::search_start::SearchStart;
 use crate::guard::tables::target::SearchTarget;
 use crate::guard::tables::within::WithinColumns;
-use crate::pg::ffi;
-use crate::pg::memory::Scratch;
-use crate::pg::relation::OpenRelation;
-use crate::pg::tid::Tid;
+use pg::ffi;
+use pg::memory::Scratch;
+use pg::relation::OpenRelation;
+use pg::tid::Tid;
 
 /// Looks at rows of a table with a dirty snapshot.
 pub struct RowJudge<'a> {

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use bloom_ident_core::sigfile::many::MOST_ROWS;
 use pgrx::pg_sys;
+use sigfile::many::MOST_ROWS;
 
 use crate::guard::prepared::PreparedGuard;
-use crate::pg::tid::Tid;
-use crate::sigfile::insertions;
+use access::insertions;
+use pg::tid::Tid;
 
 /// When something was found out. It holds as long as all of this stays the same.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -17,9 +17,9 @@ use pgrx::pg_sys;
 
 use super::prepared::PreparedGuard;
 use super::search::RowTid;
-use crate::pg::relation;
 use batch::BatchSearch;
 use memory::{AheadOutcome, Moment};
+use pg::relation;
 
 /// Whether it is known that nothing similar to this row was there when its index entry was. If not, the row is to be searched for
 /// by itself. `checks_updates`: the trigger fires for every UPDATE.

@@ -5,9 +5,9 @@ use pgrx::pg_sys;
 use crate::guard::tables::column::{attribute, SignatureColumn};
 use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::within::WithinColumns;
-use crate::pg::memory::Scratch;
-use crate::pg::tid::Tid;
-use crate::pg::{check_for_interrupts, ffi};
+use pg::memory::Scratch;
+use pg::tid::Tid;
+use pg::{check_for_interrupts, ffi};
 
 /// Blocks without a row of this transaction, after which none is expected to follow.
 const BLOCKS_APART: u32 = 16;

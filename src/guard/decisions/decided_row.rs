@@ -1,15 +1,15 @@
 //! A new row, as decisions are about it.
 
-use bloom_ident_core::clusters::Verdict;
-use bloom_ident_core::record_hash::{RecordDigest, RecordHash};
+use linkage::clusters::Verdict;
+use linkage::record_hash::{RecordDigest, RecordHash};
 use pgrx::pg_sys;
 
 use super::table::DecisionTable;
 use crate::guard::tables::column::attribute;
-use crate::pg::catalog;
-use crate::pg::output::text_form;
-use crate::pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
-use crate::pg::values::text::{known_utf8, server_name};
+use pg::catalog;
+use pg::output::text_form;
+use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+use pg::values::text::{known_utf8, server_name};
 
 /// Gives the value of a column of a row; `None` for NULL.
 pub type ColumnValue<'a> = dyn Fn(i16) -> Option<pg_sys::Datum> + 'a;

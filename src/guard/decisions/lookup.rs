@@ -1,17 +1,17 @@
 //! The newest decision about a pair.
 
-use bloom_ident_core::clusters::Verdict;
-use bloom_ident_core::record_hash::{of_pair, RecordHash};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::Verdict;
+use linkage::record_hash::{of_pair, RecordHash};
 use pgrx::pg_sys;
 
 use super::table::DecisionTable;
-use crate::pg::catalog;
-use crate::pg::error::raise;
-use crate::pg::memory::aside;
-use crate::pg::output::text_form;
-use crate::pg::relation::OpenRelation;
-use crate::pg::values::text::readable;
+use pg::catalog;
+use pg::error::raise;
+use pg::memory::aside;
+use pg::output::text_form;
+use pg::relation::OpenRelation;
+use pg::values::text::readable;
 
 /// A decision, and what both records were like when it was made.
 pub struct FoundDecision {
@@ -55,7 +55,7 @@ impl DecisionTable {
                     pg_sys::InvalidOid,
                     collation,
                     pg_sys::Oid::from(pg_sys::F_TEXTEQ),
-                    crate::pg::function::rows::text_datum(keys[i]),
+                    pg::function::rows::text_datum(keys[i]),
                 );
                 key
             });
@@ -68,7 +68,7 @@ impl DecisionTable {
                 scan_keys.as_mut_ptr(),
             );
             loop {
-                crate::pg::check_for_interrupts();
+                pg::check_for_interrupts();
                 let row = pg_sys::systable_getnext(scan);
                 if row.is_null() {
                     break;

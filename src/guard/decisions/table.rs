@@ -5,11 +5,11 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::guard::tables::column::wrong_type;
-use crate::pg::catalog;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::relation::OpenRelation;
-use crate::pg::saved_plan::SavedPlan;
-use crate::pg::sql::Sql;
+use pg::catalog;
+use pg::message::{words, Message, OrMessage};
+use pg::relation::OpenRelation;
+use pg::saved_plan::SavedPlan;
+use pg::sql::Sql;
 
 const CREATE: &str = "Create it by bloom_decisions_create().";
 

@@ -1,10 +1,10 @@
 //! Decisions that a guard writes for who says by setting `bloom_ident.decide` that the rows are different.
 
 use super::table::DecisionTable;
-use crate::pg::catalog::column;
-use crate::pg::catalog::privileges::{current_user, may_insert, may_use_schema};
-use crate::pg::ffi;
-use crate::pg::function::rows::text_datum;
+use pg::catalog::column;
+use pg::catalog::privileges::{current_user, may_insert, may_use_schema};
+use pg::ffi;
+use pg::function::rows::text_datum;
 
 impl DecisionTable {
     /// Whether the current user may enter decisions.

@@ -22,9 +22,9 @@
 use pgrx::pg_sys;
 
 use super::builtin;
-use crate::pg::relation::OpenRelation;
-use crate::pg::tree::{list, node};
-use crate::pg::{check_for_interrupts, ffi};
+use pg::relation::OpenRelation;
+use pg::tree::{list, node};
+use pg::{check_for_interrupts, ffi};
 
 /// The review table and its partitions, if `owner` owns them all and a write to them can run no code but the server's own.
 ///

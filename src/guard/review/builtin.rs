@@ -8,9 +8,9 @@ use std::ffi::{c_char, c_void};
 
 use pgrx::pg_sys;
 
-use crate::pg::memory::aside;
-use crate::pg::relation::OpenRelation;
-use crate::pg::{entry, ffi};
+use pg::memory::aside;
+use pg::relation::OpenRelation;
+use pg::{entry, ffi};
 
 /// Looks at column types, defaults, generated columns, CHECK constraints, indexes and the partition key. It reads the expressions
 /// as they are stored: simplifying an expression would run it. The table is locked.

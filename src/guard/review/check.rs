@@ -5,10 +5,10 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::guard::tables::column::wrong_type;
-use crate::pg::catalog;
-use crate::pg::ffi;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::relation::OpenRelation;
+use pg::catalog;
+use pg::ffi;
+use pg::message::{words, Message, OrMessage};
+use pg::relation::OpenRelation;
 
 /// What a table must be that a guard writes to.
 pub struct TableForm {

@@ -7,16 +7,16 @@ pub mod skipped;
 mod switched_user;
 mod written;
 
-use bloom_ident_core::guard::similar_rows::SimilarRows;
+use linkage::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, IntoDatum};
 
 use check::REVIEW;
 use written::WrittenTable;
 
-use crate::pg::ffi;
-use crate::pg::function::rows::text_datum;
-use crate::pg::message::OrMessage;
-use crate::pg::sql::Sql;
+use pg::ffi;
+use pg::function::rows::text_datum;
+use pg::message::OrMessage;
+use pg::sql::Sql;
 
 /// The types of the parameters of both plans: key, key of the similar row, similarity.
 const PARAMETERS: [pg_sys::Oid; 3] = [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::FLOAT8OID];

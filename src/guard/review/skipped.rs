@@ -2,18 +2,18 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::guard::similar_rows::SimilarRow;
+use linkage::guard::similar_rows::SimilarRow;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::check::SKIPPED;
 use super::written::WrittenTable;
-use crate::pg::catalog::privileges::current_user;
-use crate::pg::ffi;
-use crate::pg::function::rows::text_datum;
-use crate::pg::message::OrMessage;
-use crate::pg::relation::OpenRelation;
-use crate::pg::saved_plan::SavedPlan;
-use crate::pg::sql::Sql;
+use pg::catalog::privileges::current_user;
+use pg::ffi;
+use pg::function::rows::text_datum;
+use pg::message::OrMessage;
+use pg::relation::OpenRelation;
+use pg::saved_plan::SavedPlan;
+use pg::sql::Sql;
 
 /// The types of the parameters: the row, whether a similar one is known, its key, the similarity, and who has entered the row.
 const PARAMETERS: [pg_sys::Oid; 5] = [

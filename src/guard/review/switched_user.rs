@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::session::fixed_settings::FixedSettings;
+use pg::session::fixed_settings::FixedSettings;
 
 /// The session while it acts as another user. After an error the server switches back by itself.
 pub struct SwitchedUser {

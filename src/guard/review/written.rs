@@ -5,11 +5,11 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::acting_user;
 use super::check::TableForm;
 use super::switched_user::SwitchedUser;
-use crate::pg::catalog::{self, privileges::current_user};
-use crate::pg::ffi;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::saved_plan::SavedPlan;
-use crate::pg::sql::Sql;
+use pg::catalog::{self, privileges::current_user};
+use pg::ffi;
+use pg::message::{words, Message, OrMessage};
+use pg::saved_plan::SavedPlan;
+use pg::sql::Sql;
 
 /// A table, and the plans that insert a row of `N` parameters.
 pub struct WrittenTable<const N: usize> {

@@ -9,7 +9,7 @@ mod wait;
 
 use std::cell::{Cell, RefCell};
 
-use bloom_ident_core::guard::similar_rows::SimilarRows;
+use linkage::guard::similar_rows::SimilarRows;
 use pgrx::pg_sys;
 
 use scan::{DirtyScan, PendingTransaction, RowState};
@@ -21,8 +21,8 @@ use super::prepared::PreparedGuard;
 use super::tables::signature::ComparedSignature;
 use super::tables::target::SearchTarget;
 use super::tables::tokens::WantedTokens;
-use crate::pg::error::OrRaise;
-use crate::pg::tid::Tid;
+use pg::error::OrRaise;
+use pg::tid::Tid;
 
 /// A row of a table, by its tid.
 #[derive(Clone, Copy)]

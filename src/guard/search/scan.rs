@@ -8,10 +8,10 @@ use crate::guard::tables::column::attribute;
 use crate::guard::tables::index::{EqualKey, SearchIndex};
 use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::target::SearchTarget;
-use crate::pg::memory::Scratch;
-use crate::pg::relation::OpenRelation;
-use crate::pg::tid::Tid;
-use crate::pg::{check_for_interrupts, ffi};
+use pg::memory::Scratch;
+use pg::relation::OpenRelation;
+use pg::tid::Tid;
+use pg::{check_for_interrupts, ffi};
 
 /// A transaction that must end before it is known whether a row is there.
 #[derive(Clone, Copy)]

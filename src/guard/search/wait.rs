@@ -4,8 +4,8 @@ use pgrx::{direct_function_call, pg_sys, IntoDatum};
 
 use super::scan::PendingTransaction;
 use super::RowTid;
-use crate::pg::relation::OpenRelation;
-use crate::pg::{check_for_interrupts, ffi};
+use pg::relation::OpenRelation;
+use pg::{check_for_interrupts, ffi};
 
 /// How a wait has ended.
 pub enum WaitOutcome {

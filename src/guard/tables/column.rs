@@ -4,10 +4,10 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::objects::{is_bits, is_signature};
-use crate::pg::catalog;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::sigfile::SignatureType;
+use access::SignatureType;
+use pg::catalog;
+use pg::message::{words, Message, OrMessage};
+use types::objects::{is_bits, is_signature};
 
 /// A column of signatures.
 #[derive(Clone, Copy)]

@@ -4,11 +4,11 @@ use pgrx::pg_sys;
 
 use super::column::SignatureColumn;
 use super::within::WithinColumns;
-use crate::objects::{is_bits_match, is_match};
-use crate::pg::ffi;
-use crate::pg::relation::OpenRelation;
-use crate::pg::tree::{list, node};
-use crate::sigfile::{self, SignatureType};
+use access::{self, SignatureType};
+use pg::ffi;
+use pg::relation::OpenRelation;
+use pg::tree::{list, node};
+use types::objects::{is_bits_match, is_match};
 
 /// An index that can be searched for similar signatures, and how.
 pub struct SearchIndex {
@@ -103,7 +103,7 @@ impl SearchIndex {
                     continue;
                 }
                 let family = *index.rd_opfamily.add(i);
-                let mut operators = sigfile::operators(family).into_iter();
+                let mut operators = access::operators(family).into_iter();
                 if let Some(operator) = operators.find(|o| is_match(o.amopopr)) {
                     return Some(SearchIndex {
                         oid: form.indexrelid,
@@ -127,7 +127,7 @@ fn equal_keys(index: &OpenRelation, columns: &[i16], within: &WithinColumns) -> 
         // SAFETY: an open index has as many operator families and collations as key columns.
         unsafe {
             let (family, collation) = (*index.rd_opfamily.add(i), *index.rd_indcollation.add(i));
-            let mut operators = sigfile::operators(family).into_iter();
+            let mut operators = access::operators(family).into_iter();
             let operator = operators.find(|o| o.amopopr == equality.operator)?;
             (collation == equality.collation).then(|| EqualKey {
                 column: i as i16 + 1,
@@ -143,13 +143,13 @@ fn equal_keys(index: &OpenRelation, columns: &[i16], within: &WithinColumns) -> 
 
 fn is_sigfile(index: &OpenRelation) -> bool {
     // SAFETY: the index is open.
-    unsafe { sigfile::is_sigfile(index.pointer()) }
+    unsafe { access::is_sigfile(index.pointer()) }
 }
 
 /// Whether an index is that of a constraint on `bloom_query(column, …)`, which has the signatures of the column.
 fn is_of_constraint(index: &OpenRelation, column: i16) -> bool {
     // SAFETY: the second function is called only for a sigfile index, and the index is open.
-    is_sigfile(index) && unsafe { sigfile::signature_column(index.pointer()) == Some(column) }
+    is_sigfile(index) && unsafe { access::signature_column(index.pointer()) == Some(column) }
 }
 
 /// Whether an index leaves out no rows, or only those whose signature is NULL.

@@ -3,10 +3,10 @@
 use pgrx::pg_sys;
 
 use super::column::attribute;
-use crate::pg::memory::aside;
-use crate::pg::output::text_form;
-use crate::pg::relation::OpenRelation;
-use crate::pg::{catalog, ffi};
+use pg::memory::aside;
+use pg::output::text_form;
+use pg::relation::OpenRelation;
+use pg::{catalog, ffi};
 
 /// The columns of a table's primary key, in its order.
 #[derive(Clone)]

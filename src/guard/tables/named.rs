@@ -6,8 +6,8 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::partition_tree::lock;
 use crate::guard::options::TableName;
-use crate::pg::catalog;
-use crate::pg::message::{words, Message, OrMessage};
+use pg::catalog;
+use pg::message::{words, Message, OrMessage};
 
 /// The table of this name. A name without a schema is looked for in the schema of `near`: the search_path does not decide.
 /// `option` is the option that names the table, for messages.

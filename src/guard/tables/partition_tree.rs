@@ -5,10 +5,10 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::column::signature_column;
-use crate::pg::catalog::{self, storage::is_read_from};
-use crate::pg::check_for_interrupts;
-use crate::pg::message::{words, Message, OrMessage};
-use crate::pg::relation::{self, OpenRelation};
+use pg::catalog::{self, storage::is_read_from};
+use pg::check_for_interrupts;
+use pg::message::{words, Message, OrMessage};
+use pg::relation::{self, OpenRelation};
 
 /// All tables of a partition tree, or the one table.
 pub struct PartitionTree {

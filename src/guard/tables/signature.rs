@@ -1,13 +1,13 @@
 //! Signatures of either type, as a guard compares them.
 
-use bloom_ident_core::bits::to_words;
-use bloom_ident_core::sigfile::RowShape;
-use bloom_ident_core::similarity::{Measure, Popcounts};
-use bloom_ident_core::Result;
+use base::Result;
 use pgrx::pg_sys;
+use sigfile::RowShape;
+use signature::bits::to_words;
+use signature::similarity::{Measure, Popcounts};
 
-use crate::sigfile::SignatureType;
-use crate::types::{Bloom, MinhashBits, NewMinhashQuery, NewQuery};
+use access::SignatureType;
+use types::{Bloom, MinhashBits, NewMinhashQuery, NewQuery};
 
 /// A signature of a row that is checked, or of one that it is compared with.
 pub enum ComparedSignature<'a> {

@@ -9,8 +9,8 @@ use super::index::SearchIndex;
 use super::key::PrimaryKey;
 use super::tokens::TokensColumn;
 use super::within::WithinColumns;
-use crate::pg::message::OrMessage;
-use crate::pg::relation::OpenRelation;
+use pg::message::OrMessage;
+use pg::relation::OpenRelation;
 
 /// A table with rows, and what a search in it needs.
 pub struct SearchTarget {

@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::ffi::CStr;
 
-use bloom_ident_core::tokens::{Overlap, TokenHashList, TokenHashes};
 use pgrx::pg_sys;
+use text::tokens::{Overlap, TokenHashList, TokenHashes};
 
 use super::column::{is_generated, undefined_column, wrong_type};
-use crate::pg::catalog;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
-use crate::pg::message::OrMessage;
-use crate::types::Tokens;
+use pg::catalog;
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
+use pg::message::OrMessage;
+use types::Tokens;
 
 /// A column of type `text[]`, or `varchar[]`, which has the same bytes.
 #[derive(Clone, Copy)]

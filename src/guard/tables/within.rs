@@ -5,9 +5,9 @@ use std::ffi::{CStr, CString};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::column::{attribute, is_generated, undefined_column, wrong_type};
-use crate::pg::catalog;
-use crate::pg::ffi;
-use crate::pg::message::{words, Message, OrMessage};
+use pg::catalog;
+use pg::ffi;
+use pg::message::{words, Message, OrMessage};
 
 /// Columns of one table; none if all rows are compared.
 #[derive(Default)]

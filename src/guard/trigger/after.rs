@@ -1,7 +1,7 @@
 //! Actions `reject`, `warn` and `flag`: the row is in the table already, and its index entry too.
 
-use bloom_ident_core::guard::options::GuardAction;
-use bloom_ident_core::guard::similar_rows::SimilarRows;
+use linkage::guard::options::GuardAction;
+use linkage::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, PgLogLevel};
 
 use super::call::TriggerCall;
@@ -15,7 +15,7 @@ use crate::guard::search::{search, FoundKeys, PendingRows, RowTid, SearchOutcome
 use crate::guard::tables::column::attribute;
 use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::tokens::WantedTokens;
-use crate::pg::message::OrMessage;
+use pg::message::OrMessage;
 
 /// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`; those of
 /// writing to the review table.

@@ -14,7 +14,7 @@ use crate::guard::search::{search, PendingRows, RowTid, SearchOutcome, SearchedR
 use crate::guard::tables::column::attribute;
 use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::tokens::WantedTokens;
-use crate::pg::message::OrMessage;
+use pg::message::OrMessage;
 
 /// The row that goes on, or [`NOTHING`] if it is skipped.
 pub fn run(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<pg_sys::Datum> {

@@ -10,8 +10,8 @@ use super::call::TriggerCall;
 use super::first_use;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::tables::partition_tree;
-use crate::pg::message::OrMessage;
-use crate::pg::{entry, ffi};
+use pg::message::OrMessage;
+use pg::{entry, ffi};
 
 thread_local! {
     /// By the OID of the trigger.

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::guard::options::GuardOptions;
-use crate::pg::message::{words, Message, OrMessage};
+use pg::message::{words, Message, OrMessage};
 
 /// A call of the trigger function.
 pub struct TriggerCall {

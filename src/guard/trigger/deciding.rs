@@ -8,7 +8,7 @@ use super::call::TriggerCall;
 use crate::guard::decisions::{ColumnValue, DecidedRow};
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::search::{FoundKeys, SearchOutcome};
-use crate::settings::{self, Decide};
+use types::settings::{self, Decide};
 
 /// The row that is checked, if the guard keeps to decisions.
 ///

@@ -8,8 +8,8 @@ use super::call::TriggerCall;
 use super::kept;
 use crate::guard::options::GuardOptions;
 use crate::guard::prepared::{GuardedTable, PreparedGuard};
-use crate::pg::ffi;
-use crate::pg::message::{words, Message, OrMessage};
+use pg::ffi;
+use pg::message::{words, Message, OrMessage};
 
 /// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or AFTER the
 /// event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action `flag`, and the table has no primary key (42704).

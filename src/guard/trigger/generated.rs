@@ -2,7 +2,7 @@
 
 use pgrx::{pg_sys, PgMemoryContexts};
 
-use crate::pg::ffi;
+use pg::ffi;
 
 /// An expression that is ready to run. It is kept with the trigger's function, as long as the statement runs.
 struct PreparedExpression {

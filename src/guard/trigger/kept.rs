@@ -6,8 +6,8 @@
 
 use std::ffi::c_int;
 
-use bloom_ident_core::guard::options::GuardAction;
-use bloom_ident_core::guard::similar_rows::SimilarRows;
+use linkage::guard::options::GuardAction;
+use linkage::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::call::TriggerCall;
@@ -17,9 +17,9 @@ use crate::guard::read_rights;
 use crate::guard::tables::column::attribute;
 use crate::guard::tables::signature::ComparedSignature;
 use crate::guard::tables::tokens::WantedTokens;
-use crate::pg::catalog::{self, privileges::current_user};
-use crate::pg::error::OrRaise;
-use crate::pg::message::{sqlstate, words, Message, OrMessage};
+use pg::catalog::{self, privileges::current_user};
+use pg::error::OrRaise;
+use pg::message::{sqlstate, words, Message, OrMessage};
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const NOT_KEPT: c_int = sqlstate(b"23P86");

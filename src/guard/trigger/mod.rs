@@ -19,9 +19,9 @@ use pgrx::pg_sys;
 use call::TriggerCall;
 
 use crate::guard::tables::signature::ComparedSignature;
-use crate::pg::entry;
-use crate::pg::message::OrMessage;
-use crate::pg::values::varlena::{is_same_varlena, NewValue};
+use pg::entry;
+use pg::message::OrMessage;
+use pg::values::varlena::{is_same_varlena, NewValue};
 
 /// What a trigger function returns so that an AFTER trigger goes on, or a BEFORE trigger skips the row.
 const NOTHING: pg_sys::Datum = pg_sys::Datum::null();

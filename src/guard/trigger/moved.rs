@@ -14,9 +14,9 @@ use crate::guard::prepared::PreparedGuard;
 use crate::guard::search::search_start::updater;
 use crate::guard::search::RowTid;
 use crate::guard::tables::signature::ComparedSignature;
-use crate::pg::ffi;
-use crate::pg::relation::OpenRelation;
-use crate::pg::values::varlena::Varlena;
+use pg::ffi;
+use pg::relation::OpenRelation;
+use pg::values::varlena::Varlena;
 
 /// A row of a partition that has passed the check of an UPDATE.
 struct CheckedUpdate {

@@ -1,14 +1,14 @@
 //! What becomes of a row that `skip` leaves out: it is entered into the table of option `skipped`, and the first one of a statement is told of.
 
-use bloom_ident_core::guard::similar_rows::SimilarRows;
+use linkage::guard::similar_rows::SimilarRows;
 use pgrx::PgLogLevel;
 
 use super::call::TriggerCall;
 use super::told::{is_first, News};
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights;
-use crate::pg::catalog;
-use crate::pg::message::{words, Message, OrMessage};
+use pg::catalog;
+use pg::message::{words, Message, OrMessage};
 
 /// `message` says why the row is left out, and `found` has the rows that it is similar to, if they are known.
 ///

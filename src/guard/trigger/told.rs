@@ -8,9 +8,9 @@ use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::call::TriggerCall;
 use crate::guard::prepared::PreparedGuard;
-use crate::pg::catalog;
-use crate::pg::entry;
-use crate::pg::message::{words, Message};
+use pg::catalog;
+use pg::entry;
+use pg::message::{words, Message};
 
 /// What is told of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

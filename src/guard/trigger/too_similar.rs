@@ -2,13 +2,13 @@
 
 use std::ffi::{c_int, CStr};
 
-use bloom_ident_core::guard::options::GuardAction;
-use bloom_ident_core::guard::similar_rows::{SimilarRow, SimilarRows};
+use linkage::guard::options::GuardAction;
+use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
 
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::read_rights::may_read;
-use crate::pg::catalog::{self, privileges::current_user};
-use crate::pg::message::{sqlstate, words, Message};
+use pg::catalog::{self, privileges::current_user};
+use pg::message::{sqlstate, words, Message};
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const TOO_SIMILAR: c_int = sqlstate(b"23P85");

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::ffi;
+use pg::ffi;
 
 /// Whether a table is foreign: its rows come without system columns, and have no versions.
 ///

@@ -8,9 +8,9 @@ use super::{reach, Uniqueness};
 use crate::merging::changes::{oid, refuse_kept_back, told, MergeRun};
 use crate::merging::child::Child;
 use crate::merging::references::Reference;
-use crate::pg::cursor::QueryRow;
-use crate::pg::session::tuple_store::{StoreColumn, TupleStore};
-use crate::pg::sql::Sql;
+use pg::cursor::QueryRow;
+use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::sql::Sql;
 
 /// The rows of one child that go since they would collide: `place` (tableoid), `at` (ctid), `no`.
 const COLLISIONS: &CStr = c"bloom_merge_collisions";

@@ -8,11 +8,11 @@ use crate::merging::child::Child;
 use crate::merging::references::{array, name_of, Reference};
 use crate::merging::subject::{text, Subject};
 use crate::merging::values::redirected;
-use crate::pg::catalog::{self, generated};
-use crate::pg::relation::{self, OpenRelation};
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
-use crate::pg::values::varlena::Varlena;
+use pg::catalog::{self, generated};
+use pg::relation::{self, OpenRelation};
+use pg::session::Session;
+use pg::sql::Sql;
+use pg::values::varlena::Varlena;
 
 /// A generated column that changes, since it is computed from one that is redirected.
 struct Computed {

@@ -13,11 +13,11 @@ use crate::merging::changes::oid;
 use crate::merging::child::{Child, Obstacle};
 use crate::merging::references::array;
 use crate::merging::subject::{text, Subject};
-use crate::pg::cursor::QueryRow;
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
-use crate::pg::values::varlena::Varlena;
 use image::Image;
+use pg::cursor::QueryRow;
+use pg::session::Session;
+use pg::sql::Sql;
+use pg::values::varlena::Varlena;
 
 /// A column of an index, as it is compared.
 struct IndexColumn {

@@ -6,8 +6,8 @@ use super::image::{tree_of, Image};
 use crate::merging::child::{Child, Obstacle};
 use crate::merging::references::{foreign_keys, Reference};
 use crate::merging::subject::{text, Subject};
-use crate::pg::session::Session;
-use crate::pg::sql::Sql;
+use pg::session::Session;
+use pg::sql::Sql;
 
 fn obstacle(reference: &Reference, child: &Child, keeps: bool) -> Obstacle {
     let name = text(&reference.name);

@@ -8,11 +8,11 @@ use crate::merging::changes::oid;
 use crate::merging::references::foreign_keys;
 use crate::merging::subject::text;
 use crate::merging::texts::{exactly, value, values};
-use crate::pg::error::notice;
-use crate::pg::message::{sqlstate, Message};
-use crate::pg::session::KeptRows;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{in_message, readable};
+use pg::error::notice;
+use pg::message::{sqlstate, Message};
+use pg::session::KeptRows;
+use pg::sql::Sql;
+use pg::values::text::{in_message, readable};
 
 /// Rows of entries, as bloom_unmerge_inserted and bloom_unmerge_entries, and the statement that inserts them.
 struct Insertion<'a> {

@@ -4,7 +4,7 @@ mod inserting;
 mod restored;
 mod restoring;
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use crate::merging::audit::{is_about, Audit};
@@ -12,14 +12,14 @@ use crate::merging::members::short;
 use crate::merging::references::name_of;
 use crate::merging::subject::{refuse, text, Subject};
 use crate::merging::texts::{self, exactly, hash, json, stored, value, values};
-use crate::pg::catalog;
-use crate::pg::cursor::QueryRow;
-use crate::pg::entry;
-use crate::pg::error::raise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::session::{not_during_recovery, KeptRows, Parameter, Session};
-use crate::pg::sql::Sql;
-use crate::pg::values::varlena::{NewValue, Varlena};
+use pg::catalog;
+use pg::cursor::QueryRow;
+use pg::entry;
+use pg::error::raise;
+use pg::function::arguments::Arguments;
+use pg::session::{not_during_recovery, KeptRows, Parameter, Session};
+use pg::sql::Sql;
+use pg::values::varlena::{NewValue, Varlena};
 use restored::RestoredTable;
 
 /// `(id bigint, audit regclass) RETURNS bigint`

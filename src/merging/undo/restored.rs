@@ -7,10 +7,10 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::merging::child::primary_key;
 use crate::merging::subject::{columns_of, refuse, text, TableColumn};
 use crate::merging::texts::{self, exactly, values};
-use crate::pg::catalog;
-use crate::pg::relation;
-use crate::pg::session::{KeptRows, Session};
-use crate::pg::sql::Sql;
+use pg::catalog;
+use pg::relation;
+use pg::session::{KeptRows, Session};
+use pg::sql::Sql;
 
 /// A table in which rows are restored.
 pub struct RestoredTable {

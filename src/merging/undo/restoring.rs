@@ -7,10 +7,10 @@ use super::{parameter, text_of, Redirected, Undo};
 use crate::merging::audit::is_about;
 use crate::merging::changes::oid;
 use crate::merging::texts::{exactly, hash, json, key_is, row, stored, value, values};
-use crate::pg::message::{sqlstate, translated, Message};
-use crate::pg::session::KeptRows;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{in_message, readable};
+use pg::message::{sqlstate, translated, Message};
+use pg::session::KeptRows;
+use pg::sql::Sql;
+use pg::values::text::{in_message, readable};
 
 /// The members of an object that are the primary key.
 fn picked(object: &str, names: &[CString]) -> Sql {

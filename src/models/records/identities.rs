@@ -1,7 +1,7 @@
 //! The identities of all values, one column for each field, in temporary files.
 
-use crate::pg::check_for_interrupts;
-use crate::pg::file::{SortedWords, TemporaryFile, WordSort};
+use pg::check_for_interrupts;
+use pg::file::{SortedWords, TemporaryFile, WordSort};
 
 /// Identities read at a time.
 const BLOCK: usize = 4096;

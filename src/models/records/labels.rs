@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::range::counted;
-use bloom_ident_core::{Error, ErrorKind};
+use base::range::counted;
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::models::records::store::PairNumbers;
 use crate::pairs::records::{lock, RecordColumn};
-use crate::pg::budget::Budget;
-use crate::pg::catalog::is_of_server;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::{notice, raise, raise_as};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::budget::Budget;
+use pg::catalog::is_of_server;
+use pg::cursor::Cursor;
+use pg::error::{notice, raise, raise_as};
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

@@ -1,6 +1,6 @@
 //! Which records are new, a bit for each.
 
-use crate::pg::budget::push;
+use pg::budget::push;
 
 /// Which records are new.
 #[derive(Default)]

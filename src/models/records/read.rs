@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::new_set::NewSet;
@@ -10,13 +10,13 @@ use crate::models::fields::base_type;
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
-use crate::pg::catalog::{self, is_of_server};
-use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, raise_as};
-use crate::pg::file::{TemporaryFile, Texts};
-use crate::pg::progress::{self, phases, Progress};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{readable, Text};
+use pg::catalog::{self, is_of_server};
+use pg::cursor::Cursor;
+use pg::error::{raise, raise_as};
+use pg::file::{TemporaryFile, Texts};
+use pg::progress::{self, phases, Progress};
+use pg::sql::Sql;
+use pg::values::text::{readable, Text};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

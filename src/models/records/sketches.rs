@@ -1,13 +1,13 @@
 //! The sketches of values, one column for each field, in temporary files.
 
-use bloom_ident_core::model::values::sketch::{part, Sketch, PARTS};
-use bloom_ident_core::model::values::FieldLayout;
+use linkage::model::values::sketch::{part, Sketch, PARTS};
+use linkage::model::values::FieldLayout;
 
 use super::identities::{mix, Blocks};
 use super::read::RecordTexts;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
-use crate::pg::file::TemporaryFile;
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
+use pg::file::TemporaryFile;
 
 /// Records whose sketches are read or written at a time.
 const BLOCK: usize = 4096;

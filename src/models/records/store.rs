@@ -1,12 +1,12 @@
 //! The rows of records that are compared: in memory, or in a temporary file that is read chunk by chunk.
 
-use bloom_ident_core::model::values::RowLayout;
-use bloom_ident_core::model::{FrequentLevels, Pattern};
+use linkage::model::values::RowLayout;
+use linkage::model::{FrequentLevels, Pattern};
 
 use crate::models::records::identities::bits_of;
-use crate::pg::budget::reserve;
-use crate::pg::check_for_interrupts;
-use crate::pg::file::TemporaryFile;
+use pg::budget::reserve;
+use pg::check_for_interrupts;
+use pg::file::TemporaryFile;
 
 /// Rows under construction.
 pub struct RowStoreBuilder {
@@ -278,8 +278,7 @@ impl RowStore {
 /// Sets the levels of a row's equal values.
 pub fn settle_levels(layout: &RowLayout, levels: &FrequentLevels, row: &mut [u64]) {
     for field in 0..layout.fields().len() {
-        let identity =
-            bloom_ident_core::model::values::FieldLayout::identity_of(layout.value(row, field));
+        let identity = linkage::model::values::FieldLayout::identity_of(layout.value(row, field));
         if identity != 0 {
             layout.set_level(row, field, levels.level(field, identity));
         }

@@ -1,11 +1,11 @@
 //! Pairs that several searches have found, each once.
 
-use bloom_ident_core::model::MOST_SEARCHES;
+use linkage::model::MOST_SEARCHES;
 
 use crate::models::records::identities::mix;
 use crate::models::records::store::{PairNumbers, RowStore};
-use crate::pg::file::{SortedWords, WordSort};
-use crate::pg::progress::{self, phases};
+use pg::file::{SortedWords, WordSort};
+use pg::progress::{self, phases};
 
 /// Bits of a search's number.
 const SEARCH_BITS: u32 = 6;

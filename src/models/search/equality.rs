@@ -1,12 +1,12 @@
 //! Pairs of records that are equal in some fields.
 
-use bloom_ident_core::model::{MatchModel, PlannedSearch, Search};
+use linkage::model::{MatchModel, PlannedSearch, Search};
 
 use super::scan;
 use super::wanted::WantedPairs;
 use crate::models::records::identities::{Blocks, Identities};
-use crate::pg::check_for_interrupts;
-use crate::pg::progress::{self, phases};
+use pg::check_for_interrupts;
+use pg::progress::{self, phases};
 
 /// What a search has found.
 #[derive(Clone, Copy, Debug, Default)]

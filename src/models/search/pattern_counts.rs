@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use bloom_ident_core::model::Pattern;
+use linkage::model::Pattern;
 
 use super::pattern_table::{PatternTable, PatternTableBuilder};
 use crate::models::records::identities::mix;
 use crate::models::records::store::RowStore;
-use crate::pg::check_for_interrupts;
-use crate::pg::file::RecordSort;
+use pg::check_for_interrupts;
+use pg::file::RecordSort;
 
 /// Two halves of a pattern, the upper one first, and the searches as bits.
 type Key = [u64; 3];

@@ -1,10 +1,10 @@
 //! Patterns with the searches that have found their pairs, in their order: in memory, or in a temporary file where they have no room there.
 
-use bloom_ident_core::model::{CountedPatterns, Pattern, PatternBlock};
+use linkage::model::{CountedPatterns, Pattern, PatternBlock};
 
-use crate::pg::budget::push;
-use crate::pg::check_for_interrupts;
-use crate::pg::file::TemporaryFile;
+use pg::budget::push;
+use pg::check_for_interrupts;
+use pg::file::TemporaryFile;
 
 /// Two halves of a pattern, the upper one first; the searches as bits; how many pairs.
 type Entry = [u64; 4];

@@ -2,8 +2,8 @@
 
 use super::wanted::WantedPairs;
 use crate::models::records::store::RowStore;
-use crate::pg::check_for_interrupts;
-use crate::pg::progress::{self, phases};
+use pg::check_for_interrupts;
+use pg::progress::{self, phases};
 
 /// Tables with more pairs are searched.
 const MOST_PAIRS: f64 = 25e6;

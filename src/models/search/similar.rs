@@ -1,14 +1,14 @@
 //! Pairs of records that are similar in some fields.
 
-use bloom_ident_core::model::values::sketch::{parts_at_once, PARTS};
+use linkage::model::values::sketch::{parts_at_once, PARTS};
 
 use super::equality::{pairs_of_blocks, Found};
 use super::wanted::WantedPairs;
 use crate::models::records::sketches::Sketches;
-use crate::pg::progress::{self, phases};
+use pg::progress::{self, phases};
 
 /// Gives pairs of records that have a part of their sketches in common to `each`, the lesser number first: most of those that
-/// [`Search::takes`](bloom_ident_core::model::Search::takes), and others. A pair comes once for each part. Blocks of more than `most` records are left
+/// [`Search::takes`](linkage::model::Search::takes), and others. A pair comes once for each part. Blocks of more than `most` records are left
 /// out. Of two relations, the first record is one of the first relation and the second one of the second.
 pub fn pairs<'w>(
     sketches: &mut Sketches,

@@ -7,13 +7,13 @@ mod places;
 use std::mem::size_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use bloom_ident_core::model::mixture::{EachPattern, Helpers, StepSize};
+use linkage::model::mixture::{EachPattern, Helpers, StepSize};
 use pgrx::pg_sys;
 
 use self::places::{
     check, key, wait, wake, write, FitLayout, FitShared, Places, SharedPattern, END, OURS,
 };
-use crate::pg::{entry, ffi};
+use pg::{entry, ffi};
 
 /// With fewer chunks workers are not worth their start.
 const WORTH_IT: usize = 3;

@@ -3,13 +3,13 @@
 use std::mem::size_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use bloom_ident_core::model::mixture::{KnownPairs, Step, StepSize};
-use bloom_ident_core::model::Pattern;
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::model::mixture::{KnownPairs, Step, StepSize};
+use linkage::model::Pattern;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pg::error::raise_as;
-use crate::pg::{check_for_interrupts, ffi};
+use pg::error::raise_as;
+use pg::{check_for_interrupts, ffi};
 
 /// What processes share begins with this, and a worker compares it before it reads anything else: it may have loaded another library than its leader.
 /// Every change of [`FitShared`] or of what lies beside it raises the first number; the second is the size of [`FitShared`] in bytes.

@@ -2,22 +2,22 @@
 
 use std::ffi::CStr;
 
-use bloom_ident_core::record_hash::RecordHash;
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::record_hash::RecordHash;
 use pgrx::pg_sys;
 
 use super::hashes::{read_digests, HashColumns};
 use crate::pairs::records::{RecordColumn, Records};
-use crate::pg::catalog;
-use crate::pg::cursor::execute;
-use crate::pg::entry;
-use crate::pg::error::raise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::{text_datum, ResultRows};
-use crate::pg::session::not_during_recovery;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{readable, to_database};
-use crate::pg::values::varlena::NewValue;
+use pg::catalog;
+use pg::cursor::execute;
+use pg::entry;
+use pg::error::raise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::session::not_during_recovery;
+use pg::sql::Sql;
+use pg::values::text::{readable, to_database};
+use pg::values::varlena::NewValue;
 
 /// `(name text)`
 ///

@@ -2,15 +2,15 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::record_hash::RecordDigest;
+use linkage::record_hash::RecordDigest;
 use pgrx::pg_sys;
 
 use crate::pairs::records::{RecordColumn, Records};
-use crate::pg::cursor::Cursor;
-use crate::pg::output::OutputFunction;
-use crate::pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{known_utf8, server_name};
+use pg::cursor::Cursor;
+use pg::output::OutputFunction;
+use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+use pg::sql::Sql;
+use pg::values::text::{known_utf8, server_name};
 
 /// Rows fetched at a time. Rows can be wide.
 const BATCH: i64 = 500;

@@ -8,12 +8,12 @@ pub use hashes::{read_digests, HashColumns};
 
 use std::cell::Cell;
 
-use bloom_ident_core::clusters::{Decision, Verdict};
+use linkage::clusters::{Decision, Verdict};
 
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pairs::records::Relations;
-use crate::pg::error::notice;
-use crate::pg::function::arguments::Arguments;
+use pg::error::notice;
+use pg::function::arguments::Arguments;
 
 /// The newest decision about a pair.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Reading decisions.
 
-use bloom_ident_core::clusters::Verdict;
-use bloom_ident_core::record_hash::{of_pair, RecordHash};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use linkage::clusters::Verdict;
+use linkage::record_hash::{of_pair, RecordHash};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::hashes::{read_digests, EachDigest, HashColumns};
@@ -10,12 +10,12 @@ use super::{Decisions, JudgedPair, Judgement};
 use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::records::{lock, Relations};
 use crate::pairs::source_columns::{has, refuse};
-use crate::pg::budget::{push, reserve, Budget};
-use crate::pg::check_for_interrupts;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, raise_as};
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::budget::{push, reserve, Budget};
+use pg::check_for_interrupts;
+use pg::cursor::Cursor;
+use pg::error::{raise, raise_as};
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

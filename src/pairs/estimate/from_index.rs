@@ -16,10 +16,10 @@ use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::keys::Keys;
 use crate::pairs::records::Records;
 use crate::pairs::table::IndexedTable;
-use crate::pg::budget::Budget;
-use crate::pg::check_for_interrupts;
-use crate::pg::memory::Scratch;
-use crate::pg::progress::{self, phases};
+use pg::budget::Budget;
+use pg::check_for_interrupts;
+use pg::memory::Scratch;
+use pg::progress::{self, phases};
 
 /// Rows that are searched for in any case, and those besides where that is quick.
 const FIRST: u64 = 300;

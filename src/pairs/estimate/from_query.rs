@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use bloom_ident_core::sigfile::{Geometry, SignatureRow};
-use bloom_ident_core::similarity::{LeastCommon, Measure};
+use sigfile::{Geometry, SignatureRow};
+use signature::similarity::{LeastCommon, Measure};
 
 use crate::pairs::estimate::from_index::random;
 use crate::pairs::estimate::PairsEstimate;
@@ -12,13 +12,13 @@ use crate::pairs::join::bands::{rows_of_a_piece, Bands};
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::records::Records;
-use crate::pg::budget::{reserve, Budget};
-use crate::pg::check_for_interrupts;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::progress::{self, phases};
-use crate::pg::sql::Sql;
-use crate::sigfile::{mismatch, ExternalSort, RowSignature};
+use access::{mismatch, ExternalSort, RowSignature};
+use pg::budget::{reserve, Budget};
+use pg::check_for_interrupts;
+use pg::cursor::Cursor;
+use pg::error::{raise, OrRaise};
+use pg::progress::{self, phases};
+use pg::sql::Sql;
 
 /// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part of it.
 const ROWS: usize = 40_000;

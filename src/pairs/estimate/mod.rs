@@ -8,12 +8,12 @@ pub use from_index::random;
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::records::Records;
-use crate::pg::entry;
-use crate::pg::error::notice;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::record::record;
-use crate::pg::progress;
-use crate::pg::values::varlena::NewValue;
+use pg::entry;
+use pg::error::notice;
+use pg::function::arguments::Arguments;
+use pg::function::record::record;
+use pg::progress;
+use pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_pairs_estimate";
 

@@ -4,11 +4,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bloom_ident_core::sigfile::chunk::{MAX_CHUNKS, MIN_ROWS};
-use bloom_ident_core::sigfile::join::Folds;
-use bloom_ident_core::sigfile::posting::MAX_ROWS;
-use bloom_ident_core::sigfile::{Geometry, Segment};
-use bloom_ident_core::similarity::LeastCommon;
+use sigfile::chunk::{MAX_CHUNKS, MIN_ROWS};
+use sigfile::join::Folds;
+use sigfile::posting::MAX_ROWS;
+use sigfile::{Geometry, Segment};
+use signature::similarity::LeastCommon;
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::sorted::Sorted;

@@ -2,19 +2,19 @@
 //! rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be half a
 //! million pairs of pieces.
 
-use bloom_ident_core::sigfile::{Geometry, Pages, Part, RowPage, SignatureRow};
-use bloom_ident_core::{Error, Result};
+use base::{Error, Result};
+use sigfile::{Geometry, Pages, Part, RowPage, SignatureRow};
 
 use crate::pairs::join::pieces::has_postings;
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::units::is_null;
 use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::table::IndexedTable;
-use crate::pg::budget::push;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
-use crate::pg::file::TemporaryFile;
-use crate::sigfile::{check_tids, ExternalSort, SegmentReader, TailBlocks};
+use access::{check_tids, ExternalSort, SegmentReader, TailBlocks};
+use pg::budget::push;
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
+use pg::file::TemporaryFile;
 
 /// The tables and tids of loose rows by their numbers from 1. They are in memory or, if they are many, in a temporary file.
 pub struct Origins {
@@ -125,7 +125,7 @@ pub fn loose<'a>(
         // Temporary files may be written while the rows of a page are taken, so the page is copied and released first.
         let mut words = Vec::new();
         for entry in small() {
-            let loaded = crate::sigfile::segment(table.index(), &table.meta, entry).or_raise();
+            let loaded = access::segment(table.index(), &table.meta, entry).or_raise();
             let reader = SegmentReader::new(table.index(), &loaded);
             // SAFETY: the snapshot stays active until the table is closed.
             let mut reader = unsafe { reader.with_snapshot(table.snapshot) };

@@ -5,16 +5,16 @@ use std::cell::{Cell, RefCell};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::join::pieces::{segments, worker_limit, JoinPiece};
 use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::table::IndexedTable;
-use crate::pg::error::raise_as;
-use crate::pg::{check_for_interrupts, entry, ffi};
-use crate::sigfile::PAGE_WORDS;
+use access::PAGE_WORDS;
+use pg::error::raise_as;
+use pg::{check_for_interrupts, entry, ffi};
 
 /// The layout of what processes share. A worker loads the library that is installed when it starts, which may be another one
 /// than its leader has loaded, so it compares the layouts before it reads anything else. This struct never changes.

@@ -2,18 +2,18 @@
 
 use std::rc::Rc;
 
-use bloom_ident_core::sigfile::chunk::MIN_ROWS;
-use bloom_ident_core::sigfile::write::{Content, PageStore, Writer};
-use bloom_ident_core::sigfile::{Geometry, Pages, Part, Segment, SegmentEntry, SignatureRow};
-use bloom_ident_core::{Error, Result};
+use base::{Error, Result};
+use sigfile::chunk::MIN_ROWS;
+use sigfile::write::{Content, PageStore, Writer};
+use sigfile::{Geometry, Pages, Part, Segment, SegmentEntry, SignatureRow};
 
 use pgrx::pg_sys;
 
 use crate::pairs::join::TableNumber;
 use crate::pairs::table::IndexedTable;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
-use crate::sigfile::{SegmentDescription, SegmentReader, SigfileIndex, PAGE_WORDS};
+use access::{SegmentDescription, SegmentReader, SigfileIndex, PAGE_WORDS};
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
 
 /// Rows of one table, sorted by popcount, with posting lists.
 pub enum JoinPiece<'a> {
@@ -108,7 +108,7 @@ pub fn segments(
         table: number,
         side,
         index: table.index(),
-        loaded: crate::sigfile::segment(table.index(), &table.meta, entry).or_raise(),
+        loaded: access::segment(table.index(), &table.meta, entry).or_raise(),
         snapshot: table.snapshot,
     })
 }

@@ -1,12 +1,12 @@
 //! Some rows of a join, and how many similar ones they have.
 
-use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
-use bloom_ident_core::sigfile::Pages;
-use bloom_ident_core::{Error, Result};
+use base::{Error, Result};
+use sigfile::join::{Batch, Folds, Joiner};
+use sigfile::Pages;
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::TableRow;
-use crate::pg::error::OrRaise;
+use pg::error::OrRaise;
 
 /// A row, and how many others are similar to it.
 pub struct SampleRow {

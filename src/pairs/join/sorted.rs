@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use bloom_ident_core::sigfile::{Geometry, SignatureRow};
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
+use sigfile::{Geometry, SignatureRow};
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::TableNumber;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::file::TemporaryFile;
-use crate::sigfile::{join_tid, split_tid, RowsInMemory, SortedRuns};
+use access::{join_tid, split_tid, RowsInMemory, SortedRuns};
+use pg::check_for_interrupts;
+use pg::error::{raise, OrRaise};
+use pg::file::TemporaryFile;
 
 /// Rows in the order of their popcounts, numbered from 0.
 pub struct Sorted {

@@ -4,15 +4,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use bloom_ident_core::sigfile::join::{Batch, Folds, Joiner};
-use bloom_ident_core::sigfile::{Geometry, Pages, Segment};
-use bloom_ident_core::similarity::Measure;
-use bloom_ident_core::{Error, Result};
+use base::{Error, Result};
+use sigfile::join::{Batch, Folds, Joiner};
+use sigfile::{Geometry, Pages, Segment};
+use signature::similarity::Measure;
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::{RowPair, TableRow};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
 
 /// How many row pages of a piece one unit searches for, `most` at the most. More pages make a unit quicker for each row. A small
 /// piece gets fewer, so that there are units to share.

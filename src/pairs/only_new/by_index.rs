@@ -1,7 +1,7 @@
 //! Rows that are searched for in indexes: one by one, or, where they are many, together.
 
-use bloom_ident_core::sigfile::{Geometry, Part, Query, RowShape};
 use pgrx::pg_sys;
+use sigfile::{Geometry, Part, Query, RowShape};
 
 use super::probes::Probes;
 use crate::pairs::from_index::check_shapes;
@@ -16,11 +16,11 @@ use crate::pairs::profiles::ProfileJudge;
 use crate::pairs::records::Relations;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::{self, check_distinct};
-use crate::pg::catalog::privileges::{current_user, may};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::raise;
-use crate::pg::file::Texts;
-use crate::sigfile::{mismatch, IndexScan, RowConditions};
+use access::{mismatch, IndexScan, RowConditions};
+use pg::catalog::privileges::{current_user, may};
+use pg::check_for_interrupts;
+use pg::error::raise;
+use pg::file::Texts;
 
 /// Nanoseconds that a page of an index's tail takes in each search.
 const TAIL_PAGE: f64 = 500.0;

@@ -7,17 +7,17 @@ mod refresh;
 
 use std::ffi::CString;
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::unique::has_equality;
-use crate::pg::catalog::{self, is_of_server};
-use crate::pg::cursor::Cursor;
-use crate::pg::error::raise_as;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::catalog::{self, is_of_server};
+use pg::cursor::Cursor;
+use pg::error::raise_as;
+use pg::function::arguments::Arguments;
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 pub use by_index::{pairs as indexed_pairs, unindexed_side};
 

@@ -1,7 +1,7 @@
 //! The rows that are searched for in indexes.
 
-use bloom_ident_core::sigfile::SignatureRow;
 use pgrx::pg_sys;
+use sigfile::SignatureRow;
 
 use crate::pairs::from_query::geometry_of;
 use crate::pairs::join::sorted::Sorted;
@@ -9,12 +9,12 @@ use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::records::Records;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::{repeated, Successive};
-use crate::pg::budget::{push, reserve};
-use crate::pg::cursor::Cursor;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::sql::Sql;
-use crate::pg::tid::Tid;
-use crate::sigfile::{mismatch, ExternalSort};
+use access::{mismatch, ExternalSort};
+use pg::budget::{push, reserve};
+use pg::cursor::Cursor;
+use pg::error::{raise, OrRaise};
+use pg::sql::Sql;
+use pg::tid::Tid;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

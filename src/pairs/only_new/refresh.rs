@@ -2,28 +2,28 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::{comparable, compared, NewRecords};
 use crate::pairs::each_pair;
 use crate::pairs::records::{lock, RecordColumn, Records};
 use crate::pairs::{verify, within};
-use crate::pg::budget::push;
-use crate::pg::catalog;
-use crate::pg::cursor::{execute, modify, Cursor};
-use crate::pg::error::raise_as;
-use crate::pg::file::TemporaryFile;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::record::record;
-use crate::pg::function::rows::new_text;
-use crate::pg::memory::Scratch;
-use crate::pg::session::not_during_recovery;
-use crate::pg::sql::Sql;
-use crate::pg::values::array::{float8_array, text_array};
-use crate::pg::values::text::readable;
-use crate::pg::values::varlena::NewValue;
-use crate::pg::{check_for_interrupts, entry};
+use pg::budget::push;
+use pg::catalog;
+use pg::cursor::{execute, modify, Cursor};
+use pg::error::raise_as;
+use pg::file::TemporaryFile;
+use pg::function::arguments::Arguments;
+use pg::function::record::record;
+use pg::function::rows::new_text;
+use pg::memory::Scratch;
+use pg::session::not_during_recovery;
+use pg::sql::Sql;
+use pg::values::array::{float8_array, text_array};
+use pg::values::text::readable;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 const JOB: &str = "bloom_pairs_refresh";
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::similarity::{Popcounts, SearchCosts};
+use signature::similarity::{Popcounts, SearchCosts};
 
 use super::sample::{ProfileSample, SampledProfile};
-use crate::pg::check_for_interrupts;
+use pg::check_for_interrupts;
 
 /// A search for a row that is similar by this or more among so many, whose signatures are those of short texts. It doubles with each twelfth
 /// that the similarity falls, and grows with the root of the rows, until comparing all signatures is cheaper.

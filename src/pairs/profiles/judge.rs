@@ -1,10 +1,10 @@
 //! Whether the rows that an index has found are a pair as profiles.
 
-use bloom_ident_core::similarity::{Popcounts, ProfilePlan};
 use pgrx::pg_sys;
+use signature::similarity::{Popcounts, ProfilePlan};
 
-use crate::pg::error::OrRaise;
-use crate::types::Bloom;
+use pg::error::OrRaise;
+use types::Bloom;
 
 /// Compares the profiles of rows that the search of a column has found.
 #[derive(Clone, Copy)]

@@ -9,10 +9,10 @@ mod stream;
 
 use std::ffi::CString;
 
-use bloom_ident_core::range::unit;
-use bloom_ident_core::similarity::{ProfilePlan, ProfileRule, Weights};
-use bloom_ident_core::{Error, ErrorKind};
+use base::range::unit;
+use base::{Error, ErrorKind};
 use pgrx::PgLogLevel;
+use signature::similarity::{ProfilePlan, ProfileRule, Weights};
 
 use crate::pairs::find::check_number;
 use crate::pairs::from_index;
@@ -21,9 +21,9 @@ use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique;
-use crate::pg::error::{raise, tell, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::values::text::readable;
+use pg::error::{raise, tell, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::values::text::readable;
 
 use costs::SampledCosts;
 use sample::ProfileSample;

@@ -2,10 +2,10 @@
 
 use crate::pairs::estimate::random;
 use crate::pairs::records::{Records, Relations};
-use crate::pg::check_for_interrupts;
-use crate::pg::cursor::Cursor;
-use crate::pg::sql::Sql;
-use crate::types::Bloom;
+use pg::check_for_interrupts;
+use pg::cursor::Cursor;
+use pg::sql::Sql;
+use types::Bloom;
 
 use super::store::Profiles;
 use super::ColumnTables;

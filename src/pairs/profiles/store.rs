@@ -1,8 +1,8 @@
 //! All signatures of the records that a query gives, by the number of the record, in memory or, if they are many, in a temporary file.
 
-use crate::pg::budget::{push, reserve};
-use crate::pg::file::TemporaryFile;
-use crate::types::Bloom;
+use pg::budget::{push, reserve};
+use pg::file::TemporaryFile;
+use types::Bloom;
 
 /// The profiles of the records of a relation, by their numbers from 1.
 pub struct Profiles {

@@ -1,6 +1,6 @@
 //! Pairs of profiles among the records that a query of the caller's gives.
 
-use bloom_ident_core::similarity::{Popcounts, ProfilePlan};
+use signature::similarity::{Popcounts, ProfilePlan};
 
 use super::sample::{ProfileSample, SampleSide};
 use super::store::Profiles;
@@ -10,10 +10,10 @@ use crate::pairs::only_new::pair_of;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::unique::check_distinct;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::progress::{self, phases};
-use crate::sigfile::mismatch;
+use access::mismatch;
+use pg::check_for_interrupts;
+use pg::error::{raise, OrRaise};
+use pg::progress::{self, phases};
 
 /// The records of one relation or two, and their profiles.
 pub struct ProfileStreams<'a> {

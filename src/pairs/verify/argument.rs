@@ -2,15 +2,15 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::sigfile::shape::margin;
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
+use sigfile::shape::margin;
 
 use crate::pairs::records::RecordColumn;
-use crate::pg::catalog;
-use crate::pg::error::{raise, raise_as, OrRaise};
-use crate::pg::function::arguments::Arguments;
-use crate::pg::values::text::readable;
+use pg::catalog;
+use pg::error::{raise, raise_as, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::values::text::readable;
 
 /// What a job is told of the exact comparison.
 pub struct Verification {

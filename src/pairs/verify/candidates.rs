@@ -4,8 +4,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use crate::pairs::dictionary::KeyDictionary;
-use crate::pg::budget::reserve;
-use crate::pg::file::{RecordSort, SortedRecords};
+use pg::budget::reserve;
+use pg::file::{RecordSort, SortedRecords};
 
 /// A record, by 96 bits of a hash of its side and its key. Of a billion records two have the same with a probability of 10⁻¹¹, and if they are candidates, that is taken for one
 /// key of two records, which is an error.

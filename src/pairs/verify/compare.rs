@@ -2,13 +2,13 @@
 
 use std::iter::Peekable;
 
-use bloom_ident_core::tokens::Overlap;
+use text::tokens::Overlap;
 
 use super::candidates::{pair_of, RecordId};
 use super::token_file::{Entries, StoredRecord, TokenFile};
-use crate::pg::budget::push;
-use crate::pg::check_for_interrupts;
-use crate::pg::file::{RecordSort, SortedRecords};
+use pg::budget::push;
+use pg::check_for_interrupts;
+use pg::file::{RecordSort, SortedRecords};
 
 /// Takes what has been compared.
 pub trait VerifiedSink {

@@ -10,10 +10,10 @@ use crate::pairs::find;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{RecordColumn, Relations};
 use crate::pairs::unique::{check_distinct, repeated};
-use crate::pg::budget::Budget;
-use crate::pg::function::rows::text_datum;
-use crate::pg::progress::{self, phases};
 use compare::{compare, VerifiedSink};
+use pg::budget::Budget;
+use pg::function::rows::text_datum;
+use pg::progress::{self, phases};
 use token_file::{StoredRecord, TokenFile};
 
 pub use argument::{column, given, Verification};

@@ -1,20 +1,20 @@
 //! The tokens of records, by their hashes, in a temporary file in the order of the records' identities.
 
-use bloom_ident_core::tokens::TokenHashList;
+use text::tokens::TokenHashList;
 
 use super::candidates::{CandidatePairs, RecordId};
 use crate::pairs::only_new;
 use crate::pairs::records::{Records, Relations};
-use crate::pg::budget::reserve;
-use crate::pg::check_for_interrupts;
-use crate::pg::cursor::Cursor;
-use crate::pg::error::OrRaise;
-use crate::pg::file::{RecordSort, TemporaryFile};
-use crate::pg::function::rows::text_datum;
-use crate::pg::progress::{self, phases};
-use crate::pg::sql::Sql;
-use crate::pg::values::array::text_array;
-use crate::types::Tokens;
+use pg::budget::reserve;
+use pg::check_for_interrupts;
+use pg::cursor::Cursor;
+use pg::error::OrRaise;
+use pg::file::{RecordSort, TemporaryFile};
+use pg::function::rows::text_datum;
+use pg::progress::{self, phases};
+use pg::sql::Sql;
+use pg::values::array::text_array;
+use types::Tokens;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;

@@ -2,14 +2,14 @@
 
 use std::ffi::CString;
 
-use bloom_ident_core::{Error, ErrorKind};
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::{RecordColumn, Records};
-use crate::pg::catalog;
-use crate::pg::error::raise_as;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::values::text::readable;
+use pg::catalog;
+use pg::error::raise_as;
+use pg::function::arguments::Arguments;
+use pg::values::text::readable;
 
 fn fail(code: PgSqlErrorCode, error: Error) -> ! {
     raise_as(code, &error)

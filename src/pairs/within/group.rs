@@ -1,7 +1,7 @@
 //! The records that are equal in the columns. Some thousand of them are compared each with each; more are joined as all records would be.
 
-use bloom_ident_core::sigfile::join::{FewJoin, FewRows};
-use bloom_ident_core::sigfile::{Geometry, SignatureRow};
+use sigfile::join::{FewJoin, FewRows};
+use sigfile::{Geometry, SignatureRow};
 
 use crate::pairs::from_query::geometry_of;
 use crate::pairs::join::bands::Bands;
@@ -12,12 +12,12 @@ use crate::pairs::only_new::{numbered, pair_of};
 use crate::pairs::output::{KeyTexts, PairOutput};
 use crate::pairs::records::Relations;
 use crate::pairs::unique::check_distinct;
-use crate::pg::budget::{push, reserve};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::{raise, OrRaise};
-use crate::pg::file::Texts;
-use crate::pg::function::rows::text_datum;
-use crate::sigfile::{mismatch, ExternalSort, RowSignature};
+use access::{mismatch, ExternalSort, RowSignature};
+use pg::budget::{push, reserve};
+use pg::check_for_interrupts;
+use pg::error::{raise, OrRaise};
+use pg::file::Texts;
+use pg::function::rows::text_datum;
 
 /// Up to so many records of a group are compared each with each.
 const FEW: usize = 4096;

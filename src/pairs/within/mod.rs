@@ -9,10 +9,10 @@ use pgrx::pg_sys;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, Successive};
-use crate::pg::cursor::{Cursor, QueryRow};
-use crate::pg::progress::{self, phases};
-use crate::pg::sql::Sql;
 use group::RecordGroup;
+use pg::cursor::{Cursor, QueryRow};
+use pg::progress::{self, phases};
+use pg::sql::Sql;
 
 pub use columns::{column, given};
 

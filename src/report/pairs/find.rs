@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::clusters::{Links, Pair};
-use bloom_ident_core::model::Explainer;
-use bloom_ident_core::review::BandSample;
+use linkage::clusters::{Links, Pair};
+use linkage::model::Explainer;
+use linkage::review::BandSample;
 
 use super::super::facts::{take_clusters, Facts};
 use super::super::hashes::RecordHashes;
@@ -13,9 +13,9 @@ use super::super::review::Review;
 use super::super::survey::{Known, Survey};
 use super::super::Limits;
 use crate::clusters::{Clustered, Method, PairList, Source};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
-use crate::pg::progress::{self, phases};
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
+use pg::progress::{self, phases};
 
 /// Pairs of this probability are taken for matches.
 const CUT: f64 = 0.5;

@@ -6,8 +6,8 @@ mod values;
 
 use std::ffi::{CStr, CString};
 
-use bloom_ident_core::model::json::read_model;
-use bloom_ident_core::model::Explainer;
+use linkage::model::json::read_model;
+use linkage::model::Explainer;
 use pgrx::pg_sys;
 
 pub use self::find::PairFacts;
@@ -19,14 +19,14 @@ use crate::clusters::Source;
 use crate::models::field_columns;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{Records, Relations};
-use crate::pg::catalog::{self, quoted};
-use crate::pg::entry;
-use crate::pg::error::OrRaise;
-use crate::pg::function::arguments::Arguments;
-use crate::pg::function::rows::text_datum;
-use crate::pg::progress::{self, phases};
-use crate::pg::values::text::{readable, to_database};
-use crate::pg::values::varlena::NewValue;
+use pg::catalog::{self, quoted};
+use pg::entry;
+use pg::error::OrRaise;
+use pg::function::arguments::Arguments;
+use pg::function::rows::text_datum;
+use pg::progress::{self, phases};
+use pg::values::text::{readable, to_database};
+use pg::values::varlena::NewValue;
 
 /// `(pairs regclass, rel regclass, key name, columns name[], model jsonb, truth regclass, decisions regclass)`
 #[entry]

@@ -9,9 +9,9 @@ use crate::models::field_value;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::repeated;
-use crate::pg::cursor::Cursor;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::{readable, Text};
+use pg::cursor::Cursor;
+use pg::sql::Sql;
+use pg::values::text::{readable, Text};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 200;

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::model::{Explainer, Reason};
-use bloom_ident_core::ngram;
-use bloom_ident_core::review::{data_block, marks};
+use linkage::model::{Explainer, Reason};
+use linkage::review::{data_block, marks};
 use serde::Serialize;
+use text::ngram;
 
 use super::super::facts::Facts;
 use super::super::judged::verdict_name;
 use super::super::survey::Known;
 use super::super::value::{cut, SHOWN};
 use super::{Counts, ShownPair};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
 
 /// Stands for characters that would not be seen.
 const UNFIT: char = '\u{fffd}';

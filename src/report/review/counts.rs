@@ -1,11 +1,11 @@
 //! How many pairs and records each threshold finds, and how many of them are right.
 
-use bloom_ident_core::clusters::Sweep;
+use linkage::clusters::Sweep;
 use serde::Serialize;
 
-use crate::pg::budget::push;
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
+use pg::budget::push;
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
 
 /// Steps of the threshold from 0 to 1.
 const STEPS: u32 = 1000;

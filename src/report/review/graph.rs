@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use bloom_ident_core::clusters::{bridges, labels, Links};
+use linkage::clusters::{bridges, labels, Links};
 
 use crate::clusters::Clustered;
-use crate::pg::budget::{push, reserve};
-use crate::pg::check_for_interrupts;
-use crate::pg::error::OrRaise;
+use pg::budget::{push, reserve};
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
 
 /// The largest groups are drawn, and those that hold together least.
 const LARGEST: usize = 20;

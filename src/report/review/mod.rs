@@ -48,7 +48,7 @@ impl Review {
         sample: Vec<SampledPair>,
         counts: Counts,
         clustered: &Clustered,
-        links: &bloom_ident_core::clusters::Links,
+        links: &linkage::clusters::Links,
     ) -> Review {
         let positions = clustered.positions();
         let (places, graphs) = graphs(clustered, links);

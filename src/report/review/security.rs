@@ -2,10 +2,10 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::cursor::Cursor;
-use crate::pg::function::rows::text_datum;
-use crate::pg::sql::Sql;
-use crate::pg::values::text::readable;
+use pg::cursor::Cursor;
+use pg::function::rows::text_datum;
+use pg::sql::Sql;
+use pg::values::text::readable;
 
 /// The script of the page. Every file adds functions to one scope.
 pub const SCRIPT: &str = concat!(

@@ -4,10 +4,10 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use crate::objects::{is_bits, is_signature};
-use crate::pg::catalog;
-use crate::pg::catalog::generated::sources;
-use crate::pg::relation::OpenRelation;
+use pg::catalog;
+use pg::catalog::generated::sources;
+use pg::relation::OpenRelation;
+use types::objects::{is_bits, is_signature};
 
 fn names(table: &OpenRelation, numbers: Vec<i16>) -> Vec<CString> {
     let names = numbers

@@ -1,0 +1,62 @@
+//! What a sigfile index is on: a column of signatures, or `bloom_query(signature, constant)` of a constraint.
+
+use pgrx::pg_sys::{self, NodeTag};
+
+use pg::ffi;
+use pg::tree::list::nodes;
+use pg::tree::node::{bare, cast, Node};
+use types::objects::{function, Purpose};
+
+/// How many key columns an index has; that of the signatures is the last.
+///
+/// # Safety
+/// `index` is an open index.
+pub unsafe fn key_columns(index: pg_sys::Relation) -> usize {
+    // SAFETY: the relation cache keeps the row of pg_index with an open index.
+    unsafe { (*(*index).rd_index).indnkeyatts as usize }
+}
+
+/// The column of signatures that a sigfile index has: its own, or that in its expression.
+///
+/// # Safety
+/// `index` is an open sigfile index.
+pub unsafe fn signature_column(index: pg_sys::Relation) -> Option<pg_sys::AttrNumber> {
+    // SAFETY: the index is open. If its last column is an expression, that is the last of its expressions.
+    unsafe {
+        let columns = key_columns(index);
+        let column = (*(*index).rd_index).indkey.values.as_slice(columns)[columns - 1];
+        if column != 0 {
+            return Some(column);
+        }
+        let expressions = nodes(ffi::RelationGetIndexExpressions(index));
+        let signature = queried_signature(*expressions.last()?)?;
+        let column = cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var)?;
+        Some(column.varattno)
+    }
+}
+
+/// The signature in a call of `bloom_query`.
+pub struct QueriedSignature {
+    /// An expression that gives the signature.
+    pub of: *mut Node,
+    /// Its type.
+    pub bloom: pg_sys::Oid,
+}
+
+/// `None` for another expression, or a threshold that may be NULL: then the query is, too.
+///
+/// # Safety
+/// `expression` is that of an index.
+pub unsafe fn queried_signature(expression: *mut Node) -> Option<QueriedSignature> {
+    // SAFETY: a node of an index; a function of this purpose has two arguments.
+    unsafe {
+        let query = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
+        let called = function(query.funcid).filter(|f| f.purpose == Purpose::Query)?;
+        let args = nodes(query.args);
+        let threshold = cast::<pg_sys::Const>(args[1], NodeTag::T_Const)?;
+        (!threshold.constisnull).then_some(QueriedSignature {
+            of: args[0],
+            bloom: called.first,
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! Functions for the DBA: what is in an index, whether it is sound, and making it compact.
+
+mod check;
+mod stats;
+
+use std::ffi::CStr;
+
+use base::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::is_sigfile;
+use crate::meta;
+use crate::page::{SigfileIndex, SigfileTable};
+use crate::write::{Compaction, MergeLock};
+use pg::catalog::privileges::{self, current_user, is_owner};
+use pg::error::{raise_as, OrRaise};
+use pg::relation::OpenRelation;
+use pg::values::text::readable;
+use pg::{check_for_interrupts, entry};
+
+/// A sigfile index and its table, open and locked. Both are closed, and their locks released, when this is dropped.
+struct OpenedSigfile {
+    index: OpenRelation,
+    table: OpenRelation,
+}
+
+fn fail(code: PgSqlErrorCode, message: String) -> ! {
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
+}
+
+impl OpenedSigfile {
+    /// Opens the table first, as everybody does.
+    fn new(oid: pg_sys::Oid, lock: u32, owner_only: bool) -> OpenedSigfile {
+        // SAFETY: look-ups in the catalogs by OID; relations are looked at while they are open.
+        unsafe {
+            let is_index = pg_sys::get_rel_relkind(oid) as u8 == pg_sys::RELKIND_INDEX;
+            let table = if is_index {
+                pg_sys::IndexGetRelation(oid, true)
+            } else {
+                pg_sys::InvalidOid
+            };
+            let name = || name_of(oid);
+            if pg_sys::get_rel_relkind(oid) == 0 || (is_index && table == pg_sys::InvalidOid) {
+                // It has been dropped meanwhile.
+                fail(
+                    PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+                    format!("could not open relation with OID {}", oid.to_u32()),
+                );
+            }
+            if table == pg_sys::InvalidOid {
+                fail(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("\"{}\" is not an index", name()),
+                );
+            }
+            let denied = || {
+                fail(
+                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                    if owner_only {
+                        format!("must be owner of index {}", name())
+                    } else {
+                        format!("permission denied for index {}", name())
+                    },
+                )
+            };
+            // Before anybody has to wait for a lock.
+            if !may(oid, table, owner_only) {
+                denied();
+            }
+            let table_oid = table;
+            let table = OpenRelation::table(table, lock);
+            let index = OpenRelation::index(oid, lock);
+            let relation = index.pointer();
+            if !is_sigfile(relation) {
+                fail(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("\"{}\" is not a sigfile index", name()),
+                );
+            }
+            let other_temp = (*(*relation).rd_rel).relpersistence as u8
+                == pg_sys::RELPERSISTENCE_TEMP
+                && !(*relation).rd_islocaltemp;
+            if other_temp {
+                fail(
+                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                    "cannot access temporary indexes of other sessions".into(),
+                );
+            }
+            if !may(oid, table_oid, owner_only) {
+                denied();
+            }
+            index.expect_contents();
+            OpenedSigfile { index, table }
+        }
+    }
+
+    fn index(&self) -> SigfileIndex<'_> {
+        // SAFETY: new() has found it to be a sigfile index.
+        unsafe { SigfileIndex::of(&self.index) }
+    }
+
+    fn table(&self) -> SigfileTable<'_> {
+        // SAFETY: the table is open as long as it is borrowed.
+        unsafe { SigfileTable::new(self.table.pointer()) }
+    }
+}
+
+/// The name of a relation, or its OID if it has been dropped meanwhile.
+fn name_of(oid: pg_sys::Oid) -> String {
+    // SAFETY: the server makes a C string in the current memory context, or none.
+    unsafe {
+        let name = pg_sys::get_rel_name(oid);
+        match name.is_null() {
+            true => oid.to_u32().to_string(),
+            false => readable(CStr::from_ptr(name).to_bytes()),
+        }
+    }
+}
+
+/// Owners may do all; users who may read the table may look.
+fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
+    let user = current_user();
+    is_owner(index, user) || (!owner_only && privileges::may(table, pg_sys::ACL_SELECT, user))
+}
+
+/// Seals the tail and merges all segments. Returns how many are left.
+#[entry]
+fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
+    // SAFETY: a state of the server is asked for.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
+            &Error::new(
+                ErrorKind::NotSupported,
+                "cannot execute bloom_sigfile_merge() during recovery",
+            )
+            .detail(format!(
+                "A standby has index \"{}\" as its primary has merged it.",
+                name_of(oid)
+            ))
+            .hint("Call the function on the primary."),
+        );
+    }
+    let opened = OpenedSigfile::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
+    let (index, table) = (opened.index(), opened.table());
+    let compaction = Compaction {
+        index,
+        table,
+        all: true,
+        pause: check_for_interrupts,
+    };
+    compaction.run().or_raise();
+    let lock = MergeLock::wait(index, table);
+    lock.sweep().or_raise();
+    lock.truncate().or_raise();
+    // Otherwise the next row makes the index longer, by a page that keeps its end from being cut off.
+    lock.fill_stock(&meta::read(index)).or_raise();
+    let left = meta::read(index).segments.len();
+    drop(lock);
+    left as i32
+}

@@ -1,0 +1,41 @@
+//! Chains of pages: words that need more than one page. Each page begins with the next one's block ([`META`] at the end)
+//! and the number of words on this one, u32 each.
+
+use sigfile::words::{join, split};
+
+use super::{META, PAGE_WORDS};
+
+/// Words that a page of a chain has room for.
+pub const CHAIN_ROOM: usize = PAGE_WORDS - HEAD;
+
+/// Words in front of them.
+const HEAD: usize = 1;
+
+/// A page of a chain to read.
+pub struct ChainPage<'a> {
+    /// Block of the next page, [`META`] for none.
+    pub next: u32,
+    /// The words on this page.
+    pub words: &'a [u64],
+}
+
+impl<'a> ChainPage<'a> {
+    /// `None` if the page says that it has more words than there is room for.
+    pub fn of(content: &'a [u64]) -> Option<ChainPage<'a>> {
+        let (next, n) = split(content[0]);
+        let words = content[HEAD..].get(..n as usize)?;
+        Some(ChainPage { next, words })
+    }
+
+    /// No page follows.
+    pub fn is_last(&self) -> bool {
+        self.next == META
+    }
+}
+
+/// Fills a page of a chain. `words` are at most [`CHAIN_ROOM`].
+pub fn fill(content: &mut [u64], next: u32, words: &[u64]) {
+    content.fill(0);
+    content[0] = join(next, words.len() as u32);
+    content[HEAD..HEAD + words.len()].copy_from_slice(words);
+}

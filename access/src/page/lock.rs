@@ -1,0 +1,212 @@
+//! Pages that are held. The lock is in the type, as with VectorChord's guards of buffers: what needs an exclusive lock does
+//! not compile with a shared one.
+
+use std::marker::PhantomData;
+
+use base::Result;
+use pgrx::pg_sys;
+
+use super::{PageKind, PageStamp, SigfileIndex, CONTENT, HEADER, LAYOUT, PAGE_WORDS, SIGNATURE};
+use pg::ffi;
+
+/// A page that others may read, too.
+pub enum SharedLock {}
+
+/// A page that nobody else can read or change.
+pub enum ExclusiveLock {}
+
+/// How a page is locked.
+pub trait PageLock: sealed::Sealed {
+    /// For LockBuffer().
+    const MODE: u32;
+    /// The page can be changed.
+    const WRITES: bool;
+}
+
+impl PageLock for SharedLock {
+    const MODE: u32 = pg_sys::BUFFER_LOCK_SHARE;
+    const WRITES: bool = false;
+}
+
+impl PageLock for ExclusiveLock {
+    const MODE: u32 = pg_sys::BUFFER_LOCK_EXCLUSIVE;
+    const WRITES: bool = true;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::SharedLock {}
+    impl Sealed for super::ExclusiveLock {}
+}
+
+/// A buffer of an index, pinned and locked until this is dropped.
+///
+/// While an ERROR unwinds nothing is released here: the server's abort does that, after it has
+/// reset the count of held interrupts that releasing a lock would lower.
+pub struct PageGuard<'r, L: PageLock> {
+    index: SigfileIndex<'r>,
+    buffer: pg_sys::Buffer,
+    lock: PhantomData<L>,
+}
+
+impl<L: PageLock> Drop for PageGuard<'_, L> {
+    #[inline]
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: the buffer has been pinned and locked since construction, by the same call of ours, which has no other
+            // resource owner since.
+            unsafe { ffi::unlock_release(self.buffer) };
+        }
+    }
+}
+
+impl<'r, L: PageLock> PageGuard<'r, L> {
+    /// Locks a buffer.
+    ///
+    /// # Safety
+    /// `buffer` is one of the index that this process has pinned and not locked. The pin is given away.
+    #[inline]
+    pub(super) unsafe fn lock(index: SigfileIndex<'r>, buffer: pg_sys::Buffer) -> Self {
+        // SAFETY: the caller has pinned the buffer, and not locked it; so it is locked once.
+        unsafe {
+            pg_sys::LockBuffer(buffer, L::MODE as i32);
+            PageGuard::locked(index, buffer)
+        }
+    }
+
+    /// Takes over a buffer.
+    ///
+    /// # Safety
+    /// `buffer` is one of the index that this process has pinned, and locked in this mode. Pin and lock are given away.
+    #[inline]
+    pub(super) unsafe fn locked(index: SigfileIndex<'r>, buffer: pg_sys::Buffer) -> Self {
+        PageGuard {
+            index,
+            buffer,
+            lock: PhantomData,
+        }
+    }
+
+    /// The index that the page belongs to.
+    pub fn index(&self) -> SigfileIndex<'r> {
+        self.index
+    }
+
+    pub(super) fn buffer(&self) -> pg_sys::Buffer {
+        self.buffer
+    }
+
+    /// The page's number in the index.
+    pub fn block(&self) -> u32 {
+        // SAFETY: the buffer is pinned.
+        unsafe { pg_sys::BufferGetBlockNumber(self.buffer) }
+    }
+
+    #[inline]
+    fn page(&self) -> pg_sys::Page {
+        // SAFETY: the buffer is pinned.
+        unsafe { pg_sys::BufferGetPage(self.buffer) }
+    }
+
+    /// The content, [`PAGE_WORDS`] words.
+    #[inline]
+    pub fn words(&self) -> &[u64] {
+        // SAFETY: a page has BLCKSZ bytes and is aligned as buffers are. Nobody else changes it while it is locked, and
+        // this process changes it only by a mutable guard.
+        unsafe { std::slice::from_raw_parts(self.page().add(CONTENT).cast(), PAGE_WORDS) }
+    }
+
+    #[inline]
+    fn stamp(&self) -> PageStamp {
+        // SAFETY: the stamp is within the page, and aligned; any bytes are a stamp.
+        unsafe { *self.page().add(HEADER).cast::<PageStamp>() }
+    }
+
+    /// Fails a statement whose snapshot is so old that `old_snapshot_threshold` has let VACUUM take rows
+    /// which it sees, if the page has changed since. From PostgreSQL 17 on there is no such setting any more.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan.
+    #[inline]
+    pub unsafe fn test_old_snapshot(&self, snapshot: pg_sys::Snapshot) {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        // SAFETY: the page is locked and the relation is open; the caller knows that the snapshot is there.
+        unsafe {
+            if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
+                return;
+            }
+            let lsn = &(*self.page().cast::<pg_sys::PageHeaderData>()).pd_lsn;
+            let lsn = sigfile::words::join(lsn.xrecoff, lsn.xlogid);
+            let mvcc = (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+            if mvcc && (*snapshot).lsn != 0 && lsn > (*snapshot).lsn {
+                pg_sys::TestForOldSnapshot_impl(snapshot, self.index.relation());
+            }
+        }
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        let _ = snapshot;
+    }
+
+    /// The header is as it is when a page is initialised. If it had a hole, generic WAL would blank that at the next
+    /// change of the page.
+    fn has_no_hole(&self) -> bool {
+        const SIZE: u16 = pg_sys::BLCKSZ as u16;
+        // SAFETY: a page begins with its header.
+        let header = unsafe { &*self.page().cast::<pg_sys::PageHeaderData>() };
+        let ends = [header.pd_lower, header.pd_upper, header.pd_special];
+        let version = SIZE | pg_sys::PG_PAGE_LAYOUT_VERSION as u16;
+        ends == [SIZE; 3] && header.pd_pagesize_version == version
+    }
+
+    /// Whether the page is initialised, and of this kind and generation.
+    #[inline]
+    pub fn is(&self, kind: PageKind, generation: u64) -> bool {
+        let stamp = self.stamp();
+        (!L::WRITES || self.has_no_hole())
+            && stamp.signature == SIGNATURE
+            && stamp.layout == LAYOUT
+            && stamp.kind == kind as u16
+            && stamp.generation == generation
+    }
+
+    /// Kind and generation of the page, `None` if it is not initialised or of an unknown kind.
+    pub fn kind(&self) -> Option<(PageKind, u64)> {
+        let stamp = self.stamp();
+        let known = stamp.signature == SIGNATURE && stamp.layout == LAYOUT;
+        let kind = PageKind::ALL.into_iter().find(|&k| k as u16 == stamp.kind);
+        kind.filter(|_| known).map(|kind| (kind, stamp.generation))
+    }
+
+    /// The page, if it is of this kind and generation.
+    ///
+    /// Errors: it is not.
+    #[inline]
+    pub fn expect(self, kind: PageKind, generation: u64) -> Result<Self> {
+        if self.is(kind, generation) {
+            return Ok(self);
+        }
+        let what = format!("the page is not of kind {kind:?} and generation {generation}");
+        Err(self.index.damaged(self.block(), &what))
+    }
+}
+
+impl<'r> PageGuard<'r, ExclusiveLock> {
+    /// The page as one whose content does not matter any more.
+    pub fn blank(self) -> BlankPage<'r> {
+        BlankPage(self)
+    }
+
+    /// The page to be written to, when no copy of it is made for the write-ahead log.
+    pub(super) fn page_mut(&mut self) -> pg_sys::Page {
+        self.page()
+    }
+}
+
+/// A page whose content does not matter: a new one, or one to be used again. It can only be written anew.
+pub struct BlankPage<'r>(pub(super) PageGuard<'r, ExclusiveLock>);
+
+impl BlankPage<'_> {
+    /// The page's number in the index.
+    pub fn block(&self) -> u32 {
+        self.0.block()
+    }
+}

@@ -1,0 +1,129 @@
+//! Descriptions of segments: which pages they have, and what the search plans with. They never change.
+
+use std::cell::Cell;
+
+use base::{Error, Result};
+use sigfile::budget::{SearchSteps, COSTS};
+use sigfile::words::{pack, unpack};
+use sigfile::{Meta, Segment, SegmentEntry};
+
+use super::BlockSet;
+use crate::meta::fits;
+use crate::page::chain::{ChainPage, CHAIN_ROOM};
+use crate::page::{PageKind, SigfileIndex, META};
+use pg::check_for_interrupts;
+
+/// A segment, and where its pages are.
+pub struct SegmentDescription {
+    /// The number that the stamps of its pages have.
+    pub generation: u64,
+    pub segment: Segment,
+    /// What the steps of a search cost.
+    pub steps: SearchSteps,
+    /// Row pages, then posting pages.
+    pub blocks: Vec<u32>,
+    /// Pages of this description.
+    pub map: Vec<u32>,
+    /// For each block the buffer where it was found last, 0 if never.
+    pub recent: Vec<Cell<i32>>,
+}
+
+impl SegmentDescription {
+    /// Bytes of memory.
+    pub fn size(&self) -> usize {
+        self.segment.size() + self.steps.size() + 4 * (2 * self.blocks.len() + self.map.len())
+    }
+}
+
+/// Reads a description from its map pages.
+///
+/// Errors: a damaged one; out of memory.
+pub fn load(
+    index: SigfileIndex<'_>,
+    meta: &Meta,
+    entry: &SegmentEntry,
+) -> Result<SegmentDescription> {
+    let total = index.blocks();
+    let wrong = |block: u32| index.damaged(block, "the description of a segment is impossible");
+    if entry.pages > total || !fits(meta, index) {
+        return Err(wrong(META));
+    }
+    let (words, map) = read_map(index, entry, total)?;
+    let count = words.first().copied().unwrap_or(0);
+    if count.checked_add(map.len() as u64) != Some(entry.pages.into()) {
+        return Err(wrong(entry.map));
+    }
+    let count = count as usize;
+    let (listed, mut rest) = words[1..]
+        .split_at_checked(count.div_ceil(2))
+        .ok_or_else(|| wrong(entry.map))?;
+    let mut blocks = Vec::new();
+    blocks
+        .try_reserve_exact(count)
+        .map_err(|_| Error::out_of_memory(4 * count))?;
+    blocks.extend(unpack(listed, count));
+    let mut used = BlockSet::new(total)?;
+    used.claim(META);
+    if !blocks.iter().chain(&map).all(|&block| used.claim(block)) {
+        return Err(wrong(entry.map));
+    }
+    let segment = Segment::decode(meta.geometry(entry.part), &mut rest)
+        .map_err(|e| index.locate(e.on_page(0), &[entry.map]))?;
+    if segment.pages() as usize != count || segment.rows != entry.rows || !rest.is_empty() {
+        return Err(wrong(entry.map));
+    }
+    let mut recent = Vec::new();
+    recent
+        .try_reserve_exact(count)
+        .map_err(|_| Error::out_of_memory(4 * count))?;
+    recent.resize(count, Cell::new(0));
+    Ok(SegmentDescription {
+        generation: entry.generation,
+        steps: SearchSteps::of(&segment, &COSTS),
+        segment,
+        recent,
+        blocks,
+        map,
+    })
+}
+
+/// The words of a chain of map pages, and the blocks of these. All but the last are full, so that there is no circle.
+///
+/// Errors: pages that do not make up the chain; out of memory.
+fn read_map(
+    index: SigfileIndex<'_>,
+    entry: &SegmentEntry,
+    total: u32,
+) -> Result<(Vec<u64>, Vec<u32>)> {
+    let (mut words, mut map) = (Vec::new(), Vec::new());
+    let mut block = entry.map;
+    while block != META {
+        if block >= total {
+            return Err(index.damaged(block, "the index has no such block"));
+        }
+        let page = index.share(block).expect(PageKind::Map, entry.generation)?;
+        map.push(block);
+        let link = ChainPage::of(page.words())
+            .filter(|l| !l.words.is_empty() && (l.is_last() || l.words.len() == CHAIN_ROOM))
+            .filter(|_| map.len() < entry.pages as usize)
+            .ok_or_else(|| index.damaged(block, "the description of a segment is impossible"))?;
+        let n = link.words.len();
+        words
+            .try_reserve(n)
+            .map_err(|_| Error::out_of_memory(8 * n))?;
+        words.extend_from_slice(link.words);
+        block = link.next;
+        drop(page);
+        check_for_interrupts();
+    }
+    Ok((words, map))
+}
+
+/// The words of a description, as [`load`] reads them: the number of blocks (row pages, then posting pages), the blocks
+/// (u32), the segment.
+pub fn describe(segment: &Segment, blocks: &[u32]) -> Vec<u64> {
+    let mut words = vec![blocks.len() as u64];
+    words.extend(pack(blocks));
+    segment.encode(&mut words);
+    words
+}

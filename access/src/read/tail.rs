@@ -1,0 +1,185 @@
+//! The tail: pages of rows in the order of their arrival, and the walk over them.
+
+use std::marker::PhantomData;
+use std::slice::Iter;
+
+use base::{Error, Result};
+use pgrx::pg_sys;
+use sigfile::meta::TailBlock;
+use sigfile::{Geometry, Meta, Part, RowPage};
+
+use super::check_tids;
+use crate::page::{PageGuard, PageKind, PageLock, SharedLock, SigfileIndex};
+use pg::check_for_interrupts;
+
+/// A page of a tail, locked.
+pub struct TailPage<'r, L: PageLock = SharedLock> {
+    page: PageGuard<'r, L>,
+    geometry: Geometry,
+}
+
+impl<'r, L: PageLock> TailPage<'r, L> {
+    /// Locks a page that a metapage has listed. `geometry` is that of its part.
+    ///
+    /// Errors: it is no tail page; a snapshot that is too old.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan.
+    pub unsafe fn read(
+        index: SigfileIndex<'r>,
+        geometry: Geometry,
+        tail: TailBlock,
+        snapshot: pg_sys::Snapshot,
+    ) -> Result<Self> {
+        let page = index.locked(tail.block);
+        // The snapshot comes before the kind: a page that was too old to be kept may be used for something else.
+        // SAFETY: the caller knows that the snapshot is there.
+        unsafe { page.test_old_snapshot(snapshot) };
+        // Those of the first format version have none.
+        let of_first_version = page.is(PageKind::Tail, 0);
+        let generation = if of_first_version { 0 } else { tail.generation };
+        let page = page.expect(PageKind::Tail, generation)?;
+        Ok(TailPage { page, geometry })
+    }
+
+    /// The rows that are on the page now.
+    ///
+    /// Errors: a damaged page. Rows themselves are not looked at.
+    pub fn rows(&self) -> Result<RowPage<'_>> {
+        RowPage::growing(self.geometry, self.page.words()).map_err(|e| self.locate(e))
+    }
+
+    /// The rows that are on the page now, everything on it checked: what is copied goes through here.
+    ///
+    /// Errors: a damaged page or row.
+    pub fn checked_rows(&self) -> Result<RowPage<'_>> {
+        let rows = self.rows()?;
+        rows.check().map_err(|e| self.locate(e))?;
+        check_tids(&rows).map_err(|e| self.locate(e))?;
+        Ok(rows)
+    }
+
+    /// The number of rows that are not dead.
+    ///
+    /// Errors: a damaged page.
+    pub fn live_rows(&self) -> Result<u64> {
+        let rows = self.rows()?;
+        Ok((0..rows.len()).filter(|&i| rows.tid(i) != 0).count() as u64)
+    }
+
+    /// The content of the page.
+    pub fn words(&self) -> &[u64] {
+        self.page.words()
+    }
+
+    /// What the core says of the page, with the index and the block.
+    #[cold]
+    pub fn locate(&self, error: Error) -> Error {
+        let block = self.page.block();
+        self.page.index().locate(error.on_page(0), &[block])
+    }
+
+    /// Lets go of the page. Returns its block.
+    pub fn release(self) -> u32 {
+        self.page.block()
+    }
+
+    /// The page without what is known of it.
+    pub fn into_page(self) -> PageGuard<'r, L> {
+        self.page
+    }
+}
+
+/// Pages of a tail.
+#[derive(Clone, Debug, Default)]
+pub struct TailBlocks(Vec<TailBlock>);
+
+impl TailBlocks {
+    /// All pages that a metapage has listed for a part.
+    pub fn of(meta: &Meta, part: Part) -> TailBlocks {
+        TailBlocks(meta.tail_blocks(part).collect())
+    }
+
+    /// The first `n` of them.
+    pub fn beginning(meta: &Meta, part: Part, n: usize) -> TailBlocks {
+        TailBlocks(meta.tail_blocks(part).take(n).collect())
+    }
+
+    /// The last of them, if there is one.
+    pub fn last(&self) -> TailBlocks {
+        TailBlocks(self.0.last().copied().into_iter().collect())
+    }
+
+    /// The number of pages.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// One of them.
+    pub fn get(&self, number: usize) -> Option<TailBlock> {
+        self.0.get(number).copied()
+    }
+
+    /// A page to be read, outside of a scan.
+    ///
+    /// Errors: it is no such page.
+    pub fn read<'r>(
+        &self,
+        index: SigfileIndex<'r>,
+        geometry: Geometry,
+        number: usize,
+    ) -> Result<TailPage<'r>> {
+        // SAFETY: there is no snapshot.
+        unsafe { TailPage::read(index, geometry, self.0[number], std::ptr::null_mut()) }
+    }
+
+    /// The pages, to be read.
+    pub fn shared<'a>(&'a self, index: SigfileIndex<'a>, geometry: Geometry) -> TailPages<'a> {
+        TailPages::of_blocks(index, geometry, self)
+    }
+}
+
+/// Walks over the pages of a tail. Each is locked as long as the caller keeps it; who goes on has let go of the one before.
+/// Between two pages it looks for interrupts.
+pub struct TailPages<'a, L: PageLock = SharedLock> {
+    index: SigfileIndex<'a>,
+    geometry: Geometry,
+    blocks: Iter<'a, TailBlock>,
+    /// NULL for none.
+    snapshot: pg_sys::Snapshot,
+    lock: PhantomData<L>,
+}
+
+impl<'a, L: PageLock> TailPages<'a, L> {
+    /// Some pages of a tail; `geometry` is that of its part.
+    pub fn of_blocks(index: SigfileIndex<'a>, geometry: Geometry, blocks: &'a TailBlocks) -> Self {
+        TailPages {
+            index,
+            geometry,
+            blocks: blocks.0.iter(),
+            snapshot: std::ptr::null_mut(),
+            lock: PhantomData,
+        }
+    }
+
+    /// For a reader with this snapshot.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan, which lasts longer than the walk.
+    pub unsafe fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Self {
+        self.snapshot = snapshot;
+        self
+    }
+}
+
+impl<'a, L: PageLock> Iterator for TailPages<'a, L> {
+    /// Errors: a page that is no tail page; a snapshot that is too old.
+    type Item = Result<TailPage<'a, L>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        check_for_interrupts();
+        let &block = self.blocks.next()?;
+        // SAFETY: with_snapshot() was promised that the snapshot is there.
+        Some(unsafe { TailPage::read(self.index, self.geometry, block, self.snapshot) })
+    }
+}

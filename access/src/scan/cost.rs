@@ -1,0 +1,322 @@
+//! What a scan costs: nanoseconds that the search plans with, in the planner's units.
+
+use base::Result;
+use pgrx::pg_sys::{self, NodeTag};
+use sigfile::budget::COSTS;
+use sigfile::keys::Within;
+use sigfile::{Meta, Part, Query, Segment};
+
+use super::neighbour::{MAX_KEYS, SORTED_ROW};
+use crate::class::leading::{combine, hash, hash_other, leading_columns};
+use crate::class::{strategy, RowSignature, SignatureType};
+use crate::meta;
+use crate::page::SigfileIndex;
+use crate::read::cache;
+use pg::error::warn;
+use pg::relation::OpenRelation;
+use pg::tree::list::{self, nodes};
+use pg::tree::node::cast;
+use pg::{entry, ffi};
+use types::settings;
+
+/// Nanoseconds of a unit of cost: a sequential scan of a million signatures takes 70 to 90 ms, and is
+/// estimated at some 25,000.
+pub const NANOSECONDS: f64 = 3_500.0;
+
+/// To begin with a segment, and with a scan.
+const SEGMENT: f64 = 500.0;
+const SCAN: f64 = 3_000.0;
+
+/// The similarity that is taken for one not known yet.
+const USUAL: f64 = 0.8;
+
+/// The condition of a clause, as far as the planner knows it.
+struct CostClause {
+    threshold: f64,
+    /// The rows' own thresholds count.
+    keyed: bool,
+    signature: Option<RowSignature>,
+}
+
+/// What the conditions of a path ask of the columns before the signature.
+struct LeadingClauses {
+    /// For each column the hash of its value, if that is known.
+    hashes: Vec<Option<u32>>,
+    /// The share of the rows that fulfil the conditions; `None` unless there is one for each column.
+    share: Option<f64>,
+}
+
+impl LeadingClauses {
+    /// The hash of all values, if they are known.
+    fn key(&self) -> Option<u32> {
+        if self.hashes.is_empty() {
+            return None;
+        }
+        let mut hashes = self.hashes.iter();
+        hashes.try_fold(0, |key, hash| hash.map(|hash| combine(key, hash)))
+    }
+
+    /// The rows of a segment among which a search finds what it looks for.
+    fn within(&self, segment: &Segment, query: &Query) -> Within {
+        let within = segment.within(query, self.key());
+        match self.share {
+            // What a value will be is not known yet.
+            Some(share) if self.key().is_none() => Within {
+                rows: 0..(f64::from(segment.rows) * share).ceil() as u32,
+                share,
+            },
+            _ => within,
+        }
+    }
+}
+
+/// Reads the conditions of a path on columns before the signature.
+///
+/// # Safety
+/// `path` is a path of the planner over this index.
+unsafe fn leading_clauses(
+    index: SigfileIndex<'_>,
+    root: *mut pg_sys::PlannerInfo,
+    path: &pg_sys::IndexPath,
+) -> LeadingClauses {
+    let mut found = LeadingClauses {
+        hashes: vec![None; leading_columns(index)],
+        share: None,
+    };
+    let (mut asked, mut quals) = (vec![false; found.hashes.len()], Vec::new());
+    // SAFETY: the planner's nodes are of the types that their tags say; a constant has the operator's right-hand type.
+    unsafe {
+        for clause in nodes(path.indexclauses) {
+            let clause = &*clause.cast::<pg_sys::IndexClause>();
+            let column = clause.indexcol as usize;
+            if column >= asked.len() {
+                continue;
+            }
+            for qual in nodes(clause.indexquals) {
+                quals.push(qual);
+                let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
+                if let Some(test) = cast::<pg_sys::NullTest>(expression, NodeTag::T_NullTest) {
+                    if test.nulltesttype == pg_sys::NullTestType::IS_NULL {
+                        asked[column] = true;
+                        found.hashes[column] = Some(hash(index, column, None));
+                    }
+                }
+                let Some(operation) = cast::<pg_sys::OpExpr>(expression, NodeTag::T_OpExpr) else {
+                    continue;
+                };
+                asked[column] = true;
+                let constant = nodes(operation.args)
+                    .get(1)
+                    .and_then(|&a| cast::<pg_sys::Const>(a, NodeTag::T_Const))
+                    .filter(|c| !c.constisnull);
+                if let Some(constant) = constant {
+                    let (mut left, mut right) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+                    pg_sys::op_input_types(operation.opno, &raw mut left, &raw mut right);
+                    let value = constant.constvalue;
+                    found.hashes[column] = if left == right {
+                        Some(hash(index, column, Some(value)))
+                    } else {
+                        hash_other(index, column, right, value)
+                    };
+                }
+            }
+        }
+        if !asked.is_empty() && asked.iter().all(|&asked| asked) {
+            let inner = pg_sys::JoinType::JOIN_INNER;
+            let none = std::ptr::null_mut();
+            let share = pg_sys::clauselist_selectivity(root, list::of(&quals), 0, inner, none);
+            found.share = Some(share);
+        }
+    }
+    found
+}
+
+/// The conditions of a path on the signature.
+///
+/// # Safety
+/// `path` is a path of the planner over an index of sigfile.
+unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
+    let mut found = Vec::new();
+    // SAFETY: the planner's nodes are of the types that their tags say; a constant has the operator's right-hand type.
+    unsafe {
+        for clause in nodes(path.indexclauses) {
+            let clause = &*clause.cast::<pg_sys::IndexClause>();
+            let last = (*path.indexinfo).nkeycolumns - 1;
+            if i32::from(clause.indexcol) != last {
+                continue;
+            }
+            for qual in nodes(clause.indexquals) {
+                let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
+                let Some(operation) = cast::<pg_sys::OpExpr>(expression, pg_sys::NodeTag::T_OpExpr)
+                else {
+                    continue;
+                };
+                let family = *(*path.indexinfo).opfamily.add(last as usize);
+                let number = pg_sys::get_op_opfamily_strategy(operation.opno, family) as u16;
+                let args = nodes(operation.args);
+                let constant = args
+                    .get(1)
+                    .and_then(|&a| cast::<pg_sys::Const>(a, pg_sys::NodeTag::T_Const))
+                    .filter(|c| !c.constisnull)
+                    .map(|c| c.constvalue);
+                let kind = SignatureType::of_rows(meta);
+                let known = |s: RowSignature| (s.tag == meta.shape()).then_some(s);
+                let (threshold, signature) = match (number, constant) {
+                    // Without rows, the type is not known.
+                    _ if meta.shape() == 0 => (USUAL, None),
+                    (strategy::MATCHES | strategy::MATCH, Some(value)) => {
+                        let (signature, threshold) = kind.query(value);
+                        (threshold, known(signature))
+                    }
+                    (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
+                    (
+                        strategy::SIMILAR | strategy::SIMILAR_COMMUTED | strategy::EQUAL,
+                        constant,
+                    ) => {
+                        let signature = constant.and_then(|value| known(kind.signature(value)));
+                        let equal = number == strategy::EQUAL;
+                        (if equal { 1.0 } else { settings::threshold() }, signature)
+                    }
+                    _ => (0.0, None),
+                };
+                found.push(CostClause {
+                    threshold,
+                    keyed: strategy::is_keyed(number),
+                    signature,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Nanoseconds for one search of all segments and the tail, and pages of the index that it reads.
+///
+/// Errors: a damaged segment.
+fn search(
+    index: SigfileIndex<'_>,
+    meta: &Meta,
+    clause: Option<&CostClause>,
+    leading: &LeadingClauses,
+) -> Result<(f64, f64)> {
+    let mut time = SCAN;
+    for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
+        let loaded = cache::segment(index, meta, entry)?;
+        let segment = &loaded.segment;
+        let least = |c: &CostClause| match c.keyed {
+            true => segment.least_threshold,
+            false => 0.0,
+        };
+        let threshold = clause.map_or(0.0, |c| c.threshold);
+        let mut query = match clause.and_then(|c| c.signature.as_ref()) {
+            Some(signature) => signature.query(&segment.geometry, threshold),
+            None => {
+                let popcount = segment.mean_popcount() as u32;
+                let asked = segment.geometry.measure.asked(threshold);
+                Query::of_popcount(&segment.geometry, popcount, asked)
+            }
+        };
+        let least = clause.map_or(0.0, least);
+        if least > query.threshold() {
+            query.raise(least);
+        }
+        let within = leading.within(segment, &query);
+        time += SEGMENT + loaded.steps.plan(segment, &query, &within).cost;
+    }
+    for part in Part::ALL {
+        let pages = meta.tails[part as usize].len() as f64;
+        if pages > 0.0 {
+            let geometry = meta.geometry(part);
+            let row = COSTS.scan_row + COSTS.scan_word * geometry.stride as f64;
+            time += pages * geometry.capacity as f64 * row;
+        }
+    }
+    Ok((time, index.blocks().into()))
+}
+
+/// As [`search`], of the index of a path.
+///
+/// Errors: a damaged index.
+///
+/// # Safety
+/// `path` is a path of the planner over an index of sigfile, which the planner has locked.
+unsafe fn look(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> Result<(f64, f64)> {
+    // SAFETY: the index exists, since the planner has locked it, and is open until it is closed here.
+    unsafe {
+        let open = OpenRelation::index((*path.indexinfo).indexoid, pg_sys::NoLock);
+        let index = SigfileIndex::of(&open);
+        let meta = meta::try_read(index)?;
+        let clauses = clauses(&meta, path);
+        let thresholds = clauses.iter();
+        let clause = thresholds.max_by(|a, b| a.threshold.total_cmp(&b.threshold));
+        search(index, &meta, clause, &leading_clauses(index, root, path))
+    }
+}
+
+/// What it costs to write so many rows to temporary files and to read them again, as the server's sort estimates it.
+fn temporary(rows: f64) -> f64 {
+    // SAFETY: settings of this process.
+    let (memory, page) = unsafe {
+        let page = 0.75 * pg_sys::seq_page_cost + 0.25 * pg_sys::random_page_cost;
+        (f64::from(pg_sys::work_mem) * 1024.0, page)
+    };
+    let bytes = rows * SORTED_ROW;
+    if bytes <= memory {
+        return 0.0;
+    }
+    let fan = (memory / f64::from(pg_sys::BLCKSZ)).max(8.0);
+    let passes = (bytes / memory).log(fan).ceil().max(1.0);
+    2.0 * passes * page * bytes / f64::from(pg_sys::BLCKSZ)
+}
+
+/// What a plan costs besides that cannot be executed, or not with this index as it is. The server's own (`disable_cost`) is less.
+const IMPOSSIBLE: f64 = 1.0e12;
+
+/// Estimates what a scan costs. A damaged index is a warning only, since a statement that need not use it can be executed; one that
+/// uses it fails when it does.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
+#[entry]
+#[allow(clippy::too_many_arguments)] // the server's interface
+pub unsafe extern "C-unwind" fn amcostestimate(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    loops: f64,
+    startup: *mut pg_sys::Cost,
+    total: *mut pg_sys::Cost,
+    selectivity: *mut pg_sys::Selectivity,
+    correlation: *mut f64,
+    pages: *mut f64,
+) {
+    // SAFETY: the planner passes a path over an index that it has locked, and variables to be filled in.
+    unsafe {
+        let mut costs = pg_sys::GenericCosts::default();
+        ffi::genericcostestimate(root, path, loops, &mut costs);
+        let path = &*path;
+        // An index that only tools for advice imagine has no pages to ask.
+        let (time, read) = if (*path.indexinfo).hypothetical {
+            (SCAN, 0.0)
+        } else {
+            look(root, path).unwrap_or_else(|error| {
+                warn(&error);
+                (IMPOSSIBLE * NANOSECONDS, 0.0)
+            })
+        };
+        let rows = costs.numIndexTuples.max(0.0);
+        *startup = time / NANOSECONDS;
+        *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
+        if nodes(path.indexorderbys).len() > MAX_KEYS {
+            // So many are not supported.
+            *startup += IMPOSSIBLE;
+            *total += IMPOSSIBLE;
+        }
+        if !path.indexorderbys.is_null() {
+            // Every row may be asked for, sorted, in temporary files if need be.
+            *total += rows * pg_sys::cpu_operator_cost * rows.max(2.0).log2() + temporary(rows);
+        }
+        *selectivity = costs.indexSelectivity;
+        *correlation = 0.0;
+        *pages = read;
+    }
+}

@@ -1,0 +1,176 @@
+//! Scan keys: what a scan asks for.
+
+use pgrx::pg_sys;
+use sigfile::{Meta, Part, Query};
+use signature::similarity::Measure;
+
+use super::condition::Condition;
+use super::neighbour::MAX_KEYS;
+use crate::class::{strategy, RowSignature, SignatureType};
+use types::settings;
+
+/// A threshold that everything reaches.
+const LEAST: f64 = 0.0;
+
+/// What the keys of a scan ask for.
+pub struct ScanKeys<'a> {
+    pub meta: &'a Meta,
+    pub conditions: Vec<Condition>,
+    /// A key of another shape: the operator itself raises the error, for the first row it sees.
+    pub other_shape: bool,
+    /// Some rows that are found may not fulfil the keys.
+    pub recheck: bool,
+    /// No row fulfils the keys.
+    pub nothing: bool,
+    pub nulls: Option<bool>,
+}
+
+impl ScanKeys<'_> {
+    fn similar(&mut self, (signature, threshold): (RowSignature, f64)) {
+        if signature.tag != self.meta.shape() {
+            self.other_shape = true;
+            return;
+        }
+        let geometry = self.meta.geometry(Part::Signatures);
+        let query = signature.query(&geometry, threshold);
+        // Then more is asked for than what reaches the threshold.
+        self.recheck |= geometry.measure != Measure::Jaccard && query.threshold() <= 0.0;
+        self.conditions.push(Condition::Similar(query));
+    }
+
+    /// What has all bits of a signature, or none but these.
+    fn bits(&mut self, signature: RowSignature, condition: fn(Vec<u64>) -> Condition) {
+        match signature.tag == self.meta.shape() {
+            true => self.conditions.push(condition(signature.words)),
+            false => self.other_shape = true,
+        }
+    }
+
+    /// Takes in one key.
+    ///
+    /// # Safety
+    /// `key` is one of a scan: its argument is of the operator's right-hand type, unless it is NULL.
+    pub unsafe fn read(&mut self, key: &pg_sys::ScanKeyData) {
+        let flags = key.sk_flags as u32;
+        if flags & pg_sys::SK_SEARCHNULL != 0 || flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+            let wanted = flags & pg_sys::SK_SEARCHNULL != 0;
+            self.nothing |= self.nulls.is_some_and(|m| m != wanted);
+            self.nulls = Some(wanted);
+            return;
+        }
+        // The operators are strict.
+        self.nothing |= self.nulls == Some(true) || flags & pg_sys::SK_ISNULL != 0;
+        self.nulls = Some(false);
+        if self.nothing || self.meta.shape() == 0 {
+            self.nothing = true;
+            return;
+        }
+        let argument = key.sk_argument;
+        let kind = SignatureType::of_rows(self.meta);
+        // SAFETY: the argument is not NULL here, and of the right-hand type of its strategy.
+        unsafe {
+            match key.sk_strategy {
+                strategy::SIMILAR | strategy::SIMILAR_COMMUTED => {
+                    self.similar((kind.signature(argument), settings::threshold()));
+                }
+                strategy::MATCHES | strategy::MATCH => self.similar(kind.query(argument)),
+                strategy::MATCHES_SIGNATURE => {
+                    // The rows' own thresholds count; those of sampled bits are kept as they are searched for.
+                    self.recheck |= kind == SignatureType::Bits;
+                    self.similar((kind.signature(argument), LEAST));
+                }
+                strategy::EQUAL => {
+                    let signature = kind.signature(argument);
+                    if signature.tag == self.meta.shape() {
+                        let (words, popcount) = (signature.words, signature.popcount);
+                        self.conditions.push(Condition::Equal(words, popcount));
+                    } else {
+                        self.nothing = true;
+                    }
+                }
+                strategy::COVERS => self.bits(kind.signature(argument), Condition::Covers),
+                strategy::COVERED_BY => self.bits(kind.signature(argument), Condition::CoveredBy),
+                other => pg::error::internal!("unrecognized strategy number: {other}"),
+            }
+        }
+    }
+}
+
+/// Chooses the condition that the search goes by, and takes it from the others.
+pub fn leading(meta: &Meta, conditions: &mut Vec<Condition>) -> Option<Query> {
+    let geometry = meta.geometry(Part::Signatures);
+    // Equal signatures, if they are not empty, are those of similarity 1.
+    let equal = conditions.iter().find_map(|c| match c {
+        Condition::Equal(words, popcount) if (1..=geometry.bits).contains(popcount) => Some(words),
+        _ => None,
+    });
+    if let Some(words) = equal {
+        return Some(Query::new(&geometry, words, 1.0));
+    }
+    let similar = |c: &Condition| match c {
+        Condition::Similar(query) => Some(query.threshold()),
+        _ => None,
+    };
+    let best = (0..conditions.len())
+        .filter_map(|i| similar(&conditions[i]).map(|t| (i, t)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    match conditions.swap_remove(best.0) {
+        Condition::Similar(query) => Some(query),
+        _ => unreachable!("chosen among the similar"),
+    }
+}
+
+/// Keys of a scan.
+///
+/// # Safety
+/// There are `n` keys at `keys`, which stay as they are for `'a`.
+pub unsafe fn slice<'a>(keys: pg_sys::ScanKey, n: i32) -> &'a [pg_sys::ScanKeyData] {
+    if keys.is_null() || n <= 0 {
+        return &[];
+    }
+    // SAFETY: the caller has so many keys there.
+    unsafe { std::slice::from_raw_parts(keys, n as usize) }
+}
+
+/// What the order-by keys of a scan ask for.
+pub enum NearKeys {
+    /// Nothing, or NULL, or there is no signature to compare: all distances are NULL.
+    Nowhere,
+    /// A signature of another shape.
+    OtherShape,
+    /// These signatures, and at which position each stands; the others are NULL.
+    To(Vec<Query>, Vec<usize>),
+}
+
+/// Reads the order-by keys.
+///
+/// Errors: more than are supported.
+///
+/// # Safety
+/// `keys` are those of a scan: their arguments are signatures, unless they are NULL.
+pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
+    if keys.len() > MAX_KEYS {
+        pg::error::internal!("sigfile index cannot order by more than {MAX_KEYS} distances");
+    }
+    if meta.shape() == 0 {
+        return NearKeys::Nowhere;
+    }
+    let (mut near, mut positions) = (Vec::new(), Vec::new());
+    for (i, key) in keys.iter().enumerate() {
+        if key.sk_flags as u32 & pg_sys::SK_ISNULL != 0 {
+            continue;
+        }
+        // SAFETY: the argument is not NULL here, and of the right-hand type of the distance operator.
+        let signature = unsafe { SignatureType::of_rows(meta).signature(key.sk_argument) };
+        if signature.tag != meta.shape() {
+            return NearKeys::OtherShape;
+        }
+        near.push(signature.query(&meta.geometry(Part::Signatures), LEAST));
+        positions.push(i);
+    }
+    if near.is_empty() {
+        NearKeys::Nowhere
+    } else {
+        NearKeys::To(near, positions)
+    }
+}

@@ -1,0 +1,291 @@
+//! Nearest neighbours: the method never learns how many are wanted, so the threshold is lowered
+//! step by step as long as searching is cheaper than looking at every row. Of what a step finds the nearest are kept. If
+//! thousands do not suffice, those behind them are sorted in stages, in temporary files if need be.
+
+use pgrx::pg_sys;
+use sigfile::Query;
+
+use super::index_scan::{Hit, IndexScan};
+use super::neighbour::{similarities, Neighbour, SortedRows, Stages, MAX_KEYS};
+use pg::check_for_interrupts;
+use pg::error::OrRaise;
+use pg::file::{RecordSort, SortedRecords};
+
+/// Where a step of the search stands.
+enum NearestStep {
+    /// Down to this similarity by searching; what that cost.
+    Search(f64, f64),
+    /// All rows.
+    Scan,
+    Done,
+}
+
+/// A search for the nearest rows, in the order of their distances.
+pub struct NearestScan {
+    keys: Vec<Query>,
+    step: NearestStep,
+    /// Everything up to here has been returned.
+    last: Option<Neighbour>,
+    /// Found, the nearest last.
+    ready: Vec<Neighbour>,
+    /// Rows that the next pass may keep; none if those behind are to be counted.
+    cap: Option<usize>,
+    /// How to go on where more is found than can be kept.
+    stages: Option<Stages>,
+    /// What was sorted comes after `ready`.
+    sorted: Option<SortedRows>,
+    /// Where the sort's files are described: it lasts as long as the scan.
+    context: pg_sys::MemoryContext,
+}
+
+/// Similarities at which the search stops to look.
+const GRID: [f64; 9] = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5];
+
+/// Nanoseconds: a first step is worth as much.
+const FIRST: f64 = 30_000.0;
+
+/// What each step may cost more than the one before.
+const GROWTH: f64 = 4.0;
+
+/// Rows that the first pass keeps, the second, and each further one, as far as memory allows. Those behind them are counted by their similarity
+/// and sorted in stages, of which the first has so many times as many rows.
+const FIRST_CAP: usize = 64;
+const SECOND_CAP: usize = 4096;
+const LAST_CAP: usize = 32_768;
+const MORE: usize = 8;
+
+impl NearestScan {
+    /// `keys` are the signatures to be near to, at least one; thresholds do not matter.
+    ///
+    /// # Safety
+    /// `context` is a memory context that lasts as long as this.
+    pub unsafe fn new(keys: Vec<Query>, context: pg_sys::MemoryContext) -> NearestScan {
+        NearestScan {
+            keys,
+            step: NearestStep::Search(1.0, FIRST / GROWTH),
+            last: None,
+            ready: Vec::new(),
+            cap: Some(FIRST_CAP),
+            stages: None,
+            sorted: None,
+            context,
+        }
+    }
+
+    /// Bytes that rows may take.
+    fn memory() -> usize {
+        // SAFETY: a setting of this process.
+        unsafe { pg_sys::work_mem as usize * 1024 }
+    }
+
+    /// Rows that a pass may keep at most.
+    fn most() -> usize {
+        let fit = Self::memory() / size_of::<Neighbour>() / 2;
+        fit.clamp(FIRST_CAP, LAST_CAP)
+    }
+
+    /// Drops all but the files, after an error: the server has closed them.
+    pub fn abandon(self) {
+        match self.sorted {
+            Some(SortedRows::One(records)) => records.abandon(),
+            Some(SortedRows::Many(records)) => records.abandon(),
+            None => (),
+        }
+    }
+
+    /// The next row, with its distances.
+    pub fn next(&mut self, scan: &mut IndexScan<'_>) -> Option<(Hit, [f64; MAX_KEYS])> {
+        let entry = loop {
+            let next = self.ready.pop();
+            if let Some(entry) = next.or_else(|| self.sorted.as_mut()?.next()) {
+                break entry;
+            }
+            self.sorted = None;
+            if !self.fill(scan) {
+                return None;
+            }
+        };
+        self.last = Some(entry);
+        let measure = self.keys[0].measure();
+        Some((entry.hit, entry.similarities.map(|s| measure.distance(s))))
+    }
+
+    /// One pass: keeps the nearest rows behind the last one returned. False at the end.
+    fn fill(&mut self, scan: &mut IndexScan<'_>) -> bool {
+        let threshold = match self.step {
+            NearestStep::Done => return false,
+            NearestStep::Scan => 0.0,
+            NearestStep::Search(done, spent) => {
+                let next = self.next_threshold(scan, done, spent);
+                match next {
+                    Some((t, cost)) => {
+                        self.step = NearestStep::Search(t, cost);
+                        t
+                    }
+                    None => {
+                        self.step = NearestStep::Scan;
+                        0.0
+                    }
+                }
+            }
+        };
+        let Some(cap) = self.cap else {
+            let stages = self.stages.take();
+            let mut stages = stages.unwrap_or_else(|| self.count(scan, threshold));
+            let (to, last) = stages.next(threshold);
+            self.sorted = Some(self.sort(scan, to));
+            if !last {
+                self.stages = Some(stages);
+                self.again(threshold);
+            } else if matches!(self.step, NearestStep::Scan) {
+                self.step = NearestStep::Done;
+            }
+            return true;
+        };
+        if self.pass(scan, threshold, cap) {
+            let most = Self::most();
+            self.cap = match cap {
+                cap if cap >= most => None,
+                FIRST_CAP => Some(SECOND_CAP.min(most)),
+                _ => Some(most),
+            };
+            self.again(threshold);
+        } else if matches!(self.step, NearestStep::Scan) {
+            self.step = NearestStep::Done;
+        }
+        true
+    }
+
+    /// The next step searches with the same threshold again, for what was left out.
+    fn again(&mut self, threshold: f64) {
+        if let NearestStep::Search(_, cost) = self.step {
+            self.step = NearestStep::Search(threshold.next_up(), cost / GROWTH);
+        }
+    }
+
+    /// Counts all rows by their similarity.
+    fn count(&self, scan: &mut IndexScan<'_>, threshold: f64) -> Stages {
+        let mut query = self.keys[0].clone();
+        query.raise(threshold);
+        scan.restart(Some(query));
+        let mut stages = Stages::new(MORE * Self::most());
+        let keys = &self.keys[..1];
+        while scan.next(|page, i, _| stages.count(similarities(keys, &page.row(i))[0])) {}
+        stages
+    }
+
+    /// The lowest similarity below `done` that costs little more than was spent.
+    fn next_threshold(&self, scan: &IndexScan<'_>, done: f64, spent: f64) -> Option<(f64, f64)> {
+        let cost = |t: f64| {
+            let mut query = self.keys[0].clone();
+            query.raise(t);
+            scan.cost(&query)
+        };
+        let everything = cost(0.0);
+        let mut found = None;
+        for t in GRID.into_iter().filter(|&t| t < done) {
+            let c = cost(t);
+            // Near to what a scan costs it is better to scan at once.
+            if c > everything / 4.0 || (found.is_some() && c > GROWTH * spent.max(FIRST / GROWTH)) {
+                break;
+            }
+            found = Some((t, c));
+        }
+        found
+    }
+
+    /// Sorts all rows behind the last one returned.
+    fn sort(&self, scan: &mut IndexScan<'_>, threshold: f64) -> SortedRows {
+        // SAFETY: the context lasts as long as this, as new() was promised. After an error the boundary goes back to the one before.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.context);
+            let sorted = if self.keys.len() == 1 {
+                SortedRows::One(self.sort_records(scan, threshold))
+            } else {
+                SortedRows::Many(self.sort_records(scan, threshold))
+            };
+            pg_sys::MemoryContextSwitchTo(before);
+            sorted
+        }
+    }
+
+    fn sort_records<const N: usize>(
+        &self,
+        scan: &mut IndexScan<'_>,
+        threshold: f64,
+    ) -> SortedRecords<N> {
+        let mut query = self.keys[0].clone();
+        query.raise(threshold);
+        scan.restart(Some(query));
+        let mut sort = RecordSort::<N>::new(Self::memory());
+        let (keys, last) = (&self.keys, &self.last);
+        // the records of a page: what is written may not be while the page is locked
+        let mut page_records = Vec::new();
+        while scan.next(|page, i, hit| {
+            let entry = Neighbour {
+                similarities: similarities(keys, &page.row(i)),
+                hit,
+            };
+            if !last.as_ref().is_some_and(|l| entry.order(l).is_le()) {
+                page_records.push(entry.record());
+            }
+        }) {
+            page_records.drain(..).for_each(|record| sort.push(record));
+        }
+        sort.finish()
+    }
+
+    /// True if rows were left out for lack of room.
+    fn pass(&mut self, scan: &mut IndexScan<'_>, threshold: f64, cap: usize) -> bool {
+        let mut query = self.keys[0].clone();
+        query.raise(threshold);
+        scan.restart(Some(query));
+        let mut kept: Vec<Neighbour> = Vec::new();
+        let mut overflow = false;
+        let (keys, last) = (&self.keys, &self.last);
+        let mut bound: Option<Neighbour> = None;
+        loop {
+            let more = scan.next(|page, i, hit| {
+                let row = page.row(i);
+                let entry = Neighbour {
+                    similarities: similarities(keys, &row),
+                    hit,
+                };
+                let returned = last.as_ref().is_some_and(|l| entry.order(l).is_le());
+                let far = bound.as_ref().is_some_and(|b| entry.order(b).is_gt());
+                if !returned && !far {
+                    if kept.len() == kept.capacity() {
+                        let more = kept.len().clamp(64, 1 << 16);
+                        let failed = kept.try_reserve(more).is_err();
+                        if failed {
+                            Err(base::Error::out_of_memory(more * size_of::<Neighbour>()))
+                                .or_raise()
+                        }
+                    }
+                    kept.push(entry);
+                }
+                overflow |= far && !returned;
+            });
+            if kept.len() >= 2 * cap {
+                kept.select_nth_unstable_by(cap - 1, |a, b| {
+                    check_for_interrupts();
+                    a.order(b)
+                });
+                kept.truncate(cap);
+                overflow = true;
+                let farthest = kept[cap - 1];
+                bound = Some(farthest);
+                scan.raise(farthest.similarities[0].max(threshold));
+            }
+            if !more {
+                break;
+            }
+        }
+        kept.sort_unstable_by(|a, b| {
+            check_for_interrupts();
+            b.order(a)
+        });
+        self.ready = kept;
+        overflow
+    }
+}

@@ -1,0 +1,304 @@
+//! The state of a scan.
+
+use pgrx::pg_sys;
+use sigfile::{Meta, Part};
+
+use super::condition::RowConditions;
+use super::index_scan::{Hit, IndexScan};
+use super::key::{leading, near_to, slice, NearKeys, ScanKeys};
+use super::leading::LeadingKeys;
+use super::nearest::NearestScan;
+use super::tuple::{set_tuple, TupleValues};
+use super::visibility::VisibilityMap;
+use super::ScanMemory;
+use crate::class::leading::leading_columns;
+use crate::class::strategy;
+use crate::meta;
+use crate::page::{SigfileIndex, SigfileTable};
+use pg::check_for_interrupts;
+use pg::tid::Tid;
+
+/// What a scan finds.
+pub enum ScanPhase {
+    Nothing,
+    /// Rows in no order; all of them have to be checked again where `recheck`.
+    Rows {
+        recheck: bool,
+    },
+    /// Rows by distance.
+    Nearest(Box<NearestScan>),
+}
+
+/// State of a scan. Nothing in it is pinned between two calls.
+pub struct ScanState<'r> {
+    index: SigfileIndex<'r>,
+    meta: Meta,
+    index_scan: Option<IndexScan<'r>>,
+    pub found: ScanPhase,
+    /// Of one page.
+    pub hits: Vec<Hit>,
+    /// How many of them were returned.
+    returned: usize,
+    /// What an index-only scan needs of these rows.
+    rows: TupleValues,
+    /// Which of them the scan's snapshot sees for sure.
+    visible: Vec<bool>,
+    /// Rows without a signature come after the nearest.
+    nulls_last: bool,
+    /// Which order-by keys the nearest are near to.
+    positions: Vec<usize>,
+    /// The hash of the columns before the signature that is asked for.
+    key: Option<u32>,
+}
+
+/// Begins to read: the keys, the metapage, and which segments there are.
+///
+/// Errors: a damaged index; a snapshot that is too old; more order-by keys than are supported.
+///
+/// # Safety
+/// `scan` was begun by [`ambeginscan`](super::ambeginscan), has its keys, and is not ended for `'r`.
+pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) -> ScanState<'r> {
+    // SAFETY: the server keeps the index open and the snapshot registered until the scan ends; it fills in as many keys as
+    // it says, with values of the operators' types.
+    unsafe {
+        let index = SigfileIndex::new((*scan).indexRelation);
+        index.count_scan();
+        // What EXPLAIN shows as index searches.
+        #[cfg(feature = "pg18")]
+        if let Some(instrument) = (*scan).instrument.as_mut() {
+            instrument.nsearches += 1;
+        }
+        let snapshot = (*scan).xs_snapshot;
+        let meta = meta::read_for(index, snapshot);
+        let keys = slice((*scan).keyData, (*scan).numberOfKeys);
+        let order_bys = slice((*scan).orderByData, (*scan).numberOfOrderBys);
+        // Conditions of both kinds never come together: the planner has the index as one of either.
+        let last = leading_columns(index) + 1;
+        let of_signature = keys.iter().filter(|key| key.sk_attno as usize == last);
+        let keyed = of_signature
+            .clone()
+            .any(|key| strategy::is_keyed(key.sk_strategy));
+        let mut asked = ScanKeys {
+            meta: &meta,
+            conditions: Vec::new(),
+            other_shape: false,
+            recheck: false,
+            nothing: false,
+            nulls: None,
+        };
+        let mut columns = LeadingKeys::new(index);
+        for key in keys {
+            if !columns.read(key) {
+                asked.read(key);
+            }
+        }
+        let nothing = asked.nothing || columns.nothing;
+        let (other_shape, asked_recheck) = (asked.other_shape, asked.recheck);
+        let (nulls, mut conditions) = (asked.nulls, asked.conditions);
+        let parts = match nulls {
+            Some(true) => vec![Part::Nulls],
+            Some(false) => vec![Part::Signatures],
+            None => Part::ALL.to_vec(),
+        };
+        let mut state = ScanState {
+            index,
+            index_scan: None,
+            found: ScanPhase::Nothing,
+            hits: Vec::new(),
+            returned: 0,
+            rows: TupleValues::default(),
+            visible: Vec::new(),
+            nulls_last: false,
+            positions: Vec::new(),
+            key: columns.key(),
+            meta,
+        };
+        if nothing {
+            return state;
+        }
+        // A dirty snapshot may see another row that has got the tid of one that was found.
+        let mvcc =
+            !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+        // Rows of a key that is asked for can have other values.
+        let recheck = !mvcc || other_shape || columns.asked || asked_recheck;
+        if other_shape {
+            // All rows are returned, for the operator to raise its error on.
+            conditions = Vec::new();
+        }
+        let near = near_to(&state.meta, order_bys);
+        // The operator itself raises the error, for the first row that it sees.
+        (*scan).xs_recheckorderby = matches!(near, NearKeys::OtherShape);
+        if let NearKeys::To(near, positions) = near {
+            state.positions = positions;
+            state.nulls_last = nulls != Some(false);
+            let parts = if nulls == Some(true) {
+                Vec::new()
+            } else {
+                vec![Part::Signatures]
+            };
+            let conditions = RowConditions {
+                of_signature: conditions,
+                key: state.key,
+                thresholds: false,
+            };
+            let index_scan = IndexScan::new(index, &state.meta, conditions, None, parts);
+            state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
+            let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
+            state.found = ScanPhase::Nearest(Box::new(NearestScan::new(near, context)));
+            (*scan).xs_recheck = recheck;
+            return state;
+        }
+        let leading = if conditions.is_empty() {
+            None
+        } else {
+            leading(&state.meta, &mut conditions)
+        };
+        let conditions = RowConditions {
+            of_signature: conditions,
+            key: state.key,
+            thresholds: keyed,
+        };
+        let index_scan = IndexScan::new(index, &state.meta, conditions, leading, parts);
+        state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
+        state.found = ScanPhase::Rows { recheck };
+        state
+    }
+}
+
+impl ScanState<'_> {
+    /// Drops all but the files, after an error: the server has closed them.
+    pub fn abandon(self) {
+        if let ScanPhase::Nearest(nearest) = self.found {
+            nearest.abandon();
+        }
+    }
+
+    /// Fills `hits` with those of the next page. False at the end.
+    ///
+    /// # Safety
+    /// `scan` is the scan of this state, and not ended.
+    pub unsafe fn next_page(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
+        // SAFETY: the scan is not ended.
+        let want_tuples = unsafe { (*scan).xs_want_itup };
+        let (hits, rows, visible) = (&mut self.hits, &mut self.rows, &mut self.visible);
+        hits.clear();
+        rows.clear();
+        visible.clear();
+        self.returned = 0;
+        let Some(index_scan) = &mut self.index_scan else {
+            return false;
+        };
+        // SAFETY: an index-only scan has a table, which is open; no other asks the map.
+        let mut map = unsafe { VisibilityMap::new((*scan).heapRelation) };
+        let found = index_scan.next(|page, i, hit| {
+            hits.push(hit);
+            if want_tuples {
+                rows.push(page, i);
+                visible.push(map.all_see(hit.tid));
+            }
+        });
+        drop(map);
+        if visible.contains(&true) && !self.meta.holds_of(&meta::read(self.index)) {
+            visible.fill(false);
+        }
+        found
+    }
+
+    /// Whether an index-only scan may return a row. The server would look at the visibility map only
+    /// now, when VACUUM may have removed the row from the table, and have marked its page as visible to all.
+    ///
+    /// # Safety
+    /// `scan` is an index-only scan, and not ended.
+    unsafe fn is_visible(scan: pg_sys::IndexScanDesc, tid: Tid) -> bool {
+        check_for_interrupts();
+        let mut tid = tid.pointer();
+        // SAFETY: the table of an index-only scan is open, and the snapshot is that of the scan.
+        unsafe {
+            pg_sys::table_index_fetch_tuple_check(
+                (*scan).heapRelation,
+                &raw mut tid,
+                (*scan).xs_snapshot,
+                std::ptr::null_mut(),
+            )
+        }
+    }
+
+    /// Finds the next row, and says to the server which it is. False at the end.
+    ///
+    /// # Safety
+    /// `scan` is the scan of this state, and not ended.
+    pub unsafe fn next(&mut self, scan: pg_sys::IndexScanDesc) -> bool {
+        // SAFETY: the scan is not ended, so its relations are open and its snapshot is there; it has room for as many
+        // distances as it has order-by keys.
+        unsafe {
+            if let ScanPhase::Nearest(nearest) = &mut self.found {
+                let index_scan = self
+                    .index_scan
+                    .as_mut()
+                    .expect("a search for the nearest has one");
+                while let Some((hit, distances)) = nearest.next(index_scan) {
+                    if (*scan).xs_want_itup && !Self::is_visible(scan, hit.tid) {
+                        continue;
+                    }
+                    for i in 0..(*scan).numberOfOrderBys as usize {
+                        let known = self.positions.iter().position(|&p| p == i);
+                        let distance = known.map(|k| pg_sys::Datum::from(distances[k].to_bits()));
+                        *(*scan).xs_orderbynulls.add(i) = distance.is_none();
+                        *(*scan).xs_orderbyvals.add(i) = distance.unwrap_or(pg_sys::Datum::null());
+                    }
+                    if (*scan).xs_want_itup {
+                        self.rows.clear();
+                        index_scan.read(&hit, |page, i| self.rows.push(page, i));
+                        set_tuple(scan, self.rows.value(&self.meta, 0));
+                    }
+                    (*scan).xs_heaptid = hit.tid.pointer();
+                    return true;
+                }
+                // Rows without a distance come last.
+                self.found = ScanPhase::Rows {
+                    recheck: (*scan).xs_recheck,
+                };
+                let parts = if self.nulls_last {
+                    vec![Part::Nulls]
+                } else {
+                    Vec::new()
+                };
+                let conditions = RowConditions {
+                    key: self.key,
+                    ..RowConditions::default()
+                };
+                let index_scan = IndexScan::new(self.index, &self.meta, conditions, None, parts);
+                let index_scan = index_scan.with_snapshot((*scan).xs_snapshot);
+                let table = SigfileTable::new((*scan).heapRelation);
+                self.index_scan = Some(index_scan.with_table(table));
+            }
+            let ScanPhase::Rows { recheck } = self.found else {
+                return false;
+            };
+            let (number, hit) = loop {
+                if self.returned == self.hits.len() && !self.next_page(scan) {
+                    return false;
+                }
+                let number = self.returned;
+                let hit = self.hits[number];
+                self.returned += 1;
+                let wanted = !(*scan).xs_want_itup
+                    || self.visible[number]
+                    || Self::is_visible(scan, hit.tid);
+                if wanted {
+                    break (number, hit);
+                }
+            };
+            (*scan).xs_heaptid = hit.tid.pointer();
+            (*scan).xs_recheck = recheck;
+            for i in 0..(*scan).numberOfOrderBys as usize {
+                *(*scan).xs_orderbyvals.add(i) = pg_sys::Datum::null();
+                *(*scan).xs_orderbynulls.add(i) = true;
+            }
+            if (*scan).xs_want_itup {
+                set_tuple(scan, self.rows.value(&self.meta, number));
+            }
+            true
+        }
+    }
+}

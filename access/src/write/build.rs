@@ -1,0 +1,217 @@
+//! Building the index over a table.
+
+use pgrx::{pg_sys, PgBox};
+use sigfile::{Meta, Part, RowShape};
+use signature::filter::is_full;
+
+use super::merge_lock::needs_wal;
+use super::{check_shape, write_segments, IndexRow};
+use crate::class::leading;
+use crate::class::options::SigfileOptions;
+use crate::class::SignatureType;
+use crate::meta;
+use crate::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
+use crate::sort::ExternalSort;
+use pg::error::OrRaise;
+use pg::{entry, ffi};
+use types::warn_of_full;
+
+/// Phases that pg_stat_progress_create_index shows; 1 is PostgreSQL's own "initializing".
+mod phase {
+    pub const SCAN: i64 = 2;
+    pub const WRITE: i64 = 3;
+    pub const LOG: i64 = 4;
+}
+
+fn progress(parameter: u32, value: i64) {
+    // SAFETY: a counter of this backend.
+    unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
+}
+
+/// The names of the phases that `pg_stat_progress_create_index` shows.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
+#[entry]
+pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut std::ffi::c_char {
+    let name = match phase {
+        1 => c"initializing",
+        phase::SCAN => c"scanning table",
+        phase::WRITE => c"writing segments",
+        phase::LOG => c"logging pages",
+        _ => return std::ptr::null_mut(),
+    };
+    name.as_ptr().cast_mut()
+}
+
+struct BuildState<'r> {
+    index: SigfileIndex<'r>,
+    signatures: SignatureType,
+    meta: Meta,
+    rows: [Option<ExternalSort>; 2],
+    count: u64,
+    /// Only dead rows have come so far, which old snapshots may still see.
+    only_dead: bool,
+    /// Dead rows of another shape were left out, so that old snapshots must not use the index.
+    left_out: bool,
+    /// Signatures that are alive, and those of them that are full.
+    signed: u64,
+    full: u64,
+    /// Bytes for rows: half of maintenance_work_mem, since the postings of what fits take as much.
+    memory: usize,
+}
+
+impl BuildState<'_> {
+    fn add(&mut self, new: &IndexRow, alive: bool) {
+        let part = new.part();
+        if part == Part::Signatures {
+            let other = self.meta.shape() != 0 && self.meta.shape() != new.shape;
+            if other && !alive {
+                self.left_out = true;
+                return;
+            }
+            if other && self.only_dead {
+                self.left_out = true;
+                self.rows[part as usize] = None;
+                self.meta.set_shape(0).or_raise();
+            }
+            self.only_dead &= !alive;
+            if self.meta.shape() == 0 {
+                self.meta.set_shape(new.shape).or_raise();
+            }
+            check_shape(self.index, self.meta.shape(), new);
+            if let (RowShape::Filter(shape), true) = (RowShape::of_tag(new.shape), alive) {
+                self.signed += 1;
+                self.full += u64::from(is_full(new.popcount, shape.m()));
+            }
+        }
+        let geometry = self.meta.geometry(part);
+        let memory = self.memory;
+        let rows =
+            self.rows[part as usize].get_or_insert_with(|| ExternalSort::new(geometry, memory));
+        rows.push(new.row()).or_raise();
+        self.count += 1;
+    }
+}
+
+/// Takes one row of the table.
+///
+/// # Safety
+/// The server calls it from ambuild, with what that has passed.
+#[entry]
+unsafe extern "C-unwind" fn add_row(
+    _index: pg_sys::Relation,
+    tid: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    alive: bool,
+    state: *mut std::ffi::c_void,
+) {
+    // SAFETY: the server passes `state` on from ambuild, and the values of the index's columns.
+    unsafe {
+        let build = &mut *state.cast::<BuildState<'_>>();
+        let kind = (build.signatures, build.meta.thresholds());
+        let new = IndexRow::of(build.index, kind, values, nulls, tid);
+        build.add(&new, alive);
+    }
+}
+
+/// Builds the index.
+///
+/// Errors: signatures of several shapes; out of memory.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
+#[entry]
+pub unsafe extern "C-unwind" fn ambuild(
+    heap: pg_sys::Relation,
+    relation: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+) -> *mut pg_sys::IndexBuildResult {
+    // SAFETY: the server passes relations that it keeps open. `build` is borrowed by nobody else while rows are added to it.
+    unsafe {
+        let index = SigfileIndex::new(relation);
+        if index.blocks() != 0 {
+            pg::error::internal!("index \"{}\" already contains data", index.name());
+        }
+        leading::check(index);
+        let memory = pg_sys::maintenance_work_mem as usize * 1024;
+        let mut build = BuildState {
+            index,
+            signatures: SignatureType::of(index),
+            meta: meta::empty(index),
+            rows: Default::default(),
+            count: 0,
+            only_dead: true,
+            left_out: false,
+            signed: 0,
+            full: 0,
+            memory: memory / 2,
+        };
+        // The block of the metapage is the first.
+        let encode = |meta: &Meta, page: BlankPage<'_>| {
+            page.write(PageLog::Later, PageKind::Meta, 0, |words| {
+                meta.encode(words)
+            });
+        };
+        encode(&build.meta, index.extended());
+        progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::SCAN);
+        let heap_tuples = ffi::table_index_build_scan(
+            heap,
+            relation,
+            info,
+            true,
+            true,
+            Some(add_row),
+            (&raw mut build).cast(),
+            std::ptr::null_mut(),
+        );
+        if build.left_out {
+            (*info).ii_BrokenHotChain = true;
+        }
+        warn_of_full(&build.index.name(), build.full, build.signed);
+        progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
+        let options = SigfileOptions::of(index);
+        let mut meta = build.meta;
+        for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
+            let Some(rows) = rows else { continue };
+            let mut runs = rows.finish().or_raise();
+            let first = meta.next_generation;
+            let written = write_segments(index, part, &mut runs, first, &options, memory / 2);
+            let new = written.or_raise();
+            meta.next_generation += new.len() as u64;
+            meta.segments.extend(new);
+        }
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.count as i64);
+        meta.check_size().or_raise();
+        encode(&meta, index.exclusive(META).blank());
+        if needs_wal(index) {
+            progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::LOG);
+            pg_sys::log_newpage_range(
+                relation,
+                pg_sys::ForkNumber::MAIN_FORKNUM,
+                0,
+                index.blocks(),
+                true,
+            );
+        }
+        let mut result = PgBox::<pg_sys::IndexBuildResult>::alloc0();
+        result.heap_tuples = heap_tuples;
+        result.index_tuples = build.count as f64;
+        result.into_pg()
+    }
+}
+
+/// Writes the initial fork of an unlogged index.
+///
+/// # Safety
+/// The server calls it as IndexAmRoutine says.
+#[entry]
+pub unsafe extern "C-unwind" fn ambuildempty(relation: pg_sys::Relation) {
+    // SAFETY: the server passes an unlogged index that it has just created.
+    unsafe {
+        let meta = meta::empty(SigfileIndex::new(relation));
+        write_initial(relation, |words| meta.encode(words));
+    }
+}

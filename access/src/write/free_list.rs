@@ -1,0 +1,303 @@
+//! Free lists: blocks that can be used again.
+//!
+//! A replaced page keeps its content until no search can need it, as a deleted page of nbtree and GiST does (Lanin and
+//! Shasha, A symmetric concurrent B-tree algorithm, 1986: the drain technique). So each list has a horizon. Blocks are taken
+//! off its first page, and what is left keeps the horizon.
+
+use base::Result;
+use pgrx::pg_sys;
+use sigfile::meta::{FreeList, MAX_FREE, MAX_STOCK};
+use sigfile::words::{pack, unpack};
+use sigfile::Meta;
+
+use super::merge_lock::needs_wal;
+use super::MergeLock;
+use crate::meta;
+use crate::page::chain::{fill, ChainPage, CHAIN_ROOM};
+use crate::page::{BlankPage, PageKind, PageLog, META};
+use crate::read::{in_use, is_used};
+use pg::ffi;
+
+/// One block of so many is in stock.
+const STOCKED: u32 = 64;
+
+/// The block of the page of merges, and what writes its content.
+pub type OtherPage<'a> = (u32, &'a dyn Fn(&mut [u64]));
+
+/// Pages that a list of so many blocks takes.
+pub fn list_pages(blocks: usize) -> usize {
+    blocks.div_ceil(2 * CHAIN_ROOM)
+}
+
+/// Writes blocks on pages of a chain that ends with `next`. Returns the first page's block, or `next` without any.
+pub fn write_list<'r>(blocks: &[u32], next: u32, mut page: impl FnMut() -> BlankPage<'r>) -> u32 {
+    let some = blocks.chunks(2 * CHAIN_ROOM).rev();
+    some.fold(next, |next, some| {
+        let words: Vec<u64> = pack(some).collect();
+        page().write(PageLog::Each, PageKind::Free, 0, |content| {
+            fill(content, next, &words)
+        })
+    })
+}
+
+impl<'r> MergeLock<'r> {
+    /// Takes up to `most` blocks that nobody can be reading any more, and one more if that leaves a page of a list empty. Fewer, if there are
+    /// no more.
+    ///
+    /// A block that is in use all the same, or not there, is left out. The last can be so on a standby that was promoted, which
+    /// never got a page that its primary lost in a crash.
+    ///
+    /// Errors: damaged lists; out of memory.
+    pub fn take_free(&self, most: usize) -> Result<Vec<u32>> {
+        let mut taken = Vec::new();
+        while taken.len() < most {
+            let meta = meta::read(self.index);
+            let Some(at) = meta.free.iter().position(|l| self.is_past(l.horizon)) else {
+                break;
+            };
+            taken.extend(self.take_of(&meta, at, most - taken.len())?);
+        }
+        Ok(taken)
+    }
+
+    /// Takes up to `most` blocks off the first page of a list, and that page, too, when it becomes empty.
+    ///
+    /// Errors: a damaged list; out of memory.
+    fn take_of(&self, meta: &Meta, at: usize, most: usize) -> Result<Vec<u32>> {
+        let index = self.index;
+        let list = meta.free[at];
+        let impossible = || {
+            let what = "the list of free blocks is not as long as it ought to be";
+            index.damaged(list.first, what)
+        };
+        self.log_reuse(&list);
+        let mut metapage = index.exclusive(META);
+        let mut now = meta::of_page(&metapage);
+        let mut page = index.exclusive(list.first).expect(PageKind::Free, 0)?;
+        let link = ChainPage::of(page.words()).ok_or_else(impossible)?;
+        let next = link.next;
+        let listed = unpack(link.words, 2 * link.words.len());
+        let mut blocks: Vec<u32> = listed.filter(|&block| block != META).collect();
+        let n = most.min(blocks.len());
+        let left = blocks.split_off(n);
+        let entry = now.free.get_mut(at).ok_or_else(impossible)?;
+        entry.blocks = entry.blocks.checked_sub(n as u32).ok_or_else(impossible)?;
+        let emptied = left.is_empty();
+        if emptied {
+            if (next == META) != (entry.blocks == 0) {
+                return Err(impossible());
+            }
+            entry.first = next;
+            if next == META {
+                now.free.remove(at);
+            }
+        }
+        metapage.change_both(&mut page, |words, list| {
+            now.encode(words);
+            if !emptied {
+                let left: Vec<u64> = pack(&left).collect();
+                fill(list, next, &left);
+            }
+        });
+        drop(page);
+        drop(metapage);
+        let mut free = Vec::new();
+        for block in blocks {
+            if !is_used(index, &now, block)? {
+                free.push(block);
+            }
+        }
+        if emptied {
+            free.push(list.first);
+        }
+        Ok(free)
+    }
+
+    /// Blocks that could be taken.
+    pub fn reusable(&self, meta: &Meta) -> usize {
+        let past = meta.free.iter().filter(|list| self.is_past(list.horizon));
+        past.map(|list| list.blocks as usize).sum::<usize>()
+    }
+
+    /// Whether an old snapshot keeps replaced pages from being used again: those that were replaced more than `rows` rows ago, or
+    /// by this transaction itself, which keeps them to its end.
+    pub fn is_starved(&self, meta: &Meta, rows: u64) -> bool {
+        let now = meta.entered();
+        // Where no transaction has begun since, nobody can tell, except of this transaction.
+        let next = next_transaction();
+        let own = own_transaction();
+        let is_own = |list: &FreeList| own != 0 && own < list.horizon;
+        let is_long = |list: &FreeList| now >= list.entered.saturating_add(rows);
+        let old = |list: &&FreeList| is_own(list) || (list.horizon < next && is_long(list));
+        let mut lists = meta.free.iter().filter(old);
+        lists.any(|list| !self.is_past(list.horizon))
+    }
+
+    /// Has blocks in stock for the next pages of tails, which are added without the merge lock.
+    ///
+    /// Errors: damaged lists; out of memory.
+    pub fn fill_stock(&self, meta: &Meta) -> Result<()> {
+        // What is in stock is not used for anything else.
+        let wanted = (self.index.blocks() / STOCKED).clamp(4, MAX_STOCK as u32) as usize;
+        if meta.stock.len() > wanted / 2 {
+            return Ok(());
+        }
+        // One more may come.
+        let free = self.take_free(wanted - meta.stock.len() - 1)?;
+        if !free.is_empty() {
+            let mut metapage = self.index.exclusive(META);
+            let mut meta = meta::of_page(&metapage);
+            meta.stock.extend(free);
+            meta::store(&meta, &mut metapage);
+        }
+        Ok(())
+    }
+
+    /// A page to be written: a free one, or a new one at the end.
+    ///
+    /// Errors: damaged lists; out of memory.
+    pub fn new_page(&self) -> Result<BlankPage<'r>> {
+        Ok(match self.take_free(1)?.pop() {
+            Some(block) => self.index.reused(block),
+            None => self.index.extended(),
+        })
+    }
+
+    /// Whether no snapshot of this server is older than a horizon.
+    pub fn is_past(&self, horizon: u64) -> bool {
+        let horizon = pg_sys::FullTransactionId { value: horizon };
+        // SAFETY: the index is open. The table is open, or NULL, which asks for the oldest snapshot of all databases.
+        unsafe {
+            // For a temporary table only the session's own transaction would count, and not its cursors.
+            let local = (*self.index.relation()).rd_islocaltemp;
+            let heap = if local {
+                std::ptr::null_mut()
+            } else {
+                self.table.relation()
+            };
+            pg_sys::GlobalVisCheckRemovableFullXid(heap, horizon)
+        }
+    }
+
+    /// Tells standbys to cancel what still reads pages about to be used again, by the record that GiST
+    /// has for the purpose.
+    pub fn log_reuse(&self, list: &FreeList) {
+        let index = self.index;
+        // SAFETY: a setting of the server.
+        let standbys = unsafe { pg_sys::wal_level } >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        if !needs_wal(index) || !standbys {
+            return;
+        }
+        let horizon = pg_sys::FullTransactionId {
+            value: list.horizon,
+        };
+        // SAFETY: the index is open, and the table is, or NULL; the record is for any block of an index.
+        unsafe {
+            #[cfg(feature = "pg15")]
+            ffi::gistXLogPageReuse(index.relation(), list.first, horizon);
+            #[cfg(not(feature = "pg15"))]
+            ffi::gistXLogPageReuse(index.relation(), self.table.relation(), list.first, horizon);
+        }
+    }
+
+    /// Changes the metapage, and lists blocks that were replaced by that: they can be used again when no snapshot
+    /// is older. The list is on pages that `page` gives. `also` writes what belongs to the change to the page of merges.
+    ///
+    /// Errors: more than a metapage holds.
+    pub fn replace(
+        &self,
+        mut retired: Vec<u32>,
+        page: impl FnMut() -> BlankPage<'r>,
+        change: impl FnOnce(&mut Meta),
+        also: Option<OtherPage<'_>>,
+    ) -> Result<()> {
+        let index = self.index;
+        // Low blocks are used first.
+        retired.sort_unstable();
+        let newest = meta::read(index).free.last().copied();
+        let crowded = meta::read(index).free.len() == MAX_FREE;
+        let joined = newest.filter(|_| crowded);
+        let first = write_list(&retired, joined.map_or(META, |list| list.first), page);
+        let mut metapage = index.exclusive(META);
+        let mut meta = meta::of_page(&metapage);
+        if !retired.is_empty() {
+            // When too many lists wait for old snapshots, the newest has to wait longer: the older ones come free in time.
+            let more = joined.and_then(|_| meta.free.pop());
+            meta.free.push(FreeList {
+                // A process that has read the metapage before has a snapshot that is no younger, since nobody can read it while
+                // this is asked.
+                horizon: next_transaction(),
+                first,
+                blocks: retired.len() as u32 + more.map_or(0, |list| list.blocks),
+                entered: meta.entered(),
+            });
+        }
+        change(&mut meta);
+        meta.check_size()?;
+        match also {
+            None => meta::store(&meta, &mut metapage),
+            Some((block, write)) => {
+                let mut other = index.exclusive(block).expect(PageKind::Merges, 0)?;
+                metapage.change_both(&mut other, |words, content| {
+                    meta.encode(words);
+                    write(content);
+                });
+            }
+        }
+        // A standby may take a snapshot that knows of transactions begun since, and still find the old
+        // metapage: what counts there is the order of the log.
+        let later = next_transaction();
+        if let Some(last) = meta.free.last_mut() {
+            if !retired.is_empty() && last.horizon != later {
+                last.horizon = later;
+                meta::store(&meta, &mut metapage);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists blocks that nobody has ever read, and nobody will.
+    ///
+    /// Errors: damaged lists; out of memory.
+    pub fn give_back(&self, blocks: Vec<u32>) -> Result<()> {
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let mut pages = self.take_free(list_pages(blocks.len()))?;
+        let index = self.index;
+        let page = || match pages.pop() {
+            Some(block) => index.reused(block),
+            None => index.extended(),
+        };
+        self.replace(blocks, page, |_| (), None)
+    }
+
+    /// Frees blocks that belong to nothing: what a crash or an error leaves of a merge.
+    ///
+    /// The list of them stands on none of them. Nobody knows when they were read last, so they wait for old snapshots as all
+    /// replaced blocks do.
+    ///
+    /// Errors: damaged lists or descriptions; out of memory.
+    pub fn sweep(&self) -> Result<()> {
+        let index = self.index;
+        let (meta, total) = {
+            // Tails grow while the metapage is locked exclusively: a page that is there by now, and belongs to a tail, is
+            // known to the metapage.
+            let metapage = index.share(META);
+            (meta::of_page(&metapage), index.blocks())
+        };
+        let used = in_use(index, &meta, total, true)?;
+        self.give_back(used.unclaimed().collect())
+    }
+}
+
+/// 0 for a transaction that has changed nothing yet.
+fn own_transaction() -> u64 {
+    // SAFETY: a state of this process.
+    unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value
+}
+
+fn next_transaction() -> u64 {
+    // SAFETY: the server takes a lock of its own for reading.
+    unsafe { pg_sys::ReadNextFullTransactionId() }.value
+}

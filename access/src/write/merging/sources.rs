@@ -1,0 +1,235 @@
+//! What a merge reads: rows in order, of segments and of the beginning of a tail.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use base::sort::{order_by_count, sort_records};
+use base::{Error, Result};
+use sigfile::{Geometry, Meta, Pages, RowPage, SegmentMerge, SignatureRow};
+
+use crate::page::SigfileIndex;
+use crate::read::{cache, SegmentDescription, SegmentReader, TailBlocks};
+
+/// A segment that is merged. A page of it is copied, so that none is locked while others are written.
+struct SegmentSource<'a> {
+    reader: SegmentReader<'a>,
+    description: &'a SegmentDescription,
+    page: Option<u32>,
+    words: Vec<u64>,
+    /// Rows of one popcount, and that, where rows have no keys.
+    run: (Range<u32>, u32),
+}
+
+impl SegmentSource<'_> {
+    /// What a row is sorted by; `None` behind the last row.
+    ///
+    /// Errors: a damaged page.
+    fn order(&mut self, row: u32) -> Result<Option<u64>> {
+        let segment = &self.description.segment;
+        if row >= segment.rows {
+            return Ok(None);
+        }
+        if !segment.geometry.keys {
+            if !self.run.0.contains(&row) {
+                let popcount = segment.popcount_of(row);
+                self.run = (segment.range(popcount, popcount), popcount);
+            }
+            return Ok(Some(self.run.1.into()));
+        }
+        self.row(row).map(|row| Some(row.order()))
+    }
+
+    /// The first row that is not before an order.
+    ///
+    /// Errors: a damaged page.
+    fn place(&mut self, order: u64) -> Result<u32> {
+        let segment = &self.description.segment;
+        if !segment.geometry.keys {
+            let first = segment.first.get(order as usize).copied();
+            return Ok(first.unwrap_or(segment.rows));
+        }
+        let (capacity, rows) = (segment.geometry.capacity as u32, segment.rows);
+        let page = segment.begins.before(order) as u64;
+        let end = ((page + 1) * u64::from(capacity)).min(rows.into()) as u32;
+        let mut row = page as u32 * capacity;
+        while row < end && self.order(row)?.is_some_and(|here| here < order) {
+            row += 1;
+        }
+        Ok(row)
+    }
+
+    /// A row by its number in the segment.
+    ///
+    /// Errors: a damaged page.
+    fn row(&mut self, row: u32) -> Result<SignatureRow<'_>> {
+        let geometry = self.description.segment.geometry;
+        let number = row / geometry.capacity as u32;
+        if self.page != Some(number) {
+            self.page = None;
+            self.reader.checked(number)?;
+            self.words.clear();
+            self.words.extend_from_slice(self.reader.page(number)?);
+            self.reader.release();
+            self.page = Some(number);
+        }
+        let page = RowPage::new(geometry, &self.words)?;
+        Ok(page.row(row as usize % geometry.capacity))
+    }
+}
+
+/// The beginning of a tail, its rows in order. Only the order is remembered: a row may be marked dead at any time.
+struct TailSource<'a> {
+    index: SigfileIndex<'a>,
+    geometry: Geometry,
+    pages: TailBlocks,
+    /// For each row, in order: [`SignatureRow::order`], and its number, page · capacity + place.
+    rows: Vec<[u64; 2]>,
+    words: Vec<u64>,
+}
+
+impl<'a> TailSource<'a> {
+    fn new(index: SigfileIndex<'a>, geometry: Geometry, pages: TailBlocks) -> Result<Self> {
+        let capacity = geometry.capacity;
+        let mut rows = Vec::new();
+        let most = pages.len() * capacity;
+        rows.try_reserve_exact(most)
+            .map_err(|_| Error::out_of_memory(size_of::<[u64; 2]>() * most))?;
+        // A page that was closed before it was full lacks some.
+        for (number, page) in pages.shared(index, geometry).enumerate() {
+            let page = page?;
+            let here = page.checked_rows()?;
+            let first = number * capacity;
+            rows.extend((0..here.len()).map(|i| [here.order(i), (first + i) as u64]));
+        }
+        if geometry.keys {
+            sort_records(&mut rows, || ());
+        } else {
+            let (n, most) = (rows.len() as u32, geometry.null_popcount());
+            let popcount = |i: u32| rows[i as usize][0] as u32;
+            let (order, _) = order_by_count(n, most, popcount, || ())?;
+            rows = order.into_iter().map(|i| rows[i as usize]).collect();
+        }
+        Ok(TailSource {
+            index,
+            geometry,
+            pages,
+            rows,
+            words: Vec::new(),
+        })
+    }
+
+    /// A row by its place in the order.
+    fn row(&mut self, place: u32) -> Result<SignatureRow<'_>> {
+        let [order, number] = self.rows[place as usize];
+        let (page, at) = (
+            number as usize / self.geometry.capacity,
+            number as usize % self.geometry.capacity,
+        );
+        let page = self.pages.read(self.index, self.geometry, page)?;
+        let row = page.rows()?.checked(at).map_err(|e| page.locate(e))?;
+        if row.order() != order {
+            return Err(page.locate(Error::damaged(format!("row {at} has changed"))));
+        }
+        self.words.clear();
+        self.words.extend_from_slice(row.words);
+        let row = SignatureRow { words: &[], ..row };
+        Ok(SignatureRow {
+            words: &self.words,
+            ..row
+        })
+    }
+}
+
+enum RowSource<'a> {
+    Segment(Box<SegmentSource<'a>>),
+    Tail(TailSource<'a>),
+}
+
+/// The segments that a merge takes.
+///
+/// Errors: one of them is not there; a damaged description; out of memory.
+pub fn segments(
+    index: SigfileIndex<'_>,
+    meta: &Meta,
+    merge: &SegmentMerge,
+) -> Result<Vec<Rc<SegmentDescription>>> {
+    let of = |generation: &u64| {
+        let entry = meta.segments.iter().find(|s| s.generation == *generation);
+        match entry.filter(|s| s.part == merge.part) {
+            Some(entry) => cache::segment(index, meta, entry),
+            None => Err(index.damaged(meta.work, "a merge takes a segment that is not there")),
+        }
+    };
+    merge.segments.iter().map(of).collect()
+}
+
+/// The rows of a merge.
+pub struct RowSources<'a>(Vec<RowSource<'a>>);
+
+impl<'a> RowSources<'a> {
+    /// `segments` are those of the merge.
+    ///
+    /// Errors: a damaged page; out of memory.
+    pub fn new(
+        index: SigfileIndex<'a>,
+        meta: &Meta,
+        merge: &SegmentMerge,
+        segments: &'a [Rc<SegmentDescription>],
+    ) -> Result<RowSources<'a>> {
+        let of = |description: &'a Rc<SegmentDescription>| {
+            RowSource::Segment(Box::new(SegmentSource {
+                reader: SegmentReader::new(index, description),
+                description,
+                page: None,
+                words: Vec::new(),
+                run: (0..0, 0),
+            }))
+        };
+        let mut sources: Vec<RowSource<'a>> = segments.iter().map(of).collect();
+        let pages = TailBlocks::beginning(meta, merge.part, merge.tail as usize);
+        if pages.len() < merge.tail as usize {
+            return Err(index.damaged(meta.work, "a merge takes more of a tail than there is"));
+        }
+        sources.push(RowSource::Tail(TailSource::new(
+            index,
+            meta.geometry(merge.part),
+            pages,
+        )?));
+        Ok(RowSources(sources))
+    }
+
+    /// The number of sources.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The order of a row of a source by its place there, dead ones counted; `None` behind the last.
+    ///
+    /// Errors: a damaged page.
+    pub fn order(&mut self, source: usize, place: u32) -> Result<Option<u64>> {
+        match &mut self.0[source] {
+            RowSource::Segment(s) => s.order(place),
+            RowSource::Tail(t) => Ok(t.rows.get(place as usize).map(|row| row[0])),
+        }
+    }
+
+    /// The place of the first row in a source that is not before an order.
+    ///
+    /// Errors: a damaged page.
+    pub fn place(&mut self, source: usize, order: u64) -> Result<u32> {
+        match &mut self.0[source] {
+            RowSource::Segment(s) => s.place(order),
+            RowSource::Tail(t) => Ok(t.rows.partition_point(|row| row[0] < order) as u32),
+        }
+    }
+
+    /// A row of a source by its place.
+    ///
+    /// Errors: a damaged page.
+    pub fn row(&mut self, source: usize, place: u32) -> Result<SignatureRow<'_>> {
+        match &mut self.0[source] {
+            RowSource::Segment(s) => s.row(place),
+            RowSource::Tail(t) => t.row(place),
+        }
+    }
+}

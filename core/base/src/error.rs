@@ -1,0 +1,164 @@
+//! The one error type of the core: worded as PostgreSQL words its errors, so that the extension
+//! only has to translate [`ErrorKind`] into an SQLSTATE.
+
+use std::fmt;
+
+/// What may fail with an [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Which SQLSTATE fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// An argument is outside its range (22023).
+    InvalidParameter,
+    /// The text form of a value is malformed (22P02).
+    InvalidText,
+    /// The binary form of a value is malformed (22P03).
+    InvalidBinary,
+    /// Two values do not fit together (22000).
+    DataException,
+    /// A date does not match its format (22007).
+    DatetimeFormat,
+    /// A date that does not exist (22008).
+    DatetimeOverflow,
+    /// A NULL where none may be (22004).
+    NullNotAllowed,
+    /// Array bounds (2202E).
+    ArraySubscript,
+    /// Something has more of it than can be handled (54000).
+    LimitExceeded,
+    /// Something that this release does not know (0A000).
+    NotSupported,
+    /// Stored data that no code of ours can have written (XX002).
+    Corrupted,
+    /// Data in a format that only a newer version reads (0A000).
+    NewerFormat,
+    /// Memory could not be reserved (53200).
+    OutOfMemory,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Body {
+    kind: ErrorKind,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+    page: Option<u32>,
+}
+
+/// Message in lower case with the values in it, a detail that is a sentence, a hint that is an
+/// action. Boxed: the good path carries one word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Body>);
+
+impl Error {
+    /// An error with a message only, which is half a sentence in lower case.
+    #[cold]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Body {
+            kind,
+            message: message.into(),
+            detail: None,
+            hint: None,
+            page: None,
+        }))
+    }
+
+    /// Something on a page that no code of ours can have written; `what` is half a sentence, as messages are.
+    #[cold]
+    pub fn damaged(what: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Corrupted, what)
+    }
+
+    /// Data that a newer version has stored; `what` is half a sentence, as messages are, and `ours` the format version that
+    /// this one reads.
+    #[cold]
+    pub fn newer_format(what: impl Into<String>, ours: impl fmt::Display) -> Self {
+        Error::new(ErrorKind::NewerFormat, what).detail(format!(
+            "A newer version of bloom_ident has stored it. This one reads format version {ours}."
+        ))
+    }
+
+    /// Says on which page of a segment it is, for callers that know what is stored where.
+    #[must_use]
+    pub fn on_page(mut self, page: u32) -> Self {
+        self.0.page.get_or_insert(page);
+        self
+    }
+
+    /// Adds a detail, a whole sentence.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.detail = Some(detail.into());
+        self
+    }
+
+    /// Adds a hint, a whole sentence that says what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error under another kind: a value read from binary instead of text, say.
+    #[must_use]
+    pub fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    /// The error of a request for so many bytes that was refused.
+    #[cold]
+    pub fn out_of_memory(bytes: usize) -> Self {
+        Error::new(ErrorKind::OutOfMemory, "out of memory")
+            .detail(format!("Failed on a request of {bytes} bytes."))
+    }
+
+    /// Which SQLSTATE fits.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The page of a segment that it is on.
+    pub fn page(&self) -> Option<u32> {
+        self.0.page
+    }
+
+    /// Half a sentence in lower case, with the values in it.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// A whole sentence.
+    pub fn detail_text(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
+    /// A whole sentence that says what to do.
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A float as it stands in a message: as people write it, also when it is very small or large.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == f64::INFINITY {
+        let name = if value > 0.0 { "Infinity" } else { "-Infinity" };
+        name.to_owned()
+    } else if value == 0.0 {
+        "0".to_owned()
+    } else if value.is_nan() || (1e-6..1e15).contains(&size) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}

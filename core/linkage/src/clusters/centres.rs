@@ -1,0 +1,308 @@
+//! Clusters of records that are near a centre.
+
+use std::cmp::Reverse;
+
+use super::bounds::{Bounds, Joining};
+use super::components::{least_members, Clusters, NONE};
+use super::forest::numbers;
+use super::links::{Link, Links, Pair};
+use super::memory::{filled, reserve};
+use base::range::unit;
+use base::Result;
+use base::Ticker;
+
+/// Clusters around centres: every member's similarity to its centre is at least `threshold`, so chains
+/// break, and no two centres are that similar. Records become centres in the order of their neighbours'
+/// number, most first (then by the sum of similarities, greatest first, then by number), unless
+/// they are a neighbour of one already (J. A. Aslam, E. Pelekhov, D. Rus: The Star Clustering
+/// Algorithm for Static and Dynamic Information Organization, JGAA 8, 2004). Then each other record goes to
+/// the most similar centre, of equals to the least.
+///
+/// Where there are bounds, records judged the same are one, as similar to others as the most similar of them, and go to a centre by falling similarity,
+/// as far as the bounds allow. Those that may go to none begin anew among themselves. Of a cluster's centre that is several records the one with the
+/// greatest sum of similarities within the cluster stands for it. 60 bytes a pair more.
+///
+/// Errors: a threshold outside 0…1, out of memory.
+pub fn centres(
+    links: &Links,
+    threshold: f64,
+    bounds: &Bounds,
+    turn: impl FnMut(),
+) -> Result<Clusters> {
+    unit("threshold", threshold)?;
+    let ticker = &mut Ticker::new(turn);
+    if !bounds.is_none() {
+        return within(links, threshold, bounds, ticker);
+    }
+    let near = |i: u32| links.of(i).iter().filter(|l| l.similarity >= threshold);
+    let all = numbers(links.records(), ticker)?;
+    let order = by_weight(&all, near, ticker)?;
+    drop(all);
+    let mut centre = stars(links.records(), &order, near, ticker)?;
+    for &i in &order {
+        ticker.step();
+        if centre[i as usize] == i {
+            continue;
+        }
+        let mut most = -1.0;
+        for link in near(i) {
+            ticker.step();
+            if link.similarity > most && centre[link.to as usize] == link.to {
+                most = link.similarity;
+                centre[i as usize] = link.to;
+            }
+        }
+    }
+    drop(order);
+    for (of, i) in centre.iter_mut().zip(0..) {
+        ticker.step();
+        if *of == NONE {
+            *of = i;
+        }
+    }
+    let cluster = least_members(links.records(), |i| centre[i as usize], ticker)?;
+    Clusters::new(links, cluster, centre, ticker)
+}
+
+/// For each record a centre that is near, or itself if it is one; [`NONE`] for those that are not in the order.
+fn stars<'a, N: Iterator<Item = &'a Link>>(
+    records: u32,
+    order: &[u32],
+    near: impl Fn(u32) -> N,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Vec<u32>> {
+    let mut centre = filled(records as usize, NONE, ticker)?;
+    for &i in order {
+        ticker.step();
+        if centre[i as usize] != NONE {
+            continue;
+        }
+        centre[i as usize] = i;
+        for link in near(i) {
+            ticker.step();
+            let of = &mut centre[link.to as usize];
+            if *of == NONE {
+                *of = i;
+            }
+        }
+    }
+    Ok(centre)
+}
+
+/// The same within bounds.
+fn within(
+    links: &Links,
+    threshold: f64,
+    bounds: &Bounds,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Clusters> {
+    let n = links.records();
+    let mut joining = bounds.joining(n, ticker)?;
+    // of records judged the same the least stands for all
+    let one = least_members(n, |i| joining.forest.find(i), ticker)?;
+    let ones = contracted(links, threshold, &one, &mut joining, ticker)?;
+    let mut centre_of = numbers(n, ticker)?;
+    let mut open = filled(n as usize, true, ticker)?;
+    let mut left = Vec::new();
+    reserve(&mut left, n as usize)?;
+    left.extend((0..n).filter(|&i| !ones.of(i).is_empty()));
+    loop {
+        let near = |i: u32| ones.of(i).iter().filter(|link| open[link.to as usize]);
+        let order = by_weight(&left, near, ticker)?;
+        if order.is_empty() {
+            break;
+        }
+        let centre = stars(n, &order, near, ticker)?;
+        let is_centre = |i: u32| centre[i as usize] == i;
+        let mut offers = Vec::new();
+        for &b in order.iter().filter(|&&b| !is_centre(b)) {
+            let to_centres = near(b).filter(|link| is_centre(link.to));
+            for &Link { to: a, similarity } in to_centres {
+                ticker.step();
+                reserve_more(&mut offers)?;
+                offers.push(Pair { a, b, similarity });
+            }
+        }
+        offers.sort_unstable_by(|x, y| {
+            ticker.step();
+            let greatest_first = y.similarity.total_cmp(&x.similarity);
+            greatest_first.then((x.a, x.b).cmp(&(y.a, y.b)))
+        });
+        for &i in order.iter().filter(|&&i| is_centre(i)) {
+            open[i as usize] = false;
+        }
+        for Pair { a, b, .. } in offers {
+            ticker.step();
+            if open[b as usize] && joining.join(a, b, ticker)? {
+                open[b as usize] = false;
+                centre_of[b as usize] = a;
+            }
+        }
+        left.retain(|&i| open[i as usize]);
+    }
+    let cluster = least_members(n, |i| joining.forest.find(i), ticker)?;
+    let centre = representatives(links, &cluster, &one, &centre_of, ticker)?;
+    let clusters = Clusters::new(links, cluster, centre, ticker)?;
+    Ok(clusters.refusing(joining.refused))
+}
+
+/// The pairs of at least `threshold` between records that stand for all that are judged the same, without those that must stay apart.
+///
+/// Errors: out of memory.
+fn contracted(
+    links: &Links,
+    threshold: f64,
+    one: &[u32],
+    joining: &mut Joining,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Links> {
+    let mut pairs = Vec::new();
+    for i in 0..links.records() {
+        ticker.step();
+        for link in links.of(i).iter().take_while(|link| link.to < i) {
+            ticker.step();
+            let (a, b) = (one[link.to as usize], one[i as usize]);
+            if link.similarity >= threshold && a != b && !joining.are_apart(a, b) {
+                let similarity = link.similarity;
+                reserve_more(&mut pairs)?;
+                pairs.push(Pair { a, b, similarity });
+            }
+        }
+    }
+    Links::new(links.records(), &pairs, || ticker.turn())
+}
+
+/// At the least member of each cluster the record that stands for it: of those that are one with its centre, the one with the greatest sum of
+/// similarities within the cluster, of equals the least.
+///
+/// Errors: out of memory.
+fn representatives(
+    links: &Links,
+    cluster: &[u32],
+    one: &[u32],
+    centre_of: &[u32],
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Vec<u32>> {
+    let mut centre = filled(cluster.len(), NONE, ticker)?;
+    let mut most = filled(cluster.len(), 0u128, ticker)?;
+    for i in 0..links.records() {
+        ticker.step();
+        let (least, one) = (cluster[i as usize], one[i as usize]);
+        if centre_of[one as usize] != one {
+            continue;
+        }
+        let inside = links.of(i).iter().inspect(|_| ticker.step());
+        let inside = inside.filter(|link| cluster[link.to as usize] == least);
+        let sum = inside.map(|link| u128::from(link.steps())).sum();
+        let (centre, most) = (&mut centre[least as usize], &mut most[least as usize]);
+        if *centre == NONE || sum > *most {
+            (*centre, *most) = (i, sum);
+        }
+    }
+    Ok(centre)
+}
+
+/// Errors: out of memory.
+fn reserve_more(pairs: &mut Vec<Pair>) -> Result<()> {
+    match pairs.len() < pairs.capacity() {
+        true => Ok(()),
+        false => reserve(pairs, (pairs.len() / 2).max(1024)),
+    }
+}
+
+/// Those of `records` that have neighbours, by the number of these, then by the sum of similarities, then in their order.
+fn by_weight<'a, N: Iterator<Item = &'a Link>>(
+    records: &[u32],
+    near: impl Fn(u32) -> N,
+    ticker: &mut Ticker<impl FnMut()>,
+) -> Result<Vec<u32>> {
+    let mut neighbours = filled(records.len(), 0u32, ticker)?;
+    let mut sums = filled(records.len(), 0u128, ticker)?;
+    for (at, &i) in records.iter().enumerate() {
+        ticker.step();
+        for link in near(i) {
+            ticker.step();
+            neighbours[at] += 1;
+            sums[at] += u128::from(link.steps());
+        }
+    }
+    let mut order = Vec::new();
+    reserve(&mut order, records.len())?;
+    order.extend((0..records.len() as u32).filter(|&at| neighbours[at as usize] > 0));
+    let key = |at: u32| {
+        let at = at as usize;
+        (Reverse((neighbours[at], sums[at])), records[at])
+    };
+    order.sort_unstable_by(|&x, &y| {
+        ticker.step();
+        key(x).cmp(&key(y))
+    });
+    for at in &mut order {
+        *at = records[*at as usize];
+    }
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clusters::examples::{chain, links};
+
+    #[test]
+    fn a_chain_breaks_around_centres() {
+        let found = centres(&chain(), 0.8, &Bounds::default(), || ()).unwrap();
+        assert_eq!(found.labels(), [0, 0, 2, 2, 2, 5]);
+        let centre: Vec<u32> = (0..6).map(|i| found.member(i).centre).collect();
+        assert_eq!(centre, [1, 1, 3, 3, 3, 5]);
+        assert!((0..6).all(|i| found.member(i).similarity >= Some(0.8)));
+    }
+
+    #[test]
+    fn the_nearest_centre_may_be_another_than_the_first() {
+        let pairs = [
+            (0, 1, 0.7),
+            (0, 2, 0.7),
+            (0, 3, 0.7),
+            (3, 4, 0.9),
+            (4, 5, 0.9),
+        ];
+        let nearest = centres(&links(6, &pairs), 0.5, &Bounds::default(), || ()).unwrap();
+        assert_eq!(nearest.labels(), [0, 0, 0, 3, 3, 3]);
+        assert_eq!(nearest.member(3).centre, 4);
+    }
+
+    #[test]
+    fn sums_in_another_order_are_no_other_sums() {
+        // 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in float8
+        let pairs = [
+            (0, 2, 0.3),
+            (0, 3, 0.2),
+            (0, 4, 0.1),
+            (1, 2, 0.1),
+            (1, 3, 0.2),
+            (1, 4, 0.3),
+        ];
+        let found = centres(&links(5, &pairs), 0.1, &Bounds::default(), || ()).unwrap();
+        assert_eq!(found.member(2).centre, 0);
+    }
+
+    #[test]
+    fn nothing_and_odd_thresholds() {
+        let none = links(0, &[]);
+        assert!(centres(&none, 0.5, &Bounds::default(), || ())
+            .unwrap()
+            .is_empty());
+        for t in [-0.1, 1.1, f64::NAN] {
+            assert!(centres(&none, t, &Bounds::default(), || ()).is_err());
+        }
+    }
+
+    #[test]
+    fn the_caller_has_its_turns() {
+        let pairs: Vec<_> = (1..100_000).map(|i| (0, i, 0.9)).collect();
+        let mut turns = 0;
+        let links = links(100_000, &pairs);
+        centres(&links, 0.8, &Bounds::default(), || turns += 1).unwrap();
+        assert!(turns >= 8, "{turns}");
+    }
+}

@@ -1,0 +1,286 @@
+//! Why a pair has its bits: what every field adds, and what is added besides.
+
+use std::f64::consts::LN_2;
+
+use super::describe::bits_of;
+use super::values::{meaning, RowLayout};
+use super::{FrequentLevels, MatchModel, Pattern};
+use base::{Error, ErrorKind, Result};
+
+/// Where bits of a pair come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A field of this number.
+    Field(usize),
+    /// Fields that go together by chance.
+    Together,
+    /// How many of all pairs are matches.
+    Prior,
+    /// What pairs of other classes take.
+    Others,
+}
+
+impl Reason {
+    /// What it is called in a table.
+    pub fn name(self, model: &MatchModel) -> &str {
+        match self {
+            Reason::Field(k) => &model.fields[k].name,
+            Reason::Together => "(fields that go together)",
+            Reason::Prior => "(prior)",
+            Reason::Others => "(other classes)",
+        }
+    }
+}
+
+/// What a reason adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Addend {
+    /// The reason.
+    pub reason: Reason,
+    /// In words, where there is something to say: the level of a field, for instance.
+    pub words: Option<String>,
+    /// The bits: positive ones speak for a match.
+    pub bits: f64,
+}
+
+/// A model made ready to explain pairs.
+pub struct Explainer {
+    model: MatchModel,
+    layout: RowLayout,
+    levels: FrequentLevels,
+}
+
+impl Explainer {
+    /// Of a model.
+    pub fn new(model: MatchModel) -> Explainer {
+        Explainer {
+            layout: model.layout(),
+            levels: FrequentLevels::new(&model),
+            model,
+        }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &MatchModel {
+        &self.model
+    }
+
+    /// The levels of two records, of which each has a text or nothing for every field.
+    ///
+    /// Errors: out of memory.
+    pub fn pattern(&self, a: &[Option<String>], b: &[Option<String>]) -> Result<Pattern> {
+        let mut bytes = Vec::new();
+        let mut row = |record: &[Option<String>]| -> Result<Vec<u64>> {
+            let mut row = vec![0; self.layout.words()];
+            for (k, text) in record.iter().enumerate() {
+                let text = text.as_deref().unwrap_or("");
+                let identity = self.layout.write(&mut row, k, text, &mut bytes)?.identity;
+                let level = self.levels.level(k, identity);
+                self.layout.set_level(&mut row, k, level);
+            }
+            Ok(row)
+        };
+        let (a, b) = (row(a)?, row(b)?);
+        Ok(self.layout.pattern(&a, &b))
+    }
+
+    /// What adds to the bits of a pattern: each field, and behind them [`Reason::Together`], [`Reason::Prior`] and [`Reason::Others`]. The sum is what
+    /// [`Scorer`](super::Scorer) gives for so many records and pairs.
+    pub fn explain(&self, pattern: Pattern, records: f64, all_pairs: f64) -> Vec<Addend> {
+        let model = &self.model;
+        let mut all = Vec::with_capacity(model.fields.len() + 3);
+        for (k, field) in model.fields.iter().enumerate() {
+            let level = pattern.level(k);
+            all.push(Addend {
+                reason: Reason::Field(k),
+                words: Some(meaning(field.layout.kind(), field.layout.reading(), level).to_owned()),
+                bits: bits_of(model.classes[0].shares[k][level], field.u[level]),
+            });
+        }
+        all.push(Addend {
+            reason: Reason::Together,
+            words: self.together(pattern),
+            bits: 0.0 - model.dependence.log(pattern) / LN_2,
+        });
+        let pairs = |class: usize| (model.classes[class].pairs_per_record * records).max(1e-9);
+        let all_pairs = all_pairs.max(1.0);
+        let one_in = all_pairs / pairs(0);
+        all.push(Addend {
+            reason: Reason::Prior,
+            words: Some(format!("one match in {} pairs", rounded(one_in))),
+            bits: -one_in.log2(),
+        });
+        // of each other class the pairs of this pattern, as times those of random pairs
+        let ratio = |class: usize| {
+            let shares = model.classes[class]
+                .shares
+                .iter()
+                .zip(&model.fields)
+                .enumerate();
+            let bits = shares.map(|(k, (shares, field))| {
+                let level = pattern.level(k);
+                bits_of(shares[level], field.u[level])
+            });
+            pairs(class).log2() - all_pairs.log2() + bits.sum::<f64>()
+                - model.dependence.log(pattern) / LN_2
+        };
+        let ratios: Vec<f64> = (1..model.classes.len()).map(ratio).collect();
+        let top = ratios.iter().copied().fold(0.0, f64::max);
+        let sum: f64 = ratios.iter().map(|bits| (bits - top).exp2()).sum();
+        let greatest = (0..ratios.len()).max_by(|&i, &j| ratios[i].total_cmp(&ratios[j]));
+        all.push(Addend {
+            reason: Reason::Others,
+            words: greatest.map(|i| model.class_meaning(&model.classes[i + 1])),
+            bits: 0.0 - top - ((0.0 - top).exp2() + sum).log2(),
+        });
+        all
+    }
+
+    /// The fields whose agreement is told by another one's.
+    fn together(&self, pattern: Pattern) -> Option<String> {
+        let name = |k: usize| self.model.fields[k].name.as_str();
+        let edges = self.model.dependence.edges.iter();
+        let told = edges.filter(|edge| {
+            let [a, b] = edge.fields.map(|k| pattern.level(k));
+            edge.logs
+                .get(a)
+                .and_then(|row| row.get(b))
+                .is_some_and(|&log| log != 0.0)
+        });
+        let told: Vec<String> = told
+            .map(|edge| format!("{} with {}", name(edge.fields[0]), name(edge.fields[1])))
+            .collect();
+        (!told.is_empty()).then(|| told.join(", "))
+    }
+
+    /// Records that make so many pairs: of one table, or of two that grow alike. `None` stands for all pairs of the fit.
+    ///
+    /// Errors: less than one pair, infinitely many, none.
+    pub fn records(&self, pairs: Option<f64>) -> Result<(f64, f64)> {
+        let (records, all_pairs) = (self.model.records, self.model.all_pairs);
+        let Some(pairs) = pairs else {
+            return Ok((records, all_pairs));
+        };
+        if !(1.0..=1e36).contains(&pairs) {
+            let message = format!("pairs = {} is out of range", base::error::number(pairs));
+            return Err(Error::new(ErrorKind::InvalidParameter, message)
+                .detail("It is the number of all pairs of records, from 1 to 1e36."));
+        }
+        let records = match self.model.linkage {
+            true => records * (pairs / all_pairs.max(1.0)).sqrt(),
+            false => (1.0 + (1.0 + 8.0 * pairs).sqrt()) / 2.0,
+        };
+        Ok((records, pairs))
+    }
+}
+
+/// A number of pairs as people say it.
+fn rounded(value: f64) -> String {
+    match value {
+        value if value < 10.0 => format!("{value:.1}"),
+        value if value < 1e15 => format!("{value:.0}"),
+        _ => base::error::number(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::test_model::people;
+    use crate::model::values::LEVELS;
+    use crate::model::Scorer;
+
+    proptest! {
+        #[test]
+        fn the_sum_is_the_score(
+            levels in proptest::collection::vec(0..LEVELS as u8, 5),
+            pairs in proptest::option::of(1.0..1e15f64),
+            linkage: bool,
+        ) {
+            let mut model = people();
+            model.linkage = linkage;
+            let mut pattern = Pattern::default();
+            for (k, &level) in levels.iter().enumerate() {
+                pattern.set(k, level);
+            }
+            let explainer = Explainer::new(model);
+            let (records, all_pairs) = explainer.records(pairs).unwrap();
+            let parts = explainer.explain(pattern, records, all_pairs);
+            let sum: f64 = parts.iter().map(|part| part.bits).sum();
+            let score = Scorer::new(explainer.model(), records, all_pairs).score(pattern);
+            prop_assert!((sum - score.bits).abs() < 1e-9, "{} {}", sum, score.bits);
+            prop_assert!(parts[7].bits <= 0.0);
+        }
+    }
+
+    #[test]
+    fn a_pair_is_explained() {
+        let explainer = Explainer::new(people());
+        let record = |texts: [&str; 5]| texts.map(|text| (!text.is_empty()).then(|| text.into()));
+        let a = record(["Anna", "Kowalski", "1990-01-02", "Berlin", ""]);
+        let b = record(["anna", "Kowalsky", "1990-02-01", "BERLIN", "030 1234567"]);
+        let pattern = explainer.pattern(&a, &b).unwrap();
+        let (records, all_pairs) = explainer.records(None).unwrap();
+        let parts = explainer.explain(pattern, records, all_pairs);
+        let words: Vec<_> = parts
+            .iter()
+            .map(|part| {
+                let name = part.reason.name(explainer.model());
+                (name, part.words.as_deref().unwrap_or(""))
+            })
+            .collect();
+        assert_eq!(
+            words,
+            [
+                ("given_name", "equal, a value of 1 in 128 records or more"),
+                ("surname", "similar, 0.55 or more"),
+                ("dob", "day and month swapped"),
+                ("city", "equal, a value of 1 in 128 records or more"),
+                ("phone", "missing on either side"),
+                ("(fields that go together)", ""),
+                ("(prior)", "one match in 32256 pairs"),
+                (
+                    "(other classes)",
+                    "differ in dob, city, phone, agree in given_name and surname"
+                ),
+            ]
+        );
+        // names that have changed places
+        let a = record(["Kowalski", "Anna", "", "", "030 1234567"]);
+        let b = record(["Anna", "Kowalsky", "", "Berlin", "0301234567"]);
+        let pattern = explainer.pattern(&a, &b).unwrap();
+        let parts = explainer.explain(pattern, records, all_pairs);
+        assert_eq!(
+            parts[0].words.as_deref(),
+            Some("has changed places with another name")
+        );
+        assert!((parts[0].bits - 1000f64.log2()).abs() < 1e-9);
+        assert_eq!(parts[1].bits, 0.0);
+        assert_eq!(
+            parts[4].words.as_deref(),
+            Some("equal, a value of fewer than 1 in 8192 records")
+        );
+        let a = record(["", "", "", "Berlin", "030 1234567"]);
+        let pattern = explainer.pattern(&a, &a).unwrap();
+        let parts = explainer.explain(pattern, records, all_pairs);
+        assert_eq!(parts[5].words.as_deref(), Some("phone with city"));
+        assert!(parts[5].bits < 0.0);
+    }
+
+    #[test]
+    fn records_follow_the_pairs() {
+        let mut model = people();
+        let records = |model: &MatchModel, pairs| Explainer::new(model.clone()).records(pairs);
+        assert_eq!(records(&model, Some(4950.0)), Ok((100.0, 4950.0)));
+        assert_eq!(records(&model, None), records(&model, Some(199_990_000.0)));
+        model.linkage = true;
+        (model.records, model.all_pairs) = (300.0, 20_000.0);
+        assert_eq!(records(&model, Some(80_000.0)), Ok((600.0, 80_000.0)));
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = records(&model, Some(bad)).unwrap_err();
+            assert!(error.message().ends_with(" is out of range"));
+        }
+    }
+}

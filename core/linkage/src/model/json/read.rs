@@ -1,0 +1,270 @@
+//! JSON as a model.
+
+use super::place::{error, Place};
+use super::tree::Json;
+use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK};
+use crate::model::mixture::{Dependence, DependentFields, Shares};
+use crate::model::values::{FieldLayout, Kind, Reading, EQUAL, LEVELS, ORDERED};
+use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
+use crate::model::{MOST_FIELDS, MOST_SEARCHES};
+use base::{Error, ErrorKind, Result};
+use text::RULES;
+
+/// Logarithms of dependence lie within this distance from 0, which is far from what a fit gives, and far from infinity.
+const MOST_LOG: f64 = 50.0;
+
+/// Bits of information lie within this distance from 0.
+const MOST_INFORMATION: f64 = 1e6;
+
+/// Reads a model.
+///
+/// Errors: anything that this release cannot read, or that cannot be.
+pub fn read_model(text: &str) -> Result<MatchModel> {
+    let json = Json::parse(text)?;
+    let top = Place::top(&json);
+    versions(&top)?;
+    let status = top.member("status")?;
+    let known = |name: &str| Status::ALL.into_iter().find(|s| s.name() == name);
+    let status = known(status.text()?).ok_or_else(|| {
+        let names = Status::ALL.map(Status::name).join(", ");
+        status.invalid(format!("A status is one of {names}."))
+    })?;
+    let (fields, matches) = fields(&top.member("fields")?)?;
+    let swap = swap(&top.member("swap")?, &fields)?;
+    let dependence = dependence(&top.member("together")?, &fields)?;
+    let mut classes = vec![Class {
+        chance: 0,
+        pairs_per_record: top.member("matches_per_record")?.count()?,
+        shares: matches,
+    }];
+    for class in top.member("classes")?.items(MOST_CLASSES)? {
+        classes.push(other_class(&class, &fields)?);
+    }
+    let searches = top.member("searches")?;
+    let searches = searches.items(MOST_SEARCHES)?;
+    let searches = searches.map(|item| search(&item, &fields));
+    let left_out = top.member("left_out")?;
+    let left_out = left_out.entries(MOST_COLUMNS)?.map(|(column, reason)| {
+        Ok(LeftOut {
+            column: column.to_owned(),
+            reason: reason.text()?.to_owned(),
+        })
+    });
+    Ok(MatchModel {
+        status,
+        swap,
+        dependence,
+        classes,
+        linkage: top.member("linkage")?.boolean()?,
+        records: top.member("records")?.count()?,
+        all_pairs: top.member("pairs")?.count()?,
+        rounds: top.member("rounds")?.whole(0..=u32::MAX)? as usize,
+        searches: searches.collect::<Result<_>>()?,
+        left_out: left_out.collect::<Result<_>>()?,
+        fields,
+    })
+}
+
+/// Errors: another version of the form, or of the rules of normal forms.
+fn versions(top: &Place<'_>) -> Result<()> {
+    let unknown = |message: String, known: u64| {
+        Err(Error::new(ErrorKind::NotSupported, message)
+            .detail(format!("This release knows version {known}."))
+            .hint("Use the release that made the model, or make it anew with bloom_model_fit()."))
+    };
+    let format = top.member("bloom_ident_model")?.whole(0..=u32::MAX)?;
+    if u64::from(format) != FORMAT {
+        return unknown(format!("match model has format version {format}"), FORMAT);
+    }
+    let rules = top.member("rules")?.whole(0..=u32::MAX)?;
+    if rules != u32::from(RULES) {
+        let message = format!("match model was made by version {rules} of the rules of text");
+        return unknown(message, RULES.into());
+    }
+    Ok(())
+}
+
+/// The fields, and the levels' shares among matches in each of them.
+fn fields(place: &Place<'_>) -> Result<(Vec<FieldModel>, Vec<Shares>)> {
+    let (mut fields, mut matches): (Vec<FieldModel>, Vec<Shares>) = Default::default();
+    for item in place.items(MOST_FIELDS)? {
+        let name = item.member("name")?;
+        if fields.iter().any(|field| Ok(&*field.name) == name.text()) {
+            return Err(name.invalid("Another field has this name."));
+        }
+        let kind = item.member("kind")?;
+        let kind = Kind::of_name(kind.text()?)
+            .map_err(|error| kind.invalid(error.hint_text().unwrap_or_default()))?;
+        let segment = item.member("segment")?;
+        let layout = FieldLayout::of_segment(kind, segment.whole(0..=u32::MAX)?.into())
+            .map_err(|error| segment.invalid(error.detail_text().unwrap_or_default()))?;
+        // models of before there were readings have none
+        let reading = match item.find("reading")? {
+            None => None,
+            Some(reading) => Some(Reading::of_name(kind, reading.text()?).map_err(|error| {
+                let detail = error.hint_text().or(error.detail_text());
+                reading.invalid(detail.unwrap_or_default())
+            })?),
+        };
+        let layout = layout.with_reading(reading);
+        let frequent = item.member("frequent")?;
+        let frequent = frequent.entries(MOST_FREQUENT)?.map(|(value, share)| {
+            let share = share.share()?;
+            Ok((value.to_owned(), share))
+        });
+        matches.push(shares(&item.member("m")?)?);
+        fields.push(FieldModel {
+            name: name.text()?.to_owned(),
+            layout,
+            personal: item.member("personal")?.boolean()?,
+            filled: item.member("filled")?.share()?,
+            information: item
+                .member("bits")?
+                .number(-MOST_INFORMATION..=MOST_INFORMATION)?,
+            u: shares(&item.member("u")?)?,
+            rare_level: item.member("rare_level")?.whole(0..=EQUAL as u32 - 1)? as u8,
+            frequent: frequent.collect::<Result<_>>()?,
+        });
+    }
+    match fields.is_empty() {
+        true => Err(place.invalid("A model has at least one field.")),
+        false => Ok((fields, matches)),
+    }
+}
+
+fn shares(place: &Place<'_>) -> Result<Shares> {
+    place.numbers::<LEVELS>(|place| place.share())
+}
+
+/// The number of a field of this name.
+fn field(place: &Place<'_>, fields: &[FieldModel]) -> Result<usize> {
+    let name = place.text()?;
+    let found = fields.iter().position(|field| field.name == name);
+    found.ok_or_else(|| place.invalid("The model has no field of this name."))
+}
+
+/// The numbers of different fields.
+fn several(place: &Place<'_>, fields: &[FieldModel]) -> Result<Vec<usize>> {
+    let mut all = Vec::new();
+    for item in place.items(MOST_FIELDS)? {
+        let number = field(&item, fields)?;
+        if all.contains(&number) {
+            return Err(item.invalid("The field is there twice."));
+        }
+        all.push(number);
+    }
+    Ok(all)
+}
+
+fn two(place: &Place<'_>, fields: &[FieldModel]) -> Result<[usize; 2]> {
+    let two = several(place, fields)?.try_into();
+    two.map_err(|_| place.invalid("It must be an array of two names of fields."))
+}
+
+fn swap(place: &Place<'_>, fields: &[FieldModel]) -> Result<Option<[usize; 2]>> {
+    if place.is_null() {
+        return Ok(None);
+    }
+    let swap = two(place, fields)?;
+    let [a, b] = swap.map(|k| &fields[k].layout);
+    match (a.kind(), a.reading(), a.segment()) == (b.kind(), b.reading(), b.segment()) {
+        true => Ok(Some(swap)),
+        false => Err(error(format!(
+            "the fields \"{}\" and \"{}\" of swap are not compared alike",
+            fields[swap[0]].name, fields[swap[1]].name
+        ))
+        .detail("Fields whose values change places have the same kind and the same segment.")),
+    }
+}
+
+fn dependence(place: &Place<'_>, fields: &[FieldModel]) -> Result<Dependence> {
+    let mut part: Vec<usize> = (0..fields.len()).collect();
+    let mut edges = Vec::new();
+    // a tree has no more
+    for item in place.items(fields.len() - 1)? {
+        let at = item.member("fields")?;
+        let pair = two(&at, fields)?;
+        let [x, y] = pair.map(|k| part[k]);
+        if x == y {
+            return Err(at.invalid("Fields that go together make no circle."));
+        }
+        part.iter_mut().filter(|p| **p == y).for_each(|p| *p = x);
+        let logs = item.member("logs")?;
+        let rows = logs.items(ORDERED)?;
+        if rows.len() != ORDERED {
+            return Err(logs.invalid(format!("It must be an array of {ORDERED} arrays.")));
+        }
+        let log = |place: &Place<'_>| place.number(-MOST_LOG..=MOST_LOG);
+        let rows = rows.map(|row| row.numbers::<ORDERED>(log));
+        edges.push(DependentFields {
+            fields: pair,
+            logs: rows.collect::<Result<_>>()?,
+            information: item
+                .member("information")?
+                .number(-MOST_INFORMATION..=MOST_INFORMATION)?,
+        });
+    }
+    Ok(Dependence { edges })
+}
+
+fn other_class(place: &Place<'_>, fields: &[FieldModel]) -> Result<Class> {
+    let differ = several(&place.member("differ")?, fields)?;
+    let chance = differ.iter().fold(0u32, |set, &k| set | 1 << k);
+    let levels = place.member("levels")?;
+    let known = |name: &str| fields.iter().any(|field| field.name == name);
+    if let Some((_, unknown)) = levels.entries(MOST_FIELDS)?.find(|(name, _)| !known(name)) {
+        return Err(unknown.invalid("The model has no field of this name."));
+    }
+    let of = |(k, field): (usize, &FieldModel)| match chance >> k & 1 {
+        1 => Ok(field.u),
+        _ => shares(&levels.member(&field.name)?),
+    };
+    Ok(Class {
+        chance,
+        pairs_per_record: place.member("pairs_per_record")?.count()?,
+        shares: fields.iter().enumerate().map(of).collect::<Result<_>>()?,
+    })
+}
+
+fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
+    let most = || place.member("most")?.whole(2..=MOST_OF_BLOCK);
+    let ways = ["equal", "similar", "scan"].map(|way| place.find(way));
+    let search = match ways {
+        [Ok(Some(equal)), Ok(None), Ok(None)] => {
+            let mut chosen = several(&equal, fields)?;
+            if chosen.is_empty() {
+                return Err(equal.invalid("It must be an array of names of fields."));
+            }
+            chosen.sort_unstable();
+            Search::Equal {
+                fields: chosen,
+                most: most()?,
+            }
+        }
+        [Ok(None), Ok(Some(similar)), Ok(None)] => {
+            let mut chosen = several(&similar, fields)?;
+            if !(1..=2).contains(&chosen.len()) {
+                return Err(similar.invalid("It must be an array of one or two names of fields."));
+            }
+            chosen.sort_unstable();
+            Search::Similar {
+                fields: chosen,
+                least: place.member("least")?.whole(0..=100)?,
+                most: most()?,
+            }
+        }
+        [Ok(None), Ok(None), Ok(Some(scan))] => Search::Scan {
+            least: scan.whole(0..=100)?,
+        },
+        [Err(error), ..] | [_, Err(error), _] | [.., Err(error)] => return Err(error),
+        _ => {
+            return Err(place.invalid("A search has one of the members equal, similar and scan."));
+        }
+    };
+    Ok(PlannedSearch {
+        search,
+        pairs_per_record: place.member("pairs_per_record")?.count()?,
+        matches_per_record: place.member("matches_per_record")?.count()?,
+        recall: place.member("recall")?.share()?,
+    })
+}

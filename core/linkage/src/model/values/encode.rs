@@ -1,0 +1,379 @@
+//! A field's value as words of memory: what makes two values equal, and what they are compared by otherwise.
+
+use std::borrow::Cow;
+
+use twox_hash::XxHash3_64;
+
+use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, UNLIKE};
+use super::reading::sound_of;
+use super::{code, date, digits, Kind, Reading};
+use base::Result;
+use signature::bits::{intersect_words, to_words};
+use signature::filter::{Builder, Shape};
+use text::{normalize, Sound};
+
+// Words of a value: the identity, the description, words of the kind, the signature.
+const IDENTITY: usize = 0;
+const DESCRIPTION: usize = 1;
+const OWN: usize = 2;
+
+// The description: popcount in 16 bits, level of equality in 4, whether the kind's own words are there, 32 bits of digits.
+const LEVEL_AT: u32 = 16;
+const HAS_OWN: u64 = 1 << 20;
+const LENGTH_AT: u32 = 21;
+const DIGITS_AT: u32 = 32;
+
+/// The first of the lowest levels of texts, which count as unlike. Names that sound alike have the level above them.
+const UNLIKE_TEXTS: u8 = (ORDERED - UNLIKE - EQUAL) as u8;
+
+/// How a field's values lie in memory.
+#[derive(Clone, Debug)]
+pub struct FieldLayout {
+    kind: Kind,
+    shape: Shape,
+    reading: Option<Reading>,
+}
+
+/// A value that has been written: what the caller needs to know of it.
+pub struct Value {
+    /// Equal values of a field have the same; 0 if there is no value. A hash of 64 bits: two different values have the same one
+    /// in a case of 2^64.
+    pub identity: u64,
+}
+
+/// Words of the kind itself.
+fn own_words(kind: Kind) -> usize {
+    match kind {
+        Kind::Text | Kind::Name | Kind::Date => 0,
+        Kind::Number | Kind::Phone => 1,
+        Kind::Code | Kind::Email => 2,
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    XxHash3_64::oneshot(bytes).max(1)
+}
+
+impl FieldLayout {
+    /// A field whose texts have some `length` symbols: nine in ten have no more.
+    ///
+    /// Errors: none but for lengths that give no shape, of which there are none.
+    pub fn new(kind: Kind, length: usize) -> Result<FieldLayout> {
+        let bits = (2 * (length.min(1000) + 2)).clamp(11, 500) as u32;
+        let prime = |n: &u32| {
+            (2..)
+                .take_while(|d| d * d <= *n)
+                .all(|d| !n.is_multiple_of(d))
+        };
+        let p = (bits..).find(prime).expect("there is always a next prime");
+        FieldLayout::of_segment(kind, p.into())
+    }
+
+    /// A field whose signatures have five segments of `p` bits.
+    ///
+    /// Errors: such a signature does not exist.
+    pub fn of_segment(kind: Kind, p: i64) -> Result<FieldLayout> {
+        Ok(FieldLayout {
+            kind,
+            shape: Shape::new(5, p, 3)?,
+            reading: None,
+        })
+    }
+
+    /// The same field, whose texts are read like this.
+    pub fn with_reading(self, reading: Option<Reading>) -> FieldLayout {
+        FieldLayout { reading, ..self }
+    }
+
+    /// How texts are read before they are compared.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
+    }
+
+    /// By which algorithm it counts how a value sounds.
+    fn sound(&self) -> Option<Sound> {
+        match self.reading {
+            Some(Reading::Sound(sound)) => Some(sound),
+            _ => None,
+        }
+    }
+
+    /// A text as it is compared.
+    pub(super) fn read<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &self.reading {
+            Some(reading) => reading.read(text),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// Bits of a segment of the signatures.
+    pub fn segment(&self) -> u16 {
+        self.shape.p()
+    }
+
+    /// How values are compared.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Words of a value.
+    pub fn words(&self) -> usize {
+        self.signature_at() + self.shape.m().div_ceil(64) as usize
+    }
+
+    fn signature_at(&self) -> usize {
+        OWN + own_words(self.kind) + usize::from(self.sound().is_some())
+    }
+
+    /// What is the same for all spellings of a value, and stands for it in a model; empty if there is no value.
+    ///
+    /// Errors: out of memory.
+    pub fn normal(&self, text: &str) -> Result<String> {
+        self.normal_form(&self.read(text))
+    }
+
+    /// The same of a text that has been read.
+    pub(super) fn normal_form(&self, text: &str) -> Result<String> {
+        let digits = match self.kind {
+            Kind::Date => date::digits_of(text).map(|d| format!("{d:08x}")),
+            Kind::Phone => {
+                digits::digits_of(text).map(|(d, n)| format!("{d:0n$x}", n = n as usize))
+            }
+            Kind::Number => number(text).map(|n| n.to_string()),
+            _ => None,
+        };
+        match digits {
+            Some(digits) => Ok(digits),
+            None => normalize(text, true, || ()),
+        }
+    }
+
+    /// The identity of a value of this normal form.
+    pub fn identity(normal: &str) -> u64 {
+        match normal {
+            "" => 0,
+            _ => hash(normal.as_bytes()),
+        }
+    }
+
+    /// Writes a value to its [`FieldLayout::words`] words. `bytes` is memory that is used again. The level that two such values
+    /// have is set by [`FieldLayout::set_level`] afterwards.
+    ///
+    /// Errors: out of memory.
+    pub fn write(&self, text: &str, to: &mut [u64], bytes: &mut Vec<u8>) -> Result<Value> {
+        to.fill(0);
+        let written = text;
+        let text = &*self.read(written);
+        let normal = self.normal_form(text)?;
+        let identity = FieldLayout::identity(&normal);
+        if identity == 0 {
+            return Ok(Value { identity });
+        }
+        to[IDENTITY] = identity;
+        match self.kind {
+            Kind::Text | Kind::Name => {
+                if let Some(sound) = self.sound() {
+                    to[OWN] = sound_of(text, sound)?;
+                }
+            }
+            Kind::Date => {
+                if let Some(digits) = date::digits_of(text) {
+                    to[DESCRIPTION] |= HAS_OWN | u64::from(digits) << DIGITS_AT;
+                }
+            }
+            Kind::Code => to[OWN..OWN + 2].copy_from_slice(&code::pack(&normal)),
+            Kind::Number => {
+                if let Some(number) = number(text) {
+                    to[DESCRIPTION] |= HAS_OWN;
+                    to[OWN] = number.to_bits();
+                }
+            }
+            Kind::Phone => {
+                if let Some((digits, n)) = digits::digits_of(text) {
+                    to[DESCRIPTION] |= HAS_OWN | u64::from(n) << LENGTH_AT;
+                    to[OWN] = digits;
+                }
+            }
+            Kind::Email => {
+                if let Some((name, domain)) = text.rsplit_once('@') {
+                    let (name, domain) = (
+                        normalize(name, true, || ())?,
+                        normalize(domain, true, || ())?,
+                    );
+                    if !name.is_empty() && !domain.is_empty() {
+                        to[DESCRIPTION] |= HAS_OWN;
+                        to[OWN] = hash(name.as_bytes());
+                        to[OWN + 1] = hash(domain.as_bytes());
+                    }
+                }
+            }
+        }
+        let name = match self.kind {
+            Kind::Email if to[DESCRIPTION] & HAS_OWN != 0 => match text.rsplit_once('@') {
+                Some((name, _)) => Some(normalize(name, true, || ())?),
+                None => None,
+            },
+            // As it is written: where one of two cannot be read, both are compared so.
+            Kind::Date | Kind::Number | Kind::Phone => Some(normalize(written, true, || ())?),
+            _ => None,
+        };
+        bytes.clear();
+        bytes.resize(Builder::size(self.shape), 0);
+        let mut builder = Builder::new(self.shape, bytes);
+        builder.add_normal(name.as_deref().unwrap_or(&normal));
+        let view = builder.finish();
+        let mut words = Vec::new();
+        let at = self.signature_at();
+        to_words(view.bits(), to.len() - at, &mut words);
+        to[at..].copy_from_slice(&words);
+        to[DESCRIPTION] |= u64::from(view.popcount());
+        Ok(Value { identity })
+    }
+
+    /// The identity of a value that has been written; 0 if there is none.
+    pub fn identity_of(value: &[u64]) -> u64 {
+        value[IDENTITY]
+    }
+
+    /// Sets the level that a value has in common with an equal one.
+    pub fn set_level(value: &mut [u64], level: u8) {
+        value[DESCRIPTION] &= !(15 << LEVEL_AT);
+        value[DESCRIPTION] |= u64::from(level) << LEVEL_AT;
+    }
+
+    /// How far two values agree: a level.
+    #[inline]
+    pub fn level(&self, a: &[u64], b: &[u64]) -> u8 {
+        if a[IDENTITY] == 0 || b[IDENTITY] == 0 {
+            return MISSING as u8;
+        }
+        if a[IDENTITY] == b[IDENTITY] {
+            return (a[DESCRIPTION] >> LEVEL_AT & 15) as u8;
+        }
+        EQUAL as u8 + self.unequal(a, b)
+    }
+
+    /// The Jaccard similarity of the signatures; 0 if a value is missing.
+    pub fn similarity(&self, a: &[u64], b: &[u64]) -> f64 {
+        let (common, union) = self.common(a, b);
+        f64::from(common) / f64::from(union.max(1))
+    }
+
+    fn common(&self, a: &[u64], b: &[u64]) -> (u32, u32) {
+        let at = self.signature_at();
+        let common = intersect_words(&a[at..], &b[at..]);
+        let count = |value: &[u64]| value[DESCRIPTION] as u32 & 0xffff;
+        (common, count(a) + count(b) - common)
+    }
+
+    fn similar(&self, a: &[u64], b: &[u64]) -> u8 {
+        let (common, union) = self.common(a, b);
+        SIMILAR
+            .iter()
+            .filter(|&&least| 100 * common < least * union)
+            .count() as u8
+    }
+
+    fn unequal(&self, a: &[u64], b: &[u64]) -> u8 {
+        let has_own = a[DESCRIPTION] & b[DESCRIPTION] & HAS_OWN != 0;
+        match self.kind {
+            Kind::Text | Kind::Name => match self.similar(a, b) {
+                UNLIKE_TEXTS.. if self.sound().is_some() && a[OWN] != 0 && a[OWN] == b[OWN] => {
+                    UNLIKE_TEXTS - 1
+                }
+                level => level,
+            },
+            Kind::Code => match code::one_off([a[OWN], a[OWN + 1]], [b[OWN], b[OWN + 1]]) {
+                true => 0,
+                false => 5,
+            },
+            _ if !has_own => self.similar(a, b),
+            Kind::Date => date::compare(
+                (a[DESCRIPTION] >> DIGITS_AT) as u32,
+                (b[DESCRIPTION] >> DIGITS_AT) as u32,
+            ),
+            Kind::Number => difference(f64::from_bits(a[OWN]), f64::from_bits(b[OWN])),
+            Kind::Phone => {
+                let of =
+                    |value: &[u64]| (value[OWN], (value[DESCRIPTION] >> LENGTH_AT & 31) as u32);
+                digits::compare(of(a), of(b))
+            }
+            Kind::Email => {
+                let domain = a[OWN + 1] == b[OWN + 1];
+                if a[OWN] == b[OWN] {
+                    return 0;
+                }
+                match (self.similar(a, b), domain) {
+                    (0 | 1, true) => 1,
+                    (0 | 1, false) => 2,
+                    (2 | 3, _) => 3,
+                    (_, true) => 4,
+                    (_, false) => 5,
+                }
+            }
+        }
+    }
+}
+
+/// A number that is finite; zero has one sign.
+fn number(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().parse().ok()?;
+    number.is_finite().then_some(number + 0.0)
+}
+
+/// How far two numbers agree, best first, from 0 to 5, by their difference as a share of the greater one.
+fn difference(a: f64, b: f64) -> u8 {
+    let share = (a / 2.0 - b / 2.0).abs() * 2.0 / a.abs().max(b.abs());
+    [0.001, 0.01, 0.05, 0.2, 0.5]
+        .iter()
+        .filter(|&&most| share > most)
+        .count() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(kind: Kind, a: &str, b: &str) -> u8 {
+        let layout = FieldLayout::new(kind, 12).unwrap();
+        let value = |text: &str| {
+            let mut words = vec![7; layout.words()];
+            layout.write(text, &mut words, &mut Vec::new()).unwrap();
+            words
+        };
+        let (a, b) = (value(a), value(b));
+        assert_eq!(layout.level(&a, &b), layout.level(&b, &a));
+        layout.level(&a, &b)
+    }
+
+    #[test]
+    fn values_have_levels() {
+        use Kind::*;
+        let cases = [
+            (Text, "Müller", "mueller", 0),
+            (Text, "", "mueller", 11),
+            (Text, "--", "mueller", 11),
+            (Text, "katharina", "kathrina", 6),
+            (Text, "abc", "xyz", 9),
+            (Date, "1990-01-02", "19900102", 0),
+            (Date, "1990-01-02", "1990-02-01", 5),
+            (Date, "1990-01-02", "unknown", 9),
+            (Code, "A-123", "a 124", 4),
+            (Code, "A-123", "b 124", 9),
+            (Number, "10", "10.0", 0),
+            (Number, "-0", "0", 0),
+            (Number, "100", "100.5", 5),
+            (Number, "1e308", "-1e308", 9),
+            (Number, "NaN", "10", 9),
+            (Phone, "030/1234567", "0301234567", 0),
+            (Phone, "+49301234567", "0301234567", 4),
+            (Email, "a.b@x.example", "A.B@x.example", 0),
+            (Email, "a.b@x.example", "A.B@y.example", 4),
+            (Email, "katharina@x.example", "katharinas@x.example", 5),
+            (Email, "a.b@x.example", "q@x.example", 8),
+        ];
+        for (kind, a, b, is) in cases {
+            assert_eq!(level(kind, a, b), is, "{kind} {a} {b}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! How the texts of a field are read before they are compared, where people write the same thing in many ways.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use twox_hash::XxHash3_64;
+
+use super::Kind;
+use base::{Error, ErrorKind, Result};
+use text::contact::{email_or_none, is_phone_region, phone_or_none};
+use text::{for_each_sound, DateFormats, Sound};
+
+/// The name of [`Reading::Mailbox`].
+const MAILBOX: &str = "mailbox";
+
+/// How texts are read. What cannot be read is compared as it is.
+#[derive(Clone)]
+pub enum Reading {
+    /// Telephone numbers as they are written in a region: the digits with the country's code.
+    Phone(String),
+    /// E-mail addresses: the mailbox, without what its provider does not look at.
+    Mailbox,
+    /// Dates of one format or more, in order of preference: year, month and day.
+    Dates(String, Arc<DateFormats>),
+    /// Names: how they sound, besides how they are written.
+    Sound(Sound),
+}
+
+impl Reading {
+    /// Telephones of a region, which is two letters of ISO 3166.
+    ///
+    /// Errors: a region that has no numbers.
+    pub fn phone(region: &str) -> Result<Reading> {
+        match is_phone_region(region) {
+            true => Ok(Reading::Phone(region.to_ascii_uppercase())),
+            false => Err(Error::new(
+                ErrorKind::InvalidParameter,
+                format!("region \"{}\" of telephones is not known", short(region)),
+            )
+            .hint("A region is two letters of ISO 3166-1, such as DE, GB or US.")),
+        }
+    }
+
+    /// Dates of a format, or of several with bars between.
+    ///
+    /// Errors: a malformed format.
+    pub fn dates(names: &str) -> Result<Reading> {
+        let mut each = date_formats(names);
+        let mut formats = DateFormats::new(each.next().unwrap_or(""))?;
+        each.try_for_each(|name| formats.push(name))?;
+        Ok(Reading::Dates(names.to_owned(), Arc::new(formats)))
+    }
+
+    /// The reading of this name for fields of a kind.
+    ///
+    /// Errors: there is none.
+    pub fn of_name(kind: Kind, name: &str) -> Result<Reading> {
+        match kind {
+            Kind::Phone => Reading::phone(name),
+            Kind::Date => Reading::dates(name),
+            Kind::Name => name.parse().map(Reading::Sound),
+            Kind::Text | Kind::Email if name == MAILBOX => Ok(Reading::Mailbox),
+            _ => Err(Error::new(
+                ErrorKind::InvalidParameter,
+                format!("fields of kind {kind} are not read as \"{}\"", short(name)),
+            )
+            .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format or date(DD.MM.YYYY|YYYY-MM-DD) with several, name(double_metaphone) with an algorithm, text(mailbox) or email(mailbox).")),
+        }
+    }
+
+    /// As SQL and JSON write it.
+    pub fn name(&self) -> &str {
+        match self {
+            Reading::Phone(region) => region,
+            Reading::Mailbox => MAILBOX,
+            Reading::Dates(format, _) => format,
+            Reading::Sound(sound) => sound.name(),
+        }
+    }
+
+    /// A text as it is compared.
+    pub fn read<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let read = match self {
+            Reading::Phone(region) => phone_or_none(text, region).map(|phone| phone.digits),
+            Reading::Mailbox => email_or_none(text).map(|email| email.text()),
+            // Only whole dates: the digits of anything else are as good where they stand.
+            Reading::Dates(_, formats) => formats.date_if_written(text),
+            Reading::Sound(_) => None,
+        };
+        read.map_or(Cow::Borrowed(text), Cow::Owned)
+    }
+}
+
+/// The formats between bars; a bar in double quotes stands for itself.
+pub fn date_formats(names: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    names.split(move |c| {
+        quoted ^= c == '"';
+        c == '|' && !quoted
+    })
+}
+
+/// How a name sounds: a hash of the codes of its words; 0 if they have none.
+pub(super) fn sound_of(name: &str, sound: Sound) -> Result<u64> {
+    let mut codes = String::new();
+    let each = |code: &str| {
+        codes.push_str(code);
+        codes.push(' ');
+        Ok(())
+    };
+    for_each_sound(name, sound, each, || ())?;
+    Ok(match codes.as_str() {
+        "" => 0,
+        codes => XxHash3_64::oneshot(codes.as_bytes()).max(1),
+    })
+}
+
+/// A name as it may stand in a message.
+fn short(name: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut short: String = name.chars().take(LONGEST).collect();
+    if short.len() < name.len() {
+        short.push_str("...");
+    }
+    short
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for Reading {
+    fn eq(&self, other: &Reading) -> bool {
+        self.name() == other.name()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(kind: Kind, name: &str, text: &str) -> String {
+        Reading::of_name(kind, name)
+            .unwrap()
+            .read(text)
+            .into_owned()
+    }
+
+    #[test]
+    fn texts_are_read() {
+        let cases = [
+            (Kind::Phone, "DE", "040/422838-4625", "49404228384625"),
+            (Kind::Phone, "de", "+49 (0)40 4228384625", "49404228384625"),
+            (Kind::Phone, "DE", "+34 674 529 661", "34674529661"),
+            (Kind::Phone, "DE", "12", "12"),
+            (Kind::Phone, "DE", "ask Eva", "ask Eva"),
+            (
+                Kind::Text,
+                "mailbox",
+                "Max.Muster+x@googlemail.com",
+                "maxmuster@gmail.com",
+            ),
+            (
+                Kind::Email,
+                "mailbox",
+                "Max <m.m@WEB.example>",
+                "m.m@web.example",
+            ),
+            (Kind::Email, "mailbox", "none", "none"),
+            (Kind::Date, "DD.MM.YYYY", "27.05.1964", "19640527"),
+            (Kind::Date, "DD.MM.YYYY", "7.5.1964", "19640507"),
+            // a month 86 costs the month, not the date
+            (Kind::Date, "DD.MM.YYYY", "27.86.1964", "19648627"),
+            (Kind::Date, "DD.MM.YYYY", "1964-05-27", "1964-05-27"),
+            (Kind::Date, "DD.MM.YYYY", "", ""),
+            (Kind::Date, "DD. Month YYYY", "27. Mai 1964", "19640527"),
+            (
+                Kind::Date,
+                "DD.MM.YYYY|YYYY-MM-DD",
+                "27.05.1964",
+                "19640527",
+            ),
+            (
+                Kind::Date,
+                "DD.MM.YYYY|YYYY-MM-DD",
+                "1964-05-27",
+                "19640527",
+            ),
+            (
+                Kind::Date,
+                "DD.MM.YYYY|YYYY\"|\"MM\"|\"DD",
+                "1964|05|27",
+                "19640527",
+            ),
+        ];
+        for (kind, name, text, is) in cases {
+            assert_eq!(read(kind, name, text), is, "{kind} {name} {text}");
+        }
+    }
+
+    #[test]
+    fn names_sound() {
+        let sound = |name: &str| sound_of(name, Sound::Cologne).unwrap();
+        assert_eq!(sound("Meyer"), sound("Maier"));
+        assert_eq!(sound("Müller-Lüdenscheidt"), sound("Mueller Luedenscheid"));
+        assert_ne!(sound("Anna Maria"), sound("Maria Anna"));
+        assert_eq!((sound(""), sound("42")), (0, 0));
+    }
+
+    #[test]
+    fn other_readings_are_errors() {
+        let cases = [
+            (Kind::Phone, "XX"),
+            (Kind::Phone, ""),
+            (
+                Kind::Phone,
+                "Germany, and what lies around it as far as the sea",
+            ),
+            (Kind::Date, ""),
+            (Kind::Date, "DD"),
+            (Kind::Date, "DD.MM.YYYY|"),
+            (Kind::Date, "|DD.MM.YYYY"),
+            (Kind::Date, "DD.MM.YYYY|DD"),
+            (Kind::Text, "DE"),
+            (Kind::Name, "mailbox"),
+            (Kind::Code, "mailbox"),
+        ];
+        for (kind, name) in cases {
+            assert!(Reading::of_name(kind, name).is_err(), "{kind} {name}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A record's fields, one behind the other.
+
+use super::level::{EQUAL, LEVELS, SWAPPED};
+use super::{FieldLayout, Value};
+use crate::model::{Pattern, MOST_FIELDS};
+use base::Result;
+
+/// How the fields of a record lie in memory.
+#[derive(Clone, Debug)]
+pub struct RowLayout {
+    fields: Vec<FieldLayout>,
+    /// Where each field begins, and where the last one ends, in words.
+    at: Vec<usize>,
+    /// Two fields of names that may have changed places.
+    swap: Option<[usize; 2]>,
+}
+
+const _: () = assert!(
+    LEVELS <= 16 && MOST_FIELDS * 4 <= 128,
+    "a pattern has four bits for each level"
+);
+
+/// Names below this level are unlike enough to have changed places; those above it, crosswise, are alike enough.
+const ALIKE: u8 = EQUAL as u8 + 2;
+
+impl RowLayout {
+    /// Rows of these fields.
+    ///
+    /// `swap`: two fields whose values may have changed places; they have one layout.
+    pub fn new(fields: Vec<FieldLayout>, swap: Option<[usize; 2]>) -> RowLayout {
+        let mut at = vec![0];
+        for field in &fields {
+            at.push(at[at.len() - 1] + field.words());
+        }
+        RowLayout { fields, at, swap }
+    }
+
+    /// The fields.
+    pub fn fields(&self) -> &[FieldLayout] {
+        &self.fields
+    }
+
+    /// Words of a row.
+    pub fn words(&self) -> usize {
+        self.at[self.fields.len()]
+    }
+
+    fn range(&self, field: usize) -> std::ops::Range<usize> {
+        self.at[field]..self.at[field + 1]
+    }
+
+    /// The value of a field in a row.
+    pub fn value<'r>(&self, row: &'r [u64], field: usize) -> &'r [u64] {
+        &row[self.range(field)]
+    }
+
+    /// Writes the value of a field to a row.
+    ///
+    /// Errors: out of memory.
+    pub fn write(
+        &self,
+        row: &mut [u64],
+        field: usize,
+        text: &str,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Value> {
+        self.fields[field].write(text, &mut row[self.range(field)], bytes)
+    }
+
+    /// Sets the level that a field's value has in common with an equal one.
+    pub fn set_level(&self, row: &mut [u64], field: usize, level: u8) {
+        FieldLayout::set_level(&mut row[self.range(field)], level);
+    }
+
+    /// The levels of two rows.
+    #[inline]
+    pub fn pattern(&self, a: &[u64], b: &[u64]) -> Pattern {
+        let mut pattern = Pattern::default();
+        for (i, field) in self.fields.iter().enumerate() {
+            let range = self.range(i);
+            pattern.set(i, field.level(&a[range.clone()], &b[range]));
+        }
+        if let Some([x, y]) = self.swap {
+            let unlike =
+                |field: usize| (ALIKE as usize + 1..SWAPPED).contains(&pattern.level(field));
+            if unlike(x) && unlike(y) && self.crosswise(a, b, x, y) && self.crosswise(a, b, y, x) {
+                pattern.replace(x, SWAPPED as u8);
+                pattern.replace(y, SWAPPED as u8);
+            }
+        }
+        pattern
+    }
+
+    /// Whether field `x` of `a` and field `y` of `b` are alike.
+    fn crosswise(&self, a: &[u64], b: &[u64], x: usize, y: usize) -> bool {
+        self.fields[x].level(self.value(a, x), self.value(b, y)) <= ALIKE
+    }
+
+    /// The two fields whose values may have changed places.
+    pub fn swap(&self) -> Option<[usize; 2]> {
+        self.swap
+    }
+
+    /// The mean similarity of the fields that both rows have; `None` if they have fewer than `least` in common.
+    pub fn similarity(&self, a: &[u64], b: &[u64], least: usize) -> Option<f64> {
+        let (mut sum, mut n) = (0.0, 0);
+        for (i, field) in self.fields.iter().enumerate() {
+            let (a, b) = (self.value(a, i), self.value(b, i));
+            if FieldLayout::identity_of(a) != 0 && FieldLayout::identity_of(b) != 0 {
+                sum += field.similarity(a, b);
+                n += 1;
+            }
+        }
+        (n >= least.max(1)).then(|| sum / n as f64)
+    }
+}

@@ -1,0 +1,252 @@
+//! Sketches of values: records with similar values are found by equal parts of their sketches, in time that grows with the records and not with their
+//! pairs (MinHash; A. Broder: On the Resemblance and Containment of Documents, 1997).
+
+use super::{date, FieldLayout, Kind};
+use base::Result;
+use text::ngram::for_each_normal_ngram;
+use text::normalize;
+
+/// Parts of a sketch. Two values have each of them in common with the probability of the Jaccard similarity of their n-grams.
+pub const PARTS: usize = 8;
+
+/// A sketch, four parts of 16 bits a word; all 0 if there is no value.
+pub type Sketch = [u64; PARTS / 4];
+
+const NGRAM: u8 = 3;
+
+/// Odd factors, one for each part: the first digits of the square roots of small primes.
+const FACTORS: [u64; PARTS] = [
+    0x6a09_e667_f3bc_c909,
+    0xbb67_ae85_84ca_a73b,
+    0x3c6e_f372_fe94_f82b,
+    0xa54f_f53a_5f1d_36f1,
+    0x510e_527f_ade6_82d1,
+    0x9b05_688c_2b3e_6c1f,
+    0x1f83_d9ab_fb41_bd6b,
+    0x5be0_cd19_137e_2179,
+];
+
+/// Bits that are well mixed (the finaliser of D. Lea's and G. Steele's SplittableRandom).
+fn mix(x: u64) -> u64 {
+    let z = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+/// The least hash so far, for each part.
+struct Least([u64; PARTS]);
+
+impl Least {
+    #[inline]
+    fn add(&mut self, token: u64) {
+        let token = mix(token + 1);
+        for (least, factor) in self.0.iter_mut().zip(FACTORS) {
+            *least = (*least).min(token.wrapping_mul(factor));
+        }
+    }
+}
+
+/// How many parts of two values' sketches have to be the same at once, so that values which are as similar as this, in hundredths, are found, and few
+/// others.
+pub fn parts_at_once(least: u32) -> usize {
+    match least {
+        ..55 => 1,
+        _ => 2,
+    }
+}
+
+/// The part of a sketch with this number; 0 if there is no value.
+#[inline]
+pub fn part(sketch: Sketch, number: usize) -> u16 {
+    (sketch[number / 4] >> (number % 4 * 16)) as u16
+}
+
+impl FieldLayout {
+    /// The sketch of a value: of the parts of a date, of the n-grams of the name in an e-mail address, or of anything else. Numbers have none: what is
+    /// near has no n-grams in common.
+    ///
+    /// Errors: out of memory.
+    pub fn sketch(&self, text: &str) -> Result<Sketch> {
+        let text = &*self.read(text);
+        let normal = self.normal_form(text)?;
+        if normal.is_empty() || self.kind() == Kind::Number {
+            return Ok(Sketch::default());
+        }
+        let mut least = Least([u64::MAX; PARTS]);
+        let digits = match self.kind() {
+            Kind::Date => date::digits_of(text),
+            _ => None,
+        };
+        if let Some(digits) = digits {
+            // Day and month may have changed places, but not with the year.
+            let [year, month, day] = [1 << 16 | digits >> 16, digits >> 8 & 0xff, digits & 0xff];
+            for part in [year, month, day] {
+                least.add(part.into());
+            }
+        } else {
+            let name = match (self.kind(), text.rsplit_once('@')) {
+                (Kind::Email, Some((name, _))) => normalize(name, true, || ())?,
+                _ => String::new(),
+            };
+            let compared = if name.is_empty() { &normal } else { &name };
+            // The first and the last n-gram are a letter and padding, which says nothing.
+            let (mut held, mut is_first) = (None, true);
+            for_each_normal_ngram(compared, NGRAM, |ngram| {
+                if let Some(ngram) = held.replace(ngram) {
+                    if !std::mem::take(&mut is_first) {
+                        least.add(ngram);
+                    }
+                }
+            });
+        }
+        let mut sketch = Sketch::default();
+        for (i, least) in least.0.into_iter().enumerate() {
+            sketch[i / 4] |= (mix(least) & 0xffff).max(1) << (i % 4 * 16);
+        }
+        Ok(sketch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::model::values::{last_level, EQUAL, ORDERED, UNLIKE};
+
+    fn sketch(kind: Kind, text: &str) -> Sketch {
+        let layout = FieldLayout::new(kind, 12).unwrap();
+        layout.sketch(text).unwrap()
+    }
+
+    fn common(a: Sketch, b: Sketch) -> usize {
+        (0..PARTS).filter(|&i| part(a, i) == part(b, i)).count()
+    }
+
+    fn common_of(kind: Kind, a: &str, b: &str) -> usize {
+        common(sketch(kind, a), sketch(kind, b))
+    }
+
+    /// The Jaccard similarity of two sets.
+    fn jaccard(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> f64 {
+        a.intersection(b).count() as f64 / a.union(b).count() as f64
+    }
+
+    /// The n-grams of a name that count: all but the first and the last one.
+    fn inner(name: &str) -> BTreeSet<u64> {
+        let mut all = Vec::new();
+        for_each_normal_ngram(name, NGRAM, |ngram| all.push(ngram));
+        all[1..all.len() - 1].iter().copied().collect()
+    }
+
+    #[test]
+    fn common_parts_estimate_the_similarity() {
+        let febrl = include_str!("../../../../../tests/data/febrl3.csv");
+        let surnames: BTreeSet<&str> = febrl
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split(',').nth(3))
+            .filter(|name| name.len() > 2)
+            .collect();
+        let surnames: Vec<_> = surnames
+            .into_iter()
+            .take(1500)
+            .map(|name| {
+                let normal = normalize(name, true, || ()).unwrap();
+                (sketch(Kind::Name, name), inner(&normal))
+            })
+            .collect();
+        // by tenths: pairs, their similarities, the shares of their common parts
+        let mut tenths = [(0.0, 0.0, 0.0); 11];
+        for (i, (a, of_a)) in surnames.iter().enumerate() {
+            for (b, of_b) in &surnames[..i] {
+                let is = jaccard(of_a, of_b);
+                let sum = &mut tenths[(is * 10.0) as usize];
+                let share = common(*a, *b) as f64 / PARTS as f64;
+                *sum = (sum.0 + 1.0, sum.1 + is, sum.2 + share);
+            }
+        }
+        for (pairs, is, estimated) in tenths.into_iter().filter(|sum| sum.0 >= 100.0) {
+            let (is, estimated) = (is / pairs, estimated / pairs);
+            assert!(
+                (is - estimated).abs() < 0.04,
+                "{pairs} pairs: {is}, {estimated}"
+            );
+        }
+    }
+
+    #[test]
+    fn equal_values_have_equal_sketches() {
+        assert_eq!(common_of(Kind::Name, "Müller", "mueller"), PARTS);
+        assert_eq!(
+            common_of(Kind::Text, "12 High  Street", "12 high street"),
+            PARTS
+        );
+        assert_eq!(
+            common_of(Kind::Phone, "0228/123456", "(02 28) 12-34-56"),
+            PARTS
+        );
+        assert_eq!(common_of(Kind::Date, "1990-01-02", "19900102"), PARTS);
+        assert_eq!(sketch(Kind::Name, "x"), sketch(Kind::Name, "X"));
+        assert!(common_of(Kind::Name, "x", "y") < PARTS);
+    }
+
+    #[test]
+    fn day_and_month_may_change_places() {
+        assert_eq!(common_of(Kind::Date, "1990-03-12", "1990-12-03"), PARTS);
+        // a year is no day, and no month
+        assert_eq!(common_of(Kind::Date, "0003-03-03", "1990-12-04"), 0);
+        assert_eq!(common_of(Kind::Date, "1990-03-12", "1974-05-23"), 0);
+        // two of three parts are half of the four
+        let parts: usize = (1..29)
+            .map(|day| common_of(Kind::Date, "1990-03-30", &format!("1990-03-{day:02}")))
+            .sum();
+        assert!((28 * 3..28 * 5).contains(&parts), "{parts}");
+        // no date: what is there is compared as a text
+        assert!(common_of(Kind::Date, "spring 1990", "spring 1991") > 0);
+    }
+
+    #[test]
+    fn addresses_of_e_mail_are_similar_by_the_name() {
+        let of = |a, b| common_of(Kind::Email, a, b);
+        assert_eq!(of("Ann.Lee@mail.example", "ann.lee@post.example"), PARTS);
+        assert!(of("bob@mail.example", "katharina@mail.example") < PARTS / 2);
+        // what has no name is compared as a whole
+        assert_eq!(of("@mail.example", "mail example"), PARTS);
+        assert_eq!(of("ann.lee", "Ann Lee"), PARTS);
+    }
+
+    #[test]
+    fn no_value_has_no_sketch() {
+        for kind in Kind::ALL {
+            for text in ["", " ", "--"] {
+                assert_eq!(sketch(kind, text), Sketch::default(), "{kind} {text:?}");
+            }
+        }
+        assert_eq!(sketch(Kind::Number, "12.5"), Sketch::default());
+        // a part of a value is never 0, which means that there is none
+        for number in 0..2000 {
+            let sketch = sketch(Kind::Code, &number.to_string());
+            assert!((0..PARTS).all(|i| part(sketch, i) != 0), "{number}");
+        }
+    }
+
+    #[test]
+    fn similarities_have_last_levels() {
+        let cases = [
+            (100, EQUAL - 1),
+            (86, EQUAL - 1),
+            (85, EQUAL),
+            (70, EQUAL + 1),
+            (55, EQUAL + 2),
+            (40, EQUAL + 3),
+            (25, EQUAL + 4),
+            (0, EQUAL + 4),
+        ];
+        for (least, level) in cases {
+            assert_eq!(last_level(least), level, "{least}");
+        }
+        assert_eq!(last_level(40) + 1, ORDERED - UNLIKE);
+        assert_eq!([40, 54, 55, 70].map(parts_at_once), [1, 1, 2, 2]);
+    }
+}

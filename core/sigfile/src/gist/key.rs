@@ -1,0 +1,317 @@
+//! What a key says of the signatures below it.
+
+use crate::RowShape;
+use signature::bits::{intersect_bits, popcount};
+use signature::filter::query::{is_threshold, THRESHOLD};
+use signature::filter::{is_full, QueryView, View, VERSION};
+use signature::similarity::{Measure, Popcounts};
+use signature::sketch::{self, BitsQueryView, BitsView};
+
+pub(super) const INNER: u8 = 0x81;
+pub(super) const HEADER: usize = 24;
+pub(super) const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
+
+// shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
+const _: () = assert!(HEADER == size_of::<u64>() + 2 * size_of::<u32>() + THRESHOLD);
+const _: () = assert!(HEADER > MIXED.len() && INNER != VERSION && MIXED[0] != VERSION);
+const _: () = assert!(VERSION == sketch::VERSION);
+
+/// Penalties above all that bits can give: for a page of several shapes, and for one of another.
+const TO_MIXED: f32 = 1e6;
+const TO_OTHER: f32 = 2e6;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Leaf,
+    Inner,
+    /// Inner, over several shapes.
+    Mixed,
+}
+
+/// A leaf or an inner key.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeKey<'a> {
+    /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for several.
+    pub(super) tag: u64,
+    pub(super) least: u32,
+    pub(super) greatest: u32,
+    pub(super) threshold: f64,
+    pub(super) union: &'a [u8],
+    pub(super) intersection: &'a [u8],
+    pub(super) level: Level,
+}
+
+impl<'a> TreeKey<'a> {
+    /// The key of a row's signature.
+    pub fn of_signature(view: View<'a>) -> TreeKey<'a> {
+        TreeKey {
+            tag: view.tag(),
+            least: view.popcount(),
+            greatest: view.popcount(),
+            threshold: 0.0,
+            union: view.bits(),
+            intersection: view.bits(),
+            level: Level::Leaf,
+        }
+    }
+
+    /// Whether it is of a signature that is full.
+    pub fn is_full(&self) -> bool {
+        match RowShape::of_tag(self.tag) {
+            RowShape::Filter(shape) if self.level == Level::Leaf => is_full(self.least, shape.m()),
+            _ => false,
+        }
+    }
+
+    /// The key of a row's query.
+    pub fn of_query(query: QueryView<'a>) -> TreeKey<'a> {
+        TreeKey {
+            threshold: query.threshold,
+            ..TreeKey::of_signature(query.signature)
+        }
+    }
+
+    /// The key of a row's sampled bits, checked.
+    pub fn of_bits(view: BitsView<'a>) -> TreeKey<'a> {
+        let (sketch, shape) = (view.sketch(), view.sketch().shape());
+        let ones = match sketch.is_empty() {
+            true => u32::from(shape.n()) + 1,
+            false => popcount(sketch.payload()),
+        };
+        TreeKey {
+            tag: RowShape::tag_of_bits(shape),
+            least: ones,
+            greatest: ones,
+            threshold: sketch::query::LEAST,
+            union: sketch.payload(),
+            intersection: sketch.payload(),
+            level: Level::Leaf,
+        }
+    }
+
+    /// The key of a row's query of sampled bits, checked.
+    pub fn of_bits_query(query: BitsQueryView<'a>) -> TreeKey<'a> {
+        TreeKey {
+            threshold: query.threshold,
+            ..TreeKey::of_bits(query.sketch)
+        }
+    }
+
+    /// A leaf key as it is stored. Byte 1 is k of a signature, 1 at least, and 1 or 0 of a sketch, whose lengths no signature of one segment has.
+    fn leaf(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
+        if *bytes.get(1)? > 0 {
+            if let Some(view) = View::stored(bytes) {
+                return TreeKey::of_signature(view).possible();
+            }
+            if let Some(query) = QueryView::stored(bytes) {
+                return TreeKey::of_query(query).possible();
+            }
+        }
+        TreeKey::leaf_of_bits(bytes)
+    }
+
+    /// The same of sampled bits.
+    fn leaf_of_bits(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
+        if BitsQueryView::stored(bytes).is_some() {
+            let query = BitsQueryView::untrusted(bytes).ok();
+            return query.map(TreeKey::of_bits_query)?.possible();
+        }
+        BitsView::stored(bytes)?;
+        BitsView::untrusted(bytes)
+            .ok()
+            .map(TreeKey::of_bits)?
+            .possible()
+    }
+
+    /// A key as it is stored; `None` when the bytes are none.
+    pub fn stored(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
+        if bytes == MIXED {
+            return Some(TreeKey {
+                tag: 0,
+                least: 0,
+                greatest: u32::MAX,
+                threshold: 0.0,
+                union: &[],
+                intersection: &[],
+                level: Level::Mixed,
+            });
+        }
+        if bytes.first() != Some(&INNER) {
+            return TreeKey::leaf(bytes);
+        }
+        let (header, bits) = bytes.split_at_checked(HEADER)?;
+        let four = |at: usize| header[at..at + 4].try_into().ok().map(u32::from_le_bytes);
+        let (union, intersection) = bits.split_at(bits.len() / 2);
+        let mut tag: [u8; 8] = header[..8].try_into().ok()?;
+        tag[0] = VERSION;
+        let key = TreeKey {
+            tag: u64::from_le_bytes(tag),
+            least: four(8)?,
+            greatest: four(12)?,
+            threshold: f64::from_le_bytes(header[16..24].try_into().ok()?),
+            union,
+            intersection,
+            level: Level::Inner,
+        };
+        if bits.len() != 2 * key.shape().bytes() {
+            return None;
+        }
+        key.possible()
+    }
+
+    /// The key, if its numbers are such as its shape allows.
+    #[inline(always)]
+    fn possible(self) -> Option<TreeKey<'a>> {
+        let (threshold, most) = match self.shape() {
+            RowShape::Filter(shape) => (is_threshold(self.threshold), shape.m()),
+            RowShape::Bits(shape) => {
+                let threshold = sketch::query::is_threshold(self.threshold);
+                (threshold, u32::from(shape.n()) + 1)
+            }
+        };
+        (threshold && self.least <= self.greatest && self.greatest <= most).then_some(self)
+    }
+
+    /// The shape of the signatures below; that of no signature for a key over several shapes.
+    pub fn shape(&self) -> RowShape {
+        RowShape::of_tag(self.tag)
+    }
+
+    fn measure(&self) -> Measure {
+        self.shape().measure()
+    }
+
+    /// Sampled bits of an empty set are below, or are this.
+    fn has_empty(&self) -> bool {
+        matches!(self.measure(), Measure::Agreement { bits } if self.greatest > bits)
+    }
+
+    /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for a key over several shapes.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Whether this is a leaf that cannot be compared with `query`: its row, if there is one, has to be.
+    pub fn foreign(&self, query: &TreeKey<'_>) -> bool {
+        self.level == Level::Leaf && self.tag != query.tag
+    }
+
+    /// The greatest similarity to `query`, a leaf, that a signature below can have, by the [`Measure`] of their shape.
+    ///
+    /// Let U be the union, N the intersection, l the least number of set bits and g the greatest.
+    /// A signature x below has at most c = min(|U∧Q|, g) bits in common with Q. Outside Q it has
+    /// at least |N∖Q| bits, since it contains N, and with i ≤ c common ones at least l−i. Its
+    /// similarity i/(|Q|+|x∖Q|) is thus at most i/(|Q|+max(|N∖Q|, l−i)), which grows with i: the
+    /// numerator does, and the denominator does not. At i = c that is the bound, and because
+    /// division rounds monotonically it holds for the float8 quotients, too. Likewise x differs from Q in
+    /// |Q|−i+|x∖Q| bits, which is at least |Q|−i+max(|N∖Q|, l−i) and falls with i. An empty set below has similarity 0.
+    /// For a leaf the bound is the similarity itself. It is 1 where shapes differ.
+    pub fn bound(&self, query: &TreeKey<'_>) -> f64 {
+        if self.tag != query.tag {
+            return 1.0;
+        }
+        let q = query.least;
+        let common = intersect_bits(self.union, query.union).min(self.greatest);
+        if self.level == Level::Leaf {
+            let (a, b) = (self.least, q);
+            return self.measure().of(Popcounts { a, b, common });
+        }
+        let inside = intersect_bits(self.intersection, query.union);
+        let outside = (popcount(self.intersection) - inside).max(self.least.saturating_sub(common));
+        let (a, b) = (outside + common, q);
+        self.measure().of(Popcounts { a, b, common })
+    }
+
+    /// The least distance to `query` that a signature below can have: what none undercuts, and exact for a leaf. It is 0 where
+    /// shapes differ.
+    pub fn distance(&self, query: &TreeKey<'_>) -> f64 {
+        self.measure().distance(self.bound(query))
+    }
+
+    /// Whether a signature below may reach `query`'s threshold, and its own, or is of another shape.
+    ///
+    /// The estimate of an empty set is 0, which is more than some others have, while its similarity is the least.
+    pub fn may_match(&self, query: &TreeKey<'_>) -> bool {
+        let threshold = query.threshold.max(self.threshold);
+        self.tag != query.tag
+            || self.measure().told(self.bound(query)) >= threshold
+            || self.has_empty() && threshold <= 0.0
+    }
+
+    /// Whether a signature below may have every bit of `query`: the union must. Or is of another shape.
+    pub fn may_contain(&self, query: &TreeKey<'_>) -> bool {
+        self.tag != query.tag
+            || intersect_bits(self.union, query.union) == query.least
+                && self.greatest >= query.least
+    }
+
+    /// Whether a signature below may have all its bits in `query`: the intersection must, and some
+    /// signature has as few. Or is of another shape.
+    pub fn may_be_within(&self, query: &TreeKey<'_>) -> bool {
+        if self.tag != query.tag {
+            return true;
+        }
+        let inside = intersect_bits(self.intersection, query.union);
+        inside == popcount(self.intersection) && self.least <= query.least
+    }
+
+    /// Whether a signature below may equal `query`. Different shapes are unequal.
+    pub fn may_equal(&self, query: &TreeKey<'_>) -> bool {
+        if self.tag != query.tag {
+            return self.level == Level::Mixed;
+        }
+        let inside = intersect_bits(self.intersection, query.union);
+        intersect_bits(self.union, query.union) == popcount(query.union)
+            && inside == popcount(self.intersection)
+            && (self.least..=self.greatest).contains(&query.least)
+    }
+
+    /// What taking `new` in costs: bits that the union gains and the intersection loses, and how
+    /// much the range of popcounts widens. Shapes are kept apart as long as that is possible.
+    pub fn penalty(&self, new: &TreeKey<'_>) -> f32 {
+        if self.level == Level::Mixed || new.level == Level::Mixed {
+            return TO_MIXED;
+        }
+        if self.tag != new.tag {
+            return TO_OTHER;
+        }
+        let gained = popcount(new.union) - intersect_bits(self.union, new.union);
+        let lost =
+            popcount(self.intersection) - intersect_bits(self.intersection, new.intersection);
+        let wider =
+            self.least.saturating_sub(new.least) + new.greatest.saturating_sub(self.greatest);
+        (gained + lost + wider) as f32
+    }
+
+    /// An order whose neighbours belong on one page: by shape, then by the number of set bits, or the
+    /// middle of its range, then by the bits.
+    pub fn order(&self, other: &TreeKey<'_>) -> std::cmp::Ordering {
+        let middle = |key: &TreeKey<'_>| u64::from(key.least) + u64::from(key.greatest);
+        self.tag
+            .cmp(&other.tag)
+            .then_with(|| middle(self).cmp(&middle(other)))
+            .then_with(|| self.union.cmp(other.union))
+    }
+
+    /// For people who look into an index.
+    pub fn describe(&self) -> String {
+        if self.level == Level::Mixed {
+            return "several shapes".to_owned();
+        }
+        let shape = self.shape();
+        if self.level == Level::Leaf && self.has_empty() {
+            return format!("{shape} of an empty set");
+        }
+        if self.level == Level::Leaf {
+            return format!("{shape} with {} bits", self.least);
+        }
+        let empty = if self.has_empty() { ", empty sets" } else { "" };
+        format!(
+            "{shape} with {} to {} bits, union of {}, intersection of {}{empty}",
+            self.least,
+            self.greatest.min(shape.bits()),
+            popcount(self.union),
+            popcount(self.intersection)
+        )
+    }
+}

@@ -1,0 +1,260 @@
+//! How a metapage is stored.
+//!
+//! | word | content |
+//! |---|---|
+//! | 0 | magic (u32), format version (u16), flags (u16): 1 if rows have thresholds, and 2 if they have keys |
+//! | 1 | identity: a random number, so that what a session remembers of an index is not taken for another's |
+//! | 2 | shape of the signatures, as their tag; 0 as long as there is no row |
+//! | 3 | generation of the next segment |
+//! | 4 | segments (u32), free lists (u32) |
+//! | 5 | tail pages with signatures (u32), without (u32) |
+//! | 6 | block of the page of merges (u32), merges on it (u16), blocks in stock (u16) |
+//! | 7 | rows that have left the tails, of both parts |
+//! | 8 | segments, 4 words each: generation; rows, dead rows (u32); first map block, pages (u32); 1 if its rows have no signature |
+//! | 200 | free lists, 2 words each: transaction id from which they are free; first block, blocks in it (u32) |
+//! | 264 | for each free list the rows that had been entered when it was made |
+//! | 296 | generation of the first page of the tail with signatures, and of that without |
+//! | 298 | stock: blocks for the next pages of tails (u32) |
+//! | 330 | blocks of the tail with signatures (u32) |
+//! | the last 128 | blocks of the tail without (u32); from word 891 on where a page has 1019 |
+//!
+//! Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of generation 0.
+
+use super::layout::*;
+use super::{FreeList, Meta, SegmentEntry, BLOCK};
+use crate::bytes::{halves, halves_mut};
+use crate::parts::Part;
+use crate::posting::MAX_ROWS;
+use crate::words::{join, split};
+use crate::RowShape;
+use base::{Error, Result};
+use signature::filter::{newer_version, VERSION as SIGNATURE_VERSION};
+
+/// Versions count from 1, as those of signatures do, and higher ones than these are damage.
+const FUTURE: std::ops::Range<u16> = VERSION + 1..0x80;
+
+/// Errors: a newer version has written the metapage, or its signatures; any other unknown version is damage.
+fn check_format(version: u16, shape: u64) -> Result<()> {
+    if FUTURE.contains(&version) {
+        return Err(Error::newer_format(
+            format!("is in format version {version}"),
+            VERSION,
+        ));
+    }
+    if let Some(newer) = newer_version(&shape.to_le_bytes()) {
+        let what = format!("has signatures in format version {newer}");
+        return Err(Error::newer_format(what, SIGNATURE_VERSION));
+    }
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
+        return Err(Error::damaged("the metapage is of an unknown version"));
+    }
+    Ok(())
+}
+
+impl Meta {
+    /// Writes what [`Meta::check_size`] has found to fit to the content of a page.
+    pub fn encode(&self, words: &mut [u64]) {
+        let flags = u64::from(self.thresholds()) | u64::from(self.keys()) << 1;
+        words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | flags << 48;
+        words[1] = self.identity;
+        words[2] = self.shape;
+        words[3] = self.next_generation;
+        words[4] = join(self.segments.len() as u32, self.free.len() as u32);
+        words[5] = join(self.tails[0].len() as u32, self.tails[1].len() as u32);
+        words[6] = join(
+            self.work,
+            u32::from(self.merges) | (self.stock.len() as u32) << 16,
+        );
+        words[7] = self.sealed;
+        words[8..].fill(0);
+        let segments = words[SEGMENTS_AT..FREE_AT].chunks_exact_mut(4);
+        for (to, s) in segments.zip(&self.segments) {
+            to[0] = s.generation;
+            to[1] = join(s.rows, s.dead);
+            to[2] = join(s.map, s.pages);
+            to[3] = s.part as u64;
+        }
+        let (lists, marks) = words[FREE_AT..BASES_AT].split_at_mut(2 * MAX_FREE);
+        for (to, list) in lists.chunks_exact_mut(2).zip(&self.free) {
+            to[0] = list.horizon;
+            to[1] = join(list.first, list.blocks);
+        }
+        for (to, list) in marks.iter_mut().zip(&self.free) {
+            *to = list.entered;
+        }
+        words[BASES_AT..STOCK_AT].copy_from_slice(&self.bases);
+        let stock = halves_mut(&mut words[STOCK_AT..TAIL_AT]);
+        for (to, &block) in stock.iter_mut().zip(&self.stock) {
+            *to = block;
+        }
+        for part in Part::ALL {
+            let blocks = halves_mut(&mut words[tail_words(part, self.page_words())]);
+            for (to, &block) in blocks.iter_mut().zip(self.tail(part)) {
+                *to = block;
+            }
+        }
+    }
+
+    /// Reads what [`Meta::encode`] has written; `words` are the whole content of the page.
+    ///
+    /// Errors: a newer format, of the metapage or of the signatures; the message goes on behind the name of the index. Damage. Blocks are looked at
+    /// where they are read.
+    pub fn decode(words: &[u64]) -> Result<Meta> {
+        let impossible = || Err(Error::damaged("the metapage has impossible numbers"));
+        if words.len() < LEAST_WORDS {
+            return impossible();
+        }
+        let (magic, head) = split(words[0]);
+        let (version, flags) = (head as u16, head >> 16);
+        if magic == MAGIC {
+            check_format(version, words[2])?;
+        }
+        let numbers = |word: u64| {
+            let (low, high) = split(word);
+            (low as usize, high as usize)
+        };
+        let ((segments, free), tails) = (numbers(words[4]), numbers(words[5]));
+        let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
+        let lists = words[FREE_AT..MARKS_AT].chunks_exact(2);
+        let tail = |part: Part| halves(&words[tail_words_of(part, words.len(), version)]);
+        let first = version == FIRST_VERSION;
+        let (work, counts) = split(words[6]);
+        let (merges, stock) = (counts as u16, (counts >> 16) as usize);
+        let [with, without] = Part::ALL.map(tail);
+        if magic != MAGIC
+            || flags > 3
+            || entries.clone().any(|w| w[3] > 1)
+            || segments > MAX_SEGMENTS
+            || free > MAX_FREE
+            || tails.0
+                > with
+                    .len()
+                    .min(2 * tail_words(Part::Signatures, words.len()).len())
+            || tails.1 > without.len()
+            || stock > MAX_STOCK
+            || (merges > 0 && work == BLOCK)
+            || (first && ((words[6], words[7]) != (0, 0) || flags > 1))
+        {
+            return impossible();
+        }
+        let thresholds = flags & 1 == 1;
+        let empty = match flags & 2 {
+            0 => Meta::new(words.len(), words[1], thresholds)?,
+            _ => Meta::keyed(words.len(), words[1], thresholds)?,
+        };
+        let mut meta = Meta {
+            next_generation: words[3],
+            segments: entries.take(segments).map(read_segment).collect(),
+            work,
+            merges,
+            sealed: words[7],
+            free: lists.take(free).map(read_list).collect(),
+            tails: [with[..tails.0].to_vec(), without[..tails.1].to_vec()],
+            ..empty
+        };
+        if !first {
+            let marks = &words[MARKS_AT..BASES_AT];
+            let lists = meta.free.iter_mut().zip(marks);
+            lists.for_each(|(list, &entered)| list.entered = entered);
+            meta.bases = [words[BASES_AT], words[BASES_AT + 1]];
+            meta.stock = halves(&words[STOCK_AT..TAIL_AT])[..stock].to_vec();
+        }
+        meta.check_segments()?;
+        let shape = words[2];
+        if !meta.can_have(shape) || meta.set_shape(shape).is_err() {
+            return Err(Error::damaged("the shape of the signatures is impossible"));
+        }
+        meta.check_blocks()?;
+        Ok(meta)
+    }
+
+    /// Errors: a segment that cannot be.
+    fn check_segments(&self) -> Result<()> {
+        let mut last = 0;
+        for s in &self.segments {
+            if s.generation <= last || s.generation >= self.next_generation {
+                return Err(Error::damaged("a segment has an impossible generation"));
+            }
+            last = s.generation;
+            if s.rows == 0 || s.rows > MAX_ROWS || s.dead > s.rows || s.map == BLOCK || s.pages < 2
+            {
+                return Err(Error::damaged("a segment has impossible numbers"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there are signatures with this tag, or none at all if it is 0.
+    fn can_have(&self, shape: u64) -> bool {
+        let part = Part::Signatures;
+        if shape == 0 {
+            return self.tail(part).is_empty() && self.segments_of(part).next().is_none();
+        }
+        RowShape::is_possible(shape)
+    }
+
+    /// Errors: a list of free blocks, or a block of a tail, that cannot be.
+    fn check_blocks(&self) -> Result<()> {
+        let is_list = |list: &FreeList| list.first != BLOCK && list.blocks > 0;
+        if !self.free.iter().all(is_list) {
+            return Err(Error::damaged("a list of free blocks is impossible"));
+        }
+        if self.stock.contains(&BLOCK) {
+            return Err(Error::damaged("a block in stock is impossible"));
+        }
+        if self.tails.iter().flatten().any(|&block| block == BLOCK) {
+            return Err(Error::damaged("a block of new rows is impossible"));
+        }
+        Ok(())
+    }
+}
+
+fn read_segment(words: &[u64]) -> SegmentEntry {
+    let ((rows, dead), (map, pages)) = (split(words[1]), split(words[2]));
+    SegmentEntry {
+        generation: words[0],
+        rows,
+        dead,
+        map,
+        pages,
+        part: Part::ALL[usize::from(words[3] == 1)],
+    }
+}
+
+fn read_list(words: &[u64]) -> FreeList {
+    let (first, blocks) = split(words[1]);
+    FreeList {
+        horizon: words[0],
+        first,
+        blocks,
+        entered: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index of the first version is read, and what is written of it is of the current one.
+    #[test]
+    fn the_first_version_is_read() {
+        let mut meta = Meta::new(1019, 77, false).unwrap();
+        let shape = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]);
+        meta.set_shape(shape).unwrap();
+        meta.next_generation = 5;
+        meta.tails = [vec![3, 4, 5], vec![6]];
+        let mut words = vec![0; 1019];
+        meta.encode(&mut words);
+        let first = tail_words_of(Part::Signatures, words.len(), FIRST_VERSION);
+        let current = tail_words(Part::Signatures, words.len());
+        words.copy_within(current.start..current.start + 2, first.start);
+        words[current].fill(0);
+        words[MARKS_AT + 2..TAIL_AT].fill(0);
+        words[0] = words[0] & !(0xffff << 32) | u64::from(FIRST_VERSION) << 32;
+        let read = Meta::decode(&words).unwrap();
+        assert_eq!(read, meta);
+        read.encode(&mut words);
+        assert_eq!(words[0] >> 32 & 0xffff, u64::from(VERSION));
+        assert_eq!(Meta::decode(&words).unwrap(), meta);
+    }
+}

@@ -1,0 +1,148 @@
+//! What an index compares, as a number that all its rows share.
+
+pub mod margin;
+pub mod plan;
+mod row_bits;
+
+use std::fmt;
+
+pub use row_bits::RowBits;
+
+use base::Error;
+use signature::filter::{Shape, VERSION};
+use signature::similarity::Measure;
+use signature::sketch::{self, SketchKind, SketchShape};
+
+/// The shape of the rows' signatures, whatever their type is.
+///
+/// Its tag has eight bytes. Those of a signature are its first ones: format version, k, which is not 0, and the rest of the shape. Those of
+/// the lowest bits of minima are format version, 0, the number of bits, hash family, 0, 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowShape {
+    /// Signatures, type `bloom`, compared by their Jaccard similarity.
+    Filter(Shape),
+    /// The lowest bits of minima, type `minhash_bits`, compared by how many agree.
+    Bits(SketchShape),
+}
+
+impl RowShape {
+    /// The shape with this tag, which [`RowShape::check`] may find impossible; 0 stands for no rows.
+    #[inline]
+    pub fn of_tag(tag: u64) -> RowShape {
+        let [version, k, ..] = tag.to_le_bytes();
+        match k == 0 && version == sketch::VERSION {
+            true => RowShape::of_tag_without_k(tag),
+            false => RowShape::Filter(Shape::of_tag(tag)),
+        }
+    }
+
+    /// The same where k is 0. It stands apart since a search of a signature tree asks for the shape of each key that it sees.
+    fn of_tag_without_k(tag: u64) -> RowShape {
+        let [_, _, n @ .., a, b, 0, 0] = tag.to_le_bytes() else {
+            return RowShape::Filter(Shape::of_tag(tag));
+        };
+        let (n, family) = (u16::from_le_bytes(n), u16::from_le_bytes([a, b]));
+        match SketchShape::new(n.into(), family.into()) {
+            Ok(shape) => RowShape::Bits(shape),
+            Err(_) => RowShape::Filter(Shape::of_tag(tag)),
+        }
+    }
+
+    /// The tag of rows that are the lowest bits of minima.
+    pub fn tag_of_bits(shape: SketchShape) -> u64 {
+        let (n, family) = (shape.n().to_le_bytes(), shape.family().to_le_bytes());
+        u64::from_le_bytes([sketch::VERSION, 0, n[0], n[1], family[0], family[1], 0, 0])
+    }
+
+    /// Bits of a row.
+    pub fn bits(self) -> u32 {
+        match self {
+            RowShape::Filter(shape) => shape.m(),
+            RowShape::Bits(shape) => shape.n().into(),
+        }
+    }
+
+    /// Bytes that hold them.
+    pub fn bytes(self) -> usize {
+        self.bits().div_ceil(8) as usize
+    }
+
+    /// How rows are compared.
+    #[inline]
+    pub fn measure(self) -> Measure {
+        match self {
+            RowShape::Filter(_) => Measure::Jaccard,
+            RowShape::Bits(_) => Measure::Agreement { bits: self.bits() },
+        }
+    }
+
+    /// The type of a column that takes rows of this shape only.
+    pub fn column_type(self) -> String {
+        match self {
+            RowShape::Filter(shape) => format!("bloom{shape}"),
+            RowShape::Bits(shape) => format!("minhash_bits{shape}"),
+        }
+    }
+
+    /// The error of rows that cannot be compared.
+    #[cold]
+    pub fn mismatch(new: u64, old: u64) -> Error {
+        match (RowShape::of_tag(new), RowShape::of_tag(old)) {
+            (RowShape::Bits(new), RowShape::Bits(old)) => {
+                SketchShape::mismatch(SketchKind::Bits, new, old)
+            }
+            _ => Shape::mismatch(Shape::of_tag(new), Shape::of_tag(old)),
+        }
+    }
+
+    /// Whether a value can have this tag.
+    pub fn is_possible(tag: u64) -> bool {
+        match RowShape::of_tag(tag) {
+            RowShape::Filter(shape) => tag as u8 == VERSION && shape.check().is_ok(),
+            RowShape::Bits(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for RowShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RowShape::Filter(shape) => shape.fmt(f),
+            RowShape::Bits(shape) => shape.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_tell_shapes_apart() {
+        for (n, family) in [(1, 0), (192, 0), (192, 7), (1024, 65535)] {
+            let shape = SketchShape::new(n, family).unwrap();
+            let tag = RowShape::tag_of_bits(shape);
+            assert_eq!(RowShape::of_tag(tag), RowShape::Bits(shape));
+            assert_eq!(i64::from(RowShape::of_tag(tag).bits()), n);
+            assert!(RowShape::is_possible(tag));
+        }
+        let filter = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]);
+        assert!(matches!(RowShape::of_tag(filter), RowShape::Filter(s) if s.m() == 301));
+        assert!(RowShape::is_possible(filter));
+        // one segment, which is not taken for an empty mark
+        let one = u64::from_le_bytes([1, 1, 43, 0, 3, 1, 0, 0]);
+        assert_eq!(RowShape::of_tag(one).bits(), 43);
+        for wrong in [
+            [1, 0, 0, 0, 0, 0, 0, 0],
+            [1, 0, 1, 8, 0, 0, 0, 0],
+            [2, 0, 9, 0, 0, 0, 0, 0],
+            [1, 0, 9, 0, 0, 0, 0, 1],
+        ] {
+            assert!(
+                !RowShape::is_possible(u64::from_le_bytes(wrong)),
+                "{wrong:?}"
+            );
+        }
+        assert_eq!(RowShape::of_tag(0).bits(), 0);
+    }
+}

@@ -1,0 +1,225 @@
+//! The sorter of a chunk's postings.
+
+use std::ops::Range;
+
+use crate::chunk::Chunk;
+use crate::pages::Pages;
+use crate::segment::RowPages;
+use base::sort::{sort, sort_stably};
+use base::Ticker;
+use base::{Error, Result};
+
+/// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit. The pages of rows can be read some at a time.
+pub struct PostingSorter {
+    /// Postings that are sorted at a time.
+    most: usize,
+    postings: Vec<u64>,
+    spare: Vec<u64>,
+    /// Pages that have been read since [`PostingSorter::start`].
+    pages: usize,
+    /// Postings from here on are wanted, and below that.
+    wanted: (u64, u64),
+    /// Those before this place have been taken by [`PostingSorter::leave`].
+    taken: usize,
+}
+
+/// Bits of a row's number.
+const ROW_BITS: u32 = 24;
+
+fn reserved(n: usize) -> Result<Vec<u64>> {
+    let mut v = Vec::new();
+    v.try_reserve_exact(n)
+        .map_err(|_| Error::out_of_memory(8 * n))?;
+    Ok(v)
+}
+
+impl PostingSorter {
+    /// For up to `present` postings, in some `memory` bytes: two buffers if all of them fit, of as many each. Otherwise
+    /// one of them is twice as long, so that what is too much for one turn is seldom thrown out.
+    ///
+    /// Errors: out of memory.
+    pub fn new(memory: usize, present: u32) -> Result<PostingSorter> {
+        let present = present as usize;
+        let (most, room) = if 16 * present <= memory {
+            (present, present)
+        } else {
+            let most = (memory / 24).max(1);
+            (most, 2 * most)
+        };
+        Ok(PostingSorter {
+            most,
+            postings: reserved(room)?,
+            spare: reserved(most)?,
+            pages: 0,
+            wanted: (0, u64::MAX),
+            taken: 0,
+        })
+    }
+
+    /// The same for postings that are sorted a part at a time, by [`PostingSorter::part`], in some `memory` bytes.
+    ///
+    /// Errors: out of memory.
+    pub fn in_parts(memory: usize, present: u32) -> Result<PostingSorter> {
+        let room = (memory / 8).max(2);
+        let (most, room) = match present as usize {
+            present if present <= room => (present, present),
+            _ => (room / 2, room),
+        };
+        Ok(PostingSorter {
+            most,
+            postings: reserved(room)?,
+            spare: Vec::new(),
+            pages: 0,
+            wanted: (0, u64::MAX),
+            taken: 0,
+        })
+    }
+
+    /// Forgets what was collected. The least postings from `from` on are wanted next.
+    pub fn start(&mut self, from: u64) {
+        // Sorting may have swapped the buffers, of which collecting needs the longer one.
+        if self.spare.capacity() > self.postings.capacity() {
+            std::mem::swap(&mut self.postings, &mut self.spare);
+        }
+        self.postings.clear();
+        (self.pages, self.wanted, self.taken) = (0, (from, u64::MAX), 0);
+    }
+
+    /// Collects the least postings from `from` on. Returns whether these are all of them.
+    ///
+    /// Errors: a damaged page.
+    pub fn collect(
+        &mut self,
+        rows: RowPages,
+        chunk: Chunk,
+        from: u64,
+        pages: &mut impl Pages,
+    ) -> Result<bool> {
+        self.start(from);
+        self.scan(rows, chunk, usize::MAX, pages)?;
+        Ok(self.sort(chunk, pages))
+    }
+
+    /// Reads up to `most` more pages of rows. Returns whether all have been read.
+    ///
+    /// Errors: a damaged page.
+    pub fn scan(
+        &mut self,
+        rows: RowPages,
+        chunk: Chunk,
+        most: usize,
+        pages: &mut impl Pages,
+    ) -> Result<bool> {
+        let all = (rows.present as usize).div_ceil(rows.geometry.capacity);
+        let to = all.min(self.pages.saturating_add(most));
+        let (kept, postings) = (self.most, &mut self.postings);
+        let room = postings.capacity().max(kept);
+        let (from, mut below) = self.wanted;
+        for_each_value(rows, chunk, self.pages..to, pages, |row, value| {
+            let posting = u64::from(value) << 32 | u64::from(row);
+            if posting >= from && posting < below {
+                if postings.len() == room {
+                    // The greatest of those that stay is the first that is not wanted any more.
+                    below = *postings.select_nth_unstable(kept).1;
+                    postings.truncate(kept);
+                    if posting >= below {
+                        return;
+                    }
+                }
+                postings.push(posting);
+            }
+        })?;
+        if to == all && postings.len() > kept {
+            below = *postings.select_nth_unstable(kept).1;
+            postings.truncate(kept);
+        }
+        (self.pages, self.wanted) = (to, (from, below));
+        Ok(to == all)
+    }
+
+    /// Sorts what was collected. Returns whether nothing was left out.
+    fn sort(&mut self, chunk: Chunk, pages: &mut impl Pages) -> bool {
+        let ticker = &mut Ticker::new(|| pages.tick());
+        let all = self.is_all();
+        if !all {
+            // They are not in the order of their rows any more.
+            sort_stably(&mut self.postings, &mut self.spare, 0..ROW_BITS, ticker);
+        }
+        let bits = 32..32 + chunk.width;
+        sort_stably(&mut self.postings, &mut self.spare, bits, ticker);
+        all
+    }
+
+    /// Whether nothing that is wanted was left out.
+    pub fn is_all(&self) -> bool {
+        self.wanted.1 == u64::MAX
+    }
+
+    /// The least `n` of the postings that were collected and are not taken, in order, and whether these are the last.
+    pub fn part(&mut self, n: usize, pages: &mut impl Pages) -> (&[u64], bool) {
+        let rest = &mut self.postings[self.taken..];
+        let last = rest.len() <= n;
+        let part = match last {
+            true => rest,
+            false => rest.select_nth_unstable(n).0,
+        };
+        sort(part, &mut Ticker::new(|| pages.tick()));
+        (part, last)
+    }
+
+    /// Those of the last part that are below `posting` are taken.
+    pub fn leave(&mut self, posting: u64) {
+        let rest = self.postings[self.taken..].iter();
+        self.taken += rest.take_while(|&&p| p < posting).count();
+    }
+
+    /// What was collected, in order.
+    pub fn postings(&self) -> &[u64] {
+        &self.postings
+    }
+}
+
+/// Calls `each` with row and value of every signature on some pages, in the order of rows.
+fn for_each_value(
+    rows: RowPages,
+    chunk: Chunk,
+    numbers: Range<usize>,
+    pages: &mut impl Pages,
+    mut each: impl FnMut(u32, u32),
+) -> Result<()> {
+    let capacity = rows.geometry.capacity;
+    let stride = rows.geometry.stride;
+    let present = rows.present as usize;
+    for page in numbers {
+        let start = page * capacity;
+        let n = (present - start).min(capacity);
+        let content = rows.page(page as u32, pages.page(page as u32)?)?;
+        for (i, words) in content.words(0, n).chunks_exact(stride).enumerate() {
+            each((start + i) as u32, chunk.value(words));
+        }
+        pages.tick();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PostingSorter;
+    use base::sort::sort_stably;
+    use base::Ticker;
+
+    #[test]
+    fn collecting_has_the_longer_buffer_after_an_odd_number_of_swaps() {
+        let mut sorter = PostingSorter::new(240, 1000).unwrap();
+        let room = sorter.postings.capacity();
+        assert!(room >= 2 * sorter.most);
+        for turn in 0..3 {
+            sorter.start(0);
+            assert_eq!(sorter.postings.capacity(), room, "turn {turn}");
+            sorter.postings.extend([3, 1, 2]);
+            let ticker = &mut Ticker::new(|| ());
+            sort_stably(&mut sorter.postings, &mut sorter.spare, 0..8, ticker);
+            assert_eq!(sorter.postings(), [1, 2, 3]);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A signature and the similarity that it is searched with.
+//!
+//! Bytes: those of the signature, then the threshold as a little-endian float8.
+
+use std::fmt::Write;
+
+use super::layout::{parse_text, write_text, View};
+use base::range::unit;
+use base::{Error, ErrorKind, Result};
+
+/// Bytes of the threshold.
+pub const THRESHOLD: usize = size_of::<f64>();
+
+/// A threshold that no similarity reaches.
+pub const NEVER: f64 = 2.0;
+
+/// Whether a query can have this threshold: one in 0…1, or [`NEVER`], since such queries are dumped and restored.
+#[inline]
+pub fn is_threshold(threshold: f64) -> bool {
+    (0.0..=1.0).contains(&threshold) || threshold == NEVER
+}
+
+/// Errors: a threshold that no query can have.
+fn check_threshold(threshold: f64) -> Result<()> {
+    if is_threshold(threshold) {
+        return Ok(());
+    }
+    unit("threshold", threshold)
+}
+
+/// A query's bytes, checked.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryView<'a> {
+    /// The signature that rows are compared with.
+    pub signature: View<'a>,
+    /// In 0…1, or [`NEVER`] in queries that a comparison was rewritten to.
+    pub threshold: f64,
+}
+
+impl<'a> QueryView<'a> {
+    /// A view of bytes that a checked path has stored; `None` when they are no query.
+    #[inline]
+    pub fn stored(bytes: &'a [u8]) -> Option<QueryView<'a>> {
+        let (signature, threshold) = bytes.split_last_chunk::<THRESHOLD>()?;
+        Some(QueryView {
+            signature: View::stored(signature)?,
+            threshold: f64::from_le_bytes(*threshold),
+        })
+    }
+
+    /// A view of bytes from anywhere.
+    ///
+    /// Errors: a malformed signature, a threshold outside 0…1 and not [`NEVER`].
+    pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
+        let Some((signature, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
+            return Err(Error::new(
+                ErrorKind::InvalidBinary,
+                format!("query of {} bytes is too short", bytes.len()),
+            ));
+        };
+        let threshold = f64::from_le_bytes(*threshold);
+        check_threshold(threshold).map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
+        Ok(QueryView {
+            signature: View::untrusted(signature)?,
+            threshold,
+        })
+    }
+}
+
+/// Appends the text form: the threshold, a blank, and the signature.
+pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
+    let _ = write!(out, "{} ", query.threshold);
+    write_text(&query.signature, out);
+}
+
+/// Reads the text form into `out`, which is emptied first.
+///
+/// Errors: malformed text, a threshold outside 0…1 and not [`NEVER`]; out of memory.
+pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
+    let bad = || {
+        Error::new(
+            ErrorKind::InvalidText,
+            format!(
+                "invalid input syntax for type bloom_query: \"{}\"",
+                text.chars().take(60).collect::<String>()
+            ),
+        )
+        .detail(
+            "A query is written as its threshold and its signature, for example 0.8 (2,5,3):1f03.",
+        )
+    };
+    let text = text.trim();
+    let (threshold, signature) = text.split_once(' ').ok_or_else(bad)?;
+    let threshold: f64 = threshold.parse().map_err(|_| bad())?;
+    check_threshold(threshold)?;
+    parse_text(signature, out)?;
+    out.try_reserve(THRESHOLD)
+        .map_err(|_| Error::out_of_memory(THRESHOLD))?;
+    out.extend_from_slice(&threshold.to_le_bytes());
+    Ok(())
+}

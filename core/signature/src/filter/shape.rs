@@ -1,0 +1,275 @@
+//! What two signatures must have in common to be compared.
+
+use std::fmt;
+
+use base::{Error, ErrorKind, Result};
+use text::{self, ngram, tokens};
+
+/// Bits for the 45 tokens of a date at most. With fewer of them unrelated dates share too many.
+pub(super) const DATE_BITS: i64 = 307;
+
+/// Segments, segment length, n-gram length, rule set, hash family and key.
+///
+/// Ordered by these in turn. Signatures of n-grams have hash family 0, the double hashing of [`super`], and the rule set of the
+/// normaliser ([`text::RULES`]). Signatures of tokens have n-gram length 0, hash family 1, which is independent positions, and the
+/// rule set of tokens ([`tokens::RULES`]). Key 0 is none; others are reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shape {
+    pub(super) k: u8,
+    pub(super) p: u16,
+    pub(super) ngram: u8,
+    pub(super) rules: u8,
+    pub(super) family: u8,
+    pub(super) key: u8,
+}
+
+impl Shape {
+    /// Most segments.
+    pub const MAX_K: u8 = 64;
+    /// Least bits of a segment.
+    pub const MIN_P: u16 = 5;
+    /// Most bits of a segment.
+    pub const MAX_P: u16 = 8191;
+
+    /// Hash family of signatures of n-grams.
+    pub const OF_NGRAMS: u8 = 0;
+    /// Hash family of signatures of tokens.
+    pub const OF_TOKENS: u8 = 1;
+
+    /// The shape (k, p, ngram) under the rules of this version; one of tokens if ngram is 0.
+    ///
+    /// Errors: k not in 1…64, p not prime or not in 5…8191, ngram neither 0 nor in 2…8.
+    pub fn new(k: i64, p: i64, ngram: i64) -> Result<Shape> {
+        let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
+        if !(1..=i64::from(Self::MAX_K)).contains(&k) {
+            return Err(bad(format!("number of segments k = {k} is out of range"))
+                .detail("k goes from 1 to 64."));
+        }
+        if !(i64::from(Self::MIN_P)..=i64::from(Self::MAX_P)).contains(&p) {
+            return Err(bad(format!("segment length p = {p} is out of range"))
+                .detail("p is a prime from 5 to 8191."));
+        }
+        if !is_prime(p as u32) {
+            return Err(bad(format!("segment length p = {p} is not a prime"))
+                .detail("p is a prime from 5 to 8191.")
+                .hint(format!(
+                    "Use {}, the next prime below, or let bloom_plan() choose.",
+                    prime_at_most(p as u32)
+                )));
+        }
+        let (ngram, rules, family) = match ngram {
+            0 => (0, tokens::RULES, Self::OF_TOKENS),
+            _ => {
+                let ngram = ngram::check_length(ngram).map_err(|e| {
+                    e.detail("N-gram lengths go from 2 to 8; 0 is for signatures of tokens.")
+                })?;
+                (ngram, text::RULES, Self::OF_NGRAMS)
+            }
+        };
+        Ok(Shape {
+            k: k as u8,
+            p: p as u16,
+            ngram,
+            rules,
+            family,
+            key: 0,
+        })
+    }
+
+    /// Sets rule set, hash family and key as read from a stored value.
+    ///
+    /// There is one rule set of n-grams and one of tokens as yet, so this accepts only that one, and sets it. With a second one it must accept all
+    /// that ever were, and keep the one that it read, or no dump of an older version could be restored: reading and
+    /// comparing values needs no rules, and two rule sets make two shapes. What needs the rules that made a value, and must
+    /// then refuse values of others or know those rules, are the functions that set or test bits by a text:
+    /// [`Builder::add_text`](super::Builder::add_text) on a stored value (SQL's `bloom_add`) would mix rule sets, and
+    /// [`contains_text`](super::contains_text) would miss n-grams. They normalise by the newest rules and do not look at the shape's.
+    ///
+    /// Errors: one that this version does not know; the hash family of tokens with an n-gram length, or that of n-grams without.
+    pub fn with_variant(self, rules: i64, family: i64, key: i64) -> Result<Shape> {
+        let families = [Self::OF_NGRAMS, Self::OF_TOKENS].map(i64::from);
+        if families.contains(&family) && family != i64::from(self.family) {
+            return Err(Error::new(
+                ErrorKind::InvalidParameter,
+                format!("hash family {family} does not go with n-gram length {}", self.ngram),
+            )
+            .detail("Signatures of n-grams have hash family 0, those of tokens have hash family 1 and n-gram length 0."));
+        }
+        let known = [
+            ("rule set", rules, i64::from(self.rules)),
+            ("hash family", family, i64::from(self.family)),
+            ("key", key, 0),
+        ];
+        for (what, is, wanted) in known {
+            if is != wanted {
+                return Err(Error::new(
+                    ErrorKind::InvalidParameter,
+                    format!("{what} {is} is unknown to this version of bloom_ident"),
+                )
+                .detail(format!("This version knows {what} {wanted}."))
+                .hint("Install the version that made the signature, or compute it again."));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The hash family of signatures with this n-gram length.
+    pub fn family_of(ngram: i64) -> i64 {
+        match ngram {
+            0 => Self::OF_TOKENS.into(),
+            _ => Self::OF_NGRAMS.into(),
+        }
+    }
+
+    /// That its signatures are made of n-grams.
+    ///
+    /// Errors: they are made of tokens.
+    pub fn check_of_ngrams(&self) -> Result<()> {
+        match self.family {
+            Self::OF_TOKENS => Err(Error::new(
+                ErrorKind::DataException,
+                format!("signature of shape {self} is one of tokens, not of a text"),
+            )
+            .detail("The n-grams of a text are not among its tokens.")
+            .hint("Give tokens as text[]; ident_words() and ident_tokens() make them of a text.")),
+            _ => Ok(()),
+        }
+    }
+
+    /// That its signatures are made of tokens.
+    ///
+    /// Errors: they are made of n-grams.
+    pub fn check_of_tokens(&self) -> Result<()> {
+        match self.family {
+            Self::OF_TOKENS => Ok(()),
+            _ => Err(Error::new(
+                ErrorKind::DataException,
+                format!("signature of shape {self} is one of n-grams, not of tokens"),
+            )
+            .detail("It was made of the n-grams of a text.")
+            .hint("Give a text; bloom_signature_of_tokens() makes signatures of tokens.")),
+        }
+    }
+
+    /// The shape in the first eight bytes of a signature, whatever they are.
+    pub fn of_tag(tag: u64) -> Shape {
+        let [_, k, p0, p1, ngram, rules, family, key] = tag.to_le_bytes();
+        Shape {
+            k,
+            p: u16::from_le_bytes([p0, p1]),
+            ngram,
+            rules,
+            family,
+            key,
+        }
+    }
+
+    /// Whether signatures can have it, which is to be asked where it was read.
+    ///
+    /// Errors: those of [`Shape::new`] and [`Shape::with_variant`].
+    pub fn check(&self) -> Result<()> {
+        Shape::new(self.k.into(), self.p.into(), self.ngram.into())?
+            .with_variant(self.rules.into(), self.family.into(), self.key.into())
+            .map(|_| ())
+    }
+
+    /// Segments.
+    pub fn k(&self) -> u8 {
+        self.k
+    }
+
+    /// Bits of a segment.
+    pub fn p(&self) -> u16 {
+        self.p
+    }
+
+    /// Symbols of an n-gram; 0 for tokens.
+    pub fn ngram(&self) -> u8 {
+        self.ngram
+    }
+
+    /// Rule set of the normaliser, or of tokens.
+    pub fn rules(&self) -> u8 {
+        self.rules
+    }
+
+    /// Hash family.
+    pub fn family(&self) -> u8 {
+        self.family
+    }
+
+    /// Key id.
+    pub fn key(&self) -> u8 {
+        self.key
+    }
+
+    /// Bits in all, m = k·p.
+    pub fn m(&self) -> u32 {
+        u32::from(self.k) * u32::from(self.p)
+    }
+
+    /// Bytes that hold them.
+    pub fn bytes(&self) -> usize {
+        self.m().div_ceil(8) as usize
+    }
+
+    /// Whether it is that of signatures of dates.
+    fn is_of_dates(self) -> bool {
+        (self.k, i64::from(self.p), self.family) == (1, DATE_BITS, Self::OF_TOKENS)
+    }
+
+    /// The error of two values that cannot be compared.
+    #[cold]
+    pub fn mismatch(a: Shape, b: Shape) -> Error {
+        let different = Error::new(
+            ErrorKind::DataException,
+            format!("different signature shapes {a} and {b}"),
+        );
+        if a.is_of_dates() || b.is_of_dates() {
+            return different
+                .detail("Signatures of dates compare only with their like.")
+                .hint("Compute both by bloom_signature_of_date().");
+        }
+        match (a.family, b.family) {
+            (Self::OF_TOKENS, Self::OF_TOKENS) => different
+                .detail("Signatures of tokens compare only when segments, segment length and rule set are the same.")
+                .hint("Compute both with the same max_tokens and fpr."),
+            (a, b) if a != b => different
+                .detail("Signatures of tokens, which have n-gram length 0, never compare with those of n-grams.")
+                .hint("Compute both by bloom_signature(), or both by bloom_signature_of_tokens()."),
+            _ => different
+                .detail("Signatures compare only when segments, segment length, n-gram length and rule set are the same.")
+                .hint("Compute both with the same ngram, max_chars and fpr."),
+        }
+    }
+}
+
+/// `(k,p,ngram)`, and what departs from rule set 1, family 0 and key 0 behind it: fixed defaults, so
+/// that a stored text never changes its meaning.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({},{},{}", self.k, self.p, self.ngram)?;
+        if self.rules != 1 {
+            write!(f, ",rules={}", self.rules)?;
+        }
+        if self.family != 0 {
+            write!(f, ",hash={}", self.family)?;
+        }
+        if self.key != 0 {
+            write!(f, ",key={}", self.key)?;
+        }
+        f.write_str(")")
+    }
+}
+
+pub(super) fn is_prime(n: u32) -> bool {
+    n > 1
+        && (2..)
+            .take_while(|d| d * d <= n)
+            .all(|d| !n.is_multiple_of(d))
+}
+
+/// The largest prime ≤ n, at least 5.
+pub(super) fn prime_at_most(n: u32) -> u32 {
+    (5..=n).rev().find(|&n| is_prime(n)).unwrap_or(5)
+}

@@ -1,0 +1,165 @@
+//! The bytes that both types have in front, and the checks on what comes from outside.
+//!
+//! | offset | bytes | content |
+//! |---|---|---|
+//! | 0 | 1 | format version, 1 |
+//! | 1 | 1 | 1 for the sketch of an empty set, else 0 |
+//! | 2 | 2 | n, number of minima, little-endian |
+//! | 4 | 2 | hash family, little-endian |
+//! | 6 | 4·n or ⌈n/8⌉ | the minima, or their lowest bits |
+//!
+//! Equal sketches have equal bytes.
+
+use std::cmp::Ordering;
+
+use super::shape::{SketchKind, SketchShape};
+use base::{Error, ErrorKind, Result};
+
+/// Bytes in front of minima and bits.
+pub const HEADER: usize = 6;
+
+/// Format version.
+pub const VERSION: u8 = 1;
+
+const EMPTY_AT: usize = 1;
+
+/// The format version of a sketch that a newer version of the program has written; `None` for any other bytes.
+pub fn newer_version(bytes: &[u8]) -> Option<u8> {
+    let first = bytes.first().copied()?;
+    (VERSION + 1..0x80).contains(&first).then_some(first)
+}
+
+/// Writes a header to the first bytes of `to`.
+pub(super) fn write_header(shape: SketchShape, empty: bool, to: &mut [u8]) {
+    to[0] = VERSION;
+    to[EMPTY_AT] = u8::from(empty);
+    to[2..4].copy_from_slice(&shape.n.to_le_bytes());
+    to[4..HEADER].copy_from_slice(&shape.family.to_le_bytes());
+}
+
+/// A sketch of either kind, its length checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SketchView<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> SketchView<'a> {
+    /// A view of bytes that a checked path has stored: only what memory safety needs is looked at.
+    /// `None` when they are no sketch of this kind and format.
+    #[inline]
+    pub fn stored(kind: SketchKind, bytes: &'a [u8]) -> Option<SketchView<'a>> {
+        if bytes.len() < HEADER || bytes[0] != VERSION {
+            return None;
+        }
+        let view = SketchView { bytes };
+        (bytes.len() - HEADER == kind.payload(view.shape())).then_some(view)
+    }
+
+    /// A view of bytes that a checked path has stored, of whichever kind. `None` when they are no sketch of this format.
+    #[inline]
+    pub fn of_any_kind(bytes: &'a [u8]) -> Option<SketchView<'a>> {
+        SketchView::stored(SketchKind::Bits, bytes)
+            .or_else(|| SketchView::stored(SketchKind::Minima, bytes))
+    }
+
+    /// A view of bytes from anywhere.
+    ///
+    /// Errors: anything that the table above does not allow.
+    pub fn untrusted(kind: SketchKind, bytes: &'a [u8]) -> Result<SketchView<'a>> {
+        let name = kind.type_name();
+        let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
+        if bytes.len() < HEADER {
+            return Err(bad(format!("{name} of {} bytes is too short", bytes.len()))
+                .detail(format!("The header alone has {HEADER} bytes.")));
+        }
+        if bytes[0] != VERSION {
+            let unknown = bad(format!("unknown {name} format version {}", bytes[0])).detail(
+                format!("This version of bloom_ident reads version {VERSION}."),
+            );
+            return Err(match newer_version(bytes) {
+                Some(_) => unknown
+                    .of_kind(ErrorKind::NewerFormat)
+                    .hint("Install the version of bloom_ident that the value comes from."),
+                None => unknown,
+            });
+        }
+        let view = SketchView { bytes };
+        let raw = view.shape();
+        let shape = SketchShape::new(raw.n.into(), raw.family.into())
+            .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
+        let (length, wanted) = (view.payload().len(), kind.payload(shape));
+        if length != wanted {
+            return Err(bad(format!(
+                "{name} has {length} bytes behind its header, not {wanted}"
+            ))
+            .detail(format!("It is one of {} minima.", shape.n)));
+        }
+        if bytes[EMPTY_AT] > 1 {
+            return Err(
+                bad(format!("mark {} of {name} is unknown", bytes[EMPTY_AT]))
+                    .detail("It is 1 for the sketch of an empty set, else 0."),
+            );
+        }
+        view.check_payload(kind)?;
+        Ok(view)
+    }
+
+    /// Errors: what an empty set cannot have, or no set.
+    fn check_payload(&self, kind: SketchKind) -> Result<()> {
+        let name = kind.type_name();
+        let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
+        let filler = match kind {
+            SketchKind::Minima => u8::MAX,
+            SketchKind::Bits => 0,
+        };
+        if self.is_empty() && self.payload().iter().any(|&byte| byte != filler) {
+            return Err(bad(format!("{name} of an empty set is not empty"))
+                .detail(format!("All bytes behind its header must be {filler}.")));
+        }
+        let used = self.shape().lanes() % 8;
+        if kind == SketchKind::Bits && used > 0 {
+            let last = self.payload().last().copied().unwrap_or_default();
+            if last >> used != 0 {
+                return Err(bad(format!("padding bits of the {name} are set"))
+                    .detail(format!("Bits from {} on must be 0.", self.shape().lanes())));
+            }
+        }
+        Ok(())
+    }
+
+    /// All bytes, header included.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The minima or the bits.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        &self.bytes[HEADER..]
+    }
+
+    /// What another sketch must have in common to be compared.
+    #[inline]
+    pub fn shape(&self) -> SketchShape {
+        let number = |at: usize| u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]);
+        SketchShape {
+            n: number(2),
+            family: number(4),
+        }
+    }
+
+    /// Whether it is that of an empty set, which is similar to nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.bytes[EMPTY_AT] != 0
+    }
+
+    /// Total order that never fails: by shape, empty sets first, then by the bytes. Equal means equal bytes.
+    pub fn order(&self, other: &SketchView<'_>) -> Ordering {
+        self.shape()
+            .cmp(&other.shape())
+            .then_with(|| other.is_empty().cmp(&self.is_empty()))
+            .then_with(|| self.payload().cmp(other.payload()))
+    }
+}

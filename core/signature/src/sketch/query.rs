@@ -1,0 +1,117 @@
+//! A sampled sketch and the similarity that it is searched with.
+//!
+//! Bytes: those of the sketch, then the threshold as a little-endian float8.
+
+use std::fmt::Write;
+
+use super::bits::BitsView;
+use super::shape::SketchKind;
+use super::text::{parse_text, write_text};
+use crate::filter::query::{NEVER, THRESHOLD};
+use base::range::unit;
+use base::{Error, ErrorKind, Result};
+
+/// The least estimate that there is: every row reaches it.
+pub const LEAST: f64 = -1.0;
+
+/// Whether a query can have this threshold. One in −1…0 or [`NEVER`] comes from a comparison, since such queries are dumped and restored.
+pub fn is_threshold(threshold: f64) -> bool {
+    (LEAST..=1.0).contains(&threshold) || threshold == NEVER
+}
+
+/// Errors: a threshold that no query can have.
+fn check_threshold(threshold: f64) -> Result<()> {
+    if is_threshold(threshold) {
+        return Ok(());
+    }
+    unit("threshold", threshold)
+}
+
+/// The threshold of a query whose hits are the rows with an estimate of at least `least`; any number will do, as in an ordinary
+/// comparison.
+pub fn estimate_at_least(least: f64) -> f64 {
+    if least <= 1.0 {
+        least.max(LEAST)
+    } else {
+        NEVER
+    }
+}
+
+/// The same for an estimate above `limit`.
+pub fn estimate_above(limit: f64) -> f64 {
+    if limit.is_nan() {
+        NEVER
+    } else {
+        estimate_at_least(limit.next_up())
+    }
+}
+
+/// A query's bytes, checked.
+#[derive(Clone, Copy, Debug)]
+pub struct BitsQueryView<'a> {
+    /// The sketch that rows are compared with.
+    pub sketch: BitsView<'a>,
+    /// In 0…1; in queries that a comparison was rewritten to, from −1 on, or [`NEVER`].
+    pub threshold: f64,
+}
+
+impl<'a> BitsQueryView<'a> {
+    /// A view of bytes that a checked path has stored; `None` when they are no query.
+    #[inline]
+    pub fn stored(bytes: &'a [u8]) -> Option<BitsQueryView<'a>> {
+        let (sketch, threshold) = bytes.split_last_chunk::<THRESHOLD>()?;
+        Some(BitsQueryView {
+            sketch: BitsView::stored(sketch)?,
+            threshold: f64::from_le_bytes(*threshold),
+        })
+    }
+
+    /// A view of bytes from anywhere.
+    ///
+    /// Errors: a malformed sketch, a threshold that no query can have.
+    pub fn untrusted(bytes: &'a [u8]) -> Result<BitsQueryView<'a>> {
+        let Some((sketch, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
+            return Err(Error::new(
+                ErrorKind::InvalidBinary,
+                format!("query of {} bytes is too short", bytes.len()),
+            ));
+        };
+        let threshold = f64::from_le_bytes(*threshold);
+        check_threshold(threshold).map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
+        Ok(BitsQueryView {
+            sketch: BitsView::untrusted(sketch)?,
+            threshold,
+        })
+    }
+}
+
+/// Appends the text form: the threshold, a blank, and the sketch.
+pub fn write_bits_query_text(query: &BitsQueryView<'_>, out: &mut String) {
+    let _ = write!(out, "{} ", query.threshold);
+    write_text(&query.sketch.sketch(), out);
+}
+
+/// Reads the text form into `out`, which is emptied first.
+///
+/// Errors: malformed text, a threshold that no query can have; out of memory.
+pub fn parse_bits_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
+    let bad = || {
+        Error::new(
+            ErrorKind::InvalidText,
+            format!(
+                "invalid input syntax for type minhash_query: \"{}\"",
+                text.chars().take(60).collect::<String>()
+            ),
+        )
+        .detail("A query is written as its threshold and its bits, for example 0.8 (8):1f.")
+    };
+    let text = text.trim();
+    let (threshold, sketch) = text.split_once(' ').ok_or_else(bad)?;
+    let threshold: f64 = threshold.parse().map_err(|_| bad())?;
+    check_threshold(threshold)?;
+    parse_text(SketchKind::Bits, sketch, out)?;
+    out.try_reserve(THRESHOLD)
+        .map_err(|_| Error::out_of_memory(THRESHOLD))?;
+    out.extend_from_slice(&threshold.to_le_bytes());
+    Ok(())
+}

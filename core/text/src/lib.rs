@@ -1,0 +1,37 @@
+//! Identity text: one spelling for what is meant to be the same ([`normalize`]), dates, [`contact`] data, [`names`]; and what texts are cut into:
+//! n-grams ([`ngram`]) and [`tokens`].
+
+#![warn(missing_docs)]
+
+pub mod contact;
+mod date;
+mod edit;
+mod expand;
+pub mod identity;
+mod letters;
+mod luhn;
+pub mod names;
+pub mod ngram;
+mod normalize;
+mod sound;
+pub mod tokens;
+
+pub use date::{
+    date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, time_digits,
+    DateFormats, DigitPair, Plausibility, TimeFormats, DATE_RULES,
+};
+pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
+pub use expand::{expand, expand_with, own_candidates, plain_words, MOST_OWN_WORDS};
+pub use letters::{is_letter_or_digit, is_mark};
+pub use luhn::luhn;
+pub use normalize::{normalize, scan, Symbol, ALPHABET};
+pub use sound::{for_each_sound, Sound, MOST_CODES, MOST_LETTERS};
+
+/// Version of the normalisation rules. Stored signatures depend on every rule and on the versions
+/// of the crates behind them, so any change of either takes a new number; it is part of a
+/// signature's shape.
+pub const RULES: u8 = 1;
+
+/// Version of the rules of sound: of the crate that they are from, and of what goes into it. Nothing of it is in a signature, so whoever
+/// has stored codes, or signatures of codes, computes them again when it changes.
+pub const SOUNDS: u8 = 1;

@@ -1,0 +1,65 @@
+//! Names that are nearest to a name, out of candidates that an index has found.
+
+use super::similarity::{in_common, NormalName};
+use crate::ngram::ngram_set;
+use base::{Error, ErrorKind, Result};
+
+const BIGRAM: u8 = 2;
+
+/// How many names can be asked for.
+pub const MAX_NEAREST: i64 = 1000;
+
+/// The least number of candidates, and how many there are for each name that is asked for.
+const CANDIDATES: (i64, i64) = (50, 5);
+
+/// Of the candidates as far as the last of them, how many there are at most beyond their number. A short name, or one that nothing is
+/// like, is equally far from very many.
+pub const MAX_TIES: i64 = 1000;
+
+/// How many candidates are compared where `k` names are asked for.
+///
+/// Errors: `k` is not from 1 to [`MAX_NEAREST`].
+pub fn candidates(k: i64) -> Result<i64> {
+    let (least, each) = CANDIDATES;
+    if (1..=MAX_NEAREST).contains(&k) {
+        return Ok(least.max(each * k));
+    }
+    let message = format!("number of names k = {k} is out of range");
+    Err(Error::new(ErrorKind::InvalidParameter, message)
+        .detail(format!("k goes from 1 to {MAX_NEAREST}.")))
+}
+
+/// A name whose nearest are looked for. It is worked out once, however many names it is compared with.
+pub struct WantedName {
+    name: NormalName,
+    /// Those of its words, each by itself.
+    bigrams: Vec<u64>,
+}
+
+impl WantedName {
+    /// Errors: out of memory.
+    pub fn new(name: &str, mut tick: impl FnMut()) -> Result<WantedName> {
+        Ok(WantedName {
+            bigrams: ngram_set(name, BIGRAM, true, &mut tick)?,
+            name: NormalName::new(name, tick)?,
+        })
+    }
+
+    /// How near another name is, from 0 to 1: half of it is [`similarity`](super::similarity), and half is the mean of Jaccard similarity
+    /// and overlap of the bigrams of the words. The first has the better order, and is 1 for many names of which one is a part of the
+    /// other; these the second tells apart.
+    ///
+    /// Errors: out of memory.
+    pub fn nearness(&self, name: &str, mut tick: impl FnMut()) -> Result<f64> {
+        let bigrams = ngram_set(name, BIGRAM, true, &mut tick)?;
+        let whole = self.name.similarity(&NormalName::new(name, tick)?);
+        let common = in_common(&self.bigrams, &bigrams);
+        if common == 0 {
+            return Ok(whole / 2.0);
+        }
+        let (a, b) = (self.bigrams.len(), bigrams.len());
+        let jaccard = common as f64 / (a + b - common) as f64;
+        let overlap = common as f64 / a.min(b) as f64;
+        Ok((whole + (jaccard + overlap) / 2.0) / 2.0)
+    }
+}

@@ -1,0 +1,66 @@
+//! A bound on the memory of functions that hold all their data in memory: `maintenance_work_mem`. Above it they fail.
+
+use base::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::error::{raise, raise_as};
+
+/// The bytes that a function may use.
+#[derive(Clone, Copy)]
+pub struct Budget {
+    bytes: usize,
+}
+
+impl Budget {
+    /// What `maintenance_work_mem` allows.
+    pub fn of_setting() -> Budget {
+        // SAFETY: a setting.
+        let kilobytes = unsafe { pg_sys::maintenance_work_mem } as usize;
+        Budget {
+            bytes: kilobytes * 1024,
+        }
+    }
+
+    /// The bound.
+    pub fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// Errors: `needed` bytes are more than there are.
+    pub fn check(self, needed: usize, describe: impl FnOnce() -> String) {
+        if needed <= self.bytes {
+            return;
+        }
+        raise_as(
+            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            &Error::new(
+                ErrorKind::LimitExceeded,
+                "pairs and records do not fit into maintenance_work_mem",
+            )
+            .detail(format!(
+                "At least {} kB are needed for {}; the setting is {} kB.",
+                needed.div_ceil(1024),
+                describe(),
+                self.bytes / 1024
+            ))
+            .hint("Raise maintenance_work_mem, or give fewer pairs, as a higher threshold finds."),
+        );
+    }
+}
+
+/// Appends a value; the vector grows by half.
+///
+/// Errors: out of memory.
+pub fn push<T>(to: &mut Vec<T>, value: T) {
+    if to.len() == to.capacity() {
+        reserve(to, (to.len() / 2).max(64));
+    }
+    to.push(value);
+}
+
+/// Errors: out of memory.
+pub fn reserve<T>(of: &mut Vec<T>, more: usize) {
+    if of.try_reserve_exact(more).is_err() {
+        raise(&Error::out_of_memory(more.saturating_mul(size_of::<T>())));
+    }
+}

@@ -1,0 +1,209 @@
+//! Look-ups in the catalogs: names, as they are and as SQL writes them; whose they are; where rows are stored.
+//!
+//! A look-up of something that does not exist gives `?`, kind 0 or InvalidOid, since others may drop it meanwhile.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::message::{words, Message, OrMessage};
+
+pub mod generated;
+pub mod operators;
+pub mod privileges;
+pub mod storage;
+
+/// # Safety
+/// `string` is a C string of the server's, or NULL.
+unsafe fn copy(string: *const std::ffi::c_char) -> CString {
+    if string.is_null() {
+        return c"?".to_owned();
+    }
+    // SAFETY: the string ends with a zero byte, and is copied at once.
+    unsafe { CStr::from_ptr(string) }.to_owned()
+}
+
+/// The name of a relation.
+pub fn name(relation: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::get_rel_name(relation)) }
+}
+
+/// The name of a relation's schema.
+pub fn schema(relation: pg_sys::Oid) -> CString {
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        copy(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(
+            relation,
+        )))
+    }
+}
+
+/// Whether texts that are equal by a collation have the same bytes. So they have without a collation.
+pub fn is_deterministic(collation: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    collation == pg_sys::InvalidOid || unsafe { pg_sys::get_collation_isdeterministic(collation) }
+}
+
+/// The schema and the name of a collation.
+pub fn collation(oid: pg_sys::Oid) -> (CString, CString) {
+    let cache = pg_sys::SysCacheIdentifier::COLLOID as i32;
+    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
+        if row.is_null() {
+            return (c"?".to_owned(), c"?".to_owned());
+        }
+        let form: *const pg_sys::FormData_pg_collation = pg_sys::GETSTRUCT(row).cast();
+        let name = copy((*form).collname.data.as_ptr());
+        let schema = copy(pg_sys::get_namespace_name((*form).collnamespace));
+        pg_sys::ReleaseSysCache(row);
+        (schema, name)
+    }
+}
+
+/// The schema and the name of a type, as the catalog has it: what SQL writes for it can be of another length, such as `character`.
+pub fn type_itself(oid: pg_sys::Oid) -> (CString, CString) {
+    let cache = pg_sys::SysCacheIdentifier::TYPEOID as i32;
+    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
+        if row.is_null() {
+            return (c"?".to_owned(), c"?".to_owned());
+        }
+        let form: *const pg_sys::FormData_pg_type = pg_sys::GETSTRUCT(row).cast();
+        let name = copy((*form).typname.data.as_ptr());
+        let schema = copy(pg_sys::get_namespace_name((*form).typnamespace));
+        pg_sys::ReleaseSysCache(row);
+        (schema, name)
+    }
+}
+
+/// The name of a function's schema.
+pub fn schema_of_function(function: pg_sys::Oid) -> CString {
+    // SAFETY: catalog look-ups by OID.
+    unsafe {
+        copy(pg_sys::get_namespace_name(pg_sys::get_func_namespace(
+            function,
+        )))
+    }
+}
+
+/// `schema.name` as SQL writes it.
+pub fn quoted(relation: pg_sys::Oid) -> CString {
+    quoted_name(&schema(relation), &name(relation))
+}
+
+/// The same of anything that is in a schema.
+pub fn quoted_name(schema: &CStr, name: &CStr) -> CString {
+    // SAFETY: two C strings.
+    unsafe {
+        copy(pg_sys::quote_qualified_identifier(
+            schema.as_ptr(),
+            name.as_ptr(),
+        ))
+    }
+}
+
+/// An identifier as SQL writes it.
+pub fn quoted_column(name: &CStr) -> CString {
+    // SAFETY: a C string.
+    unsafe { copy(pg_sys::quote_identifier(name.as_ptr())) }
+}
+
+/// The kind of a relation, such as RELKIND_INDEX.
+pub fn kind(relation: pg_sys::Oid) -> u8 {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { pg_sys::get_rel_relkind(relation) as u8 }
+}
+
+/// The number of a column; `None` if there is none of this name, or it is a system column.
+pub fn column(relation: pg_sys::Oid, name: &CStr) -> Option<i16> {
+    // SAFETY: a catalog look-up.
+    let number = unsafe { pg_sys::get_attnum(relation, name.as_ptr()) };
+    (number > 0).then_some(number)
+}
+
+/// The type of a column.
+pub fn column_type(relation: pg_sys::Oid, column: i16) -> pg_sys::Oid {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::get_atttype(relation, column) }
+}
+
+/// The type of a column, or that of which it is a domain, with its modifier, which is negative where there is none.
+pub fn base_type(relation: pg_sys::Oid, column: i16) -> (pg_sys::Oid, i32) {
+    let (mut of_type, mut typmod, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+    // SAFETY: the column exists; variables are given for its properties.
+    unsafe {
+        pg_sys::get_atttypetypmodcoll(relation, column, &mut of_type, &mut typmod, &mut collation);
+        let base = pg_sys::getBaseTypeAndTypmod(of_type, &mut typmod);
+        (base, typmod)
+    }
+}
+
+/// The name of a type as people write it, with its modifier.
+pub fn modified_type(of_type: pg_sys::Oid, modifier: i32) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::format_type_with_typemod(of_type, modifier)) }
+}
+
+/// The name of a column.
+pub fn column_name(relation: pg_sys::Oid, column: i16) -> CString {
+    // SAFETY: a catalog look-up that may miss.
+    unsafe { copy(pg_sys::get_attname(relation, column, true)) }
+}
+
+/// Whether a type came with the server, so that nobody but a superuser can have made a cast of it: what a user's cast does, it does as the one who
+/// reads the values. A domain is as the type that it is of.
+pub fn is_of_server(of_type: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up of a type that exists.
+    unsafe { pg_sys::getBaseType(of_type) }.to_u32() < pg_sys::FirstNormalObjectId
+}
+
+/// The name of a type as people write it.
+pub fn type_name(of_type: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::format_type_be(of_type)) }
+}
+
+/// The name of a type with its schema, as SQL writes it.
+pub fn qualified_type(of_type: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::format_type_be_qualified(of_type)) }
+}
+
+/// The same of exactly this type, without a modifier: `character` would be one of a single character.
+pub fn exact_type(of_type: pg_sys::Oid) -> CString {
+    exact_modified_type(of_type, -1)
+}
+
+/// The same with a modifier, if that is not negative.
+pub fn exact_modified_type(of_type: pg_sys::Oid, modifier: i32) -> CString {
+    let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
+    // SAFETY: a catalog look-up by OID.
+    unsafe {
+        copy(pg_sys::format_type_extended(
+            of_type,
+            modifier,
+            flags as pg_sys::bits16,
+        ))
+    }
+}
+
+/// The name of an access method.
+pub fn access_method(method: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::get_am_name(method)) }
+}
+
+/// Errors: there is no relation of this OID (42P01).
+pub fn check_exists(relation: pg_sys::Oid) -> OrMessage<()> {
+    if kind(relation) != 0 {
+        return Ok(());
+    }
+    let oid = relation.to_u32().to_string();
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+        words!("relation with OID ", oid, " does not exist"),
+    ))
+}

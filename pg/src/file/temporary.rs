@@ -1,0 +1,94 @@
+//! Temporary files, which are read from the beginning or at random.
+
+use pgrx::pg_sys;
+
+use crate::check_for_interrupts;
+use crate::error::internal;
+
+/// Bytes that are read or written between two looks for interrupts.
+const AT_ONCE: usize = 1 << 16;
+
+/// A temporary file that goes with the transaction at the latest. It has a buffer of a page in memory.
+pub struct TemporaryFile {
+    file: *mut pg_sys::BufFile,
+    /// Bytes written.
+    len: u64,
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: the file has been open since construction. After an error the server closes it.
+            unsafe { pg_sys::BufFileClose(self.file) };
+        }
+    }
+}
+
+impl TemporaryFile {
+    /// An empty file, in one of the temporary tablespaces.
+    pub fn new() -> TemporaryFile {
+        // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction.
+        let file = unsafe {
+            pg_sys::PrepareTempTablespaces();
+            pg_sys::BufFileCreateTemp(false)
+        };
+        TemporaryFile { file, len: 0 }
+    }
+
+    /// Does not close the file: after an error the server has done it.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+
+    /// Bytes written.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Writes at the end. All is written before anything is read: reading moves the position at which is written.
+    pub fn append(&mut self, bytes: &[u8]) {
+        for some in bytes.chunks(AT_ONCE) {
+            check_for_interrupts();
+            // SAFETY: pointer and length of a slice, which the server only reads.
+            unsafe { pg_sys::BufFileWrite(self.file, some.as_ptr().cast_mut().cast(), some.len()) };
+        }
+        self.len += bytes.len() as u64;
+    }
+
+    /// [`TemporaryFile::append`] of numbers, in the byte order of the machine.
+    pub fn append_words(&mut self, words: &[u64]) {
+        // SAFETY: numbers have no bytes that are not initialised, and bytes need no alignment.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) };
+        self.append(bytes);
+    }
+
+    /// The next [`TemporaryFile::read`] begins at this byte.
+    pub fn seek(&mut self, at: u64) {
+        // SAFETY: the file is open; 0 is SEEK_SET.
+        if unsafe { pg_sys::BufFileSeek(self.file, 0, at as pg_sys::off_t, 0) } != 0 {
+            internal!("could not seek in a temporary file to byte {at}");
+        }
+    }
+
+    /// Reads so many bytes, which have been written.
+    pub fn read(&mut self, to: &mut [u8]) {
+        for some in to.chunks_mut(AT_ONCE) {
+            check_for_interrupts();
+            let len = some.len();
+            // SAFETY: pointer and length of a slice that may be written.
+            let got = unsafe { pg_sys::BufFileRead(self.file, some.as_mut_ptr().cast(), len) };
+            if got != len {
+                internal!("could not read a temporary file: read {got} of {len} bytes");
+            }
+        }
+    }
+
+    /// [`TemporaryFile::read`] of numbers that [`TemporaryFile::append_words`] has written.
+    pub fn read_words(&mut self, to: &mut [u64]) {
+        // SAFETY: any bytes are a number, and bytes need no alignment; the numbers are borrowed as long as the bytes.
+        let bytes =
+            unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast(), size_of_val(to)) };
+        self.read(bytes);
+    }
+}

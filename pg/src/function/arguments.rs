@@ -1,0 +1,194 @@
+//! The arguments of functions that take raw datums, and fail over NULLs.
+
+use std::ffi::{CStr, CString};
+
+use base::range::unit;
+use base::{Error, ErrorKind};
+use pgrx::pg_sys;
+
+use crate::error::{raise, OrRaise};
+use crate::values::jsonb::json_text;
+use crate::values::text::{readable, Text};
+
+/// The arguments of a running function.
+#[derive(Clone, Copy)]
+pub struct Arguments(pg_sys::FunctionCallInfo);
+
+impl Arguments {
+    /// # Safety
+    /// `fcinfo` is that of a running function, and stays so as long as the result is used. The types asked for
+    /// are those declared in sql/.
+    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Arguments {
+        Arguments(fcinfo)
+    }
+
+    /// `None` for NULL.
+    pub fn datum(self, i: usize) -> Option<pg_sys::Datum> {
+        // SAFETY: `of` got the record of a call that is running.
+        let arg = unsafe { &(*self.0).args.as_slice((*self.0).nargs as usize)[i] };
+        (!arg.isnull).then_some(arg.value)
+    }
+
+    /// Errors: NULL. The functions are not STRICT, since people would take no rows for the answer.
+    pub fn given(self, i: usize) -> pg_sys::Datum {
+        self.datum(i).unwrap_or_else(|| {
+            let message = format!("argument \"{}\" must not be null", self.name_of(i));
+            raise(&Error::new(ErrorKind::NullNotAllowed, message))
+        })
+    }
+
+    /// The name under which the argument is declared.
+    fn name_of(self, i: usize) -> String {
+        // SAFETY: the row of a function that is running, with as many names as arguments if it has any; they are copies.
+        unsafe {
+            let function = pg_sys::Datum::from((*(*self.0).flinfo).fn_oid);
+            let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
+            let row = pg_sys::SearchSysCache1(cache, function);
+            let (mut types, mut names, mut modes) = (
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            );
+            if row.is_null() {
+                return (i + 1).to_string();
+            }
+            pg_sys::get_func_arg_info(row, &mut types, &mut names, &mut modes);
+            pg_sys::ReleaseSysCache(row);
+            if names.is_null() {
+                return (i + 1).to_string();
+            }
+            readable(CStr::from_ptr(*names.add(i)).to_bytes())
+        }
+    }
+
+    /// A regclass or oid.
+    pub fn oid(self, i: usize) -> pg_sys::Oid {
+        pg_sys::Oid::from(self.given(i).value() as u32)
+    }
+
+    /// A text.
+    pub fn text(self, i: usize) -> String {
+        // SAFETY: a text that lives as long as the call.
+        unsafe { Text::from_raw(self.given(i)) }.as_str().to_owned()
+    }
+
+    /// A jsonb, as JSON text.
+    pub fn jsonb(self, i: usize) -> String {
+        // SAFETY: a jsonb that lives as long as the call.
+        unsafe { json_text(self.given(i)) }
+    }
+
+    /// A name.
+    pub fn name(self, i: usize) -> CString {
+        // SAFETY: a name is a zero-terminated string.
+        unsafe { CStr::from_ptr(self.given(i).cast_mut_ptr()).to_owned() }
+    }
+
+    /// The elements of a name[].
+    ///
+    /// Errors: a NULL among them, more than there can be columns.
+    pub fn names(self, i: usize) -> Vec<CString> {
+        let name_bytes = pg_sys::NAMEDATALEN as i32;
+        let elements = self.elements(i, pg_sys::NAMEOID, name_bytes, false, b'c');
+        // SAFETY: names are zero-terminated strings in the array, which outlives the call.
+        let name = |name: pg_sys::Datum| unsafe { CStr::from_ptr(name.cast_mut_ptr()) }.to_owned();
+        elements.into_iter().map(name).collect()
+    }
+
+    /// The elements of a text[].
+    ///
+    /// Errors: a NULL among them, more than there can be columns.
+    pub fn texts(self, i: usize) -> Vec<String> {
+        let elements = self.elements(i, pg_sys::TEXTOID, -1, false, b'i');
+        // SAFETY: texts in the array, which outlives the call.
+        let text = |text: pg_sys::Datum| unsafe { Text::from_raw(text) }.as_str().to_owned();
+        elements.into_iter().map(text).collect()
+    }
+
+    /// A boolean.
+    pub fn boolean(self, i: usize) -> bool {
+        self.given(i).value() != 0
+    }
+
+    /// The elements of a float8[].
+    ///
+    /// Errors: a NULL among them, more than there can be columns.
+    pub fn float8s(self, i: usize) -> Vec<f64> {
+        let numbers = self.elements(i, pg_sys::FLOAT8OID, 8, true, b'd');
+        numbers
+            .into_iter()
+            .map(|n| f64::from_bits(n.value() as u64))
+            .collect()
+    }
+
+    fn elements(
+        self,
+        i: usize,
+        of: pg_sys::Oid,
+        length: i32,
+        by_value: bool,
+        align: u8,
+    ) -> Vec<pg_sys::Datum> {
+        let (mut datums, mut nulls, mut n) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        // SAFETY: an array of this type; the server makes lists of n elements.
+        let (datums, nulls) = unsafe {
+            let array = pg_sys::pg_detoast_datum(self.given(i).cast_mut_ptr()).cast();
+            pg_sys::deconstruct_array(
+                array,
+                of,
+                length,
+                by_value,
+                align as _,
+                &mut datums,
+                &mut nulls,
+                &mut n,
+            );
+            if n == 0 {
+                return Vec::new();
+            }
+            (
+                std::slice::from_raw_parts(datums, n as usize),
+                std::slice::from_raw_parts(nulls, n as usize),
+            )
+        };
+        if nulls.contains(&true) {
+            raise(&Error::new(
+                ErrorKind::NullNotAllowed,
+                format!(
+                    "argument \"{}\" must not contain null values",
+                    self.name_of(i)
+                ),
+            ));
+        }
+        // The elements name columns, or belong to them.
+        let most = pg_sys::MaxTupleAttributeNumber as usize;
+        if datums.len() > most {
+            let message = format!(
+                "argument \"{}\" has {} elements",
+                self.name_of(i),
+                datums.len()
+            );
+            let detail = format!("There can be at most {most}.");
+            raise(&Error::new(ErrorKind::LimitExceeded, message).detail(detail));
+        }
+        datums.to_vec()
+    }
+
+    /// A float8.
+    pub fn float8(self, i: usize) -> f64 {
+        f64::from_bits(self.given(i).value() as u64)
+    }
+
+    pub fn int8(self, i: usize) -> i64 {
+        self.given(i).value() as i64
+    }
+
+    /// The least similarity of records that are duplicates.
+    ///
+    /// Errors: outside [0,1].
+    pub fn threshold(self, i: usize) -> f64 {
+        let threshold = self.float8(i);
+        unit("threshold", threshold).or_raise();
+        threshold
+    }
+}

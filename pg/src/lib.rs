@@ -1,0 +1,39 @@
+//! The floor under all other rooms: what PostgreSQL offers, as the extension uses it. It imports no other room.
+//!
+//! - Calls and errors: `boundary` (the server's jumps and Rust's unwinding), `ffi` (C symbols declared by hand),
+//!   `interrupts`, `message` (errors and notices with all fields), `error` (the core's errors as the server's)
+//! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
+//! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
+//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values),
+//!   `session` (statements that change tables, rows that they use, and settings that are others for a while)
+//! - The planner's structures: `tree`
+//! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file`
+//! - `progress` (how far jobs are, for others and as notices)
+
+// The attribute names what is here by the name of the crate.
+extern crate self as pg;
+
+pub mod boundary;
+pub mod budget;
+pub mod catalog;
+pub mod cursor;
+pub mod error;
+pub mod ffi;
+pub mod file;
+pub mod function;
+pub mod interrupts;
+pub mod memory;
+pub mod message;
+pub mod output;
+pub mod progress;
+pub mod relation;
+pub mod reserve;
+pub mod saved_plan;
+pub mod session;
+pub mod sql;
+pub mod tid;
+pub mod tree;
+pub mod values;
+
+pub use bloom_ident_macros::entry;
+pub use interrupts::{check_for_interrupts, interrupts_are_pending};

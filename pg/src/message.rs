@@ -1,0 +1,324 @@
+//! Errors, warnings and notices with all their fields, in the database's encoding.
+
+use std::ffi::{c_char, c_int, CStr};
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+
+use super::boundary::Raised;
+use super::ffi;
+
+/// A value, or what the statement fails with.
+pub type OrMessage<T> = std::result::Result<T, Box<Message>>;
+
+/// Encodes five characters as MAKE_SQLSTATE of elog.h does.
+pub const fn sqlstate(code: &[u8; 5]) -> c_int {
+    let (mut state, mut i) = (0, 0);
+    while i < 5 {
+        state |= ((code[i] - b'0') as c_int & 0x3f) << (6 * i);
+        i += 1;
+    }
+    state
+}
+
+/// What can be part of a message: ASCII text of ours, or bytes in the database's encoding.
+pub trait Words {
+    fn bytes(&self) -> &[u8];
+}
+
+impl Words for str {
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl Words for String {
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl Words for CStr {
+    fn bytes(&self) -> &[u8] {
+        self.to_bytes()
+    }
+}
+
+impl Words for std::ffi::CString {
+    fn bytes(&self) -> &[u8] {
+        self.to_bytes()
+    }
+}
+
+impl Words for [u8] {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Words for Vec<u8> {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+/// Joins the parts of a message.
+#[macro_export]
+macro_rules! words {
+    ($($part:expr),+ $(,)?) => {{
+        let mut all: Vec<u8> = Vec::new();
+        $(all.extend_from_slice($crate::message::Words::bytes(&*$part));)+
+        all
+    }};
+}
+pub use crate::words;
+
+/// Texts of an ErrorData, by their numbers in [`texts`].
+const TEXTS: usize = 12;
+const MESSAGE: usize = 0;
+const DETAIL: usize = 1;
+const DETAIL_LOG: usize = 2;
+const HINT: usize = 3;
+const SCHEMA: usize = 4;
+const TABLE: usize = 5;
+const CONSTRAINT: usize = 6;
+const CONTEXT: usize = 9;
+
+/// The fields that hold texts of their own.
+fn texts(data: &mut pg_sys::ErrorData) -> [&mut *mut c_char; TEXTS] {
+    [
+        &mut data.message,
+        &mut data.detail,
+        &mut data.detail_log,
+        &mut data.hint,
+        &mut data.schema_name,
+        &mut data.table_name,
+        &mut data.constraint_name,
+        &mut data.column_name,
+        &mut data.datatype_name,
+        &mut data.context,
+        &mut data.backtrace,
+        &mut data.internalquery,
+    ]
+}
+
+/// The context of the statement that is being run, as the server would tell it in an error.
+fn context() -> Vec<u8> {
+    // SAFETY: the server makes a C string in the current memory context, or none.
+    unsafe {
+        let context = pg_sys::GetErrorContextStack();
+        match context.is_null() {
+            true => Vec::new(),
+            false => CStr::from_ptr(context).to_bytes().to_vec(),
+        }
+    }
+}
+
+/// Runs statements of ours. That a row offends a constraint is raised as what `tell` makes of it, if it is these statements and foreign keys' own that have
+/// brought it about; what comes from functions of users passes as it is.
+pub fn translated<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&Message) -> Box<Message>) -> T {
+    let outer = context();
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => result,
+        Err(payload) => match payload.downcast::<Raised>() {
+            Ok(raised) if raised.0.is_violation() && raised.0.is_of_statements(&outer) => {
+                tell(&raised.0).raise()
+            }
+            Ok(raised) => resume_unwind(raised),
+            Err(other) => resume_unwind(other),
+        },
+    }
+}
+
+/// An error, a warning or a notice. Rust owns its memory, since it outlives the memory contexts that unwinding leaves.
+pub struct Message {
+    /// The fields other than texts, which are NULL here. Its pointers are to constants of the server or a library.
+    data: pg_sys::ErrorData,
+    texts: [Option<Vec<u8>>; TEXTS],
+    caught: bool,
+}
+
+// SAFETY: its pointers are to constants, so another thread could read them; unwinding asks for a payload that is Send.
+unsafe impl Send for Message {}
+
+impl Message {
+    /// An error of this SQLSTATE, as [`sqlstate`] encodes it.
+    #[cold]
+    pub fn new(code: c_int, message: Vec<u8>) -> Box<Message> {
+        let mut texts = [const { None }; TEXTS];
+        texts[MESSAGE] = Some(message);
+        Box::new(Message {
+            data: pg_sys::ErrorData {
+                elevel: PgLogLevel::ERROR as c_int,
+                sqlerrcode: code,
+                ..Default::default()
+            },
+            texts,
+            caught: false,
+        })
+    }
+
+    /// An error of this SQLSTATE.
+    #[cold]
+    pub fn of(code: PgSqlErrorCode, message: Vec<u8>) -> Box<Message> {
+        Message::new(code as c_int, message)
+    }
+
+    /// Whether it says that a row offends a constraint, by an SQLSTATE of class 23.
+    pub fn is_violation(&self) -> bool {
+        self.data.sqlerrcode & 0xfff == sqlstate(b"23000")
+            && self.texts[CONSTRAINT].is_some()
+            // The server's own have none; a guard's, and those of users, say what to do.
+            && self.texts[HINT].is_none()
+    }
+
+    /// Whether nothing but statements that name operators with their schema stands between an outer context and it: such are ours, and those of foreign keys.
+    fn is_of_statements(&self, outer: &[u8]) -> bool {
+        let context = self.texts[CONTEXT].as_deref().unwrap_or_default();
+        let inner = context.strip_suffix(outer).unwrap_or(context);
+        let qualified = b"OPERATOR(pg_catalog.";
+        let mut lines = inner.split(|&b| b == b'\n').filter(|line| !line.is_empty());
+        lines.all(|line| line.windows(qualified.len()).any(|w| w == qualified))
+    }
+
+    /// The table and the constraint that it is about.
+    pub fn constraint(&self) -> [&[u8]; 2] {
+        [TABLE, CONSTRAINT].map(|i| self.texts[i].as_deref().unwrap_or_default())
+    }
+
+    /// Its SQLSTATE.
+    pub fn code(&self) -> c_int {
+        self.data.sqlerrcode
+    }
+
+    /// Message and detail.
+    pub fn said(&self) -> [&[u8]; 2] {
+        [MESSAGE, DETAIL].map(|i| self.texts[i].as_deref().unwrap_or_default())
+    }
+
+    /// A copy of what the server has raised.
+    ///
+    /// # Safety
+    /// `data` is complete: its texts are NULL or end with a zero byte.
+    #[cold]
+    pub unsafe fn caught(data: &pg_sys::ErrorData) -> Box<Message> {
+        let mut data = *data;
+        data.assoc_context = std::ptr::null_mut();
+        let copies = texts(&mut data).map(|text| {
+            let text = std::mem::replace(text, std::ptr::null_mut());
+            // SAFETY: the texts of a complete error end with a zero byte.
+            (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes().to_vec())
+        });
+        Box::new(Message {
+            data,
+            texts: copies,
+            caught: true,
+        })
+    }
+
+    /// The server has raised it, so its context is complete.
+    pub fn is_caught(&self) -> bool {
+        self.caught
+    }
+
+    fn with(mut self: Box<Self>, text: usize, words: Vec<u8>) -> Box<Self> {
+        self.texts[text] = Some(words);
+        self
+    }
+
+    /// Whether it is of this SQLSTATE.
+    pub fn is_of(&self, code: PgSqlErrorCode) -> bool {
+        self.data.sqlerrcode == code as c_int
+    }
+
+    /// Whether it has a HINT.
+    pub fn has_hint(&self) -> bool {
+        self.texts[HINT].is_some()
+    }
+
+    /// The DETAIL: a whole sentence.
+    pub fn detail(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
+        self.with(DETAIL, detail)
+    }
+
+    /// This takes the place of the detail in the server's log.
+    pub fn detail_log(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
+        self.with(DETAIL_LOG, detail)
+    }
+
+    /// The HINT: what somebody can do.
+    pub fn hint(self: Box<Self>, hint: Vec<u8>) -> Box<Self> {
+        self.with(HINT, hint)
+    }
+
+    /// Adds to the DETAIL.
+    pub fn more_detail(mut self: Box<Self>, more: &[u8]) -> Box<Self> {
+        let detail = self.texts[DETAIL].take().unwrap_or_default();
+        self.with(DETAIL, [&detail, more].concat())
+    }
+
+    /// Adds to the HINT.
+    pub fn more_hint(mut self: Box<Self>, more: &[u8]) -> Box<Self> {
+        let hint = self.texts[HINT].take().unwrap_or_default();
+        self.with(HINT, [&hint, more].concat())
+    }
+
+    /// The schema, table and constraint that it is about, as fields for clients.
+    pub fn about(
+        self: Box<Self>,
+        schema: Vec<u8>,
+        table: Vec<u8>,
+        constraint: Vec<u8>,
+    ) -> Box<Self> {
+        let message = self.with(SCHEMA, schema).with(TABLE, table);
+        message.with(CONSTRAINT, constraint)
+    }
+
+    /// Fails the statement.
+    #[cold]
+    pub fn raise(self: Box<Self>) -> ! {
+        resume_unwind(Box::new(Raised(self)))
+    }
+
+    /// Sends it as a warning or a notice.
+    pub fn send(&self, level: PgLogLevel) {
+        assert!(level < PgLogLevel::ERROR, "errors are raised");
+        let data = self.data();
+        if data.is_null() {
+            return;
+        }
+        // SAFETY: the data is complete, and not an error.
+        unsafe {
+            (*data).elevel = level as c_int;
+            ffi::ThrowErrorData(data);
+        }
+    }
+
+    /// The server's form of it, in the current memory context; NULL if there is no memory for it. A text for which there is
+    /// no memory is left out. No error is raised, since nobody is left to catch one.
+    pub fn data(&self) -> *mut pg_sys::ErrorData {
+        let room = |size: usize| {
+            // SAFETY: with these flags the function raises no error for lack of memory, and zeroes what it gives.
+            unsafe {
+                let flags = pg_sys::MCXT_ALLOC_NO_OOM | pg_sys::MCXT_ALLOC_ZERO;
+                pg_sys::palloc_extended(size, flags as c_int).cast::<c_char>()
+            }
+        };
+        let mut data = self.data;
+        for (field, text) in texts(&mut data).into_iter().zip(&self.texts) {
+            let Some(text) = text else { continue };
+            let copy = room(text.len() + 1);
+            if !copy.is_null() {
+                // SAFETY: the copy has room for the text and the zero byte behind it, which is there already.
+                unsafe { copy.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
+                *field = copy;
+            }
+        }
+        let whole: *mut pg_sys::ErrorData = room(size_of::<pg_sys::ErrorData>()).cast();
+        if !whole.is_null() {
+            // SAFETY: the memory has room for one ErrorData, and is aligned as the server aligns all memory.
+            unsafe { whole.write(data) };
+        }
+        whole
+    }
+}

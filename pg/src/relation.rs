@@ -1,0 +1,209 @@
+//! Relations that are open, and what is asked of them.
+
+use std::ops::Deref;
+
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::error::fail;
+use crate::ffi;
+use crate::tree::list;
+
+/// An open relation, which is closed when this is dropped.
+///
+/// After an error the server closes it itself, at the end of the subtransaction, so nothing is done while the stack unwinds.
+pub struct OpenRelation {
+    relation: pg_sys::Relation,
+    /// The lock that is released on closing, NoLock for none.
+    released: pg_sys::LOCKMODE,
+}
+
+impl Drop for OpenRelation {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: it has been open since construction. table_close and index_close do the same.
+            unsafe { pg_sys::relation_close(self.relation, self.released) };
+        }
+    }
+}
+
+impl Deref for OpenRelation {
+    type Target = pg_sys::RelationData;
+
+    fn deref(&self) -> &pg_sys::RelationData {
+        // SAFETY: an open relation has its entry in the relation cache until it is closed, and `self` keeps it open.
+        unsafe { &*self.relation }
+    }
+}
+
+impl OpenRelation {
+    /// Opens a table that this transaction has locked already; its lock stays as it is.
+    ///
+    /// Errors: there is no such relation, or it is an index.
+    pub fn locked_table(oid: pg_sys::Oid) -> OpenRelation {
+        OpenRelation::table(oid, pg_sys::NoLock)
+    }
+
+    /// Opens a table with a lock that is released when the table is closed.
+    ///
+    /// Errors: there is no such relation, or it is an index.
+    pub fn table(oid: pg_sys::Oid, lock: u32) -> OpenRelation {
+        let released = lock as pg_sys::LOCKMODE;
+        OpenRelation {
+            // SAFETY: the server checks the OID, and raises an error if there is no such table.
+            relation: unsafe { ffi::table_open(oid, released) },
+            released,
+        }
+    }
+
+    /// Opens an index with a lock that is released when the index is closed.
+    ///
+    /// Errors: there is no such relation, or it is no index.
+    pub fn index(oid: pg_sys::Oid, lock: u32) -> OpenRelation {
+        let released = lock as pg_sys::LOCKMODE;
+        OpenRelation {
+            // SAFETY: the server checks the OID, and raises an error if there is no such index.
+            relation: unsafe { ffi::index_open(oid, released) },
+            released,
+        }
+    }
+
+    /// Opens a relation of any kind with a lock that is released on closing; `None` if there is none of this OID.
+    pub fn find(oid: pg_sys::Oid, lock: u32) -> Option<OpenRelation> {
+        let released = lock as pg_sys::LOCKMODE;
+        // SAFETY: the server checks the OID, and gives NULL if there is no such relation.
+        let relation = unsafe { ffi::try_relation_open(oid, released) };
+        (!relation.is_null()).then_some(OpenRelation { relation, released })
+    }
+
+    /// Opens a table with a lock that is released on closing; `None` if there is no relation of this OID.
+    ///
+    /// Errors: it is an index or a composite type.
+    pub fn find_table(oid: pg_sys::Oid, lock: u32) -> Option<OpenRelation> {
+        let released = lock as pg_sys::LOCKMODE;
+        // SAFETY: the server checks the OID, and gives NULL if there is no such relation.
+        let relation = unsafe { ffi::try_table_open(oid, released) };
+        (!relation.is_null()).then_some(OpenRelation { relation, released })
+    }
+
+    /// The lock stays until the end of the transaction.
+    pub fn keep_lock(mut self) -> OpenRelation {
+        self.released = pg_sys::NoLock as pg_sys::LOCKMODE;
+        self
+    }
+
+    /// Fails for a temporary or unlogged relation during recovery, when there is nothing in it.
+    pub fn expect_contents(&self) {
+        let permanent = self.form().relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
+        // SAFETY: a state of the server is asked for.
+        if !permanent && unsafe { pg_sys::RecoveryInProgress() } {
+            // The planner words it like this.
+            fail(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "cannot access temporary or unlogged relations during recovery",
+            );
+        }
+    }
+
+    /// The server's pointer, which is valid as long as this lives.
+    pub fn pointer(&self) -> pg_sys::Relation {
+        self.relation
+    }
+
+    /// Its row of pg_class.
+    pub fn form(&self) -> &pg_sys::FormData_pg_class {
+        // SAFETY: an open relation has its row of pg_class.
+        unsafe { &*self.rd_rel }
+    }
+
+    /// Its indexes, all of them; they need no lock, since nobody can drop one while the table is locked.
+    pub fn indexes(&self) -> Vec<pg_sys::Oid> {
+        // SAFETY: the relation is open; the list is a new one.
+        unsafe {
+            let list = pg_sys::RelationGetIndexList(self.relation);
+            let indexes = list::oids(list);
+            pg_sys::list_free(list);
+            indexes
+        }
+    }
+
+    /// The partitions directly below a partitioned table, none of another relation.
+    /// Those that are just being detached are left out if `omit_detached`.
+    pub fn partitions(&self, omit_detached: bool) -> Vec<pg_sys::Oid> {
+        if self.form().relkind as u8 != pg_sys::RELKIND_PARTITIONED_TABLE {
+            return Vec::new();
+        }
+        // SAFETY: a partitioned table has a description of its partitions, with as many OIDs as it says.
+        unsafe {
+            let described = &*ffi::RelationGetPartitionDesc(self.relation, omit_detached);
+            (0..described.nparts as usize)
+                .map(|i| *described.oids.add(i))
+                .collect()
+        }
+    }
+
+    /// Whether the rows are kept, and read, as PostgreSQL itself does it.
+    pub fn is_heap(&self) -> bool {
+        // SAFETY: the relation is open.
+        unsafe { is_heap(self.relation) }
+    }
+
+    /// How many blocks its rows take.
+    pub fn blocks(&self) -> pg_sys::BlockNumber {
+        // SAFETY: the relation is open, and has a file.
+        unsafe {
+            pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM)
+        }
+    }
+}
+
+/// Locks a relation until the end of the transaction. Whether it is there is found out afterwards.
+pub fn lock(oid: pg_sys::Oid, lock: u32) {
+    // SAFETY: a lock is taken by OID; any number can be locked.
+    unsafe { ffi::LockRelationOid(oid, lock as pg_sys::LOCKMODE) };
+}
+
+/// A table with all that inherit from it, as partitions do, locked until the end of the transaction.
+///
+/// # Safety
+/// `table` exists, and is locked.
+pub unsafe fn with_inheritors(table: pg_sys::Oid, lock: u32) -> Vec<pg_sys::Oid> {
+    // SAFETY: the caller has locked the table; the server makes a list of OIDs.
+    unsafe {
+        list::oids(ffi::find_all_inheritors(
+            table,
+            lock as pg_sys::LOCKMODE,
+            std::ptr::null_mut(),
+        ))
+    }
+}
+
+/// Whether the rows are kept, and read, as PostgreSQL itself does it. An access method of another name may have the same
+/// routines.
+///
+/// # Safety
+/// `table` is open.
+pub unsafe fn is_heap(table: pg_sys::Relation) -> bool {
+    // SAFETY: an open relation has its entry in the relation cache.
+    unsafe { std::ptr::eq((*table).rd_tableam, pg_sys::GetHeapamTableAmRoutine()) }
+}
+
+/// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use
+/// only grow.
+///
+/// # Safety
+/// `relation` is open.
+#[inline]
+pub unsafe fn has_block(relation: pg_sys::Relation, block: pg_sys::BlockNumber) -> bool {
+    let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+    // SAFETY: the relation is open; if its file is, too, the storage manager keeps the length that it saw last.
+    unsafe {
+        let storage = (*relation).rd_smgr;
+        if !storage.is_null() {
+            let known = (*storage).smgr_cached_nblocks[main as usize];
+            if known != pg_sys::InvalidBlockNumber && block < known {
+                return true;
+            }
+        }
+        block < pg_sys::RelationGetNumberOfBlocksInFork(relation, main)
+    }
+}

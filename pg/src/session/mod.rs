@@ -1,0 +1,381 @@
+//! Statements of one function that change tables, with the caller's privileges, and see rows that the function has kept.
+
+use std::cell::RefCell;
+use std::ffi::CStr;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+use pgrx::pg_sys;
+
+use crate::boundary::Raised;
+use crate::cursor::QueryRow;
+use crate::error::internal;
+use crate::memory::Scratch;
+use crate::message::OrMessage;
+use crate::output::OutputFunction;
+use crate::sql::Sql;
+use crate::{check_for_interrupts, ffi};
+
+pub mod fixed_settings;
+pub mod tuple_store;
+
+use tuple_store::TupleStore;
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+/// Fails on a standby, where a function of this name can change nothing, before it has done the rest of its work.
+pub fn not_during_recovery(function: &CStr) {
+    // SAFETY: a C string.
+    unsafe { ffi::PreventCommandDuringRecovery(function.as_ptr()) };
+}
+
+/// A value of a parameter, with its type.
+pub type Parameter = (pg_sys::Oid, pg_sys::Datum);
+
+/// A connection of the SPI. Within it [`TupleStore`]s are tables.
+///
+/// A session that may only read sees what its caller sees. Otherwise each statement sees what is there when it begins, as in a transaction.
+pub struct Session {
+    outside: pg_sys::MemoryContext,
+    read_only: bool,
+}
+
+/// Rows of a statement. They are a table of the session as long as this lives.
+pub struct KeptRows<'a> {
+    session: &'a Session,
+    name: &'static CStr,
+    store: TupleStore,
+}
+
+impl KeptRows<'_> {
+    /// How many there are.
+    pub fn rows(&self) -> u64 {
+        self.store.rows()
+    }
+}
+
+impl Drop for KeptRows<'_> {
+    fn drop(&mut self) {
+        // After an error the server forgets the table itself.
+        if !std::thread::panicking() {
+            self.session.forget(self.name);
+        }
+    }
+}
+
+/// The columns of the rows that a query gives.
+pub struct RowTypes(pg_sys::TupleDesc);
+
+impl RowTypes {
+    /// The output of column `i`, from 0. It lives as long as the memory context that is current.
+    pub fn output(&self, i: usize) -> OutputFunction {
+        // SAFETY: a query has a descriptor; the server gives no type for a column that is not there.
+        let type_oid = unsafe { pg_sys::SPI_gettypeid(self.0, i as i32 + 1) };
+        assert_ne!(type_oid, pg_sys::InvalidOid, "columns as queried");
+        OutputFunction::new(type_oid)
+    }
+}
+
+impl Session {
+    /// Begins a session.
+    pub fn begin(read_only: bool) -> Session {
+        // SAFETY: the protocol of the SPI.
+        unsafe {
+            let outside = pg_sys::CurrentMemoryContext;
+            ffi::SPI_connect();
+            Session { outside, read_only }
+        }
+    }
+
+    /// Makes the rows of a store a table of this name, as they are until the session ends.
+    pub fn table(&self, name: &CStr, store: &TupleStore) {
+        // SAFETY: the session is connected, and keeps what it is told of the table as long as it is, with a copy of the name. The store lives longer.
+        unsafe {
+            let table = pg_sys::palloc0(size_of::<pg_sys::EphemeralNamedRelationData>());
+            let table: pg_sys::EphemeralNamedRelation = table.cast();
+            (*table).md = pg_sys::EphemeralNamedRelationMetadataData {
+                name: pg_sys::pstrdup(name.as_ptr()),
+                reliddesc: pg_sys::InvalidOid,
+                tupdesc: store.columns(),
+                enrtype: pg_sys::EphemeralNameRelationType::ENR_NAMED_TUPLESTORE,
+                enrtuples: store.rows() as f64,
+            };
+            (*table).reldata = store.pointer().cast();
+            let code = pg_sys::SPI_register_relation(table);
+            if code != pg_sys::SPI_OK_REL_REGISTER as i32 {
+                internal!("SPI_register_relation returned {code}");
+            }
+        }
+    }
+
+    /// Takes a store of this name back, so that another can have it.
+    pub fn forget(&self, name: &'static CStr) {
+        // SAFETY: the session is connected; a C string.
+        let code = unsafe { pg_sys::SPI_unregister_relation(name.as_ptr()) };
+        if code != pg_sys::SPI_OK_REL_UNREGISTER as i32 {
+            internal!("SPI_unregister_relation returned {code}");
+        }
+    }
+
+    /// Keeps the rows that a statement gives, as a table of this name. A statement that changes rows and returns them has done so when this returns.
+    ///
+    /// Errors: as the statement.
+    pub fn keep(&self, name: &'static CStr, sql: &Sql, parameters: &[Parameter]) -> KeptRows<'_> {
+        let kept = RefCell::new(None);
+        self.each(
+            sql,
+            parameters,
+            |types| {
+                // SAFETY: the descriptor of the statement's rows.
+                let store = self.aside(|| unsafe { TupleStore::of_rows(types.0) });
+                *kept.borrow_mut() = Some(store);
+            },
+            |(), row| {
+                if let Some(store) = kept.borrow_mut().as_mut() {
+                    store.put_row(row);
+                }
+            },
+        );
+        let Some(store) = kept.into_inner() else {
+            internal!("a statement has no columns");
+        };
+        self.table(name, &store);
+        KeptRows {
+            session: self,
+            name,
+            store,
+        }
+    }
+
+    /// Runs a statement that changes tables and returns no rows. Returns how many rows it has changed, or added.
+    ///
+    /// Errors: as the statement.
+    pub fn run(&self, sql: &Sql, parameters: &[Parameter]) -> u64 {
+        let sql = sql.clone().into_c();
+        let (mut types, mut values): (Vec<_>, Vec<_>) = parameters.iter().copied().unzip();
+        // SAFETY: connected; as many values as types, none of them NULL.
+        unsafe {
+            let code = ffi::SPI_execute_with_args(
+                sql.as_ptr(),
+                parameters.len() as i32,
+                types.as_mut_ptr(),
+                values.as_mut_ptr(),
+                std::ptr::null(),
+                self.read_only,
+                0,
+            );
+            if code < 0 {
+                internal!("SPI_execute_with_args returned {code}");
+            }
+            let changed = pg_sys::SPI_processed;
+            pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
+            changed
+        }
+    }
+
+    /// Runs a statement as [`Session::run`] does. If a row offends a constraint, nothing has changed, and the result says what the server has raised.
+    ///
+    /// Errors: all others of the statement.
+    pub fn attempt(&self, sql: &Sql, parameters: &[Parameter]) -> OrMessage<u64> {
+        // SAFETY: the subtransaction is ended on both ways out; memory and resources are as they were before it, as the server asks for.
+        unsafe {
+            let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+            let back = || {
+                pg_sys::MemoryContextSwitchTo(memory);
+                pg_sys::CurrentResourceOwner = owner;
+            };
+            ffi::BeginInternalSubTransaction(std::ptr::null());
+            pg_sys::MemoryContextSwitchTo(memory);
+            match catch_unwind(AssertUnwindSafe(|| self.run(sql, parameters))) {
+                Ok(changed) => {
+                    ffi::ReleaseCurrentSubTransaction();
+                    back();
+                    Ok(changed)
+                }
+                Err(payload) => {
+                    ffi::RollbackAndReleaseCurrentSubTransaction();
+                    back();
+                    match payload.downcast::<Raised>() {
+                        Ok(raised) if raised.0.is_violation() => Err(raised.0),
+                        Ok(raised) => resume_unwind(raised),
+                        Err(other) => resume_unwind(other),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a statement as [`Session::run`] does, and `before` between its changes and what these lead to: triggers AFTER, and so the actions of foreign keys, wait until
+    /// `before` has run.
+    ///
+    /// Errors: as the statement and `before`.
+    pub fn run_before_triggers(&self, sql: &Sql, before: impl FnOnce()) -> u64 {
+        let sql = sql.clone().into_c();
+        // SAFETY: connected, and the statement has no parameters. The level of triggers that is begun here is ended below, or by the server after an error. The server
+        // makes an executor's state where it is given none. The snapshot is pushed and popped around what may look for one.
+        unsafe {
+            ffi::AfterTriggerBeginQuery();
+            let plan = ffi::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
+            if plan.is_null() {
+                internal!("SPI_prepare returned no plan");
+            }
+            let none = std::ptr::null_mut();
+            let (values, nulls) = (std::ptr::null_mut(), std::ptr::null());
+            let code = ffi::SPI_execute_snapshot(plan, values, nulls, none, none, false, false, 0);
+            if code < 0 {
+                internal!("SPI_execute_snapshot returned {code}");
+            }
+            let changed = pg_sys::SPI_processed;
+            pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
+            ffi::SPI_freeplan(plan);
+            before();
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+            ffi::AfterTriggerEndQuery(std::ptr::null_mut());
+            pg_sys::PopActiveSnapshot();
+            changed
+        }
+    }
+
+    /// Gives every row of a query to `each`, with what `begin` makes of its columns. What `each` allocates is freed after each row; what `begin` does, at the end.
+    ///
+    /// Errors: as the query.
+    pub fn each<T>(
+        &self,
+        sql: &Sql,
+        parameters: &[Parameter],
+        begin: impl FnOnce(&RowTypes) -> T,
+        each: impl FnMut(&mut T, QueryRow),
+    ) {
+        self.scan(sql, parameters, begin, each, |_| ());
+    }
+
+    /// Gives the rows of a query that follow each other with the same number in their first column to `each`, together. They are in memory together.
+    ///
+    /// Errors: as the query.
+    pub fn groups<T>(
+        &self,
+        sql: &Sql,
+        begin: impl FnOnce(&RowTypes) -> T,
+        mut each: impl FnMut(&mut T, &[QueryRow]),
+    ) {
+        struct Open {
+            number: Option<i64>,
+            rows: Vec<QueryRow>,
+            memory: Scratch,
+        }
+        let each = RefCell::new(&mut each);
+        let give = |(state, open): &mut (T, Open)| {
+            if !open.rows.is_empty() {
+                let rows = std::mem::take(&mut open.rows);
+                (each.borrow_mut())(state, &rows);
+                open.memory.reset();
+            }
+        };
+        self.scan(
+            sql,
+            &[],
+            |types| {
+                let open = Open {
+                    number: None,
+                    rows: Vec::new(),
+                    memory: Scratch::new(c"rows that belong together"),
+                };
+                (begin(types), open)
+            },
+            |both, row| {
+                let number = row.datum(0).map(|number| number.value() as i64);
+                if number != both.1.number {
+                    give(both);
+                    both.1.number = number;
+                }
+                let copy = both.1.memory.within(|| row.copy());
+                both.1.rows.push(copy);
+            },
+            give,
+        );
+    }
+
+    fn scan<T>(
+        &self,
+        sql: &Sql,
+        parameters: &[Parameter],
+        begin: impl FnOnce(&RowTypes) -> T,
+        mut each: impl FnMut(&mut T, QueryRow),
+        end: impl FnOnce(&mut T),
+    ) {
+        let sql = sql.clone().into_c();
+        let (mut types, mut values): (Vec<_>, Vec<_>) = parameters.iter().copied().unzip();
+        // SAFETY: connected; as many values as types, none of them NULL. Rows are freed batch by batch, by the pointer that was kept, since `each` may run statements.
+        unsafe {
+            let portal = ffi::SPI_cursor_open_with_args(
+                std::ptr::null(),
+                sql.as_ptr(),
+                parameters.len() as i32,
+                types.as_mut_ptr(),
+                values.as_mut_ptr(),
+                std::ptr::null(),
+                self.read_only,
+                0,
+            );
+            let before = pg_sys::MemoryContextSwitchTo(self.outside);
+            let mut whole = Scratch::new(c"rows of a query");
+            let mut state = whole.within(|| begin(&RowTypes((*portal).tupDesc)));
+            let mut scratch = Scratch::new(c"row of a query");
+            loop {
+                pg_sys::MemoryContextSwitchTo(before);
+                ffi::SPI_cursor_fetch(portal, true, BATCH);
+                let (fetched, table) = (pg_sys::SPI_processed as usize, pg_sys::SPI_tuptable);
+                pg_sys::MemoryContextSwitchTo(self.outside);
+                for i in 0..fetched {
+                    check_for_interrupts();
+                    let row = QueryRow::of(*(*table).vals.add(i), (*portal).tupDesc);
+                    scratch.with(|| each(&mut state, row));
+                }
+                if fetched == 0 {
+                    scratch.with(|| end(&mut state));
+                    pg_sys::SPI_freetuptable(table);
+                    break;
+                }
+                pg_sys::SPI_freetuptable(table);
+            }
+            drop(state);
+            scratch.delete();
+            whole.delete();
+            pg_sys::MemoryContextSwitchTo(before);
+            ffi::SPI_cursor_close(portal);
+        }
+    }
+
+    /// A query's only row, by its first column as an integer; 0 if there is none, or NULL.
+    ///
+    /// Errors: as the query.
+    pub fn number(&self, sql: &Sql, parameters: &[Parameter]) -> i64 {
+        let mut number = 0;
+        self.each(
+            sql,
+            parameters,
+            |_| (),
+            |(), row| {
+                number = row.datum(0).map_or(0, |n| n.value() as i64);
+            },
+        );
+        number
+    }
+
+    /// Runs in the memory context that was current when the session began: what `run` makes outlives it.
+    pub fn aside<T>(&self, run: impl FnOnce() -> T) -> T {
+        // SAFETY: the context lives as long as the function that began the session runs.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.outside);
+            let result = run();
+            pg_sys::MemoryContextSwitchTo(before);
+            result
+        }
+    }
+
+    /// Ends the session. After an error the server does it.
+    pub fn end(self) {
+        // SAFETY: connected by `begin`.
+        unsafe { ffi::SPI_finish() };
+    }
+}

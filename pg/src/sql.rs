@@ -1,0 +1,145 @@
+//! Statements that name relations, columns, types and functions as they are.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::pg_sys;
+
+use crate::catalog;
+
+/// A statement, in the database's encoding. Nothing in it may depend on the search_path.
+#[derive(Clone)]
+pub struct Sql(Vec<u8>);
+
+impl Sql {
+    /// Begins a statement.
+    pub fn new(text: &str) -> Sql {
+        Sql(text.as_bytes().to_vec())
+    }
+
+    fn bytes(mut self, bytes: &[u8]) -> Sql {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    /// Keywords and the like, in ASCII.
+    pub fn text(self, text: &str) -> Sql {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Another part of the statement.
+    pub fn sql(self, part: &Sql) -> Sql {
+        self.bytes(&part.0)
+    }
+
+    /// An identifier.
+    pub fn name(self, name: &CStr) -> Sql {
+        self.bytes(catalog::quoted_column(name).to_bytes())
+    }
+
+    /// Identifiers with commas between them.
+    pub fn names<'a>(self, names: impl IntoIterator<Item = &'a CStr>) -> Sql {
+        self.list(names, Sql::name)
+    }
+
+    /// The identifier of something in a schema.
+    pub fn name_in(self, schema: &CStr, name: &CStr) -> Sql {
+        self.bytes(catalog::quoted_name(schema, name).to_bytes())
+    }
+
+    /// A locked relation, with its schema.
+    pub fn relation(self, oid: pg_sys::Oid) -> Sql {
+        self.bytes(catalog::quoted(oid).to_bytes())
+    }
+
+    /// A locked relation as the target of a statement that leaves out what inherits from it. Partitions are no such
+    /// children: a partitioned table has no rows without them.
+    pub fn only(self, oid: pg_sys::Oid) -> Sql {
+        let only = match catalog::kind(oid) {
+            pg_sys::RELKIND_RELATION => "ONLY ",
+            _ => "",
+        };
+        self.text(only).relation(oid)
+    }
+
+    /// A column of a locked relation, by its number.
+    pub fn column(self, relation: pg_sys::Oid, number: i16) -> Sql {
+        self.name(&catalog::column_name(relation, number))
+    }
+
+    /// A type, with its schema where it needs one.
+    pub fn type_name(self, oid: pg_sys::Oid) -> Sql {
+        self.bytes(catalog::qualified_type(oid).to_bytes())
+    }
+
+    /// A collation, with its schema.
+    pub fn collation(self, oid: pg_sys::Oid) -> Sql {
+        let (schema, name) = catalog::collation(oid);
+        self.name_in(&schema, &name)
+    }
+
+    /// A type as it is, without a modifier.
+    pub fn exact_type(self, oid: pg_sys::Oid) -> Sql {
+        self.bytes(catalog::exact_type(oid).to_bytes())
+    }
+
+    /// A type as it is, with a modifier, which is negative where there is none.
+    pub fn modified_type(self, oid: pg_sys::Oid, modifier: i32) -> Sql {
+        self.bytes(catalog::exact_modified_type(oid, modifier).to_bytes())
+    }
+
+    /// An expression that the server has written, or that the caller gives and could run as well.
+    pub fn expression(self, text: &[u8]) -> Sql {
+        self.bytes(text)
+    }
+
+    /// The text form of a column's value, as the output function of its type gives it, whatever casts there are; empty for NULL.
+    pub fn output(self, column: &CStr) -> Sql {
+        self.text("pg_catalog.format('%s', ").name(column).text(")")
+    }
+
+    /// An operator, with its schema.
+    pub fn operator(self, oid: pg_sys::Oid) -> Sql {
+        let (schema, name) = catalog::operators::named(oid);
+        self.text("OPERATOR(")
+            .name(&schema)
+            .text(".")
+            .bytes(name.to_bytes())
+            .text(")")
+    }
+
+    /// `COLLATE` and the collation, nothing if there is none.
+    pub fn collate(self, collation: pg_sys::Oid) -> Sql {
+        match catalog::operators::collation(collation) {
+            Some((schema, name)) => self.text(" COLLATE ").name_in(&schema, &name),
+            None => self,
+        }
+    }
+
+    /// A string constant.
+    pub fn literal(self, value: &CStr) -> Sql {
+        // SAFETY: a C string, of which another one is made in the current memory context.
+        let quoted = unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr())) };
+        self.bytes(quoted.to_bytes())
+    }
+
+    /// What `add` writes of each, with commas between.
+    pub fn list<T>(
+        self,
+        all: impl IntoIterator<Item = T>,
+        mut add: impl FnMut(Sql, T) -> Sql,
+    ) -> Sql {
+        all.into_iter().enumerate().fold(self, |sql, (i, one)| {
+            add(sql.text(if i > 0 { ", " } else { "" }), one)
+        })
+    }
+
+    /// For the server.
+    pub fn into_c(self) -> CString {
+        CString::new(self.0).expect("names have no zero bytes")
+    }
+
+    /// For a message, as in a hint.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+}

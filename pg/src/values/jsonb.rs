@@ -1,0 +1,125 @@
+//! The type `jsonb`, as the JSON text that it stands for, or part by part.
+
+use std::ffi::{CStr, CString};
+
+use base::{Error, ErrorKind, Result};
+use pgrx::pg_sys;
+
+use crate::check_for_interrupts;
+use crate::error::raise;
+use crate::ffi;
+use crate::values::text::{to_database, utf8};
+use crate::values::varlena::Varlena;
+
+/// The text of a value, in UTF-8.
+///
+/// Errors: the database's encoding does not say what its characters are.
+///
+/// # Safety
+/// `value` is a `jsonb` that is not NULL.
+pub unsafe fn json_text(value: pg_sys::Datum) -> String {
+    let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
+    // SAFETY: a type that exists, and a value of it. The function gives a new zero-terminated string, which is freed when it has been copied.
+    let text = unsafe {
+        pg_sys::getTypeOutputInfo(pg_sys::JSONBOID, &mut function, &mut is_varlena);
+        let text = ffi::OidOutputFunctionCall(function, value);
+        let copy = utf8(CStr::from_ptr(text).to_bytes());
+        pg_sys::pfree(text.cast());
+        copy
+    };
+    valid(text)
+}
+
+fn valid(text: Option<String>) -> String {
+    text.unwrap_or_else(|| {
+        raise(&Error::new(
+            ErrorKind::InvalidText,
+            "jsonb value is not valid UTF-8",
+        ))
+    })
+}
+
+/// A new `jsonb` of a JSON text.
+///
+/// Errors: no JSON, or some that jsonb cannot hold; a character that the database's encoding does not have.
+pub fn jsonb_datum(text: &str) -> pg_sys::Datum {
+    let Ok(text) = CString::new(to_database(text)) else {
+        raise(&Error::new(
+            ErrorKind::InvalidText,
+            "JSON text has a zero byte",
+        ))
+    };
+    let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+    // SAFETY: a type that exists. Its input function takes a zero-terminated string, and gives a value that does not point into it.
+    unsafe {
+        pg_sys::getTypeInputInfo(pg_sys::JSONBOID, &mut function, &mut parameter);
+        ffi::OidInputFunctionCall(function, text.as_ptr().cast_mut(), parameter, -1)
+    }
+}
+
+/// What is met on the way through a value.
+pub enum JsonPart<'a> {
+    /// An object or an array begins.
+    Begin,
+    /// The one that began last ends.
+    End,
+    /// A key; its value follows.
+    Key(&'a str),
+    Text(&'a str),
+    /// In decimal writing, without an exponent and without zeros at the end of a fraction.
+    Number(&'a str),
+    Boolean(bool),
+    Null,
+}
+
+/// Calls `each` with the parts of a value, in order. A value that is neither object nor array is within an array.
+///
+/// Errors: those of `each`; the database's encoding does not say what its characters are.
+///
+/// # Safety
+/// `value` is a `jsonb` that is not NULL.
+pub unsafe fn read_json(
+    value: pg_sys::Datum,
+    mut each: impl FnMut(JsonPart<'_>) -> Result<()>,
+) -> Result<()> {
+    use pg_sys::{jbvType, JsonbIteratorToken as Token};
+    // SAFETY: a jsonb, detoasted and aligned. The copy, if there is one, lives until the end.
+    let whole = unsafe { Varlena::aligned(value) };
+    let json: *mut pg_sys::Jsonb = whole.pointer().cast();
+    let mut part = std::mem::MaybeUninit::<pg_sys::JsonbValue>::zeroed();
+    // SAFETY: the iterator is the server's; it writes the part that it comes to, whose type says which field of the union is set.
+    unsafe {
+        let mut iterator = pg_sys::JsonbIteratorInit(&raw mut (*json).root);
+        loop {
+            check_for_interrupts();
+            let token = pg_sys::JsonbIteratorNext(&mut iterator, part.as_mut_ptr(), false);
+            let value = &*part.as_ptr();
+            match token {
+                Token::WJB_DONE => return Ok(()),
+                Token::WJB_BEGIN_ARRAY | Token::WJB_BEGIN_OBJECT => each(JsonPart::Begin)?,
+                Token::WJB_END_ARRAY | Token::WJB_END_OBJECT => each(JsonPart::End)?,
+                _ => match value.type_ {
+                    jbvType::jbvString => {
+                        let text = value.val.string;
+                        let bytes =
+                            std::slice::from_raw_parts(text.val.cast::<u8>(), text.len as usize);
+                        let text = valid(utf8(bytes));
+                        match token {
+                            Token::WJB_KEY => each(JsonPart::Key(&text))?,
+                            _ => each(JsonPart::Text(&text))?,
+                        }
+                    }
+                    jbvType::jbvNumeric => {
+                        let digits = pg_sys::numeric_normalize(value.val.numeric);
+                        let given = CStr::from_ptr(digits).to_string_lossy();
+                        let done = each(JsonPart::Number(&given));
+                        pg_sys::pfree(digits.cast());
+                        done?;
+                    }
+                    jbvType::jbvBool => each(JsonPart::Boolean(value.val.boolean))?,
+                    _ => each(JsonPart::Null)?,
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# What no compiler says of the source: the rooms of the extension import from rooms below them, C symbols are declared in one file, and a long file says why it is.
+
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
+cd "$ROOT"
+
+# From bottom to top. Rooms of one line do not import from one another.
+floors=('monitor functions planner' 'pairs' 'models' 'clusters suggest' 'report guard merging' 'lib')
+declare -A floor
+for i in "${!floors[@]}"; do for room in ${floors[i]}; do floor[$room]=$i; done; done
+found=$(for path in src/*; do
+    room=$(basename "$path" .rs)
+    [[ -n ${floor[$room]:-} ]] || echo "$path is on no floor of tests/rooms.test.sh"
+    # "use crate::{a::b, c::d}" comes as one line, whatever its layout.
+    find "$path" -name '*.rs' -exec cat {} + | tr '\n' ' ' | grep -oE 'crate::(\{[^;]*|[a-z_]+)' | grep -oE '(crate::|[{,] *)[a-z_]+' | grep -oE '[a-z_]+$' | sort -u | while read -r other; do
+        [[ $other != "$room" && -n ${floor[$other]:-} && $((floor[$other])) -ge $((floor[$room])) ]] && echo "$path: imports from src/$other, which is not below it"
+    done
+done
+git ls-files '*.rs' | xargs grep -lE '^ *(unsafe )?extern "C(-unwind)?" \{' | grep -vx pg/src/ffi.rs | sed 's/$/: C symbols are declared in pg\/src\/ffi.rs only/'
+git ls-files '*.rs' | while read -r file; do
+    (($(wc -l <"$file") <= 600)) || grep -qE '^//! .*[Ll]ong, since ' "$file" || echo "$file: more than 600 lines, and no sentence \"Long, since ...\" at its top"
+done) || true
+[[ -z $found ]] || die "the house is out of order:
+$found"
