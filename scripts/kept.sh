@@ -42,8 +42,9 @@ kept_stop() {
 
 # library_is_loaded FILE: whether a new session has this very file of the library in its memory, and not one that was there before.
 library_is_loaded() {
-    local installed
+    local installed mapped
     installed=$("$PGBIN/pg_config" --pkglibdir)/bloom_ident.so
     cmp -s "$1" "$installed" || return
-    psql -XAtq -c "LOAD 'bloom_ident'" -c "SELECT pg_read_file('/proc/self/maps')" | grep -qE "^[^ ]+ [^ ]+ [^ ]+ [^ ]+ $(stat -c %i "$installed") .*bloom_ident\.so$"
+    mapped=$(psql -XAtq -c "LOAD 'bloom_ident'" -c "SELECT pg_read_file('/proc/self/maps')")
+    grep -qE "^[^ ]+ [^ ]+ [^ ]+ [^ ]+ $(stat -c %i "$installed") .*bloom_ident\.so$" <<<"$mapped"
 }
