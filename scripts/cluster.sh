@@ -140,7 +140,7 @@ case " \$* " in
 esac
 exec valgrind --quiet --trace-children=yes --track-origins=yes --read-var-info=no --leak-check=no --gen-suppressions=all \\
     --num-callers=30 --error-markers=VALGRINDERROR-BEGIN,VALGRINDERROR-END --log-file="$SCRATCH/valgrind.%p.log" \\
-    --suppressions="$known" "$PGBIN/postgres.alone" "\$@"
+    --suppressions="$known" --suppressions="$ROOT/tests/valgrind.supp" "$PGBIN/postgres.alone" "\$@"
 EOF
     chmod 755 "$PGBIN/postgres"
     # Its server writes there.
