@@ -17,7 +17,8 @@ source "$here/cluster.sh"
 # shellcheck source=scripts/kept.sh
 source "$here/kept.sh"
 
-kept_stop dev
+# In a process of its own: what is known of the old cluster is not to choose the PostgreSQL of the new one.
+"$here/stop.sh" dev
 select_postgres
 build_extension
 scratch_cluster

@@ -27,8 +27,9 @@ done
 source "$here/cluster.sh"
 # shellcheck source=scripts/kept.sh
 source "$here/kept.sh"
-# A cluster of "make dev" is for whoever asks for no other one.
-if [[ $kind != script && -z ${PG:-}${PG_CONFIG:-}${CASSERT:-}${QUICK:-} ]] && kept_enter dev; then
+# A cluster of "make dev" is for whoever asks for no other one. It is tried in a subshell, since one that does not run would leave its variables.
+if [[ $kind != script && -z ${PG:-}${PG_CONFIG:-}${CASSERT:-}${QUICK:-} ]] && (kept_enter dev); then
+    kept_enter dev
     WORK=1
     # shellcheck source=scripts/packages.sh
     source "$here/packages.sh"
@@ -43,7 +44,6 @@ if [[ $kind != script && -z ${PG:-}${PG_CONFIG:-}${CASSERT:-}${QUICK:-} ]] && ke
     library_is_loaded "$(built_library)" || die 'the server of "make dev" has not loaded the library that was built'
     say "the server has loaded $(built_library)"
 else
-    unset SCRATCH
     # shellcheck source=scripts/test-env.sh
     source "$here/test-env.sh"
 fi
