@@ -7,8 +7,9 @@ use pg::function::rows::{text_datum, ResultRows};
 use pg::progress::jobs;
 use pg::values::varlena::NewValue;
 
-/// Rows of `(pid integer, datid, relid oid, job, phase text, done, total bigint, started, phase_started timestamptz)`
-#[entry]
+/// `() RETURNS TABLE (pid integer, datid oid, relid oid, job text, phase text, done bigint, total bigint, started
+/// timestamptz, phase_started timestamptz)`
+#[entry(stable, parallel_restricted)]
 fn bloom_progress_info(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };

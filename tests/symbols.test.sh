@@ -27,3 +27,64 @@ bare=$(find "${sources[@]}" -name '*.rs' -exec awk '
     { entry = 0 }' {} +)
 [[ -z $bare ]] || die "called by the server without #[entry]:
 $bare"
+
+# The catalog says of each function what the Rust side says, which is in the library as lines of text: symbol | types of the Rust arguments | type of the result |
+# what departs from IMMUTABLE, STRICT and PARALLEL SAFE | the declarations in its documentation. They come from #[entry].
+dropdb --if-exists declared 2>/dev/null
+createdb declared
+grep -aoE 'sql function [a-z0-9_]+_wrapper\|.*' "$library" | sed 's/^sql function //' >"$SCRATCH/declared"
+defaults=$(sed -nE "s/^pub const DEFAULT_([A-Z_]+): .* = (.*);/('\L\1', '\2')/p" "$ROOT/src/functions/planned_shape.rs" | paste -sd,)
+drifted=$(psql -XAtq -v ON_ERROR_STOP=1 -d declared <<SQL
+CREATE EXTENSION bloom_ident;
+CREATE TEMP TABLE rust (symbol text, arguments text, result text, properties text, declared text);
+\copy rust FROM '$SCRATCH/declared' (DELIMITER '|', NULL 'none')
+-- Which SQL types a Rust type stands for. Those that stand for any are in documented declarations.
+CREATE TEMP TABLE type AS SELECT rust, unnest(sql)::regtype::oid AS oid FROM (VALUES
+    ('AnyNumeric', '{numeric}'::text[]), ('AnySketch', '{minhash,minhash_bits}'), ('Bloom', '{bloom}'), ('BloomQuery', '{bloom_query}'),
+    ('CStr', '{cstring}'), ('CString', '{cstring}'), ('Counting', '{counting_bloom}'), ('Date', '{date}'), ('Internal', '{internal}'),
+    ('JsonB', '{jsonb}'), ('Minhash', '{minhash}'), ('MinhashBits', '{minhash_bits}'), ('MinhashQuery', '{minhash_query}'), ('NewBloom', '{bloom}'),
+    ('NewCounting', '{counting_bloom}'), ('NewMinhash', '{minhash}'), ('NewMinhashBits', '{minhash_bits}'), ('NewMinhashQuery', '{minhash_query}'),
+    ('NewQuery', '{bloom_query}'), ('Oid', '{oid,regclass}'), ('String', '{text}'), ('Text', '{text}'), ('TimeOfDay', '{time}'), ('Vec', '{bytea}'),
+    ('[u8]', '{bytea}'), ('bool', '{boolean}'), ('f64', '{float8}'), ('i32', '{integer}'), ('i64', '{bigint}')) AS t (rust, sql);
+CREATE TEMP TABLE catalog AS
+SELECT oid, prosrc AS symbol, prorettype, proargtypes::oid[] AS types,
+       concat_ws(',', CASE provolatile WHEN 's' THEN 'stable' WHEN 'v' THEN 'volatile' END, CASE WHEN NOT proisstrict THEN 'called_on_null' END,
+                 CASE proparallel WHEN 'r' THEN 'parallel_restricted' WHEN 'u' THEN 'parallel_unsafe' END) AS properties,
+       format('(%s) RETURNS %s', given, coalesce(CASE WHEN proretset THEN 'TABLE ' END || '(' || columns || ')', '(' || columns || ')', format_type(prorettype, NULL)))
+           AS declaration
+FROM pg_proc, LATERAL (
+    SELECT string_agg(named, ', ' ORDER BY i) FILTER (WHERE is_given) AS given, string_agg(named, ', ' ORDER BY i) FILTER (WHERE NOT is_given) AS columns
+    FROM unnest(coalesce(proallargtypes, proargtypes::oid[]), proargmodes, proargnames) WITH ORDINALITY AS argument (type, mode, name, i),
+         coalesce(mode IN ('i', 'v'), true) AS is_given,
+         concat_ws(' ', CASE mode WHEN 'v' THEN 'VARIADIC' END, quote_ident(nullif(name, '')), format_type(type, NULL)) AS named) AS arguments
+WHERE probin LIKE '%bloom_ident%';
+UPDATE catalog SET declaration = replace(replace(declaration, 'double precision', 'float8'), 'timestamp with time zone', 'timestamptz');
+CREATE FUNCTION pg_temp.base(oid) RETURNS oid STABLE AS \$\$ SELECT coalesce(nullif(typbasetype, 0), oid) FROM pg_type WHERE oid = \$1 \$\$ LANGUAGE sql;
+
+SELECT coalesce(symbol, '?'), 'is in ' || CASE WHEN oid IS NULL THEN 'the library' ELSE 'the catalog' END || ' only'
+FROM catalog FULL JOIN rust USING (symbol) WHERE oid IS NULL OR rust.arguments IS NULL
+UNION SELECT oid::regprocedure::text, format('is "%s" in the catalog, "%s" in Rust', catalog.properties, rust.properties)
+FROM catalog JOIN rust USING (symbol) WHERE catalog.properties <> rust.properties
+UNION SELECT oid::regprocedure::text, format('is %s in the catalog, %s in Rust', declaration, declared)
+FROM catalog JOIN rust USING (symbol) WHERE declared <> '' AND declaration <> ALL (string_to_array(declared, ' or '))
+UNION SELECT symbol, 'is nowhere declared as ' || one
+FROM rust, unnest(string_to_array(declared, ' or ')) AS one WHERE NOT EXISTS (SELECT FROM catalog WHERE (symbol, declaration) = (rust.symbol, one))
+UNION SELECT oid::regprocedure::text, format('argument %s is %s in Rust', i, argument)
+FROM catalog JOIN rust USING (symbol), unnest(string_to_array(arguments, ',')) WITH ORDINALITY AS given (argument, i)
+WHERE argument <> 'FunctionCallInfo' AND NOT EXISTS (SELECT FROM type WHERE (type.rust, type.oid) = (argument, pg_temp.base(types[i - 1])))
+UNION SELECT oid::regprocedure::text, 'has other arguments than (' || arguments || ') in Rust'
+FROM catalog JOIN rust USING (symbol)
+WHERE arguments NOT LIKE '%FunctionCallInfo' AND cardinality(types) <> cardinality(string_to_array(arguments, ','))
+UNION SELECT oid::regprocedure::text, format('gives %s in Rust', result)
+FROM catalog JOIN rust USING (symbol)
+WHERE result NOT IN ('NewValue', 'Datum') AND NOT EXISTS (SELECT FROM type WHERE (type.rust, type.oid) = (result, pg_temp.base(prorettype)))
+-- The shape that is planned by default is the one that Rust knows.
+UNION SELECT oid::regprocedure::text, format('has %s by default for %s, Rust has %s', theirs, argument.name, ours)
+FROM catalog JOIN pg_proc USING (oid), unnest(proargnames) WITH ORDINALITY AS argument (name, i),
+     pg_get_function_arg_default(oid, i::integer) AS theirs, (VALUES $defaults) AS rust (name, ours)
+WHERE argument.name = rust.name AND 'max_chars' = ANY (proargnames) AND theirs <> ours;
+SQL
+)
+[[ -z $drifted ]] || die "the catalog and the Rust side say different things (sql/, #[entry]):
+$drifted"
+dropdb declared

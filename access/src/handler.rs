@@ -25,8 +25,10 @@ pub fn is_estimated_by_sigfile(index: &pg_sys::IndexOptInfo) -> bool {
     index.amcostestimate.map(|f| f as usize) == Some(estimate)
 }
 
-/// `(internal)`: the routines of the access method.
-#[entry]
+/// `(internal) RETURNS index_am_handler`
+///
+/// The routines of the access method.
+#[entry(volatile, parallel_unsafe)]
 fn sigfile_handler(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: all zero, with its tag, is a node of that type.
     let mut am =

@@ -5,22 +5,44 @@
 //! whose guard keeps five fields of an error and a closed list of SQLSTATEs.
 
 use proc_macro::TokenStream;
-use quote::{format_ident, quote};
-use syn::{parse_macro_input, parse_quote, Error, FnArg, ItemFn, Lifetime, Pat, ReturnType};
+use quote::{format_ident, quote, ToTokens};
+use syn::punctuated::Punctuated;
+use syn::{
+    parse_macro_input, parse_quote, Attribute, Error, Expr, ExprLit, FnArg, GenericArgument, Ident,
+    ItemFn, Lifetime, Lit, Meta, Pat, PathArguments, ReturnType, Token, Type,
+};
+
+type Properties = Punctuated<Ident, Token![,]>;
+
+/// What may be said of an SQL function that is not IMMUTABLE, STRICT and PARALLEL SAFE.
+const PROPERTIES: [&str; 5] = [
+    "stable",
+    "volatile",
+    "called_on_null",
+    "parallel_restricted",
+    "parallel_unsafe",
+];
+
+/// Types of which SQL has many: a function that takes or gives one says what it is in its documentation.
+const ANY: [&str; 3] = ["FunctionCallInfo", "NewValue", "Datum"];
 
 /// Makes a function callable by the server.
 ///
 /// - A function without an ABI is an SQL function. It gets a wrapper `<name>_wrapper` of version 1 of the calling
-///   convention, and its record `pg_finfo_<name>_wrapper`; arguments and result convert as in pgrx.
+///   convention, and its record `pg_finfo_<name>_wrapper`; arguments and result convert as in pgrx. It is IMMUTABLE, STRICT and
+///   PARALLEL SAFE; `#[entry(stable, called_on_null, parallel_unsafe)]` says otherwise. Where the Rust types leave open which SQL
+///   types are meant, its documentation begins with the declaration: `(name text) RETURNS regclass`. All this stands in the
+///   library as text, which `tests/symbols.test.sh` compares with the catalog.
 /// - A function that is `extern "C-unwind"` is a callback, a hook, or another entry with a signature of its own. Its
 ///   signature stays as it is; its body runs inside the boundary.
 #[proc_macro_attribute]
-pub fn entry(_arguments: TokenStream, item: TokenStream) -> TokenStream {
+pub fn entry(properties: TokenStream, item: TokenStream) -> TokenStream {
+    let properties = parse_macro_input!(properties with Properties::parse_terminated);
     let function = parse_macro_input!(item as ItemFn);
     let expanded = if function.sig.abi.is_some() {
         callback(function)
     } else {
-        sql_function(&function)
+        sql_function(&function, &properties)
     };
     expanded.unwrap_or_else(Error::into_compile_error).into()
 }
@@ -68,7 +90,96 @@ fn callback(function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
     })
 }
 
-fn sql_function(function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
+/// `Text` of `Text<'_>`, `CStr` of `&CStr`, `f64` of `Option<f64>`: SQL makes no difference there.
+fn type_name(of: &Type) -> String {
+    match of {
+        Type::Group(group) => type_name(&group.elem),
+        Type::Reference(reference) => type_name(&reference.elem),
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) => match &last.arguments {
+                PathArguments::AngleBracketed(of) if last.ident == "Option" => {
+                    match of.args.first() {
+                        Some(GenericArgument::Type(inner)) => type_name(inner),
+                        _ => last.ident.to_string(),
+                    }
+                }
+                _ => last.ident.to_string(),
+            },
+            None => String::new(),
+        },
+        other => other.to_token_stream().to_string(),
+    }
+}
+
+/// The SQL declarations in a function's documentation: what is code and begins with the arguments, at the beginning of a line.
+fn documented(function: &ItemFn) -> String {
+    let line = |attribute: &Attribute| match &attribute.meta {
+        Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let lines = function.attrs.iter().filter_map(line);
+    let text: String = lines.map(|line| format!("\n{}", line.trim())).collect();
+    let found = text
+        .split("\n`(")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('`'));
+    let declared = found.map(|(code, _)| format!("({}", code.replace('\n', " ")));
+    declared.collect::<Vec<_>>().join(" or ")
+}
+
+/// What the Rust side says of an SQL function, as a line of text: its name, the types of its arguments, that of its result,
+/// its properties, and its documented declarations, with bars between them.
+fn declaration(function: &ItemFn, properties: &Properties) -> syn::Result<String> {
+    let name = &function.sig.ident;
+    if let Some(unknown) = properties
+        .iter()
+        .find(|p| !PROPERTIES.contains(&p.to_string().as_str()))
+    {
+        let message = format!("an SQL function is {}", PROPERTIES.join(", "));
+        return Err(Error::new_spanned(unknown, message));
+    }
+    let types = function
+        .sig
+        .inputs
+        .iter()
+        .filter_map(|argument| match argument {
+            FnArg::Typed(typed) => Some(type_name(&typed.ty)),
+            FnArg::Receiver(_) => None,
+        });
+    let types: Vec<String> = types.collect();
+    let result = match &function.sig.output {
+        ReturnType::Default => "()".to_owned(),
+        ReturnType::Type(_, of_type) => type_name(of_type),
+    };
+    let documented = documented(function);
+    if documented.is_empty()
+        && types
+            .iter()
+            .chain([&result])
+            .any(|t| ANY.contains(&t.as_str()))
+    {
+        let message =
+            "its documentation begins with its declaration: `(name text) RETURNS regclass`";
+        return Err(Error::new_spanned(name, message));
+    }
+    let properties: Vec<String> = properties.iter().map(Ident::to_string).collect();
+    let (types, properties) = (types.join(","), properties.join(","));
+    Ok(format!(
+        "sql function {name}_wrapper|{types}|{result}|{properties}|{documented}\n"
+    ))
+}
+
+fn sql_function(
+    function: &ItemFn,
+    properties: &Properties,
+) -> syn::Result<proc_macro2::TokenStream> {
+    let declared = declaration(function, properties)?;
     let given = arguments(function)?;
     // An argument may be called as the record of the call is.
     let names: Vec<_> = given
@@ -117,9 +228,11 @@ fn sql_function(function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
         #[doc(hidden)]
         #[no_mangle]
         pub extern "C-unwind" fn #record() -> &'static ::pgrx::pg_sys::Pg_finfo_record {
-            static VERSION: ::pgrx::pg_sys::Pg_finfo_record =
-                ::pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
-            &VERSION
+            static DECLARED: ::pg::function::Declared = ::pg::function::Declared {
+                record: ::pgrx::pg_sys::Pg_finfo_record { api_version: 1 },
+                line: #declared,
+            };
+            &DECLARED.record
         }
     })
 }

@@ -56,8 +56,8 @@ fn weight([similarity, bits]: [f64; 2]) -> i128 {
 /// Bytes that the core takes for a pair, and for a record.
 const CORE: [usize; 2] = [88, 130];
 
-/// `(pairs regclass, method text)`
-#[entry]
+/// `(pairs regclass, method text) RETURNS TABLE (a text, b text, similarity float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -19,8 +19,10 @@ use pg::progress::{self, phases};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 
-/// `(rel regclass, key name, signature name, threshold float8, method text, verify name, margin float8, decisions regclass, on_conflict text, max_size integer, keep_by text)`
-#[entry]
+/// `(rel regclass, key name, signature name, threshold float8, method text, verify name, margin float8, decisions
+/// regclass, on_conflict text, max_size integer, keep_by text) RETURNS TABLE (cluster bigint, key text, size integer,
+/// similarity float8, keep boolean)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -60,8 +62,10 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(pairs regclass, threshold float8, method text, decisions regclass, on_conflict text, max_size integer, keep_by text, rel regclass, key name)`
-#[entry]
+/// `(pairs regclass, threshold float8, method text, decisions regclass, on_conflict text, max_size integer, keep_by
+/// text, rel regclass, key name) RETURNS TABLE (cluster bigint, key text, size integer, similarity float8, keep
+/// boolean)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

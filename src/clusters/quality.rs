@@ -32,8 +32,9 @@ fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {
     chosen.len() as u64
 }
 
-/// `(pairs regclass, truth regclass)`
-#[entry]
+/// `(pairs regclass, truth regclass) RETURNS (found bigint, true_pairs bigint, correct bigint, "precision" float8,
+/// recall float8, f1 float8, b_cubed_precision float8, b_cubed_recall float8, b_cubed_f1 float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -47,8 +47,9 @@ fn thresholds(step: f64) -> Sweep {
     sweep.or_raise()
 }
 
-/// `(pairs regclass, truth regclass, step float8)`
-#[entry]
+/// `(pairs regclass, truth regclass, step float8) RETURNS TABLE (threshold float8, found bigint, correct bigint,
+/// "precision" float8, recall float8, f1 float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -37,9 +37,10 @@ const A_CLUSTER: usize = 40;
 /// Bytes that a record takes at the end: its clusters before and now, by key, and what the core needs.
 const A_RECORD: usize = 24;
 
-/// `(old regclass, pairs regclass, threshold float8, method text, first_new bigint, decisions regclass, on_conflict text, max_size integer,
-/// keep_by text, rel regclass, key name)`
-#[entry]
+/// `(old regclass, pairs regclass, threshold float8, method text, first_new bigint, decisions regclass, on_conflict
+/// text, max_size integer, keep_by text, rel regclass, key name) RETURNS TABLE (cluster bigint, key text, size integer,
+/// similarity float8, keep boolean, change text, was bigint)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_clusters_update(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -76,7 +76,7 @@ unsafe fn token_hashes(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<Tok
     Ok(hashes)
 }
 
-/// `(tokens text[], max_tokens integer, fpr float8)`
+/// `(tokens text[], max_tokens integer, fpr float8) RETURNS counting_bloom`
 #[entry]
 fn counting_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewCounting {
     // SAFETY: declared as this, and STRICT.
@@ -93,7 +93,7 @@ fn counting_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewCounting
     })
 }
 
-/// `(filter counting_bloom, tokens text[])`
+/// `(filter counting_bloom, tokens text[]) RETURNS counting_bloom`
 #[entry]
 fn counting_add_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewCounting {
     // SAFETY: declared as this, and STRICT.
@@ -103,7 +103,7 @@ fn counting_add_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo) -
     })
 }
 
-/// `(filter counting_bloom, tokens text[])`
+/// `(filter counting_bloom, tokens text[]) RETURNS counting_bloom`
 #[entry]
 fn counting_remove_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewCounting {
     // SAFETY: declared as this, and STRICT.
@@ -113,7 +113,7 @@ fn counting_remove_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo
     })
 }
 
-/// `(filter counting_bloom, tokens text[])`
+/// `(filter counting_bloom, tokens text[]) RETURNS boolean`
 #[entry]
 fn counting_contains_tokens(filter: Counting<'_>, fcinfo: pg_sys::FunctionCallInfo) -> bool {
     let view = filter.view();
@@ -133,6 +133,8 @@ fn counting_merge(a: Counting<'_>, b: Counting<'_>) -> NewCounting {
     NewCounting::changed(&a.view(), |builder| builder.merge(&b.view()))
 }
 
+/// `(counting_bloom, counting_bloom) RETURNS counting_bloom`
+///
 /// Transition and combine function of the aggregate `counting_merge(counting_bloom)`: the state is a counting filter of its own
 /// that changes in place. Called otherwise it is `counting_merge(a, b)`.
 #[entry]

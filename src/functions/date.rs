@@ -66,7 +66,7 @@ fn ident_date_of_text(date: Text<'_>, format: Text<'_>) -> String {
     text::parse_date(date.as_str(), format.as_str()).or_raise()
 }
 
-/// `(date text, format text, VARIADIC more text[])`
+/// `(date text, format text, VARIADIC more text[]) RETURNS text`
 #[entry]
 fn ident_date_of_formats(
     date: Text<'_>,
@@ -83,7 +83,7 @@ fn ident_date_or_null_of_text(date: Text<'_>, only: Text<'_>) -> Option<String> 
     format(&only).date_if_any(date.as_str(), check_for_interrupts)
 }
 
-/// `(date text, format text, VARIADIC more text[])`
+/// `(date text, format text, VARIADIC more text[]) RETURNS text`
 #[entry]
 fn ident_date_or_null_of_formats(
     date: Text<'_>,
@@ -100,7 +100,7 @@ fn ident_date_text_of_text(date: Text<'_>, only: Text<'_>) -> String {
     format(&only).date_digits(date.as_str(), check_for_interrupts)
 }
 
-/// `(date text, format text, VARIADIC more text[])`
+/// `(date text, format text, VARIADIC more text[]) RETURNS text`
 #[entry]
 fn ident_date_text_of_formats(
     date: Text<'_>,
@@ -112,7 +112,7 @@ fn ident_date_text_of_formats(
     formats.date_digits(date.as_str(), check_for_interrupts)
 }
 
-/// `(plausible boolean, part text, detail text, suggestion text)`
+/// `(date text, format text) RETURNS (plausible boolean, part text, detail text, suggestion text)`
 #[entry]
 fn ident_date_plausibility(
     date: Text<'_>,
@@ -146,19 +146,22 @@ unsafe fn time_formats(first: &Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> Ti
     all().or_raise()
 }
 
-/// The digits of a `time`, in microseconds: pgrx's own type would make 0:00 of 24:00, which is a `time` and no time of day.
-fn digits_of_time(time: i64) -> Result<String> {
+/// A `time`, in microseconds: pgrx's own type would make 0:00 of 24:00, which is a `time` and no time of day.
+type TimeOfDay = i64;
+
+/// The digits of a `time`.
+fn digits_of_time(time: TimeOfDay) -> Result<String> {
     let second = (time / 1_000_000) as u32;
     text::time_digits(second / 3600, second / 60 % 60, second % 60)
 }
 
 #[entry]
-fn ident_time_of_time(time: i64) -> String {
+fn ident_time_of_time(time: TimeOfDay) -> String {
     digits_of_time(time).or_raise()
 }
 
 #[entry]
-fn ident_time_or_null_of_time(time: i64) -> Option<String> {
+fn ident_time_or_null_of_time(time: TimeOfDay) -> Option<String> {
     digits_of_time(time).ok()
 }
 
@@ -168,7 +171,7 @@ fn ident_time(time: Text<'_>, format: Text<'_>) -> String {
     format.time(time.as_str(), check_for_interrupts).or_raise()
 }
 
-/// `(time text, format text, VARIADIC more text[])`
+/// `(text text, format text, VARIADIC more text[]) RETURNS text`
 #[entry]
 fn ident_time_of_formats(
     time: Text<'_>,
@@ -186,7 +189,7 @@ fn ident_time_or_null(time: Text<'_>, format: Text<'_>) -> Option<String> {
     format.time_if_any(time.as_str(), check_for_interrupts)
 }
 
-/// `(time text, format text, VARIADIC more text[])`
+/// `(text text, format text, VARIADIC more text[]) RETURNS text`
 #[entry]
 fn ident_time_or_null_of_formats(
     time: Text<'_>,

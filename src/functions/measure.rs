@@ -50,7 +50,7 @@ fn bloom_distance(a: Bloom<'_>, b: Bloom<'_>) -> f64 {
 }
 
 /// `%`: the threshold is a setting, so this is STABLE.
-#[entry]
+#[entry(stable)]
 fn bloom_similar(a: Bloom<'_>, b: Bloom<'_>) -> bool {
     counts(&a, &b).jaccard() >= settings::threshold()
 }

@@ -13,7 +13,7 @@ mod names;
 mod ngram;
 mod normalize;
 mod plan;
-mod planned_shape;
+pub mod planned_shape;
 mod profile;
 mod rates;
 mod signature;

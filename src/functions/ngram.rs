@@ -8,6 +8,7 @@ use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 use types::ngram_array;
 
+/// `(text text, ngram integer, by_word boolean, filler boolean) RETURNS text[]`
 #[entry]
 fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> NewValue {
     let length = check_length(ngram.into()).or_raise();

@@ -11,7 +11,10 @@ use pg::function::record::record;
 use pg::values::text::Text;
 use pg::values::varlena::NewValue;
 
-/// `(k, p, m, n integer, actual_fpr, pattern_floor float8)`; with n-gram length 0 for tokens, of which there are `max_chars` then.
+/// `(max_chars integer, ngram integer, fpr float8) RETURNS (k integer, p integer, m integer, n integer, actual_fpr
+/// float8, pattern_floor float8)`
+///
+/// With n-gram length 0 the plan is for tokens, of which there are `max_chars` then.
 #[entry]
 fn bloom_plan(max_chars: i32, ngram: i32, fpr: f64, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let plan = match ngram {

@@ -50,7 +50,9 @@ unsafe fn compare<T>(
     compare().or_raise()
 }
 
-/// `(bloom[], bloom[], float8[])`; NULL when no attribute of positive weight is on both sides.
+/// `(a bloom[], b bloom[], weights float8[]) RETURNS bloom_score`
+///
+/// NULL when no attribute of positive weight is on both sides.
 #[entry]
 fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
     // SAFETY: declared with these arguments, and STRICT.
@@ -69,7 +71,9 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
     }
 }
 
-/// `(bloom[], bloom[], float8[])`: the share of the weights whose attributes are on both sides.
+/// `(a bloom[], b bloom[], weights float8[]) RETURNS float8`
+///
+/// The share of the weights whose attributes are on both sides.
 #[entry]
 fn bloom_profile_coverage(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared with these arguments, and STRICT.

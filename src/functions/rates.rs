@@ -11,7 +11,7 @@ use pg::values::text::Text;
 use pg::values::varlena::{stored, NewValue};
 use pg::{check_for_interrupts, entry};
 
-/// `(fpr, exact float8)`
+/// `(k integer, m bigint, n bigint) RETURNS (fpr float8, exact float8)`
 #[entry]
 fn bloom_expected_fpr(k: i32, m: i64, n: i64, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (fpr, exact) = rates::expected(k.into(), m, n).or_raise();
@@ -35,15 +35,15 @@ fn bloom_segment_length(model: Text<'_>, n: i32, k: i32, delta: f64) -> i32 {
     rates::segment_length(model, n.into(), k.into(), delta).or_raise()
 }
 
-/// `(expected, any float8)`
+/// `(k integer, m bigint, n bigint) RETURNS (expected float8, "any" float8)`
 #[entry]
 fn bloom_omissions(k: i32, m: i64, n: i64, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let of = filter::omissions(k.into(), m, n, check_for_interrupts).or_raise();
     record(fcinfo, [of.expected.into_datum(), of.any.into_datum()])
 }
 
-/// Rows of `(planned_chars integer, fpr float8, k, p, m integer, actual_fpr float8, bytes integer, collision_rate, bias, deviation, unrelated
-/// float8)`
+/// `(max_chars integer, ngram integer) RETURNS TABLE (planned_chars integer, fpr float8, k integer, p integer, m
+/// integer, actual_fpr float8, bytes integer, collision_rate float8, bias float8, deviation float8, unrelated float8)`
 #[entry]
 fn bloom_shapes(max_chars: i32, ngram: i32, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let all = candidates(max_chars.into(), ngram.into(), check_for_interrupts).or_raise();

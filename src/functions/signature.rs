@@ -4,7 +4,7 @@ use pgrx::pg_sys;
 use signature::filter::Shape;
 use text::ngram::Gaps;
 
-use super::planned_shape::planned_shape;
+use super::planned_shape::{planned_shape, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM};
 use pg::error::OrRaise;
 use pg::values::text::Text;
 use pg::{check_for_interrupts, entry};
@@ -54,16 +54,21 @@ unsafe fn of_fields(shape: Shape, gaps: Gaps, fields: pg_sys::Datum) -> NewBloom
     })
 }
 
-/// `(VARIADIC text[])`, of the shape that bloom_signature gives by default.
+/// `(VARIADIC fields text[]) RETURNS bloom`
+///
+/// The signature has the shape that bloom_signature gives by default.
 #[entry]
 fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: one argument, STRICT.
     let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
     // SAFETY: that argument is a text[].
-    unsafe { of_fields(planned_shape(30, 3, 0.01), Gaps::Closed, fields) }
+    unsafe {
+        let shape = planned_shape(DEFAULT_MAX_CHARS, DEFAULT_NGRAM, DEFAULT_FPR);
+        of_fields(shape, Gaps::Closed, fields)
+    }
 }
 
-/// `(ngram integer, max_chars integer, fpr float8, VARIADIC text[])`
+/// `(ngram integer, max_chars integer, fpr float8, VARIADIC fields text[]) RETURNS bloom`
 #[entry]
 fn bloom_signature_of_fields_shaped(
     ngram: i32,
@@ -77,7 +82,7 @@ fn bloom_signature_of_fields_shaped(
     unsafe { of_fields(planned_shape(max_chars, ngram, fpr), Gaps::Closed, fields) }
 }
 
-/// `(ngram integer, max_chars integer, fpr float8, filler boolean, VARIADIC text[])`
+/// `(ngram integer, max_chars integer, fpr float8, filler boolean, VARIADIC fields text[]) RETURNS bloom`
 #[entry]
 fn bloom_signature_of_fields_filled(
     ngram: i32,

@@ -20,6 +20,8 @@ fn bloom_and(a: Bloom<'_>, b: Bloom<'_>) -> NewBloom {
     NewBloom::changed(&a.view(), |builder| builder.intersect(&b.view()))
 }
 
+/// `(bloom, bloom) RETURNS bloom`
+///
 /// Transition and combine function of `bloom_union(bloom)`: the state is a signature of its own
 /// that grows in place. Called otherwise it is `|`.
 #[entry]

@@ -25,22 +25,26 @@ use types::objects::{self, Purpose};
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity float8)`,
-/// the most similar rows first. It reads as its caller does, with the caller's privileges and row-level security.
+/// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity
+/// float8)`
+///
+/// The most similar rows come first. It reads as its caller does, with the caller's privileges and row-level security.
 ///
 /// Without a signature there are no rows.
 ///
 /// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type
 /// (42804), no primary key (42704).
-#[entry]
+#[entry(stable, called_on_null, parallel_restricted)]
 fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
     unsafe { run(fcinfo, SignatureType::Filter) }.unwrap_or_else(|message| message.raise());
     NewValue(pg_sys::Datum::null())
 }
 
+/// `(bits minhash_bits, list regclass, list_bits name, threshold float8) RETURNS TABLE (key text, similarity float8)`
+///
 /// The same with `signature minhash_bits`.
-#[entry]
+#[entry(stable, called_on_null, parallel_restricted)]
 fn minhash_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
     unsafe { run(fcinfo, SignatureType::Bits) }.unwrap_or_else(|message| message.raise());

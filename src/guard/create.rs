@@ -23,12 +23,13 @@ use pg::values::varlena::NewValue;
 use pg::{catalog, cursor, entry, relation};
 use types::Elements;
 
-/// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`. The trigger is
-/// created by the caller, with the caller's privileges.
+/// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`
+///
+/// The trigger is created by the caller, with the caller's privileges.
 ///
 /// Errors: those that the trigger would report for its first row; a NULL (22004); a relation that is no table (42809); those of
 /// CREATE TRIGGER.
-#[entry]
+#[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_guard_create()");
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.

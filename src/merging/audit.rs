@@ -39,8 +39,10 @@ const COLUMNS: [(&CStr, pg_sys::Oid); 14] = [
     (c"unmerged", pg_sys::TIMESTAMPTZOID),
 ];
 
-/// `(name text) RETURNS regclass`. The table belongs to the caller.
-#[entry]
+/// `(name text) RETURNS regclass`
+///
+/// The table belongs to the caller.
+#[entry(volatile, parallel_unsafe)]
 fn bloom_merges_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_merges_create()");
     // SAFETY: the SQL function is declared with this argument.

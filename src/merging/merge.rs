@@ -28,8 +28,9 @@ use pg::values::varlena::NewValue;
 /// Numbers of merges that are fetched together.
 const NUMBERS: i64 = 1000;
 
-/// `(clusters regclass, rel regclass, key name, rules jsonb, keep_by text, on_collision text, redirect text[], audit regclass)`
-#[entry]
+/// `(clusters regclass, rel regclass, key name, rules jsonb, keep_by text, on_collision text, redirect text[], audit
+/// regclass) RETURNS TABLE (id bigint, cluster text, key text, deleted bigint, redirected bigint, dropped bigint)`
+#[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_merge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_merge()");
     // SAFETY: the SQL function is declared with these arguments.

@@ -133,8 +133,10 @@ impl PlanRows {
     }
 }
 
-/// `(clusters regclass, rel regclass, key name, rules jsonb, keep_by text, redirect text[])`
-#[entry]
+/// `(clusters regclass, rel regclass, key name, rules jsonb, keep_by text, redirect text[]) RETURNS TABLE (cluster
+/// text, action text, key text, "column" text, value text, source text, relation regclass, reference text, rows
+/// bigint)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

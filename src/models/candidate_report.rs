@@ -16,8 +16,9 @@ use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 
-/// `(rel regclass, key name, model jsonb, options jsonb)`
-#[entry]
+/// `(rel regclass, key name, model jsonb, options jsonb) RETURNS TABLE (search text, pairs bigint, matches float8,
+/// recall float8, cut_blocks bigint, cut_pairs bigint, runs boolean)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_candidates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -27,8 +28,9 @@ fn bloom_model_candidates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     report(arguments, 2, vec![records], rows, "bloom_model_candidates")
 }
 
-/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, options jsonb)`
-#[entry]
+/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, options jsonb) RETURNS TABLE (search text,
+/// pairs bigint, matches float8, recall float8, cut_blocks bigint, cut_pairs bigint, runs boolean)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_candidates_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -21,7 +21,8 @@ unsafe fn model_and_rows(fcinfo: pg_sys::FunctionCallInfo) -> (MatchModel, Resul
     }
 }
 
-/// `(model jsonb)`
+/// `(model jsonb) RETURNS TABLE (field text, level integer, meaning text, m float8, u float8, bits float8, pairs
+/// float8, weak boolean)`
 #[entry]
 fn bloom_model_levels(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared so.
@@ -44,7 +45,7 @@ fn bloom_model_levels(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(model jsonb)`
+/// `(model jsonb) RETURNS TABLE (class integer, meaning text, pairs float8)`
 #[entry]
 fn bloom_model_classes(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared so.

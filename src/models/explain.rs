@@ -42,8 +42,8 @@ fn with_model<T>(arguments: Arguments, explain: impl FnOnce(&Explainer) -> T) ->
     result
 }
 
-/// `(model jsonb, a jsonb, b jsonb, pairs float8)`
-#[entry]
+/// `(model jsonb, a jsonb, b jsonb, pairs float8) RETURNS TABLE (field text, a text, b text, level text, bits float8)`
+#[entry(called_on_null)]
 fn bloom_model_explain(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -33,8 +33,8 @@ const FEW: f64 = 100.0;
 /// What to do about a model that must not be used.
 pub const OTHER_DATA: &str = "Fit a model to more records or to other fields, or use this one all the same by the option {\"force\": true}.";
 
-/// `(rel regclass, key name, fields text[], personal name[], labels regclass, options jsonb)`
-#[entry]
+/// `(rel regclass, key name, fields text[], personal name[], labels regclass, options jsonb) RETURNS jsonb`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_fit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -42,8 +42,9 @@ fn bloom_model_fit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     run(arguments, vec![records], 2, "bloom_model_fit")
 }
 
-/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, fields text[], personal name[], labels regclass, options jsonb)`
-#[entry]
+/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, fields text[], personal name[], labels regclass, options
+/// jsonb) RETURNS jsonb`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_fit_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -26,8 +26,9 @@ use pg::progress::{self, phases, Progress};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 
-/// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb, decisions regclass, new regclass)`
-#[entry]
+/// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb, decisions regclass, new regclass)
+/// RETURNS TABLE (a text, b text, probability float8, bits float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -47,8 +48,9 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, min_probability float8, one_to_one boolean, options jsonb, decisions regclass)`
-#[entry]
+/// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, min_probability float8, one_to_one boolean,
+/// options jsonb, decisions regclass) RETURNS TABLE (a text, b text, probability float8, bits float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -15,8 +15,9 @@ use pg::values::varlena::NewValue;
 
 const JOB: &str = "bloom_duplicates";
 
-/// `(rel regclass, key name, signature name, threshold float8, within name[], verify name, margin float8, decisions regclass, new regclass)`
-#[entry]
+/// `(rel regclass, key name, signature name, threshold float8, within name[], verify name, margin float8, decisions
+/// regclass, new regclass) RETURNS TABLE (a text, b text, similarity float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -39,8 +40,9 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass, new regclass, coverage float8)`
-#[entry]
+/// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass, new regclass,
+/// coverage float8) RETURNS TABLE (a text, b text, similarity float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -20,8 +20,10 @@ const JOB: &str = "bloom_linkage";
 /// More than any similarity.
 const JUDGED: f64 = 2.0;
 
-/// `(a regclass, a_key name, a_signature name, b regclass, b_key name, b_signature name, threshold float8, within name[], verify name, margin float8, one_to_one boolean, decisions regclass)`
-#[entry]
+/// `(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name, threshold float8,
+/// within name[], verify name, margin float8, one_to_one boolean, decisions regclass) RETURNS TABLE (a text, b text,
+/// similarity float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -45,8 +47,10 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe { give(fcinfo, arguments.boolean(10), decisions.as_ref(), search) }
 }
 
-/// `(a regclass, a_key name, a_signatures name[], b regclass, b_key name, b_signatures name[], weights float8[], threshold float8, one_to_one boolean, decisions regclass, coverage float8)`
-#[entry]
+/// `(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[], weights
+/// float8[], threshold float8, one_to_one boolean, decisions regclass, coverage float8) RETURNS TABLE (a text, b text,
+/// similarity float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

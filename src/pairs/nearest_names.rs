@@ -24,13 +24,15 @@ use types::{Bloom, NewBloom};
 /// Candidates fetched at a time.
 const BATCH: i64 = 100;
 
-/// `(rel regclass, key name, signature name, name_column name, text text, k integer, by_word boolean)`, returns a table of `key text`,
-/// `name text` and `similarity float8`, the nearest names first. It reads as its caller does, with the caller's privileges and row-level
-/// security. Without a text there are no rows.
+/// `(rel regclass, key name, signature name, name_column name, text text, k integer, by_word boolean) RETURNS TABLE
+/// (key text, name text, similarity float8)`
+///
+/// The nearest names come first. It reads as its caller does, with the caller's privileges and row-level security. Without a
+/// text there are no rows.
 ///
 /// Errors: no relation, column, k or by_word (22004), k out of range (22023), no privilege (42501), no such column (42703), a signature
 /// column of another type (42804) or of tokens (22000).
-#[entry]
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and the record is that of a running call.
     let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };

@@ -21,8 +21,10 @@ struct Ordinary {
     extra: *mut std::ffi::c_void,
 }
 
-/// `(internal) boolean`: the analysis function of both types.
-#[entry]
+/// `(internal) RETURNS boolean`
+///
+/// The analysis function of both types.
+#[entry(volatile)]
 fn bloom_typanalyze(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as analysis function, so the argument is a VacAttrStats; what is allocated
     // lives as long as the analysis of this table.

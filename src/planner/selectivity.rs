@@ -328,8 +328,10 @@ unsafe fn inner_rows(root: *mut pg_sys::PlannerInfo, tables: pg_sys::Relids) -> 
     }
 }
 
-/// `(internal, oid, internal, integer) float8`: restriction estimator of `%`.
-#[entry]
+/// `(internal, oid, internal, integer) RETURNS float8`
+///
+/// The restriction estimator of `%`.
+#[entry(stable)]
 fn bloom_match_sel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as restriction estimator.
     unsafe {
@@ -344,8 +346,10 @@ fn bloom_match_sel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     }
 }
 
-/// `(internal, oid, internal, smallint, internal) float8`: join estimator of `%`.
-#[entry]
+/// `(internal, oid, internal, smallint, internal) RETURNS float8`
+///
+/// The join estimator of `%`.
+#[entry(stable)]
 fn bloom_match_joinsel(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as join estimator.
     unsafe {

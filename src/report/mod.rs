@@ -252,9 +252,9 @@ fn search_from(arguments: Arguments, i: usize, threshold: f64) -> Option<f64> {
     Some(from)
 }
 
-/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text, format text, verify name, margin float8,
-/// decisions regclass, search_from float8)`
-#[entry]
+/// `(rel regclass, key name, signature name, threshold float8, columns name[], truth regclass, method text, title text,
+/// format text, verify name, margin float8, decisions regclass, search_from float8) RETURNS text`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

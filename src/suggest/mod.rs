@@ -22,10 +22,10 @@ use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
 use pg::{catalog, entry, progress};
 
-/// `(rel regclass)`, returns a table of `step integer`, `topic, reason, statement text`.
+/// `(rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)`
 ///
 /// Errors: no relation with rows; the caller may not read any of its columns; what reading a sample fails with.
-#[entry]
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_suggest(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with this argument, and the record is that of a running call.
     let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };

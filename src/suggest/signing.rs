@@ -7,6 +7,7 @@ use signature::filter::{self, FULL};
 use super::fields::ProposedField;
 use super::proposals::Proposals;
 use super::statements::{ProposedSignature, SuggestTarget};
+use crate::functions::planned_shape::{DEFAULT_FPR, DEFAULT_NGRAM};
 use pg::catalog;
 use pg::sql::Sql;
 use pg::values::text::readable;
@@ -18,10 +19,6 @@ const MINIMA: u32 = 128;
 const PLANNED: f64 = 0.95;
 const LEAST_CHARACTERS: usize = 20;
 const MOST_CHARACTERS: usize = 400;
-
-/// n-grams of a signature, and its rate of false positives.
-const NGRAM: i64 = 3;
-const RATE: f64 = 0.01;
 
 impl Proposals<'_> {
     /// A signature of the record: its column, and the threshold to begin with.
@@ -67,7 +64,7 @@ impl Proposals<'_> {
                 .text(&format!(", max_chars => {characters}")),
             _ => sql
                 .text(&format!(
-                    "bloom_signature_of_fields({NGRAM}, {characters}, {RATE}, "
+                    "bloom_signature_of_fields({DEFAULT_NGRAM}, {characters}, {DEFAULT_FPR}, "
                 ))
                 .list(values, |sql, value| sql.sql(value)),
         };
@@ -121,13 +118,13 @@ impl Proposals<'_> {
     }
 
     fn tell_saturation(&mut self, signed: &[&ProposedField], characters: usize) {
-        let Ok(plan) = filter::plan(characters as i64, NGRAM, RATE) else {
+        let Ok(plan) = filter::plan(characters as i64, DEFAULT_NGRAM.into(), DEFAULT_FPR) else {
             return;
         };
         let lengths = self.lengths(signed);
         // so many n-grams set this share of the bits of each of the k parts
         let grams = -(1.0 - FULL).ln() * f64::from(plan.shape.p());
-        let padding = (NGRAM as usize - 1) * signed.len();
+        let padding = (DEFAULT_NGRAM as usize - 1) * signed.len();
         let full = lengths
             .iter()
             .filter(|&&l| (l + padding) as f64 > grams)

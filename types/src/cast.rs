@@ -17,6 +17,8 @@ use pg::values::varlena::{build, NewValue, Varlena};
 /// Bytes of a `bit varying` in front of its bits: the number of bits.
 const LENGTH: usize = size_of::<i32>();
 
+/// `(bloom) RETURNS bit varying`
+///
 /// Bit i of the signature is bit i of the bit string, counted from the left.
 #[entry]
 fn bloom_to_varbit(value: Bloom<'_>) -> NewValue {
@@ -33,6 +35,9 @@ fn bloom_to_varbit(value: Bloom<'_>) -> NewValue {
     NewValue(pg_sys::Datum::from(varbit.or_raise()))
 }
 
+/// `(bit varying, integer, boolean) RETURNS bloom`
+/// `(bit, integer, boolean) RETURNS bloom`
+///
 /// The shape comes from the type modifier: `B'…'::bloom(k,p,q)`.
 #[entry]
 fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
@@ -119,6 +124,7 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
 /// its parsed form would take many times its size in memory.
 const LONGEST_JSON: usize = 32 << 20;
 
+/// `(jsonb) RETURNS bloom`
 #[entry]
 fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: declared as (jsonb), and STRICT.

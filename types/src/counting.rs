@@ -103,6 +103,8 @@ unsafe impl BoxRet for NewCounting {
     }
 }
 
+/// `(cstring, oid, integer) RETURNS counting_bloom`
+///
 /// `counting_bloom_in(cstring, oid, integer)`
 #[entry]
 fn counting_bloom_in(
@@ -153,6 +155,8 @@ fn counting_bloom_send(value: Counting<'_>) -> Vec<u8> {
     value.view().bytes().to_vec()
 }
 
+/// `(cstring[]) RETURNS integer`
+///
 /// `counting_bloom(7,43,3)`, from an array of C strings.
 #[entry]
 fn counting_bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {

@@ -18,6 +18,8 @@ fn parse(text: &str, typmod: i32) -> Result<NewBloom> {
     NewBloom::from_untrusted(&bytes)
 }
 
+/// `(cstring, oid, integer) RETURNS bloom`
+///
 /// `bloom_in(cstring, oid, integer)`
 #[entry]
 fn bloom_in(

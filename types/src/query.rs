@@ -90,6 +90,7 @@ unsafe impl BoxRet for NewQuery {
     }
 }
 
+/// `(cstring) RETURNS bloom_query`
 #[entry]
 fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQuery> {
     let parse = || {

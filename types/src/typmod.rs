@@ -10,6 +10,8 @@ use super::bloom::{Bloom, NewBloom};
 use pg::entry;
 use pg::error::OrRaise;
 
+/// `(cstring[]) RETURNS integer`
+///
 /// `bloom(7,43,3)`, from an array of C strings.
 #[entry]
 fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {

@@ -10,7 +10,7 @@ use signature::filter::{newer_version, VERSION};
 use pg::entry;
 use pg::error::{raise, OrRaise};
 use pg::values::text::readable;
-use pg::values::varlena::{build, Varlena};
+use pg::values::varlena::{build, NewValue, Varlena};
 use types::corrupt;
 
 /// A key of an index tuple; the core's view borrows from it.
@@ -136,8 +136,9 @@ pub fn inner<'a>(keys: impl Iterator<Item = TreeKey<'a>> + Clone) -> pg_sys::Dat
     make().or_raise()
 }
 
+/// `(cstring) RETURNS bloom_gist_key`
 #[entry]
-fn bloom_gist_key_in(_text: &CStr) -> CString {
+fn bloom_gist_key_in(_text: &CStr) -> NewValue {
     Err(Error::new(
         ErrorKind::InvalidParameter,
         "cannot accept a value of type bloom_gist_key",
@@ -145,6 +146,8 @@ fn bloom_gist_key_in(_text: &CStr) -> CString {
     .or_raise()
 }
 
+/// `(bloom_gist_key) RETURNS cstring`
+///
 /// For tools that look into indexes.
 #[entry]
 fn bloom_gist_key_out(fcinfo: pg_sys::FunctionCallInfo) -> CString {

@@ -23,6 +23,7 @@ mod query_ops {
     pub const MATCHES_BITS: u16 = 2;
 }
 
+/// `(internal, minhash_bits, smallint, oid, internal) RETURNS boolean`
 #[entry]
 fn minhash_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function, with the right-hand types of the strategies.
@@ -45,6 +46,7 @@ fn minhash_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     }
 }
 
+/// `(internal, minhash_query, smallint, oid, internal) RETURNS boolean`
 #[entry]
 fn minhash_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function, with the right-hand types of the strategies.
@@ -67,6 +69,8 @@ fn minhash_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     }
 }
 
+/// `(internal, minhash_bits, smallint, oid, internal) RETURNS float8`
+///
 /// The bits that differ at least, and as many as differ for a leaf of the query's shape; infinity where one is that of an empty set.
 #[entry]
 fn minhash_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {

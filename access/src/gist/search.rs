@@ -77,7 +77,8 @@ fn with_threshold(signature: View<'_>, threshold: f64) -> TreeKey<'_> {
     })
 }
 
-#[entry]
+/// `(internal, bloom, smallint, oid, internal) RETURNS boolean`
+#[entry(stable)]
 fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
     let (stored, query, strategy) = unsafe { arguments(fcinfo) };
@@ -107,6 +108,7 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     answer(may, &signature)
 }
 
+/// `(internal, bloom_query, smallint, oid, internal) RETURNS boolean`
 #[entry]
 fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: declared as consistent function.
@@ -132,6 +134,8 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     }
 }
 
+/// `(internal, bloom, smallint, oid, internal) RETURNS float8`
+///
 /// What no signature below can undercut, and exact for a leaf of the query's shape.
 #[entry]
 fn bloom_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {

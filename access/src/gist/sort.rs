@@ -17,7 +17,7 @@ unsafe extern "C-unwind" fn compare(
     unsafe { IndexKey::of(a).key().order(&IndexKey::of(b).key()) as i32 }
 }
 
-/// `(sortsupport)`
+/// `(internal) RETURNS void`
 #[entry]
 fn bloom_gist_sortsupport(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as sortsupport function.

@@ -23,7 +23,9 @@ unsafe fn entries(vector: *mut pg_sys::GistEntryVector, first: usize) -> Vec<Ind
     }
 }
 
-/// `(entry)`: a leaf key is stored as it is, detoasted.
+/// `(internal) RETURNS internal`
+///
+/// A leaf key is stored as it is, detoasted.
 ///
 /// Errors: another shape than the index has.
 #[entry]
@@ -48,14 +50,16 @@ fn bloom_gist_compress(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
 }
 
-/// `(entry)`: the leaf key is the signature.
+/// `(internal) RETURNS internal`
+///
+/// The leaf key is the signature.
 #[entry]
 fn bloom_gist_fetch(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as fetch function.
     NewValue(unsafe { (*fcinfo).args.as_slice(1)[0].value })
 }
 
-/// `(entryvec, size)`
+/// `(internal, internal) RETURNS bloom_gist_key`
 #[entry]
 fn bloom_gist_union(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as union function.
@@ -68,7 +72,7 @@ fn bloom_gist_union(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
 }
 
-/// `(old entry, new entry, penalty)`
+/// `(internal, internal, internal) RETURNS internal`
 #[entry]
 fn bloom_gist_penalty(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as penalty function.
@@ -83,7 +87,9 @@ fn bloom_gist_penalty(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
 }
 
-/// `(entryvec, splitvec)`; entries count from 1.
+/// `(internal, internal) RETURNS internal`
+///
+/// The first argument is an entry vector, the second a split vector. Entries count from 1.
 #[entry]
 fn bloom_gist_picksplit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as picksplit function; the split's lists are as long as GiST reads them.
@@ -110,7 +116,7 @@ fn bloom_gist_picksplit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
 }
 
-/// `(key, key, result)`
+/// `(bloom_gist_key, bloom_gist_key, internal) RETURNS internal`
 #[entry]
 fn bloom_gist_same(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as same function, on two keys.

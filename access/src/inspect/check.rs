@@ -82,7 +82,7 @@ fn broken(index: SigfileIndex<'_>, what: String) -> ! {
 
 /// Looks at every page, row and posting, and for every row of the table that a snapshot sees. Returns how many
 /// these were.
-#[entry]
+#[entry(volatile, parallel_unsafe)]
 fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
     let opened = OpenedSigfile::new(oid, pg_sys::AccessShareLock, true);
     let index = opened.index();

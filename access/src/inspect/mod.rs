@@ -124,7 +124,7 @@ fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
 }
 
 /// Seals the tail and merges all segments. Returns how many are left.
-#[entry]
+#[entry(volatile, parallel_unsafe)]
 fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     // SAFETY: a state of the server is asked for.
     if unsafe { pg_sys::RecoveryInProgress() } {

@@ -15,8 +15,9 @@ use pg::error::OrRaise;
 use pg::function::record::record;
 use pg::values::varlena::NewValue;
 
-/// `(segments integer, rows, dead_rows, tail_rows, null_rows, bytes, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
-#[entry]
+/// `(index regclass) RETURNS (segments integer, rows bigint, dead_rows bigint, tail_rows bigint, null_rows bigint,
+/// bytes bigint, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
+#[entry(volatile, parallel_restricted)]
 fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let opened = OpenedSigfile::new(oid, pg_sys::AccessShareLock, false);
     let index = opened.index();

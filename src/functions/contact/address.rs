@@ -10,7 +10,7 @@ use pg::values::text::{to_database, Text};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 
-/// `(street text, number text, postcode text, city text)`
+/// `(text text) RETURNS (street text, number text, postcode text, city text)`
 #[entry]
 fn ident_address_parts(text: Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let parts = address_parts(text.as_str(), check_for_interrupts).or_raise();

@@ -16,17 +16,20 @@ fn datum(text: &str) -> pg_sys::Datum {
     text_datum(&to_database(text))
 }
 
+/// `(text text) RETURNS text`
 #[entry]
 fn ident_email(text: Text<'_>) -> NewValue {
     NewValue(datum(&email(text.as_str()).or_raise().text()))
 }
 
+/// `(text text) RETURNS text`
 #[entry]
 fn ident_email_or_null(text: Text<'_>) -> Option<NewValue> {
     email_or_none(text.as_str()).map(|email| NewValue(datum(&email.text())))
 }
 
-/// `(local text, tag text, letters text, digits text, pattern text, domain text, registrable text, free_provider boolean)`
+/// `(text text) RETURNS (local text, tag text, letters text, digits text, pattern text, domain text, registrable text,
+/// free_provider boolean)`
 #[entry]
 fn ident_email_parts(text: Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let email = email(text.as_str()).or_raise();

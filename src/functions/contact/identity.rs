@@ -24,6 +24,7 @@ fn bloom_signature_of_identity(
     })
 }
 
+/// `(kind text, value text) RETURNS text[]`
 #[entry]
 fn ident_encodings(kind: Text<'_>, value: Text<'_>) -> NewValue {
     let kind = IdentityKind::named(kind.as_str()).or_raise();

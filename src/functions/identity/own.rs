@@ -26,11 +26,13 @@ fn ident_plain_words(text: Text<'_>) -> String {
     text::plain_words(text.as_str(), check_for_interrupts).or_raise()
 }
 
-/// `(text text, language text, version integer, ngram integer, max_chars integer, fpr float8, by_word boolean, filler boolean)`. Entries are read
-/// with the caller's privileges and snapshot.
+/// `(text text, language text, version integer, ngram integer, max_chars integer, fpr float8, by_word boolean, filler
+/// boolean) RETURNS bloom`
+///
+/// Entries are read with the caller's privileges and snapshot.
 ///
 /// Errors: those of ident_expand and of bloom_signature; no table beside the function (42P01), or it must not be read (42501).
-#[entry]
+#[entry(stable)]
 #[allow(clippy::too_many_arguments)]
 fn bloom_sign(
     text: Text<'_>,

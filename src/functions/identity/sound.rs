@@ -8,6 +8,7 @@ use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 use types::TextArray;
 
+/// `(text text, algorithm text) RETURNS text[]`
 #[entry]
 fn ident_phonetic(text: Text<'_>, algorithm: Text<'_>) -> NewValue {
     let sound = algorithm.as_str().parse().or_raise();

@@ -10,7 +10,8 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
 use pg::values::varlena::{stored, NewValue};
 
-/// `(rows bigint, similarity float8, recall float8)`
+/// `(rows bigint, similarity float8, recall float8) RETURNS TABLE (n integer, threshold float8, margin float8,
+/// expected_recall float8, chance float8, bytes integer, chunks integer, probes float8, scans boolean)`
 #[entry]
 fn minhash_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and STRICT.

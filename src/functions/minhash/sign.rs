@@ -27,13 +27,15 @@ unsafe fn signed<T>(fcinfo: pg_sys::FunctionCallInfo, with: impl FnOnce(&mut Sig
     with(&mut signer)
 }
 
-/// `(tokens text[], n integer, family integer)`
+/// `(tokens text[], n integer, family integer) RETURNS minhash`
 #[entry]
 fn minhash(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhash {
     // SAFETY: declared with these arguments, and STRICT.
     unsafe { signed(fcinfo, NewMinhash::of) }
 }
 
+/// `(tokens text[], n integer, family integer) RETURNS minhash_bits`
+///
 /// The same, keeping the lowest bits alone.
 #[entry]
 fn minhash_bits(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhashBits {

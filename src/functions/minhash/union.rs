@@ -13,6 +13,8 @@ fn minhash_union(a: Minhash<'_>, b: Minhash<'_>) -> NewMinhash {
     NewMinhash::of_union(&a.view(), &b.view()).or_raise()
 }
 
+/// `(minhash, minhash) RETURNS minhash`
+///
 /// Transition and combine function of `minhash_union(minhash)`: the state is a sketch of its own whose minima sink in place. Called
 /// otherwise it is the function of two.
 #[entry]

@@ -7,6 +7,7 @@ use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 use types::TextArray;
 
+/// `(name text, version integer) RETURNS text[]`
 #[entry]
 fn ident_name_forms(name: Text<'_>, version: i32) -> NewValue {
     TextArray::of(|array| {

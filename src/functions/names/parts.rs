@@ -10,7 +10,8 @@ use pg::values::text::{to_database, Text};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 
-/// `(titles text, given text, particles text, surname text, suffixes text, nickname text, born text)`
+/// `(name text) RETURNS (titles text, given text, particles text, surname text, suffixes text, nickname text, born
+/// text)`
 #[entry]
 fn ident_name(name: Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let parts = name_parts(name.as_str(), check_for_interrupts).or_raise();

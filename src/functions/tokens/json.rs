@@ -8,7 +8,7 @@ use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 use types::TextArray;
 
-/// `(value jsonb, singular boolean)`
+/// `(value jsonb, singular boolean) RETURNS text[]`
 #[entry]
 fn ident_tokens_of_json(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: two arguments of these types, STRICT.

@@ -35,19 +35,19 @@ fn runs(fcinfo: pg_sys::FunctionCallInfo, least: &str, between: &[u8]) -> NewVal
     TextArray::of(run)
 }
 
-/// `(tokens text[], w integer)`
+/// `(tokens text[], w integer) RETURNS text[]`
 #[entry]
 fn ident_shingles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     runs(fcinfo, "A shingle has one word at least.", b" ")
 }
 
-/// `(steps text[], w integer)`
+/// `(steps text[], w integer) RETURNS text[]`
 #[entry]
 fn ident_windows(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     runs(fcinfo, "A window has one step at least.", b">")
 }
 
-/// `(steps text[])`
+/// `(steps text[]) RETURNS text[]`
 #[entry]
 fn ident_sequence(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     TextArray::of(|array| {
@@ -61,7 +61,7 @@ fn ident_sequence(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     })
 }
 
-/// `(tokens text[])`
+/// `(tokens text[]) RETURNS text[]`
 #[entry]
 fn ident_multiset(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     TextArray::of(|array| {

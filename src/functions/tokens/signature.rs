@@ -14,7 +14,7 @@ fn add(tokens: &Tokens<'_>, to: &mut Builder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// `(tokens text[], max_tokens integer, fpr float8)`
+/// `(tokens text[], max_tokens integer, fpr float8) RETURNS bloom`
 #[entry]
 fn bloom_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: declared as this, and STRICT.
@@ -31,7 +31,7 @@ fn bloom_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     })
 }
 
-/// `(signature bloom, tokens text[])`
+/// `(signature bloom, tokens text[]) RETURNS bloom`
 #[entry]
 fn bloom_add_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let view = signature.view();
@@ -41,7 +41,7 @@ fn bloom_add_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> N
     NewBloom::changed(&view, |builder| add(&tokens, builder))
 }
 
-/// `(signature bloom, tokens text[])`
+/// `(signature bloom, tokens text[]) RETURNS boolean`
 #[entry]
 fn bloom_contains_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> bool {
     let view = signature.view();

@@ -18,11 +18,13 @@ fn overlap(fcinfo: pg_sys::FunctionCallInfo) -> Overlap {
     of().or_raise()
 }
 
+/// `(a text[], b text[]) RETURNS float8`
 #[entry]
 fn ident_token_sim(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     overlap(fcinfo).jaccard()
 }
 
+/// `(a text[], b text[]) RETURNS float8`
 #[entry]
 fn ident_token_containment(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     overlap(fcinfo).containment()

@@ -7,6 +7,7 @@ use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 use types::TextArray;
 
+/// `(text text) RETURNS text[]`
 #[entry]
 fn ident_tokens_of_text(text: Text<'_>) -> NewValue {
     TextArray::of(|tokens| {
@@ -16,6 +17,7 @@ fn ident_tokens_of_text(text: Text<'_>) -> NewValue {
     })
 }
 
+/// `(text text, uax29 boolean) RETURNS text[]`
 #[entry]
 fn ident_words(text: Text<'_>, uax29: bool) -> NewValue {
     TextArray::of(|words| {
@@ -28,6 +30,7 @@ fn ident_words(text: Text<'_>, uax29: bool) -> NewValue {
     })
 }
 
+/// `(text text) RETURNS text[]`
 #[entry]
 fn ident_characters(text: Text<'_>) -> NewValue {
     TextArray::of(|characters| {

@@ -26,8 +26,10 @@ use pg::values::varlena::{is_same_varlena, NewValue};
 /// What a trigger function returns so that an AFTER trigger goes on, or a BEFORE trigger skips the row.
 const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
 
+/// `() RETURNS trigger`
+///
 /// `bloom_guard() RETURNS trigger`
-#[entry]
+#[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which lives until it returns.
     NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))

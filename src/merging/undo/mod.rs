@@ -23,7 +23,7 @@ use pg::values::varlena::{NewValue, Varlena};
 use restored::RestoredTable;
 
 /// `(id bigint, audit regclass) RETURNS bigint`
-#[entry]
+#[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_unmerge()");
     // SAFETY: the SQL function is declared with these arguments.

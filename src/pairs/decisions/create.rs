@@ -19,11 +19,11 @@ use pg::sql::Sql;
 use pg::values::text::{readable, to_database};
 use pg::values::varlena::NewValue;
 
-/// `(name text)`
+/// `(name text) RETURNS regclass`
 ///
 /// Keys are compared byte by byte, and found by an index in either order, as the guard does. Of two decisions of one transaction the later one is newer, so `at`
 /// is the time of the clock. By its primary key a merge can redirect the decisions about records that go.
-#[entry]
+#[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_decisions_create()");
     // SAFETY: the SQL function is declared with these arguments.
@@ -62,8 +62,8 @@ fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::from(oid))
 }
 
-/// `(rel regclass, key name, columns name[])`
-#[entry]
+/// `(rel regclass, key name, columns name[]) RETURNS TABLE (key text, hash text)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

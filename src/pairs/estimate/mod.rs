@@ -42,8 +42,8 @@ impl PairsEstimate {
     }
 }
 
-/// `(rel regclass, signature name, threshold float8)`
-#[entry]
+/// `(rel regclass, signature name, threshold float8) RETURNS (pairs float8, seconds float8)`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -31,9 +31,11 @@ const JOB: &str = "bloom_pairs_refresh";
 const BATCH: u64 = 1000;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// `(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[], verify name, margin float8)`, returns how many pairs were
-/// deleted, and how many were inserted.
-#[entry]
+/// `(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[], verify
+/// name, margin float8) RETURNS (deleted bigint, inserted bigint)`
+///
+/// Returns how many pairs were deleted, and how many were inserted.
+#[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_pairs_refresh(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_pairs_refresh()");
     // SAFETY: the SQL function is declared with these arguments.

@@ -28,8 +28,9 @@ use pg::progress::{self, phases};
 use pg::values::text::{readable, to_database};
 use pg::values::varlena::NewValue;
 
-/// `(pairs regclass, rel regclass, key name, columns name[], model jsonb, truth regclass, decisions regclass)`
-#[entry]
+/// `(pairs regclass, rel regclass, key name, columns name[], model jsonb, truth regclass, decisions regclass) RETURNS
+/// text`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_report_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -37,8 +38,9 @@ fn bloom_report_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     report("bloom_report_pairs", arguments, relations)
 }
 
-/// `(pairs regclass, a_rel regclass, a_key name, b_rel regclass, b_key name, columns name[], model jsonb, truth regclass, decisions regclass)`
-#[entry]
+/// `(pairs regclass, a_rel regclass, a_key name, b_rel regclass, b_key name, columns name[], model jsonb, truth
+/// regclass, decisions regclass) RETURNS text`
+#[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_report_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };

@@ -45,6 +45,8 @@ fn accepted<T>(value: Result<T>, fcinfo: pg_sys::FunctionCallInfo) -> Option<T> 
     value.map_err(|e| save_or_raise(fcinfo, &e)).ok()
 }
 
+/// `(cstring, oid, integer) RETURNS minhash`
+///
 /// `minhash_in(cstring, oid, integer)`
 #[entry]
 fn minhash_in(
@@ -74,6 +76,8 @@ fn minhash_send(value: Minhash<'_>) -> Vec<u8> {
     value.view().sketch().bytes().to_vec()
 }
 
+/// `(cstring, oid, integer) RETURNS minhash_bits`
+///
 /// `minhash_bits_in(cstring, oid, integer)`
 #[entry]
 fn minhash_bits_in(

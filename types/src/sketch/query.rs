@@ -95,6 +95,7 @@ unsafe impl BoxRet for NewMinhashQuery {
     }
 }
 
+/// `(cstring) RETURNS minhash_query`
 #[entry]
 fn minhash_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewMinhashQuery> {
     let parse = || {

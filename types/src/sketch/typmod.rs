@@ -21,6 +21,8 @@ unsafe fn read(kind: SketchKind, fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     typmod::pack(typmod::parse(kind, &written).or_raise())
 }
 
+/// `(cstring[]) RETURNS integer`
+///
 /// `minhash(128)`, from an array of C strings.
 #[entry]
 fn minhash_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
@@ -28,6 +30,8 @@ fn minhash_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     unsafe { read(Minhash::KIND, fcinfo) }
 }
 
+/// `(cstring[]) RETURNS integer`
+///
 /// `minhash_bits(192)`, from an array of C strings.
 #[entry]
 fn minhash_bits_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
