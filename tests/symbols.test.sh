@@ -7,7 +7,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 wrappers() { grep -oE '[a-z0-9_]+_wrapper' | sed 's/^pg_finfo_//' | sort -u; }
 
 library=$("$PGBIN/pg_config" --pkglibdir)/bloom_ident.so
-diff <(wrappers <"$ROOT/sql/bloom_ident--0.1.0.sql") <(grep -aoE 'pg_finfo_[a-z0-9_]+_wrapper' "$library" | wrappers) ||
+# Declared by the tests that look into a session.
+for_tests=$(sed -n '/^CREATE FUNCTION session_state/,/;$/p' "$ROOT/tests/sql/session_state.sql")
+diff <(wrappers < <(cat "$ROOT/sql/bloom_ident--0.1.0.sql"; echo "$for_tests")) <(grep -aoE 'pg_finfo_[a-z0-9_]+_wrapper' "$library" | wrappers) ||
     die 'sql/ and the library name different functions (< sql, > library)'
 # The control file names the version that sql/ has, and Cargo.toml the same.
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
@@ -36,6 +38,7 @@ grep -aoE 'sql function [a-z0-9_]+_wrapper\|.*' "$library" | sed 's/^sql functio
 defaults=$(sed -nE "s/^pub const DEFAULT_([A-Z_]+): .* = (.*);/('\L\1', '\2')/p" "$ROOT/src/functions/planned_shape.rs" | paste -sd,)
 drifted=$(psql -XAtq -v ON_ERROR_STOP=1 -d declared <<SQL
 CREATE EXTENSION bloom_ident;
+$for_tests
 CREATE TEMP TABLE rust (symbol text, arguments text, result text, properties text, declared text);
 \copy rust FROM '$SCRATCH/declared' (DELIMITER '|', NULL 'none')
 -- Which SQL types a Rust type stands for. Those that stand for any are in documented declarations.

@@ -24,9 +24,10 @@ use super::message::{words, Message};
 /// The payload of unwinding.
 pub struct Raised(pub Box<Message>);
 
-thread_local! {
+pg::session_state! {
     /// Where the last panic of ours began, for the log.
-    static PANICKED_AT: RefCell<String> = const { RefCell::new(String::new()) };
+    static PANICKED_AT: RefCell<String> = RefCell::default();
+    "where a panic began" by "the last" until "the next one" bytes |at| at.borrow().capacity();
 }
 
 /// Sets a panic hook that notes where a panic began and prints nothing, since the panic's message is raised as an error.

@@ -7,6 +7,7 @@
 //! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values),
 //!   `session` (statements that change tables, rows that they use, and settings that are others for a while)
 //! - The planner's structures: `tree`
+//! - `session_state` (what is kept between calls)
 //! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file`
 //! - `progress` (how far jobs are, for others and as notices)
 
@@ -30,6 +31,7 @@ pub mod relation;
 pub mod reserve;
 pub mod saved_plan;
 pub mod session;
+pub mod session_state;
 pub mod sql;
 pub mod tid;
 pub mod tree;

@@ -1,7 +1,6 @@
 //! The shape that a text length and an error rate are planned to have.
 
 use std::cell::Cell;
-use std::thread::LocalKey;
 
 use base::Result;
 use signature::filter::{self, FilterPlan, Shape};
@@ -13,39 +12,39 @@ pub const DEFAULT_NGRAM: i32 = 3;
 pub const DEFAULT_MAX_CHARS: i32 = 30;
 pub const DEFAULT_FPR: f64 = 0.01;
 
-/// The last that was asked for, of texts and of tokens: their arguments and the shape.
-type Last = Cell<Option<((i32, i32, u64), Shape)>>;
+/// What was asked for, and the shape.
+type Planned = ((i32, i32, u64), Shape);
+
+pg::session_state! {
+    /// The last that was asked for, of texts and of tokens.
+    static LAST: [Cell<Option<Planned>>; 2] = [const { Cell::new(None) }; 2];
+    "planned shapes" by "arguments, the last of texts and of tokens" until "others are asked for";
+}
 
 /// The planned shape for texts of `max_chars` characters, in n-grams of `ngram` of them, at the error rate `fpr`. A
 /// statement asks for the same one row after row, so the last is kept.
 ///
 /// Errors: an argument is out of its range.
 pub fn planned_shape(max_chars: i32, ngram: i32, fpr: f64) -> Shape {
-    thread_local!(static LAST: Last = const { Cell::new(None) });
     let plan = || filter::plan(max_chars.into(), ngram.into(), fpr);
-    kept(&LAST, (max_chars, ngram, fpr.to_bits()), plan)
+    kept(0, (max_chars, ngram, fpr.to_bits()), plan)
 }
 
 /// The planned shape for sets of `max_tokens` tokens at the error rate `fpr`, which is kept in the same way.
 ///
 /// Errors: an argument is out of its range.
 pub fn planned_shape_of_tokens(max_tokens: i32, fpr: f64) -> Shape {
-    thread_local!(static LAST: Last = const { Cell::new(None) });
     let plan = || filter::plan_tokens(max_tokens.into(), fpr);
-    kept(&LAST, (max_tokens, 0, fpr.to_bits()), plan)
+    kept(1, (max_tokens, 0, fpr.to_bits()), plan)
 }
 
-fn kept(
-    last: &'static LocalKey<Last>,
-    key: (i32, i32, u64),
-    plan: impl FnOnce() -> Result<FilterPlan>,
-) -> Shape {
-    match last.get() {
+fn kept(of: usize, key: (i32, i32, u64), plan: impl FnOnce() -> Result<FilterPlan>) -> Shape {
+    LAST.with(|last| match last[of].get() {
         Some((last, shape)) if last == key => shape,
         _ => {
             let shape = plan().or_raise().shape;
-            last.set(Some((key, shape)));
+            last[of].set(Some((key, shape)));
             shape
         }
-    }
+    })
 }

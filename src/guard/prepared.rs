@@ -101,11 +101,14 @@ impl GuardedTable {
     }
 }
 
-thread_local! {
+pg::session_state! {
     /// The tables of which this session has been told that no index serves them.
     static WARNED: RefCell<HashSet<pg_sys::Oid>> = RefCell::default();
+    "tables without an index" by "table" until "the session ends"
+        bytes |warned| warned.borrow().capacity() * (size_of::<pg_sys::Oid>() + 1);
     /// The number of the next guard.
-    static NUMBER: Cell<u64> = const { Cell::new(0) };
+    static NUMBER: Cell<u64> = Cell::default();
+    "number of the next guard" by "the only one" until "the session ends";
 }
 
 impl PreparedGuard {

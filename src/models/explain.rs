@@ -19,9 +19,16 @@ const MOST_KEPT: usize = 4 << 20;
 /// A model and the bytes of the jsonb that it was read from.
 type Kept = Option<(Vec<u8>, Explainer)>;
 
-thread_local! {
+pg::session_state! {
     /// A statement explains pair after pair by one model, so the last is kept.
-    static LAST: Cell<Kept> = const { Cell::new(None) };
+    static LAST: Cell<Kept> = Cell::default();
+    "model that explains" by "its jsonb" until "another explains" bytes |last| {
+        let kept = last.take();
+        // What the model has of its fields is about as large as the jsonb that it was read from.
+        let bytes = kept.as_ref().map_or(0, |(jsonb, _)| 2 * jsonb.len());
+        last.set(kept);
+        bytes
+    };
 }
 
 /// Explains by the model that is the first argument.

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
+use std::sync::Once;
 
 use pgrx::pg_sys;
 use sigfile::selectivity::{append, appended, pack, Packed};
@@ -18,6 +19,7 @@ use super::sample::KIND;
 use pg::entry;
 use pg::error::OrRaise;
 use pg::memory::{KeptWords, SessionMemory};
+use pg::session_state::map_bytes;
 use types::objects::{is_bits, is_signature};
 use types::{Bloom, MinhashBits};
 
@@ -224,15 +226,20 @@ struct KeptStatistics {
     statistics: Rc<Statistics>,
 }
 
-thread_local! {
-    static MEMORY: SessionMemory = const { SessionMemory::new(c"bloom_ident statistics") };
-    static NUMBERS: Cell<u64> = const { Cell::new(0) };
-    static RANDOM: Cell<u64> = const { Cell::new(0) };
+pg::session_state! {
+    static MEMORY: SessionMemory = SessionMemory::new(c"bloom_ident statistics");
+    "memory of statistics" by "the only one" until "the session ends";
+    static NUMBERS: Cell<u64> = Cell::default();
+    "number of the next statistics" by "the only one" until "the session ends";
+    static RANDOM: Cell<u64> = Cell::default();
+    "random number" by "the last" until "the next one";
     /// Never dropped: the server's memory may be gone by then.
-    static CACHE: RefCell<ManuallyDrop<Vec<KeptStatistics>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+    static CACHE: RefCell<ManuallyDrop<Vec<KeptStatistics>>> = RefCell::default();
+    "statistics" by "column" until "ANALYZE, or others need the room"
+        bytes |cache| cache.borrow().iter().map(|kept| kept.statistics.size()).sum();
     /// Estimates that were made from statistics that are kept.
     static KNOWN: RefCell<HashMap<Estimate, f64>> = RefCell::default();
-    static LISTENING: Cell<bool> = const { Cell::new(false) };
+    "estimates" by "statistics and what is asked" until "there are 1024" bytes |known| map_bytes(&known.borrow());
 }
 
 /// The server calls it when rows of pg_statistic change. What belongs to them would not be found again, and is freed.
@@ -275,13 +282,14 @@ pub unsafe fn of(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
     }
     // SAFETY: the caller knows what row it is. The key of the cache STATRELATTINH is relation, column and inheritance.
     let (statistics, hash) = unsafe {
-        if !LISTENING.replace(true) {
+        static LISTENING: Once = Once::new();
+        LISTENING.call_once(|| {
             pg_sys::CacheRegisterSyscacheCallback(
                 pg_sys::SysCacheIdentifier::STATRELATTINH as c_int,
                 Some(forget),
                 pg_sys::Datum::null(),
             );
-        }
+        });
         let hash = pg_sys::GetSysCacheHashValue(
             pg_sys::SysCacheIdentifier::STATRELATTINH as c_int,
             pg_sys::Datum::from(column.0),

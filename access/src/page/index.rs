@@ -14,10 +14,11 @@ use pg::values::text::readable;
 /// Blocks whose buffers are noted, beside those of segments.
 const MOST_HINTS: usize = 256;
 
-thread_local! {
+pg::session_state! {
     /// The buffer where a block of a shared index was last, 0 if it is not known: for metapages and the pages of tails. Blocks with
     /// the same place here displace each other; the server sees which block a buffer has.
-    static HINTS: [Cell<pg_sys::Buffer>; MOST_HINTS] = const { [const { Cell::new(0) }; MOST_HINTS] };
+    static HINTS: [Cell<pg_sys::Buffer>; MOST_HINTS] = [const { Cell::new(0) }; MOST_HINTS];
+    "buffers of pages" by "index and block" until "another block has the buffer, or the place here";
 }
 
 /// The table of a sigfile index, open for `'r`, or nothing where it is not known.

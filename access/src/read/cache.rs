@@ -18,9 +18,11 @@ struct CachedDescription {
     description: Rc<SegmentDescription>,
 }
 
-thread_local! {
+pg::session_state! {
     /// The last used last.
-    static CACHE: RefCell<Vec<CachedDescription>> = const { RefCell::new(Vec::new()) };
+    static CACHE: RefCell<Vec<CachedDescription>> = RefCell::default();
+    "segments" by "index and generation" until "the segment is merged, or 64 MB of others are used"
+        bytes |cache| cache.borrow().iter().map(|r| r.description.size()).sum();
 }
 
 /// The description of a segment, remembered or read.

@@ -52,9 +52,15 @@ pub struct IndexScan<'r> {
     here: Option<Query>,
 }
 
-thread_local! {
+pg::session_state! {
     /// The memory of the last search, for the next one.
-    static SPARE: Cell<Search> = Cell::new(Search::default());
+    static SPARE: Cell<Search> = Cell::default();
+    "memory of a search" by "the last" until "the next one takes it" bytes |spare| {
+        let search = spare.take();
+        let bytes = size_of::<u32>() * search.room();
+        spare.set(search);
+        bytes
+    };
 }
 
 /// Candidates that the memory of a search has room for, if it is kept.

@@ -30,8 +30,10 @@ struct Looked {
     alike: f64,
 }
 
-thread_local! {
-    static LAST: RefCell<Option<Looked>> = const { RefCell::new(None) };
+pg::session_state! {
+    static LAST: RefCell<Option<Looked>> = RefCell::default();
+    "rows alike" by "index, signature and threshold" until "another is asked for, or a segment changes"
+        bytes |last| last.borrow().as_ref().map_or(0, |l| 8 * (l.generations.len() + l.words.len()));
 }
 
 /// Rows of the segments that agree with a signature in the chunk where that says most, and have about as many bits as it takes to

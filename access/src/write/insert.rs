@@ -21,11 +21,13 @@ const EVERY: u64 = 16;
 /// Rows of a statement from which on it is taken to enter many more, in tails.
 const BULK: u64 = 2;
 
-thread_local! {
-    static INSERTIONS: Cell<u64> = const { Cell::new(0) };
+pg::session_state! {
+    static INSERTIONS: Cell<u64> = Cell::default();
+    "rows put into indexes" by "all indexes" until "the session ends";
 
     /// The statement that entered the last row (transaction, command), and how many it has entered, into all indexes.
-    static LAST: Cell<((u32, u32), u64)> = const { Cell::new(((0, 0), 0)) };
+    static LAST: Cell<((u32, u32), u64)> = Cell::default();
+    "rows of a statement" by "transaction and command" until "another statement enters a row";
 }
 
 /// How many rows this session has put into indexes of sigfile, those included that were rolled back.

@@ -50,9 +50,10 @@ const SHARE_KEPT: u64 = 16;
 /// Segments from which on no merge waits for space.
 const MANY: usize = 36;
 
-thread_local! {
+pg::session_state! {
     /// The identity of the index in whose segments this session has met damage: it merges nothing but its tail.
-    static DAMAGED: Cell<u64> = const { Cell::new(0) };
+    static DAMAGED: Cell<u64> = Cell::default();
+    "damaged index" by "the last" until "another is met";
 }
 
 /// Rows of a tail, if all pages but the last are full.

@@ -84,10 +84,12 @@ struct CurrentJob {
     steps: u64,
 }
 
-thread_local! {
-    static RUNNING: RefCell<Option<CurrentJob>> = const { RefCell::new(None) };
+pg::session_state! {
+    static RUNNING: RefCell<Option<CurrentJob>> = RefCell::default();
+    "running job" by "the only one" until "it ends";
     /// How many calls are running that may run code of users, or another job: what these do is no progress of this one.
-    static HELD: Cell<u32> = const { Cell::new(0) };
+    static HELD: Cell<u32> = Cell::default();
+    "calls within the job" by "the running job" until "they return";
 }
 
 fn now() -> i64 {

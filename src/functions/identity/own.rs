@@ -66,9 +66,11 @@ struct OwnEntries {
     all: SavedPlan<1>,
 }
 
-thread_local! {
-    /// Of the last call. A trigger asks row by row, and the plans are made once.
-    static LAST: RefCell<Option<Rc<OwnEntries>>> = const { RefCell::new(None) };
+pg::session_state! {
+    /// Of the last call. A trigger asks row by row, and the plans are made once, which the server keeps.
+    static LAST: RefCell<Option<Rc<OwnEntries>>> = RefCell::default();
+    "plans for abbreviations" by "table and schema" until "another table is asked"
+        bytes |last| last.borrow().as_ref().map_or(0, |_| size_of::<OwnEntries>());
 }
 
 impl OwnEntries {

@@ -8,6 +8,7 @@ use sigfile::many::MOST_ROWS;
 
 use crate::guard::prepared::PreparedGuard;
 use access::insertions;
+use pg::session_state::map_bytes;
 use pg::tid::Tid;
 
 /// When something was found out. It holds as long as all of this stays the same.
@@ -106,9 +107,13 @@ struct RowsAhead {
     size: usize,
 }
 
-thread_local! {
-    /// By the OID of the trigger.
+pg::session_state! {
     static AHEAD: RefCell<HashMap<pg_sys::Oid, RowsAhead>> = RefCell::default();
+    "rows ahead" by "trigger" until "another statement, or a row that is not among them" bytes |ahead| {
+        let ahead = ahead.borrow();
+        let rows = ahead.values().map(|of| of.rows.capacity() * size_of::<RowAhead>());
+        map_bytes(&ahead) + rows.sum::<usize>()
+    };
 }
 
 /// What is known of a row.

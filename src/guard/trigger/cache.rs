@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Once;
 
 use pgrx::pg_sys;
 
@@ -11,14 +12,20 @@ use super::first_use;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::tables::partition_tree;
 use pg::message::OrMessage;
+use pg::session_state::map_bytes;
 use pg::{entry, ffi};
 
-thread_local! {
-    /// By the OID of the trigger.
+pg::session_state! {
     static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<PreparedGuard>>> = RefCell::default();
+    "guards" by "trigger" until "a table that it depends on changes, or a schema, and a guard is prepared"
+        bytes |guards| {
+            let guards = guards.borrow();
+            let of_guard = |guard: &Rc<PreparedGuard>| size_of_val(&**guard) + size_of_val(&guard.targets[..]);
+            map_bytes(&guards) + guards.values().map(of_guard).sum::<usize>()
+        };
     /// Counts invalidations.
-    static CHANGES: Cell<u64> = const { Cell::new(0) };
-    static LISTENING: Cell<bool> = const { Cell::new(false) };
+    static CHANGES: Cell<u64> = Cell::default();
+    "changes of tables and schemas" by "all of them" until "the session ends";
 }
 
 /// The guard of the trigger that has fired. All tables that it reads are locked.
@@ -58,14 +65,13 @@ pub fn guard(call: &TriggerCall) -> OrMessage<Rc<PreparedGuard>> {
 }
 
 fn listen() {
-    if !LISTENING.replace(true) {
-        // SAFETY: both callbacks are functions of this library, which stays loaded for the life of the session.
-        unsafe {
-            pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null());
-            let schemas = pg_sys::SysCacheIdentifier::NAMESPACEOID as i32;
-            pg_sys::CacheRegisterSyscacheCallback(schemas, Some(forget_all), pg_sys::Datum::null());
-        }
-    }
+    static LISTENING: Once = Once::new();
+    // SAFETY: both callbacks are functions of this library, which stays loaded for the life of the session.
+    LISTENING.call_once(|| unsafe {
+        pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null());
+        let schemas = pg_sys::SysCacheIdentifier::NAMESPACEOID as i32;
+        pg_sys::CacheRegisterSyscacheCallback(schemas, Some(forget_all), pg_sys::Datum::null());
+    });
 }
 
 /// A relation has changed, or all of them if its OID is invalid.

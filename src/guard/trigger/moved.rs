@@ -16,6 +16,7 @@ use crate::guard::search::RowTid;
 use crate::guard::tables::signature::ComparedSignature;
 use pg::ffi;
 use pg::relation::OpenRelation;
+use pg::session_state::map_bytes;
 use pg::values::varlena::Varlena;
 
 /// A row of a partition that has passed the check of an UPDATE.
@@ -31,9 +32,16 @@ struct CheckedUpdate {
 /// The partitioned table, and the name that the trigger has in all partitions.
 type TriggerId = (pg_sys::Oid, CString);
 
-thread_local! {
+pg::session_state! {
     /// The last row that each trigger has checked.
     static CHECKED: RefCell<HashMap<TriggerId, CheckedUpdate>> = RefCell::default();
+    "checked updates" by "table and trigger" until "the row arrives, or another is checked" bytes |checked| {
+        let checked = checked.borrow();
+        let of_row = |update: &CheckedUpdate| {
+            update.signature.len() + update.tokens.as_ref().map_or(0, Vec::len)
+        };
+        map_bytes(&checked) + checked.values().map(of_row).sum::<usize>()
+    };
 }
 
 /// Whether the trigger fires for a partition.

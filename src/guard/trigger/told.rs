@@ -24,8 +24,12 @@ pub enum News {
 /// What was told: the memory of the statement, and the topmost table with the trigger and the trigger's name.
 type ToldNews = (usize, News, pg_sys::Oid, Vec<u8>);
 
-thread_local! {
+pg::session_state! {
     static TOLD: RefCell<HashSet<ToldNews>> = RefCell::default();
+    "told news" by "statement, kind, table and trigger" until "the statement ends" bytes |told| {
+        let told = told.borrow();
+        told.iter().map(|(.., name)| size_of::<ToldNews>() + name.len()).sum()
+    };
 }
 
 /// Whether this guard has told nothing of the kind in this statement. The server keeps the trigger's function in memory of the statement, which is the same for all partitions.

@@ -38,8 +38,10 @@ struct KeptSort {
     seen: (u64, u64, u32, u64),
 }
 
-thread_local! {
+pg::session_state! {
     static KEPT: RefCell<KeptSort> = RefCell::default();
+    "sorted postings" by "index and merge" until "the merge goes on or ends, or others are at it for long"
+        bytes |kept| kept.borrow().sort.as_ref().map_or(0, |sort| sort.sorter.size());
 }
 
 impl PartialSort {

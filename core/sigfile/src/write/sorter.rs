@@ -56,6 +56,11 @@ impl PostingSorter {
         })
     }
 
+    /// Bytes of both buffers.
+    pub fn size(&self) -> usize {
+        size_of::<u64>() * (self.postings.capacity() + self.spare.capacity())
+    }
+
     /// The same for postings that are sorted a part at a time, by [`PostingSorter::part`], in some `memory` bytes.
     ///
     /// Errors: out of memory.
