@@ -9,7 +9,7 @@ use text::tokens::TokenHashList;
 use super::planned_shape::{planned_shape, planned_shape_of_tokens};
 use pg::error::OrRaise;
 use pg::values::text::Text;
-use pg::values::varlena::{is_plain, NewValue};
+use pg::values::varlena::{aggregate_state, NewValue};
 use pg::{check_for_interrupts, entry};
 use types::{Counting, NewCounting, Tokens};
 
@@ -144,21 +144,13 @@ fn counting_merge_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let args = (*fcinfo).args.as_slice(2);
         (args[0].value, Counting::from_raw(args[1].value))
     };
-    let plain: *mut pg_sys::varlena = state.cast_mut_ptr();
-    // SAFETY: fcinfo is that of this call; in an aggregate the state belongs to it, and may be
-    // written where it is stored plain. It never overlaps the other argument.
-    unsafe {
-        let in_aggregate = pg_sys::AggCheckCallContext(fcinfo, std::ptr::null_mut()) != 0;
-        if in_aggregate && is_plain(plain) {
-            let bytes = std::slice::from_raw_parts_mut(
-                pgrx::vardata_any(plain).cast_mut().cast::<u8>(),
-                pgrx::varsize_any_exhdr(plain),
-            );
-            if let Some(mut builder) = CountingBuilder::in_place(bytes) {
-                builder.merge(&value.view()).or_raise();
-                return NewValue(state);
-            }
-        }
-        NewValue(counting_merge(Counting::from_raw(state), value).datum())
+    // SAFETY: the state is the first argument of this call, and nothing else refers to it.
+    let own = unsafe { aggregate_state(fcinfo, state) };
+    if let Some(mut builder) = own.and_then(CountingBuilder::in_place) {
+        builder.merge(&value.view()).or_raise();
+        return NewValue(state);
     }
+    // SAFETY: the state is a value of the type, and lives as long as the call.
+    let state = unsafe { Counting::from_raw(state) };
+    NewValue(counting_merge(state, value).datum())
 }

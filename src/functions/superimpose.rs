@@ -5,7 +5,7 @@ use signature::filter::Builder;
 
 use pg::entry;
 use pg::error::OrRaise;
-use pg::values::varlena::{is_plain, NewValue};
+use pg::values::varlena::{aggregate_state, NewValue};
 use types::{Bloom, NewBloom};
 
 /// `|`
@@ -31,22 +31,14 @@ fn bloom_union_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let args = (*fcinfo).args.as_slice(2);
         (args[0].value, Bloom::from_raw(args[1].value))
     };
-    let plain: *mut pg_sys::varlena = state.cast_mut_ptr();
-    // SAFETY: fcinfo is that of this call; in an aggregate the state belongs to it, and may be
-    // written where it is stored plain. It never overlaps the other argument.
-    unsafe {
-        let in_aggregate = pg_sys::AggCheckCallContext(fcinfo, std::ptr::null_mut()) != 0;
-        if in_aggregate && is_plain(plain) {
-            let bytes = std::slice::from_raw_parts_mut(
-                pgrx::vardata_any(plain).cast_mut().cast::<u8>(),
-                pgrx::varsize_any_exhdr(plain),
-            );
-            if let Some(mut builder) = Builder::in_place(bytes) {
-                builder.unite(&value.view()).or_raise();
-                builder.finish();
-                return NewValue(state);
-            }
-        }
-        NewValue(bloom_or(Bloom::from_raw(state), value).datum())
+    // SAFETY: the state is the first argument of this call, and nothing else refers to it.
+    let own = unsafe { aggregate_state(fcinfo, state) };
+    if let Some(mut builder) = own.and_then(Builder::in_place) {
+        builder.unite(&value.view()).or_raise();
+        builder.finish();
+        return NewValue(state);
     }
+    // SAFETY: the state is a value of the type, and lives as long as the call.
+    let state = unsafe { Bloom::from_raw(state) };
+    NewValue(bloom_or(state, value).datum())
 }

@@ -2,57 +2,18 @@
 
 use std::ffi::{CStr, CString};
 
-use base::{Error, Result};
-use pgrx::callconv::{BoxRet, FcInfo};
-use pgrx::datum::Datum;
-use pgrx::{pg_sys, FromDatum, Internal};
+use base::Result;
+use pgrx::{pg_sys, Internal};
 use signature::counting::{parse_text, write_text, CountingBuilder, CountingView, TYPE};
 use signature::filter::{typmod, Shape};
 
-use super::array::Elements;
-use super::bloom::{corrupt, NewBloom};
-use super::io::message_bytes;
+use super::bloom::NewBloom;
+use super::value::{input, message_bytes, modifier, output, value_type};
 use pg::entry;
-use pg::error::{save_or_raise, OrRaise};
-use pg::values::varlena::{build, Varlena};
+use pg::error::OrRaise;
+use pg::values::varlena::build;
 
-/// A counting filter argument.
-pub struct Counting<'a>(Varlena<'a>);
-
-pg::values::argument!(Counting, "counting_bloom");
-
-impl<'a> Counting<'a> {
-    /// # Safety
-    /// `datum` is a non-null `counting_bloom` that lives as long as `'a`.
-    pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a counting_bloom is a varlena.
-        let counting = Counting(unsafe { Varlena::of(datum) });
-        if CountingView::stored(counting.0.bytes()).is_none() {
-            corrupt(TYPE.name, counting.0.bytes());
-        }
-        counting
-    }
-
-    pub fn view(&self) -> CountingView<'_> {
-        CountingView::stored(self.0.bytes()).expect("from_raw has checked the bytes")
-    }
-}
-
-impl FromDatum for Counting<'_> {
-    unsafe fn from_polymorphic_datum(
-        datum: pg_sys::Datum,
-        is_null: bool,
-        _: pg_sys::Oid,
-    ) -> Option<Self> {
-        // SAFETY: the argument is declared as counting_bloom, and is not null.
-        (!is_null).then(|| unsafe { Counting::from_raw(datum) })
-    }
-}
-
-/// A counting filter result, in the memory of the current context.
-pub struct NewCounting(*mut pg_sys::varlena);
-
-pg::values::stands_for!(NewCounting, "counting_bloom");
+value_type!(Counting, NewCounting, CountingView, "counting_bloom");
 
 impl NewCounting {
     /// An empty counting filter of `shape`, with what `fill` puts in.
@@ -78,34 +39,9 @@ impl NewCounting {
         .map(NewCounting)
         .or_raise()
     }
-
-    /// Bytes from outside, checked.
-    fn from_untrusted(bytes: &[u8]) -> Result<NewCounting> {
-        CountingView::untrusted(bytes)?;
-        build(bytes.len(), |to| {
-            to.copy_from_slice(bytes);
-            Ok(())
-        })
-        .map(NewCounting)
-    }
-
-    /// The value for the server.
-    pub fn datum(self) -> pg_sys::Datum {
-        pg_sys::Datum::from(self.0)
-    }
-}
-
-// SAFETY: the pointer is a whole varlena in a memory context of the server.
-unsafe impl BoxRet for NewCounting {
-    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        // SAFETY: the pointer is a whole varlena of type counting_bloom.
-        unsafe { fcinfo.return_raw_datum(self.datum()) }
-    }
 }
 
 /// `(cstring, oid, integer) RETURNS counting_bloom`
-///
-/// `counting_bloom_in(cstring, oid, integer)`
 #[entry]
 fn counting_bloom_in(
     text: &CStr,
@@ -113,31 +49,18 @@ fn counting_bloom_in(
     typmod: i32,
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> Option<NewCounting> {
-    let parse = || {
+    input(text, fcinfo, |text| {
         let mut bytes = Vec::new();
-        parse_text(&text.to_string_lossy(), &mut bytes)?;
+        parse_text(text, &mut bytes)?;
         typmod::enforce(&TYPE, typmod, CountingView::untrusted(&bytes)?.shape())?;
         NewCounting::from_untrusted(&bytes)
-    };
-    match parse() {
-        Ok(counting) => Some(counting),
-        Err(e) => {
-            save_or_raise(fcinfo, &e);
-            None
-        }
-    }
+    })
 }
 
 #[entry]
 fn counting_bloom_out(value: Counting<'_>) -> CString {
     let view = value.view();
-    let mut text = String::new();
-    let size = 40 + view.shape().m() as usize;
-    text.try_reserve(size)
-        .map_err(|_| Error::out_of_memory(size))
-        .or_raise();
-    write_text(&view, &mut text);
-    CString::new(text).expect("no zero byte")
+    output(40 + view.shape().m() as usize, |to| write_text(&view, to))
 }
 
 /// `counting_bloom_recv(internal, oid, integer)`
@@ -161,9 +84,7 @@ fn counting_bloom_send(value: Counting<'_>) -> Vec<u8> {
 #[entry]
 fn counting_bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     // SAFETY: declared as taking one cstring[], and STRICT.
-    let array = unsafe { (*fcinfo).args.as_slice(1)[0].value };
-    // SAFETY: the array is that argument.
-    let written = unsafe { Elements::of(array) }.or_raise().c_strings();
+    let written = unsafe { modifier(fcinfo) };
     typmod::pack(typmod::parse(&TYPE, &written).or_raise())
 }
 
@@ -171,7 +92,7 @@ fn counting_bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
 #[entry]
 fn counting_bloom_apply_typmod(value: Counting<'_>, typmod: i32, _explicit: bool) -> NewCounting {
     typmod::enforce(&TYPE, typmod, value.view().shape()).or_raise();
-    NewCounting(value.0.keep())
+    value.into_result()
 }
 
 /// The stored bytes, checked as those of a binary value.

@@ -13,9 +13,10 @@ mod sketch;
 mod text_array;
 mod tokens;
 mod typmod;
+mod value;
 
 pub use array::{float8_array, ngram_array, Elements};
-pub use bloom::{corrupt, Bloom, NewBloom};
+pub use bloom::{Bloom, NewBloom};
 pub use counting::{Counting, NewCounting};
 pub use full::warn_of_full;
 pub use query::{BloomQuery, NewQuery};
@@ -24,3 +25,4 @@ pub use sketch::{
 };
 pub use text_array::TextArray;
 pub use tokens::Tokens;
+pub use value::corrupt;

@@ -3,60 +3,19 @@
 use std::ffi::{CStr, CString};
 
 use base::range::unit;
-use base::{Error, ErrorKind, Result};
-use pgrx::callconv::{BoxRet, FcInfo};
-use pgrx::datum::Datum;
-use pgrx::{pg_sys, FromDatum, Internal};
+use base::ErrorKind;
+use pgrx::{pg_sys, Internal};
 use signature::filter::query::{parse_query_text, write_query_text, THRESHOLD};
 use signature::filter::{QueryView, View};
 use signature::similarity::{above, at_least, jaccard_of_dice};
 
-use super::bloom::{corrupt, Bloom};
-use super::io::message_bytes;
+use super::bloom::Bloom;
+use super::value::{input, message_bytes, output, value_type};
 use pg::entry;
-use pg::error::{save_or_raise, OrRaise};
-use pg::values::varlena::{build, Varlena};
+use pg::error::OrRaise;
+use pg::values::varlena::build;
 
-/// A query argument.
-pub struct BloomQuery<'a>(Varlena<'a>);
-
-pg::values::argument!(BloomQuery, "bloom_query");
-
-impl<'a> BloomQuery<'a> {
-    /// # Safety
-    /// `datum` is a non-null `bloom_query` that lives as long as `'a`.
-    #[inline]
-    pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a bloom_query is a varlena.
-        let query = BloomQuery(unsafe { Varlena::of(datum) });
-        if QueryView::stored(query.0.bytes()).is_none() {
-            corrupt("bloom_query", query.0.bytes());
-        }
-        query
-    }
-
-    #[inline]
-    pub fn view(&self) -> QueryView<'_> {
-        QueryView::stored(self.0.bytes()).expect("from_raw has checked the bytes")
-    }
-}
-
-impl FromDatum for BloomQuery<'_> {
-    #[inline]
-    unsafe fn from_polymorphic_datum(
-        datum: pg_sys::Datum,
-        is_null: bool,
-        _: pg_sys::Oid,
-    ) -> Option<Self> {
-        // SAFETY: the argument is declared as bloom_query, and is not null.
-        (!is_null).then(|| unsafe { BloomQuery::from_raw(datum) })
-    }
-}
-
-/// A query result, in the memory of the current context.
-pub struct NewQuery(*mut pg_sys::varlena);
-
-pg::values::stands_for!(NewQuery, "bloom_query");
+value_type!(BloomQuery, NewQuery, QueryView, "bloom_query");
 
 impl NewQuery {
     /// `threshold` is in [0,1].
@@ -70,52 +29,23 @@ impl NewQuery {
         });
         NewQuery(query.or_raise())
     }
-
-    /// The value for the server.
-    pub fn datum(self) -> pg_sys::Datum {
-        pg_sys::Datum::from(self.0)
-    }
-
-    fn from_untrusted(bytes: &[u8]) -> Result<NewQuery> {
-        let query = QueryView::untrusted(bytes)?;
-        Ok(NewQuery::new(&query.signature, query.threshold))
-    }
-}
-
-// SAFETY: the pointer is a whole varlena in a memory context of the server.
-unsafe impl BoxRet for NewQuery {
-    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        // SAFETY: the pointer is a whole varlena of type bloom_query.
-        unsafe { fcinfo.return_raw_datum(pg_sys::Datum::from(self.0)) }
-    }
 }
 
 /// `(cstring) RETURNS bloom_query`
 #[entry]
 fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQuery> {
-    let parse = || {
+    input(text, fcinfo, |text| {
         let mut bytes = Vec::new();
-        parse_query_text(&text.to_string_lossy(), &mut bytes)?;
+        parse_query_text(text, &mut bytes)?;
         NewQuery::from_untrusted(&bytes)
-    };
-    match parse() {
-        Ok(query) => Some(query),
-        Err(e) => {
-            save_or_raise(fcinfo, &e);
-            None
-        }
-    }
+    })
 }
 
 #[entry]
 fn bloom_query_out(query: BloomQuery<'_>) -> CString {
-    let mut text = String::new();
-    let size = 64 + 2 * query.view().signature.bits().len();
-    text.try_reserve(size)
-        .map_err(|_| Error::out_of_memory(size))
-        .or_raise();
-    write_query_text(&query.view(), &mut text);
-    CString::new(text).expect("no zero byte")
+    let view = query.view();
+    let size = 64 + 2 * view.signature.bits().len();
+    output(size, |to| write_query_text(&view, to))
 }
 
 #[entry]

@@ -5,8 +5,8 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 use signature::filter::typmod::{self, BLOOM};
 
-use super::array::Elements;
 use super::bloom::{Bloom, NewBloom};
+use super::value::modifier;
 use pg::entry;
 use pg::error::OrRaise;
 
@@ -16,9 +16,7 @@ use pg::error::OrRaise;
 #[entry]
 fn bloom_typmod_in(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
     // SAFETY: declared as taking one cstring[], and STRICT.
-    let array = unsafe { (*fcinfo).args.as_slice(1)[0].value };
-    // SAFETY: the array is that argument.
-    let written = unsafe { Elements::of(array) }.or_raise().c_strings();
+    let written = unsafe { modifier(fcinfo) };
     typmod::pack(typmod::parse(&BLOOM, &written).or_raise())
 }
 

@@ -2,21 +2,20 @@
 
 use std::ffi::{CStr, CString};
 
-use base::{Error, Result};
+use base::Result;
 use pgrx::{pg_sys, Internal};
 use signature::sketch::typmod::enforce;
 use signature::sketch::{parse_text, write_text, SketchKind, SketchView};
 
 use super::values::{Minhash, MinhashBits, NewMinhash, NewMinhashBits};
-use crate::io::message_bytes;
+use crate::value::{input, message_bytes, output};
 use pg::entry;
-use pg::error::{save_or_raise, OrRaise};
+use pg::error::OrRaise;
 
 /// The bytes of a text form of the shape that a modifier asks for.
-fn parse(kind: SketchKind, text: &CStr, typmod: i32) -> Result<Vec<u8>> {
+fn parse(kind: SketchKind, text: &str, typmod: i32) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // what is right is ASCII; what is not needs no conversion, which could fail in its own way
-    parse_text(kind, &text.to_string_lossy(), &mut bytes)?;
+    parse_text(kind, text, &mut bytes)?;
     let shape = SketchView::untrusted(kind, &bytes)?.shape();
     enforce(kind, typmod, shape)?;
     Ok(bytes)
@@ -31,23 +30,10 @@ fn receive<'a>(kind: SketchKind, message: Internal, typmod: i32) -> &'a [u8] {
 }
 
 fn show(view: &SketchView<'_>) -> CString {
-    let mut text = String::new();
-    let size = 20 + 2 * view.payload().len();
-    text.try_reserve(size)
-        .map_err(|_| Error::out_of_memory(size))
-        .or_raise();
-    write_text(view, &mut text);
-    CString::new(text).expect("no zero byte")
-}
-
-/// The value, or `None` where the error was collected.
-fn accepted<T>(value: Result<T>, fcinfo: pg_sys::FunctionCallInfo) -> Option<T> {
-    value.map_err(|e| save_or_raise(fcinfo, &e)).ok()
+    output(20 + 2 * view.payload().len(), |to| write_text(view, to))
 }
 
 /// `(cstring, oid, integer) RETURNS minhash`
-///
-/// `minhash_in(cstring, oid, integer)`
 #[entry]
 fn minhash_in(
     text: &CStr,
@@ -55,8 +41,9 @@ fn minhash_in(
     typmod: i32,
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> Option<NewMinhash> {
-    let bytes = parse(Minhash::KIND, text, typmod);
-    accepted(bytes.and_then(|b| NewMinhash::from_untrusted(&b)), fcinfo)
+    input(text, fcinfo, |text| {
+        NewMinhash::from_untrusted(&parse(Minhash::KIND, text, typmod)?)
+    })
 }
 
 #[entry]
@@ -77,8 +64,6 @@ fn minhash_send(value: Minhash<'_>) -> Vec<u8> {
 }
 
 /// `(cstring, oid, integer) RETURNS minhash_bits`
-///
-/// `minhash_bits_in(cstring, oid, integer)`
 #[entry]
 fn minhash_bits_in(
     text: &CStr,
@@ -86,11 +71,9 @@ fn minhash_bits_in(
     typmod: i32,
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> Option<NewMinhashBits> {
-    let bytes = parse(MinhashBits::KIND, text, typmod);
-    accepted(
-        bytes.and_then(|b| NewMinhashBits::from_untrusted(&b)),
-        fcinfo,
-    )
+    input(text, fcinfo, |text| {
+        NewMinhashBits::from_untrusted(&parse(MinhashBits::KIND, text, typmod)?)
+    })
 }
 
 #[entry]

@@ -3,10 +3,7 @@
 use std::ffi::{CStr, CString};
 
 use base::range::unit;
-use base::Result;
-use pgrx::callconv::{BoxRet, FcInfo};
-use pgrx::datum::Datum;
-use pgrx::{pg_sys, FromDatum, Internal};
+use pgrx::{pg_sys, Internal};
 use signature::filter::query::THRESHOLD;
 use signature::sketch::query::{
     estimate_above, estimate_at_least, parse_bits_query_text, write_bits_query_text,
@@ -14,49 +11,17 @@ use signature::sketch::query::{
 use signature::sketch::{BitsQueryView, BitsView};
 
 use super::values::MinhashBits;
-use crate::bloom::corrupt;
-use crate::io::message_bytes;
+use crate::value::{input, message_bytes, output, value_type};
 use pg::entry;
-use pg::error::{save_or_raise, OrRaise};
-use pg::values::varlena::{build, Varlena};
+use pg::error::OrRaise;
+use pg::values::varlena::build;
 
-/// A query argument.
-pub struct MinhashQuery<'a>(Varlena<'a>);
-
-pg::values::argument!(MinhashQuery, "minhash_query");
-
-impl<'a> MinhashQuery<'a> {
-    /// # Safety
-    /// `datum` is a non-null value of the type that lives as long as `'a`.
-    #[inline]
-    pub unsafe fn from_raw(datum: pg_sys::Datum) -> MinhashQuery<'a> {
-        // SAFETY: a query is a varlena.
-        MinhashQuery(unsafe { Varlena::of(datum) })
-    }
-
-    #[inline]
-    pub fn view(&self) -> BitsQueryView<'_> {
-        let bytes = self.0.bytes();
-        BitsQueryView::stored(bytes).unwrap_or_else(|| corrupt("minhash_query", bytes))
-    }
-}
-
-impl FromDatum for MinhashQuery<'_> {
-    #[inline]
-    unsafe fn from_polymorphic_datum(
-        datum: pg_sys::Datum,
-        is_null: bool,
-        _: pg_sys::Oid,
-    ) -> Option<Self> {
-        // SAFETY: the argument is declared as minhash_query, and is not null.
-        (!is_null).then(|| unsafe { MinhashQuery::from_raw(datum) })
-    }
-}
-
-/// A query result, in the memory of the current context.
-pub struct NewMinhashQuery(*mut pg_sys::varlena);
-
-pg::values::stands_for!(NewMinhashQuery, "minhash_query");
+value_type!(
+    MinhashQuery,
+    NewMinhashQuery,
+    BitsQueryView,
+    "minhash_query"
+);
 
 impl NewMinhashQuery {
     /// `threshold` is one that a query can have.
@@ -75,42 +40,23 @@ impl NewMinhashQuery {
     pub fn at_least(bits: &BitsView<'_>, least: f64) -> NewMinhashQuery {
         NewMinhashQuery::new(bits, estimate_at_least(least))
     }
-
-    /// The value for the server.
-    pub fn datum(self) -> pg_sys::Datum {
-        pg_sys::Datum::from(self.0)
-    }
-
-    fn from_untrusted(bytes: &[u8]) -> Result<NewMinhashQuery> {
-        let query = BitsQueryView::untrusted(bytes)?;
-        Ok(NewMinhashQuery::new(&query.sketch, query.threshold))
-    }
-}
-
-// SAFETY: the pointer is a whole varlena in a memory context of the server.
-unsafe impl BoxRet for NewMinhashQuery {
-    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        // SAFETY: the pointer is a whole varlena of type minhash_query.
-        unsafe { fcinfo.return_raw_datum(self.datum()) }
-    }
 }
 
 /// `(cstring) RETURNS minhash_query`
 #[entry]
 fn minhash_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewMinhashQuery> {
-    let parse = || {
+    input(text, fcinfo, |text| {
         let mut bytes = Vec::new();
-        parse_bits_query_text(&text.to_string_lossy(), &mut bytes)?;
+        parse_bits_query_text(text, &mut bytes)?;
         NewMinhashQuery::from_untrusted(&bytes)
-    };
-    parse().map_err(|e| save_or_raise(fcinfo, &e)).ok()
+    })
 }
 
 #[entry]
 fn minhash_query_out(query: MinhashQuery<'_>) -> CString {
-    let mut text = String::new();
-    write_bits_query_text(&query.view(), &mut text);
-    CString::new(text).expect("no zero byte")
+    let view = query.view();
+    let size = 64 + 2 * view.sketch.sketch().payload().len();
+    output(size, |to| write_bits_query_text(&view, to))
 }
 
 #[entry]
@@ -120,7 +66,6 @@ fn minhash_query_recv(message: Internal) -> NewMinhashQuery {
 
 #[entry]
 fn minhash_query_send(query: MinhashQuery<'_>) -> Vec<u8> {
-    query.view();
     query.0.bytes().to_vec()
 }
 

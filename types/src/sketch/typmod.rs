@@ -6,19 +6,15 @@ use pgrx::pg_sys;
 use signature::sketch::{typmod, SketchKind};
 
 use super::values::{Minhash, MinhashBits, NewMinhash, NewMinhashBits};
-use crate::array::Elements;
+use crate::value::modifier;
 use pg::entry;
 use pg::error::OrRaise;
 
 /// # Safety
 /// `fcinfo` is that of a call with one argument, a `cstring[]` that is not NULL.
 unsafe fn read(kind: SketchKind, fcinfo: pg_sys::FunctionCallInfo) -> i32 {
-    // SAFETY: the call has that argument.
-    let written = unsafe {
-        let array = (*fcinfo).args.as_slice(1)[0].value;
-        Elements::of(array).or_raise().c_strings()
-    };
-    typmod::pack(typmod::parse(kind, &written).or_raise())
+    // SAFETY: the caller says so.
+    typmod::pack(typmod::parse(kind, &unsafe { modifier(fcinfo) }).or_raise())
 }
 
 /// `(cstring[]) RETURNS integer`
