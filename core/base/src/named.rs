@@ -1,6 +1,7 @@
 //! Enums whose values have names, as SQL and JSON write them.
 
-/// Declares an enum with a name for each value. It gets `ALL`, which has all of them in their order, `name()`, and `named()`, which finds the value
+/// Declares an enum with a name for each value. It gets `ALL`, which has all of them in their order, `name()`, and
+/// `named()`, which finds the value
 /// of a name.
 #[macro_export]
 macro_rules! named {

@@ -192,9 +192,12 @@ fn all_of_three_records() {
     }
 }
 
-/// A ninth of all graphs of four records with all decisions, in which any eight of the twelve digits have all their values together: an
-/// orthogonal array of strength 8, whose checks are the words of the ternary code of length 12, dimension 2 and distance 9. So whatever goes
-/// wrong by up to eight pairs' similarities and decisions together is found. `rest` is 0 or 1, for one half and the other.
+/// A ninth of all graphs of four records with all decisions, in which any eight of the twelve digits have all their
+/// values together: an
+/// orthogonal array of strength 8, whose checks are the words of the ternary code of length 12, dimension 2 and
+/// distance 9. So whatever goes
+/// wrong by up to eight pairs' similarities and decisions together is found. `rest` is 0 or 1, for one half and the
+/// other.
 fn check_four_records(rest: u64) {
     const CHECKS: [[u64; 2]; 4] = [[1, 0], [0, 1], [1, 1], [1, 2]];
     let is_in = |graph: u64, choice: u64| {

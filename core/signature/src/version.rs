@@ -13,7 +13,8 @@ pub fn newer_version(bytes: &[u8]) -> Option<u8> {
     (VERSION + 1..0x80).contains(&first).then_some(first)
 }
 
-/// Looks at the first byte of bytes from anywhere. Messages call them `what`, and `value` where their version is known to be newer.
+/// Looks at the first byte of bytes from anywhere. Messages call them `what`, and `value` where their version is
+/// known to be newer.
 ///
 /// Errors: fewer bytes than the header has; another version.
 pub(crate) fn check_version(what: &str, value: &str, bytes: &[u8], header: usize) -> Result<()> {

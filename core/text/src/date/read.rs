@@ -89,7 +89,8 @@ impl FormatList {
         Ok(())
     }
 
-    /// What `text`, without blanks around it, is. `value` makes of the numbers what is looked for, or says why they are none.
+    /// What `text`, without blanks around it, is. `value` makes of the numbers what is looked for, or says why they
+    /// are none.
     pub(super) fn find<T, E>(
         &self,
         text: &str,
