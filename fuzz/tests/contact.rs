@@ -122,7 +122,7 @@ fn identities() {
     fuzz("identities", true, &seeds(&values), |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let (kind, value) = text.split_once(' ').unwrap_or((&text, ""));
-        let kind = message(IdentityKind::named(kind))?;
+        let kind = message(IdentityKind::of_name(kind))?;
         let mut n = 0;
         let count = |token: &str| {
             assert!(token.contains(':'));

@@ -39,13 +39,10 @@ pub struct Bars {
     pub logarithmic: bool,
 }
 
-pub struct Line {
-    pub points: String,
-}
-
 pub struct Curve {
-    pub precision: Line,
-    pub recall: Line,
+    /// The points of two lines.
+    pub precision: String,
+    pub recall: String,
     pub x: Vec<Tick>,
     pub y: Vec<Tick>,
     pub threshold: f64,
@@ -175,9 +172,7 @@ pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
                 format!("{x:.1},{:.1}", y(of(step)))
             })
             .collect();
-        Line {
-            points: points.join(" "),
-        }
+        points.join(" ")
     };
     Curve {
         precision: line(&|step| step.counts.rates().precision),

@@ -1,12 +1,12 @@
 //! A report as a page of HTML that needs nothing else.
 
 use askama::Template;
+use linkage::clusters::Verdict;
+use linkage::review::{parts, DiffPart};
 
 use super::charts::{self, Bars, Curve};
-use super::diff::{parts, DiffPart};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
-use super::judged::verdict_name;
 use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::Origin;
@@ -235,7 +235,7 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
                 Some(false) => "false",
                 None => "",
             },
-            judged: near.judged.map_or("", verdict_name),
+            judged: near.judged.map_or("", Verdict::name),
             stale: near.stale,
             records: [record(a, None), record(b, Some(a))],
         }

@@ -13,14 +13,6 @@ pub struct Judged {
     sides: KeySides,
 }
 
-pub fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Same => "same",
-        Verdict::Different => "different",
-        Verdict::Unsure => "unsure",
-    }
-}
-
 impl Judged {
     /// Reads the decisions as the caller.
     ///

@@ -2,7 +2,6 @@
 //! `bloom_report_pairs`: pairs that were found before. `pairs` finds out what it says, `why` explains pairs by a model, `pairs_html` writes it.
 
 mod charts;
-mod diff;
 mod facts;
 mod hashes;
 mod histogram;
@@ -20,7 +19,7 @@ mod why;
 use std::ffi::CStr;
 
 use base::range::unit;
-use base::{Error, ErrorKind};
+use base::Error;
 use pgrx::pg_sys;
 
 use self::facts::ReportSearch;
@@ -85,11 +84,8 @@ impl Format {
             "html" => Format::Html,
             "text" => Format::Text,
             _ => raise(
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("unrecognized report format \"{name}\""),
-                )
-                .detail("The formats are \"html\" and \"text\"."),
+                &Error::invalid(format!("unrecognized report format \"{name}\""))
+                    .detail("The formats are \"html\" and \"text\"."),
             ),
         }
     }
@@ -242,10 +238,9 @@ fn search_from(arguments: Arguments, i: usize, threshold: f64) -> Option<f64> {
     unit("search_from", from).or_raise();
     if from > threshold {
         raise(
-            &Error::new(
-                ErrorKind::InvalidParameter,
-                format!("search_from = {from} is above the threshold {threshold}"),
-            )
+            &Error::invalid(format!(
+                "search_from = {from} is above the threshold {threshold}"
+            ))
             .detail("Pairs are always searched for from the threshold on."),
         );
     }

@@ -4,7 +4,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
-use super::judged::verdict_name;
 use super::value::{cut, grouped, percent, tidy};
 use super::{Edge, Origin};
 
@@ -310,7 +309,7 @@ fn near(facts: &Facts, origin: &Origin, out: &mut String) {
         }
         .to_owned();
         if let Some(judged) = near.judged {
-            verdict.push_str(&format!(", judged {}", verdict_name(judged)));
+            verdict.push_str(&format!(", judged {}", judged.name()));
         }
         for (i, key) in near.keys.iter().enumerate() {
             let first = if i == 0 {

@@ -64,6 +64,18 @@ impl Error {
         }))
     }
 
+    /// The error of an argument that is outside its range, or nothing that there is.
+    #[cold]
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::InvalidParameter, message)
+    }
+
+    /// The error of two values that do not fit together, or of one that cannot be used so.
+    #[cold]
+    pub fn data_exception(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::DataException, message)
+    }
+
     /// Something on a page that no code of ours can have written; `what` is half a sentence, as messages are.
     #[cold]
     pub fn damaged(what: impl Into<String>) -> Self {
@@ -147,6 +159,20 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// A text as it may stand in a message: its first `most` characters, and `...` if there are more.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What somebody typed, as it may stand in a message: short, and on one line.
+pub fn quoted(text: &str) -> String {
+    const LONGEST: usize = 40;
+    shortened(text, LONGEST).replace(char::is_control, " ")
+}
 
 /// A float as it stands in a message: as people write it, also when it is very small or large.
 pub fn number(value: f64) -> String {

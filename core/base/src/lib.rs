@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod error;
+mod named;
 pub mod range;
 pub mod sort;
 mod tick;

@@ -1,7 +1,7 @@
 //! Numbers that come from outside, and how messages write them.
 
 use crate::error::number;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// Checks a number that lies between 0 and 1; `what` is its name in the message.
 ///
@@ -10,11 +10,10 @@ pub fn unit(what: &str, value: f64) -> Result<()> {
     if (0.0..=1.0).contains(&value) {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::InvalidParameter,
-        format!("{what} {} is out of range", number(value)),
+    Err(
+        Error::invalid(format!("{what} {} is out of range", number(value)))
+            .detail(format!("A {what} lies between 0 and 1.")),
     )
-    .detail(format!("A {what} lies between 0 and 1.")))
 }
 
 /// So many of something: the number, and the words for one or for more of it.

@@ -10,3 +10,7 @@ pub mod filter;
 pub mod fingerprint;
 pub mod similarity;
 pub mod sketch;
+mod split_mix;
+mod version;
+
+pub use split_mix::split_mix;

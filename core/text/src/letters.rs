@@ -18,6 +18,11 @@ pub fn is_letter_or_digit(c: char) -> bool {
     )
 }
 
+/// Whether a symbol is a decimal digit of any script.
+pub(super) fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || !c.is_ascii() && get_general_category(c) == Gc::DecimalNumber
+}
+
 /// Whether a symbol is a mark on another one, such as an accent.
 pub fn is_mark(c: char) -> bool {
     matches!(
@@ -69,4 +74,18 @@ pub(super) fn spelling(c: char) -> Option<&'static str> {
         'ı' => "i",
         _ => return None,
     })
+}
+
+/// Words of one meaning, with blanks between them.
+#[derive(Clone, Copy)]
+pub(super) struct WordList(pub &'static str);
+
+impl WordList {
+    /// Longer words are not looked up, even where a list has one.
+    const LONGEST: usize = 16;
+
+    /// Whether it has a word, which is written as the list's are.
+    pub fn has(self, word: &str) -> bool {
+        word.len() <= Self::LONGEST && self.0.split_ascii_whitespace().any(|one| one == word)
+    }
 }

@@ -6,10 +6,11 @@
 
 use std::cell::RefCell;
 
+use crate::tokens::Overlap;
 use crate::{scan, Symbol, ALPHABET};
 use base::sort::sort_distinct;
 use base::Ticker;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Symbols of an n-gram.
 pub const LENGTHS: std::ops::RangeInclusive<u32> = 2..=8;
@@ -25,11 +26,8 @@ pub fn check_length(ngram: i64) -> Result<u8> {
         .filter(|ngram| LENGTHS.contains(ngram))
         .map(|ngram| ngram as u8)
         .ok_or_else(|| {
-            Error::new(
-                ErrorKind::InvalidParameter,
-                format!("n-gram length {ngram} is out of range"),
-            )
-            .detail("N-gram lengths go from 2 to 8.")
+            Error::invalid(format!("n-gram length {ngram} is out of range"))
+                .detail("N-gram lengths go from 2 to 8.")
         })
 }
 
@@ -39,22 +37,20 @@ pub fn check_length(ngram: i64) -> Result<u8> {
 pub fn index(ngram: &str) -> Result<u64> {
     let length = ngram.chars().count();
     if !(1..=*LENGTHS.end() as usize).contains(&length) {
-        return Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!("n-gram of {length} symbols is out of range"),
-        )
-        .detail("N-grams have from 1 to 8 symbols."));
+        return Err(
+            Error::invalid(format!("n-gram of {length} symbols is out of range"))
+                .detail("N-grams have from 1 to 8 symbols."),
+        );
     }
     ngram.chars().try_fold(0, |index, c| {
         let ordinal = ALPHABET.iter().position(|&a| char::from(a) == c);
         match ordinal {
             Some(ordinal) => Ok(index * BASE + ordinal as u64 + 1),
-            None => Err(Error::new(
-                ErrorKind::InvalidParameter,
-                format!("character \"{c}\" is not in the n-gram alphabet"),
-            )
-            .detail("The alphabet is _, a to z and 0 to 9.")
-            .hint("Use ident_ngrams() to normalise a text and cut it into n-grams.")),
+            None => Err(
+                Error::invalid(format!("character \"{c}\" is not in the n-gram alphabet"))
+                    .detail("The alphabet is _, a to z and 0 to 9.")
+                    .hint("Use ident_ngrams() to normalise a text and cut it into n-grams."),
+            ),
         }
     })
 }
@@ -133,9 +129,7 @@ impl Gaps {
     /// Errors: by_word and filler together.
     pub fn of(by_word: bool, filler: bool) -> Result<Self> {
         match (by_word, filler) {
-            (true, true) => Err(Error::new(
-                ErrorKind::InvalidParameter,
-                "by_word and filler cannot be used together",
+            (true, true) => Err(Error::invalid("by_word and filler cannot be used together",
             )
             .detail("With by_word no n-gram reaches from one word to the next, so that there is nothing to fill.")),
             (false, true) => Ok(Gaps::Filled),
@@ -263,22 +257,7 @@ pub fn similarity(
     let gaps = gaps.into();
     let a = ngram_set(a, ngram, gaps, &mut tick)?;
     let b = ngram_set(b, ngram, gaps, &mut tick)?;
-    let (mut i, mut j, mut common) = (0, 0, 0usize);
-    let mut ticker = Ticker::new(tick);
-    while i < a.len() && j < b.len() {
-        ticker.step();
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => (i, j, common) = (i + 1, j + 1, common + 1),
-        }
-    }
-    let union = a.len() + b.len() - common;
-    Ok(if union == 0 {
-        0.0
-    } else {
-        common as f64 / union as f64
-    })
+    Ok(Overlap::of_hashes(&a, &b, tick).jaccard())
 }
 
 #[cfg(test)]

@@ -129,6 +129,25 @@ pub fn scan(text: &str, emit: &mut impl FnMut(Symbol), tick: impl FnMut()) {
     }
 }
 
+/// Streams the words of `text`: their symbols, and `None` behind each word. An apostrophe ends none: O'Brien is one.
+/// `tick` is called now and
+/// then.
+pub(crate) fn scan_words(text: &str, mut each: impl FnMut(Option<u8>), tick: impl FnMut()) {
+    let mut open = false;
+    let mut take = |symbol: Symbol| {
+        if let Some(ordinal) = symbol.ordinal() {
+            open = true;
+            each(Some(ALPHABET[usize::from(ordinal)]));
+        } else if symbol == Symbol::SEPARATOR && std::mem::take(&mut open) {
+            each(None);
+        }
+    };
+    scan(text, &mut take, tick);
+    if open {
+        each(None);
+    }
+}
+
 /// True when a letter or digit contributed no symbol.
 fn scan_unicode(
     text: &str,

@@ -16,7 +16,7 @@ fn bloom_signature_of_identity(
     max_tokens: i32,
     fpr: f64,
 ) -> NewBloom {
-    let kind = IdentityKind::named(kind.as_str()).or_raise();
+    let kind = IdentityKind::of_name(kind.as_str()).or_raise();
     NewBloom::new(planned_shape_of_tokens(max_tokens, fpr), |builder| {
         for_each_encoding(kind, value.as_str(), check_for_interrupts, |token| {
             builder.add_token(token)
@@ -27,7 +27,7 @@ fn bloom_signature_of_identity(
 /// `(kind text, value text) RETURNS text[]`
 #[entry]
 fn ident_encodings(kind: Text<'_>, value: Text<'_>) -> NewValue {
-    let kind = IdentityKind::named(kind.as_str()).or_raise();
+    let kind = IdentityKind::of_name(kind.as_str()).or_raise();
     TextArray::of(|tokens| {
         for_each_encoding(kind, value.as_str(), check_for_interrupts, |token| {
             tokens.push_text(token)

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use linkage::clusters::Verdict;
 use linkage::model::{Explainer, Reason};
 use linkage::review::{data_block, marks};
 use serde::Serialize;
 use text::ngram;
 
 use super::super::facts::Facts;
-use super::super::judged::verdict_name;
 use super::super::survey::Known;
 use super::super::value::{cut, SHOWN};
 use super::{Counts, ShownPair};
@@ -272,7 +272,7 @@ fn pair_block(subject: &ReviewSubject, pair: &ShownPair, [a, b]: [usize; 2]) -> 
         is_true: subject.known.is_true(keys),
         was: judged
             .and_then(|judged| judged.verdict(keys))
-            .map(verdict_name),
+            .map(Verdict::name),
         stale: judged.is_some_and(|judged| judged.is_stale(keys)),
         cluster: pair.cluster,
         group: pair.group,

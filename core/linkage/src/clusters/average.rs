@@ -12,7 +12,7 @@ use super::sums::Sums;
 use base::error::number;
 use base::range::unit;
 use base::Ticker;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Clusters by average link (UPGMA; R. R. Sokal, C. D. Michener: A Statistical Method for Evaluating
 /// Systematic Relationships, 1958): again and again the two clusters are merged whose members have the
@@ -39,14 +39,11 @@ pub fn average(
     unit("threshold", threshold)?;
     unit("similarity of missing pairs", missing)?;
     if missing >= threshold {
-        return Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!(
-                "the similarity of missing pairs, {}, is not below the threshold {}",
-                number(missing),
-                number(threshold)
-            ),
-        )
+        return Err(Error::invalid(format!(
+            "the similarity of missing pairs, {}, is not below the threshold {}",
+            number(missing),
+            number(threshold)
+        ))
         .hint("Take all that is connected instead."));
     }
     let ticker = &mut Ticker::new(turn);
@@ -281,6 +278,7 @@ fn key(a: u32, b: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::clusters::examples::links;
+    use base::ErrorKind;
 
     #[test]
     fn a_chain_breaks_unless_missing_pairs_are_thought_alike() {

@@ -157,15 +157,7 @@ impl Joining {
         b: u32,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<bool> {
-        let (x, y) = (self.forest.find(a), self.forest.find(b));
-        if x == y {
-            return Ok(true);
-        }
-        if !self.may_join(x, y) {
-            return Ok(false);
-        }
-        self.unite(x, y, ticker)?;
-        Ok(true)
+        self.join_if(a, b, Joining::may_join, ticker)
     }
 
     /// The same however large it is.
@@ -177,12 +169,26 @@ impl Joining {
         b: u32,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<bool> {
+        let may_join = |joining: &mut Joining, x, y| !joining.apart.contains(&ordered(x, y));
+        self.join_if(a, b, may_join, ticker)
+    }
+
+    fn join_if(
+        &mut self,
+        a: u32,
+        b: u32,
+        may_join: impl FnOnce(&mut Joining, u32, u32) -> bool,
+        ticker: &mut Ticker<impl FnMut()>,
+    ) -> Result<bool> {
         let (x, y) = (self.forest.find(a), self.forest.find(b));
-        let apart = self.apart.contains(&ordered(x, y));
-        if x != y && !apart {
+        if x == y {
+            return Ok(true);
+        }
+        let joins = may_join(self, x, y);
+        if joins {
             self.unite(x, y, ticker)?;
         }
-        Ok(!apart)
+        Ok(joins)
     }
 
     /// The set with fewer strangers goes below the other: each of them is looked at as often as a logarithm says.

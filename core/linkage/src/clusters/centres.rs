@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::bounds::{Bounds, Joining};
-use super::components::{least_members, Clusters, NONE};
+use super::components::{least_members, representatives, sort_by_similarity, Clusters, NONE};
 use super::forest::numbers;
 use super::links::{Link, Links, Pair};
 use super::memory::{filled, reserve};
@@ -123,11 +123,7 @@ fn within(
                 offers.push(Pair { a, b, similarity });
             }
         }
-        offers.sort_unstable_by(|x, y| {
-            ticker.step();
-            let greatest_first = y.similarity.total_cmp(&x.similarity);
-            greatest_first.then((x.a, x.b).cmp(&(y.a, y.b)))
-        });
+        sort_by_similarity(&mut offers, ticker);
         for &i in order.iter().filter(|&&i| is_centre(i)) {
             open[i as usize] = false;
         }
@@ -141,7 +137,9 @@ fn within(
         left.retain(|&i| open[i as usize]);
     }
     let cluster = least_members(n, |i| joining.forest.find(i), ticker)?;
-    let centre = representatives(links, &cluster, &one, &centre_of, ticker)?;
+    // a centre may be several records: those that are one with it may stand for it
+    let is_centre = |i: u32| centre_of[one[i as usize] as usize] == one[i as usize];
+    let centre = representatives(links, &cluster, is_centre, ticker)?;
     let clusters = Clusters::new(links, cluster, centre, ticker)?;
     Ok(clusters.refusing(joining.refused))
 }
@@ -170,36 +168,6 @@ fn contracted(
         }
     }
     Links::new(links.records(), &pairs, || ticker.turn())
-}
-
-/// At the least member of each cluster the record that stands for it: of those that are one with its centre, the one with the greatest sum of
-/// similarities within the cluster, of equals the least.
-///
-/// Errors: out of memory.
-fn representatives(
-    links: &Links,
-    cluster: &[u32],
-    one: &[u32],
-    centre_of: &[u32],
-    ticker: &mut Ticker<impl FnMut()>,
-) -> Result<Vec<u32>> {
-    let mut centre = filled(cluster.len(), NONE, ticker)?;
-    let mut most = filled(cluster.len(), 0u128, ticker)?;
-    for i in 0..links.records() {
-        ticker.step();
-        let (least, one) = (cluster[i as usize], one[i as usize]);
-        if centre_of[one as usize] != one {
-            continue;
-        }
-        let inside = links.of(i).iter().inspect(|_| ticker.step());
-        let inside = inside.filter(|link| cluster[link.to as usize] == least);
-        let sum = inside.map(|link| u128::from(link.steps())).sum();
-        let (centre, most) = (&mut centre[least as usize], &mut most[least as usize]);
-        if *centre == NONE || sum > *most {
-            (*centre, *most) = (i, sum);
-        }
-    }
-    Ok(centre)
 }
 
 /// Errors: out of memory.
@@ -246,7 +214,7 @@ fn by_weight<'a, N: Iterator<Item = &'a Link>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clusters::examples::{chain, links};
+    use crate::clusters::examples::{chain, check_method, links, SUMS};
 
     #[test]
     fn a_chain_breaks_around_centres() {
@@ -273,36 +241,12 @@ mod tests {
 
     #[test]
     fn sums_in_another_order_are_no_other_sums() {
-        // 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in float8
-        let pairs = [
-            (0, 2, 0.3),
-            (0, 3, 0.2),
-            (0, 4, 0.1),
-            (1, 2, 0.1),
-            (1, 3, 0.2),
-            (1, 4, 0.3),
-        ];
-        let found = centres(&links(5, &pairs), 0.1, &Bounds::default(), || ()).unwrap();
+        let found = centres(&links(5, &SUMS), 0.1, &Bounds::default(), || ()).unwrap();
         assert_eq!(found.member(2).centre, 0);
     }
 
     #[test]
-    fn nothing_and_odd_thresholds() {
-        let none = links(0, &[]);
-        assert!(centres(&none, 0.5, &Bounds::default(), || ())
-            .unwrap()
-            .is_empty());
-        for t in [-0.1, 1.1, f64::NAN] {
-            assert!(centres(&none, t, &Bounds::default(), || ()).is_err());
-        }
-    }
-
-    #[test]
-    fn the_caller_has_its_turns() {
-        let pairs: Vec<_> = (1..100_000).map(|i| (0, i, 0.9)).collect();
-        let mut turns = 0;
-        let links = links(100_000, &pairs);
-        centres(&links, 0.8, &Bounds::default(), || turns += 1).unwrap();
-        assert!(turns >= 8, "{turns}");
+    fn nothing_odd_thresholds_and_turns() {
+        check_method(|links, t, turn| centres(links, t, &Bounds::default(), turn));
     }
 }

@@ -7,15 +7,17 @@ use super::memory::{filled, reserve};
 use base::Result;
 use base::Ticker;
 
-/// What somebody has found of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The records are of different persons.
-    Different,
-    /// It cannot be told.
-    Unsure,
-    /// The records are of one person.
-    Same,
+base::named! {
+    /// What somebody has found of a pair.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Verdict {
+        /// The records are of different persons.
+        Different = "different",
+        /// It cannot be told.
+        Unsure = "unsure",
+        /// The records are of one person.
+        Same = "same",
+    }
 }
 
 /// A decision about a pair. Which of the records is a and which b does not matter.

@@ -3,7 +3,7 @@
 use super::memory::filled;
 use base::range::unit;
 use base::Ticker;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Two records and how similar they are, in 0…1. Which of them is a and which b does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,16 +127,16 @@ impl Links {
 
 #[cold]
 fn unknown(record: u32, records: u32) -> Error {
-    Error::new(
-        ErrorKind::DataException,
-        format!("a pair names record {record}, but there are {records} records"),
-    )
+    Error::data_exception(format!(
+        "a pair names record {record}, but there are {records} records"
+    ))
     .detail("Records are numbered from 0.")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::ErrorKind;
 
     fn pair(a: u32, b: u32, similarity: f64) -> Pair {
         Pair { a, b, similarity }

@@ -6,7 +6,7 @@
 use super::memory::reserve;
 use base::sort::{sort, sort_distinct};
 use base::Ticker;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Shares in 0…1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,8 +164,7 @@ impl Groups {
     /// Errors: not as many labels on both sides, out of memory.
     fn of(by: &[u32], other: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Groups> {
         if by.len() != other.len() {
-            return Err(Error::new(
-                ErrorKind::DataException,
+            return Err(Error::data_exception(
                 "both clusterings must have a label for every record",
             )
             .detail(format!(
@@ -224,10 +223,9 @@ fn distinct(
 
 #[cold]
 fn unlabelled(record: u32, labels: usize) -> Error {
-    Error::new(
-        ErrorKind::DataException,
-        format!("a pair names record {record}, but there are {labels} labels"),
-    )
+    Error::data_exception(format!(
+        "a pair names record {record}, but there are {labels} labels"
+    ))
     .detail("Records are numbered from 0.")
 }
 

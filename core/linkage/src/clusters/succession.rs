@@ -9,37 +9,24 @@ use base::Ticker;
 /// The cluster of a record that is in none.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// What has become of a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// It has the records that it had.
-    Same,
-    /// None of its records was in a cluster.
-    Made,
-    /// It has the records that it had, and more.
-    Grown,
-    /// It has fewer of the records that it had; the others are in no cluster now.
-    Shrunk,
-    /// It has fewer of the records that it had, and others.
-    Changed,
-    /// Its records were in several clusters.
-    Merged,
-    /// It has some records of a cluster, and another one has others of these.
-    Split,
-}
-
-impl Change {
-    /// In SQL.
-    pub fn name(self) -> &'static str {
-        match self {
-            Change::Same => "same",
-            Change::Made => "made",
-            Change::Grown => "grown",
-            Change::Shrunk => "shrunk",
-            Change::Changed => "changed",
-            Change::Merged => "merged",
-            Change::Split => "split",
-        }
+base::named! {
+    /// What has become of a cluster.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Change {
+        /// It has the records that it had.
+        Same = "same",
+        /// None of its records was in a cluster.
+        Made = "made",
+        /// It has the records that it had, and more.
+        Grown = "grown",
+        /// It has fewer of the records that it had; the others are in no cluster now.
+        Shrunk = "shrunk",
+        /// It has fewer of the records that it had, and others.
+        Changed = "changed",
+        /// Its records were in several clusters.
+        Merged = "merged",
+        /// It has some records of a cluster, and another one has others of these.
+        Split = "split",
     }
 }
 

@@ -4,7 +4,7 @@ use super::memory::{filled, reserve};
 use super::quality::PairCounts;
 use base::error::number;
 use base::Ticker;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Popcounts pairs by the greatest threshold that they reach, so a pair costs one binary search however
 /// many thresholds there are.
@@ -53,11 +53,8 @@ impl Sweep {
     /// Errors: n = 0, out of memory.
     pub fn grid(n: u32) -> Result<Sweep> {
         if n == 0 {
-            return Err(Error::new(
-                ErrorKind::InvalidParameter,
-                "a grid of 0 steps is out of range",
-            )
-            .detail("A grid has at least 1 step."));
+            return Err(Error::invalid("a grid of 0 steps is out of range")
+                .detail("A grid has at least 1 step."));
         }
         let mut thresholds = Vec::new();
         reserve(&mut thresholds, n as usize + 1)?;
@@ -87,10 +84,9 @@ impl Sweep {
         let given = self.reached.iter().map(|&(_, true_pairs)| true_pairs);
         let given: u64 = given.sum();
         if given > truth {
-            return Err(Error::new(
-                ErrorKind::DataException,
-                format!("{given} true pairs were given, but there are {truth} in all"),
-            )
+            return Err(Error::data_exception(format!(
+                "{given} true pairs were given, but there are {truth} in all"
+            ))
             .hint("Give each pair once, and count those that were not found, too."));
         }
         let nothing = SweepStep {
@@ -130,8 +126,7 @@ fn unordered(a: f64, b: f64) -> Error {
     } else {
         format!("threshold {} does not follow {}", number(b), number(a))
     };
-    Error::new(ErrorKind::InvalidParameter, message)
-        .detail("Thresholds are given in ascending order.")
+    Error::invalid(message).detail("Thresholds are given in ascending order.")
 }
 
 #[cfg(test)]

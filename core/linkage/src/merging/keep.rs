@@ -1,6 +1,6 @@
 //! By what the record to keep is chosen.
 
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// By what the record to keep is chosen, as people write it. What it leaves open is decided by the cluster's own choice, then by completeness, then by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl KeepBy {
         Ok(match text {
             "" => {
                 return Err(
-                    Error::new(ErrorKind::InvalidParameter, "keep_by is empty").hint(
+                    Error::invalid("keep_by is empty").hint(
                         "Give \"most complete\", \"oldest\", \"newest\", \"oldest by COLUMN\", \"newest by COLUMN\", or the name of a column.",
                     ),
                 )

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Where a column's value comes from. A value is missing if it is NULL or a text of spaces. Where no record has a value, that of the record to keep stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Rules {
     ///
     /// Errors: no object; no such rule.
     pub fn parse(json: &str) -> Result<Rules> {
-        let invalid = |message: String| Error::new(ErrorKind::InvalidParameter, message).hint(HINT);
+        let invalid = |message: String| Error::invalid(message).hint(HINT);
         let value: Value = serde_json::from_str(json)
             .map_err(|_| invalid("rules are not valid JSON".to_owned()))?;
         let Value::Object(object) = value else {

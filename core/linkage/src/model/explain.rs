@@ -5,7 +5,7 @@ use std::f64::consts::LN_2;
 use super::describe::bits_of;
 use super::values::{meaning, RowLayout};
 use super::{FrequentLevels, MatchModel, Pattern};
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Where bits of a pair come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +163,7 @@ impl Explainer {
         };
         if !(1.0..=1e36).contains(&pairs) {
             let message = format!("pairs = {} is out of range", base::error::number(pairs));
-            return Err(Error::new(ErrorKind::InvalidParameter, message)
+            return Err(Error::invalid(message)
                 .detail("It is the number of all pairs of records, from 1 to 1e36."));
         }
         let records = match self.model.linkage {

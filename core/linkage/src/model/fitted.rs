@@ -4,40 +4,20 @@ use super::mixture::{Dependence, Shares};
 use super::values::{last_level, FieldLayout, RowLayout, SWAPPED};
 use super::Pattern;
 
-/// What a fit has come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// It can be used.
-    Converged,
-    /// The rounds were not enough.
-    Stopped,
-    /// Its numbers say nothing.
-    Degenerate,
-    /// Next to no duplicates are to be expected.
-    NoneExpected,
-    /// The columns look like people, and no personal field is known.
-    NoPersonalFields,
-}
-
-impl Status {
-    /// All of them.
-    pub const ALL: [Status; 5] = [
-        Status::Converged,
-        Status::Stopped,
-        Status::Degenerate,
-        Status::NoneExpected,
-        Status::NoPersonalFields,
-    ];
-
-    /// As JSON writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Converged => "converged",
-            Status::Stopped => "stopped",
-            Status::Degenerate => "degenerate",
-            Status::NoneExpected => "none_expected",
-            Status::NoPersonalFields => "no_personal_fields",
-        }
+base::named! {
+    /// What a fit has come to.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Status {
+        /// It can be used.
+        Converged = "converged",
+        /// The rounds were not enough.
+        Stopped = "stopped",
+        /// Its numbers say nothing.
+        Degenerate = "degenerate",
+        /// Next to no duplicates are to be expected.
+        NoneExpected = "none_expected",
+        /// The columns look like people, and no personal field is known.
+        NoPersonalFields = "no_personal_fields",
     }
 }
 

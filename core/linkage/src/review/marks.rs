@@ -3,6 +3,7 @@
 //! Words are compared first. Words that both have are the same wherever they stand. What is between them is compared letter by letter if
 //! the words are like each other, and marked as a whole if single letters would be confetti.
 
+use super::common::longest;
 use super::letters::{Parsed, Word};
 
 /// How a part of a value compares with the other value.
@@ -53,9 +54,6 @@ const LEAST_COMMON: f64 = 0.6;
 
 /// Words that letters would break into more parts differ as a whole.
 const MOST_PARTS: usize = 2;
-
-/// Longer parts are not compared letter by letter.
-const MOST_CELLS: usize = 1 << 16;
 
 /// What is found of the letters of one value.
 struct MarkedSide<'a> {
@@ -132,46 +130,6 @@ pub fn marks(a: &str, b: &str) -> Option<[Marks; 2]> {
     signs(&mut sides);
     let [x, y] = &sides;
     Some([x.result(), y.result()])
-}
-
-/// The longest common subsequence, as pairs of places.
-fn longest<T>(a: &[T], b: &[T], equal: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
-    let begin = a.iter().zip(b).take_while(|(x, y)| equal(x, y)).count();
-    let (x, y) = (&a[begin..], &b[begin..]);
-    let end = x
-        .iter()
-        .rev()
-        .zip(y.iter().rev())
-        .take_while(|(x, y)| equal(x, y))
-        .count();
-    let (x, y) = (&x[..x.len() - end], &y[..y.len() - end]);
-    let mut common: Vec<(usize, usize)> = (0..begin).map(|i| (i, i)).collect();
-    let width = y.len() + 1;
-    if (x.len() + 1) * width <= MOST_CELLS {
-        let mut best = vec![0u16; (x.len() + 1) * width];
-        for i in (0..x.len()).rev() {
-            for j in (0..y.len()).rev() {
-                best[i * width + j] = match equal(&x[i], &y[j]) {
-                    true => 1 + best[(i + 1) * width + j + 1],
-                    false => best[(i + 1) * width + j].max(best[i * width + j + 1]),
-                };
-            }
-        }
-        let (mut i, mut j) = (0, 0);
-        while i < x.len() && j < y.len() {
-            if equal(&x[i], &y[j]) {
-                common.push((begin + i, begin + j));
-                (i, j) = (i + 1, j + 1);
-            } else if best[(i + 1) * width + j] >= best[i * width + j + 1] {
-                i += 1;
-            } else {
-                j += 1;
-            }
-        }
-    }
-    let (from_a, from_b) = (a.len() - end, b.len() - end);
-    common.extend((0..end).map(|i| (from_a + i, from_b + i)));
-    common
 }
 
 /// Two words of the same normal form: what is written in another way is faint.

@@ -1,10 +1,13 @@
 //! What a page needs on which people decide about pairs: which of them are shown, and how two values differ as signatures see them.
 
+mod common;
 mod data_block;
 mod letters;
 mod marks;
+mod parts;
 mod sample;
 
 pub use data_block::data_block;
 pub use marks::{marks, Mark, Marks};
+pub use parts::{parts, DiffPart};
 pub use sample::BandSample;

@@ -2,7 +2,6 @@
 
 mod chunk_probe;
 mod differ;
-mod dispatch;
 mod fold;
 mod kernel;
 mod portable;
@@ -15,9 +14,7 @@ pub use chunk_probe::{
     ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_FLIPS, MOST_IN_TABLE, ROWS_AT_ONCE,
 };
 pub use differ::differing_bits;
-pub use dispatch::{intersect_bits, kernels, popcount};
-pub use dispatch::{intersect_words, scan};
 pub use fold::{fold, keep_counted, Fold, FoldFilter};
-pub use kernel::Kernel;
+pub use kernel::{intersect_bits, intersect_words, kernels, popcount, scan, Kernel};
 pub use scan::PackedScan;
 pub use words::{to_bytes, to_words};

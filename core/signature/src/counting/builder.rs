@@ -5,7 +5,7 @@ use super::layout::{check_of_ngrams, check_of_tokens, header, mismatch, Counting
 use super::positions::Positions;
 use crate::filter::Shape;
 use base::Ticker;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 use text::ngram::{ngram_set, Gaps};
 use text::tokens::TokenHashList;
 
@@ -24,7 +24,7 @@ impl Shortage {
             holds,
             takes,
         } = self;
-        Error::new(ErrorKind::DataException, message).detail(format!(
+        Error::data_exception(message).detail(format!(
             "Counter {counter} of the filter holds {holds}, and {of} would take {takes} from it."
         ))
     }

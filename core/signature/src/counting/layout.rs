@@ -17,17 +17,12 @@ use std::fmt::Write;
 
 use super::counters;
 use crate::filter::typmod::ShapedType;
-use crate::filter::{self, newer_version, Shape, TextForm};
+use crate::filter::{self, Shape, TextForm};
+use crate::version::{check_version, VERSION};
 use base::{Error, ErrorKind, Result};
 
 /// Bytes in front of the counters: version and shape.
 pub const HEADER: usize = size_of::<u64>();
-
-/// Format version.
-pub const VERSION: u8 = 1;
-
-// Both types count their versions by themselves, but one function knows what a newer one is.
-const _: () = assert!(VERSION == filter::VERSION);
 
 /// What messages call counting filters.
 pub const TYPE: ShapedType = ShapedType {
@@ -58,23 +53,9 @@ impl<'a> CountingView<'a> {
     ///
     /// Errors: anything that the table above does not allow.
     pub fn untrusted(bytes: &'a [u8]) -> Result<CountingView<'a>> {
+        check_version(TYPE.value, TYPE.value, bytes, HEADER)?;
         let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
-        let Some((header, counters)) = bytes.split_first_chunk::<HEADER>() else {
-            let message = format!("counting filter of {} bytes is too short", bytes.len());
-            return Err(bad(message).detail(format!("The header alone has {HEADER} bytes.")));
-        };
-        if header[0] != VERSION {
-            let message = format!("unknown counting filter format version {}", header[0]);
-            let unknown = bad(message).detail(format!(
-                "This version of bloom_ident reads version {VERSION}."
-            ));
-            return Err(match newer_version(bytes) {
-                Some(_) => unknown.of_kind(ErrorKind::NewerFormat).hint(
-                    "Install the version of bloom_ident that the counting filter comes from.",
-                ),
-                None => unknown,
-            });
-        }
+        let (header, counters) = bytes.split_first_chunk().expect("it has a header");
         let shape = Shape::of_tag(u64::from_le_bytes(*header));
         shape
             .check()
@@ -156,7 +137,7 @@ pub(super) fn header(shape: Shape) -> [u8; HEADER] {
 #[cold]
 pub(super) fn mismatch(a: Shape, b: Shape) -> Error {
     let message = format!("different shapes of counting filters {a} and {b}");
-    Error::new(ErrorKind::DataException, message)
+    Error::data_exception(message)
         .detail("Counting filters merge only when segments, segment length, n-gram length and rule set are the same.")
         .hint("Make both by the same function with the same arguments.")
 }
@@ -169,7 +150,7 @@ pub(super) fn check_of_ngrams(shape: Shape) -> Result<()> {
         return Ok(());
     }
     let message = format!("counting filter of shape {shape} is one of tokens, not of texts");
-    Err(Error::new(ErrorKind::DataException, message)
+    Err(Error::data_exception(message)
         .detail("The n-grams of a text are not among its tokens.")
         .hint("Give tokens as text[]."))
 }
@@ -182,7 +163,7 @@ pub(super) fn check_of_tokens(shape: Shape) -> Result<()> {
         return Ok(());
     }
     let message = format!("counting filter of shape {shape} is one of n-grams, not of tokens");
-    Err(Error::new(ErrorKind::DataException, message)
+    Err(Error::data_exception(message)
         .detail("It counts the n-grams of texts.")
         .hint("Give a text; counting_signature_of_tokens() makes counting filters of tokens."))
 }

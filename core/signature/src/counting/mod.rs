@@ -10,9 +10,10 @@ mod holds;
 mod layout;
 mod positions;
 
+pub use crate::version::VERSION;
 pub use builder::CountingBuilder;
 pub use holds::{holds_text, holds_token};
-pub use layout::{parse_text, write_text, CountingView, HEADER, TYPE, VERSION};
+pub use layout::{parse_text, write_text, CountingView, HEADER, TYPE};
 
 /// The most that a counter holds.
 pub const FULL: u8 = 15;

@@ -21,23 +21,13 @@ use bitvec::prelude::{BitSlice, Lsb0};
 use bitvec::view::BitView;
 
 use super::shape::Shape;
-use super::text_form::TextForm;
+use super::text_form::{write_hex, TextForm};
 use crate::bits::{intersect_bits, popcount};
+use crate::version::{check_version, VERSION};
 use base::{Error, ErrorKind, Result};
 
 /// Bytes in front of the bits.
 pub const HEADER: usize = 12;
-
-/// Format version.
-pub const VERSION: u8 = 1;
-
-/// The format version of a signature that a newer version of the program has written; `None` for any other bytes.
-///
-/// Versions count from 1, one by one, and keys of inner pages begin with 0x80 and more.
-pub fn newer_version(bytes: &[u8]) -> Option<u8> {
-    let first = bytes.first().copied()?;
-    (VERSION + 1..0x80).contains(&first).then_some(first)
-}
 
 /// Version and shape.
 const TAG: usize = size_of::<u64>();
@@ -69,24 +59,8 @@ impl<'a> View<'a> {
     ///
     /// Errors: anything that the table above does not allow.
     pub fn untrusted(bytes: &'a [u8]) -> Result<View<'a>> {
+        check_version("signature", "signature", bytes, HEADER)?;
         let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
-        if bytes.len() < HEADER {
-            return Err(
-                bad(format!("signature of {} bytes is too short", bytes.len()))
-                    .detail(format!("The header alone has {HEADER} bytes.")),
-            );
-        }
-        if bytes[0] != VERSION {
-            let unknown = bad(format!("unknown signature format version {}", bytes[0])).detail(
-                format!("This version of bloom_ident reads version {VERSION}."),
-            );
-            return Err(match newer_version(bytes) {
-                Some(_) => unknown
-                    .of_kind(ErrorKind::NewerFormat)
-                    .hint("Install the version of bloom_ident that the signature comes from."),
-                None => unknown,
-            });
-        }
         let view = View { bytes };
         let raw = view.shape();
         raw.check()
@@ -190,11 +164,7 @@ impl<'a> View<'a> {
 /// Appends the text form: the shape, a colon, and the bits' bytes in hexadecimal.
 pub fn write_text(view: &View<'_>, out: &mut String) {
     let _ = write!(out, "{}:", view.shape());
-    for byte in view.bits() {
-        for nibble in [byte >> 4, byte & 15] {
-            out.push(char::from_digit(nibble.into(), 16).expect("a nibble"));
-        }
-    }
+    write_hex(view.bits(), out);
 }
 
 /// Reads the text form into `out`, which is emptied first. Blanks around it are allowed.

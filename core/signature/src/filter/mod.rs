@@ -22,8 +22,9 @@ mod text_form;
 mod token_bits;
 pub mod typmod;
 
+pub use crate::version::{newer_version, VERSION};
 pub use date_bits::date_shape;
-pub use layout::{newer_version, parse_text, write_text, View, HEADER, VERSION};
+pub use layout::{parse_text, write_text, View, HEADER};
 pub use omissions::{omissions, Omissions};
 pub use plan::{plan, plan_tokens, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
@@ -31,6 +32,6 @@ pub use rates::{is_full, FULL};
 pub(crate) use set_bits::Hasher;
 pub use set_bits::{contains_text, Builder};
 pub use shape::Shape;
-pub(crate) use text_form::TextForm;
+pub(crate) use text_form::{write_hex, TextForm, LONGEST};
 pub use token_bits::contains_token;
 pub(crate) use token_bits::hash_positions;

@@ -3,7 +3,7 @@
 use super::rates;
 use super::shape::{prime_at_most, Shape};
 use base::error::number;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 use text::ngram;
 
 /// Normalised symbols, or tokens, to plan for.
@@ -42,13 +42,12 @@ pub fn plan_tokens(max_tokens: i64, fpr: f64) -> Result<FilterPlan> {
 
 /// m₀ = ⌈−n·ln f / ln²2⌉, k = max(1, ⌊m₀/n·ln 2 + ½⌋), p the largest prime ≤ m₀/k. `most` is called `what` in messages.
 fn plan_for(what: &str, most: i64, ngram: Option<i64>, fpr: f64) -> Result<FilterPlan> {
-    let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
     if !MAX_CHARS.contains(&most) {
-        return Err(bad(format!("{what} {most} is out of range"))
+        return Err(Error::invalid(format!("{what} {most} is out of range"))
             .detail(format!("{what} goes from 1 to 10000.")));
     }
     if !(fpr > FPR_RANGE.start && fpr < FPR_RANGE.end) {
-        return Err(bad(format!(
+        return Err(Error::invalid(format!(
             "false-positive rate {} is out of range",
             number(fpr)
         ))
@@ -61,7 +60,7 @@ fn plan_for(what: &str, most: i64, ngram: Option<i64>, fpr: f64) -> Result<Filte
     let k = (m0 / f64::from(n) * ln2 + 0.5).floor().max(1.0);
     let p = prime_at_most((m0 / k).floor() as u32);
     let too_big = |parameter: &str, value: f64, limit: u32| {
-        bad(format!(
+        Error::invalid(format!(
             "{what} {most} with false-positive rate {} needs {parameter} = {value}",
             number(fpr)
         ))

@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use super::layout::{parse_text, write_text, View};
+use super::text_form::LONGEST;
 use base::range::unit;
 use base::{Error, ErrorKind, Result};
 
@@ -52,14 +53,7 @@ impl<'a> QueryView<'a> {
     ///
     /// Errors: a malformed signature, a threshold outside 0…1 and not [`NEVER`].
     pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
-        let Some((signature, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
-            return Err(Error::new(
-                ErrorKind::InvalidBinary,
-                format!("query of {} bytes is too short", bytes.len()),
-            ));
-        };
-        let threshold = f64::from_le_bytes(*threshold);
-        check_threshold(threshold).map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
+        let (signature, threshold) = split_untrusted(bytes, check_threshold)?;
         Ok(QueryView {
             signature: View::untrusted(signature)?,
             threshold,
@@ -77,23 +71,45 @@ pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
 ///
 /// Errors: malformed text, a threshold outside 0…1 and not [`NEVER`]; out of memory.
 pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
-    let bad = || {
-        Error::new(
-            ErrorKind::InvalidText,
-            format!(
-                "invalid input syntax for type bloom_query: \"{}\"",
-                text.chars().take(60).collect::<String>()
-            ),
-        )
-        .detail(
-            "A query is written as its threshold and its signature, for example 0.8 (2,5,3):1f03.",
-        )
-    };
-    let text = text.trim();
-    let (threshold, signature) = text.split_once(' ').ok_or_else(bad)?;
-    let threshold: f64 = threshold.parse().map_err(|_| bad())?;
+    let example =
+        "A query is written as its threshold and its signature, for example 0.8 (2,5,3):1f03.";
+    let (threshold, signature) = split_text("bloom_query", example, text)?;
     check_threshold(threshold)?;
     parse_text(signature, out)?;
+    push_threshold(threshold, out)
+}
+
+/// The value of a query's bytes from anywhere, and the threshold behind it.
+///
+/// Errors: too few bytes; those of `check`.
+pub(crate) fn split_untrusted(bytes: &[u8], check: fn(f64) -> Result<()>) -> Result<(&[u8], f64)> {
+    let bad = |error: Error| error.of_kind(ErrorKind::InvalidBinary);
+    let Some((value, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
+        let message = format!("query of {} bytes is too short", bytes.len());
+        return Err(bad(Error::invalid(message)));
+    };
+    let threshold = f64::from_le_bytes(*threshold);
+    check(threshold).map_err(bad)?;
+    Ok((value, threshold))
+}
+
+/// The threshold of a query's text, and the text of its value. `example` is a sentence with one.
+///
+/// Errors: no threshold before a blank.
+pub(crate) fn split_text<'t>(of: &str, example: &str, text: &'t str) -> Result<(f64, &'t str)> {
+    let parts = text.trim().split_once(' ');
+    let parts = parts.and_then(|(threshold, value)| Some((threshold.parse().ok()?, value)));
+    parts.ok_or_else(|| {
+        let shown: String = text.chars().take(LONGEST).collect();
+        let message = format!("invalid input syntax for type {of}: \"{shown}\"");
+        Error::new(ErrorKind::InvalidText, message).detail(example)
+    })
+}
+
+/// Appends the threshold to the bytes of a query's value.
+///
+/// Errors: out of memory.
+pub(crate) fn push_threshold(threshold: f64, out: &mut Vec<u8>) -> Result<()> {
     out.try_reserve(THRESHOLD)
         .map_err(|_| Error::out_of_memory(THRESHOLD))?;
     out.extend_from_slice(&threshold.to_le_bytes());

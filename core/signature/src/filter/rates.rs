@@ -45,11 +45,10 @@ pub fn expected(k: i64, m: i64, n: i64) -> Result<(f64, f64)> {
 pub(super) fn at_least(values: &[(&str, i64, i64)]) -> Result<()> {
     match values.iter().find(|(_, value, least)| value < least) {
         None => Ok(()),
-        Some((name, value, least)) => Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!("{name} = {value} is out of range"),
-        )
-        .detail(format!("{name} is at least {least}."))),
+        Some((name, value, least)) => {
+            Err(Error::invalid(format!("{name} = {value} is out of range"))
+                .detail(format!("{name} is at least {least}.")))
+        }
     }
 }
 
@@ -89,11 +88,8 @@ pub fn distinct_ngrams(m: i64, k: i64) -> Result<String> {
     }
     let k = k.min(m - k);
     if k > MOST_BITS_OF_WORD {
-        return Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!("k = {k} is out of range"),
-        )
-        .detail(format!("k, or m less k, is at most {MOST_BITS_OF_WORD}.")));
+        return Err(Error::invalid(format!("k = {k} is out of range"))
+            .detail(format!("k, or m less k, is at most {MOST_BITS_OF_WORD}.")));
     }
     // Limbs of nine decimal digits, the lowest first.
     const BASE: u128 = 1_000_000_000;
@@ -155,11 +151,10 @@ impl std::str::FromStr for CollisionModel {
             "fpr" => Ok(CollisionModel::Fpr),
             "birthday" => Ok(CollisionModel::Birthday),
             "coll" => Ok(CollisionModel::Coll),
-            _ => Err(Error::new(
-                ErrorKind::InvalidParameter,
-                format!("collision model \"{name}\" does not exist"),
-            )
-            .hint("Use fpr, birthday or coll.")),
+            _ => Err(
+                Error::invalid(format!("collision model \"{name}\" does not exist"))
+                    .hint("Use fpr, birthday or coll."),
+            ),
         }
     }
 }
@@ -196,11 +191,10 @@ pub fn collision(model: CollisionModel, p: i64, n: i64, k: i64) -> Result<f64> {
 /// Errors: n or k under 1, `delta` outside of 0…1 or 0, and more bits than an i32 counts.
 pub fn segment_length(model: CollisionModel, n: i64, k: i64, delta: f64) -> Result<i32> {
     if !(delta > 0.0 && delta <= 1.0) {
-        return Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!("collision rate {} is out of range", number(delta)),
-        )
-        .detail("A collision rate to reach is greater than 0 and at most 1."));
+        return Err(
+            Error::invalid(format!("collision rate {} is out of range", number(delta)))
+                .detail("A collision rate to reach is greater than 0 and at most 1."),
+        );
     }
     let reached = |p: i64| Ok(collision(model, p, n, k)? <= delta);
     let (mut too_few, mut enough) = (0, i64::from(i32::MAX));
@@ -250,11 +244,10 @@ fn factor(delta: f64) -> Result<f64> {
 /// Errors: m or n under 1, k not positive and finite, c not in 0…n.
 pub fn jain(m: f64, n: f64, k: f64, c: f64) -> Result<f64> {
     let bad = |name: &str, value: f64, range: &str| {
-        Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!("{name} = {} is out of range", number(value)),
+        Err(
+            Error::invalid(format!("{name} = {} is out of range", number(value)))
+                .detail(format!("{name} {range}.")),
         )
-        .detail(format!("{name} {range}.")))
     };
     if !(m >= 1.0 && m.is_finite()) {
         return bad("m", m, "is at least 1");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 use text::{self, ngram, tokens};
 
 /// Bits for the 45 tokens of a date at most. With fewer of them unrelated dates share too many.
@@ -40,22 +40,27 @@ impl Shape {
     ///
     /// Errors: k not in 1…64, p not prime or not in 5…8191, ngram neither 0 nor in 2…8.
     pub fn new(k: i64, p: i64, ngram: i64) -> Result<Shape> {
-        let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
         if !(1..=i64::from(Self::MAX_K)).contains(&k) {
-            return Err(bad(format!("number of segments k = {k} is out of range"))
-                .detail("k goes from 1 to 64."));
+            return Err(
+                Error::invalid(format!("number of segments k = {k} is out of range"))
+                    .detail("k goes from 1 to 64."),
+            );
         }
         if !(i64::from(Self::MIN_P)..=i64::from(Self::MAX_P)).contains(&p) {
-            return Err(bad(format!("segment length p = {p} is out of range"))
-                .detail("p is a prime from 5 to 8191."));
+            return Err(
+                Error::invalid(format!("segment length p = {p} is out of range"))
+                    .detail("p is a prime from 5 to 8191."),
+            );
         }
         if !is_prime(p as u32) {
-            return Err(bad(format!("segment length p = {p} is not a prime"))
-                .detail("p is a prime from 5 to 8191.")
-                .hint(format!(
-                    "Use {}, the next prime below, or let bloom_plan() choose.",
-                    prime_at_most(p as u32)
-                )));
+            return Err(
+                Error::invalid(format!("segment length p = {p} is not a prime"))
+                    .detail("p is a prime from 5 to 8191.")
+                    .hint(format!(
+                        "Use {}, the next prime below, or let bloom_plan() choose.",
+                        prime_at_most(p as u32)
+                    )),
+            );
         }
         let (ngram, rules, family) = match ngram {
             0 => (0, tokens::RULES, Self::OF_TOKENS),
@@ -89,9 +94,7 @@ impl Shape {
     pub fn with_variant(self, rules: i64, family: i64, key: i64) -> Result<Shape> {
         let families = [Self::OF_NGRAMS, Self::OF_TOKENS].map(i64::from);
         if families.contains(&family) && family != i64::from(self.family) {
-            return Err(Error::new(
-                ErrorKind::InvalidParameter,
-                format!("hash family {family} does not go with n-gram length {}", self.ngram),
+            return Err(Error::invalid(format!("hash family {family} does not go with n-gram length {}", self.ngram),
             )
             .detail("Signatures of n-grams have hash family 0, those of tokens have hash family 1 and n-gram length 0."));
         }
@@ -102,10 +105,9 @@ impl Shape {
         ];
         for (what, is, wanted) in known {
             if is != wanted {
-                return Err(Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("{what} {is} is unknown to this version of bloom_ident"),
-                )
+                return Err(Error::invalid(format!(
+                    "{what} {is} is unknown to this version of bloom_ident"
+                ))
                 .detail(format!("This version knows {what} {wanted}."))
                 .hint("Install the version that made the signature, or compute it again."));
             }
@@ -126,10 +128,9 @@ impl Shape {
     /// Errors: they are made of tokens.
     pub fn check_of_ngrams(&self) -> Result<()> {
         match self.family {
-            Self::OF_TOKENS => Err(Error::new(
-                ErrorKind::DataException,
-                format!("signature of shape {self} is one of tokens, not of a text"),
-            )
+            Self::OF_TOKENS => Err(Error::data_exception(format!(
+                "signature of shape {self} is one of tokens, not of a text"
+            ))
             .detail("The n-grams of a text are not among its tokens.")
             .hint("Give tokens as text[]; ident_words() and ident_tokens() make them of a text.")),
             _ => Ok(()),
@@ -142,10 +143,9 @@ impl Shape {
     pub fn check_of_tokens(&self) -> Result<()> {
         match self.family {
             Self::OF_TOKENS => Ok(()),
-            _ => Err(Error::new(
-                ErrorKind::DataException,
-                format!("signature of shape {self} is one of n-grams, not of tokens"),
-            )
+            _ => Err(Error::data_exception(format!(
+                "signature of shape {self} is one of n-grams, not of tokens"
+            ))
             .detail("It was made of the n-grams of a text.")
             .hint("Give a text; bloom_signature_of_tokens() makes signatures of tokens.")),
         }
@@ -221,10 +221,7 @@ impl Shape {
     /// The error of two values that cannot be compared.
     #[cold]
     pub fn mismatch(a: Shape, b: Shape) -> Error {
-        let different = Error::new(
-            ErrorKind::DataException,
-            format!("different signature shapes {a} and {b}"),
-        );
+        let different = Error::data_exception(format!("different signature shapes {a} and {b}"));
         if a.is_of_dates() || b.is_of_dates() {
             return different
                 .detail("Signatures of dates compare only with their like.")

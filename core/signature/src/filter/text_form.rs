@@ -1,7 +1,20 @@
 //! What the text forms of filters have in common: `(k,p,ngram):` and hexadecimal digits behind it.
 
 use super::shape::Shape;
+use base::error::shortened;
 use base::{Error, ErrorKind, Result};
+
+/// Characters of a text that messages show.
+pub(crate) const LONGEST: usize = 60;
+
+/// Appends bytes in hexadecimal.
+pub(crate) fn write_hex(bytes: &[u8], out: &mut String) {
+    for byte in bytes {
+        for nibble in [byte >> 4, byte & 15] {
+            out.push(char::from_digit(nibble.into(), 16).expect("a nibble"));
+        }
+    }
+}
 
 /// A text form, for messages about it.
 pub(crate) struct TextForm {
@@ -17,7 +30,7 @@ impl TextForm {
     /// The error of a text that has not this form.
     pub fn malformed(&self, text: &str, detail: String) -> Error {
         let of = self.of;
-        let text = shortened(text);
+        let text = shortened(text, LONGEST);
         let message = format!("invalid input syntax for type {of}: \"{text}\"");
         Error::new(ErrorKind::InvalidText, message).detail(detail)
     }
@@ -37,7 +50,7 @@ impl TextForm {
             match digits.parse() {
                 Ok(n) if plain => Ok(n),
                 _ => {
-                    let detail = format!("\"{}\" is no number.", shortened(digits));
+                    let detail = format!("\"{}\" is no number.", shortened(digits, LONGEST));
                     Err(self.malformed(text, detail))
                 }
             }
@@ -89,13 +102,5 @@ impl TextForm {
     pub fn digit(&self, text: &str, digit: char) -> Result<u8> {
         let value = digit.to_digit(16).map(|value| value as u8);
         value.ok_or_else(|| self.malformed(text, format!("\"{digit}\" is no hexadecimal digit.")))
-    }
-}
-
-fn shortened(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
     }
 }

@@ -2,19 +2,9 @@
 
 use super::layout::View;
 use super::shape::Shape;
+use crate::split_mix::{split_mix, STEP};
 use base::Result;
 use text::tokens::token_hash;
-
-/// What the state of SplitMix64 grows by.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The number that SplitMix64 gives for a state.
-#[inline]
-fn mix(state: u64) -> u64 {
-    let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 /// Calls `each` with the k bit positions of a token, until it says stop. Gives whether it never did.
 #[inline]
@@ -30,7 +20,7 @@ pub(crate) fn hash_positions(shape: Shape, hash: u64, mut each: impl FnMut(u32) 
     let mut state = hash;
     (0..u32::from(shape.k())).all(|segment| {
         state = state.wrapping_add(STEP);
-        let position = (u128::from(mix(state)) * u128::from(p)) >> 64;
+        let position = (u128::from(split_mix(state)) * u128::from(p)) >> 64;
         each(segment * p + position as u32)
     })
 }

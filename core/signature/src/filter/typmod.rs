@@ -4,7 +4,7 @@
 //! Packed as (k−1) in 6 bits, p in 13, q in 4; negative is none.
 
 use super::shape::Shape;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// The modifier that asks for this shape's k, p and n-gram length.
 pub fn pack(shape: Shape) -> i32 {
@@ -27,9 +27,8 @@ pub fn unpack(typmod: i32) -> Result<Option<Shape>> {
 /// Errors: not three of them; no number; no shape.
 pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
     let of = of.name;
-    let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
     let [k, p, ngram] = written else {
-        return Err(bad(format!(
+        return Err(Error::invalid(format!(
             "type {of} takes 3 modifiers, not {}",
             written.len()
         ))
@@ -37,7 +36,9 @@ pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
     };
     let number = |written: &str| {
         let number = written.trim().parse();
-        number.map_err(|_| bad(format!("invalid type modifier \"{written}\" for type {of}")))
+        number.map_err(|_| {
+            Error::invalid(format!("invalid type modifier \"{written}\" for type {of}"))
+        })
     };
     Shape::new(
         number(k.as_ref())?,
@@ -84,9 +85,7 @@ pub const BLOOM: ShapedType = ShapedType {
 /// Errors: another one; a modifier that no shape has.
 pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
     match unpack(typmod)? {
-        Some(wanted) if wanted != is => Err(Error::new(
-            ErrorKind::DataException,
-            format!("{} has shape {is}, not {wanted}", of.value),
+        Some(wanted) if wanted != is => Err(Error::data_exception(format!("{} has shape {is}, not {wanted}", of.value),
         )
         .detail(format!("The column or cast is declared as {}{}.", of.name, declared(wanted)))
         .hint(match wanted.family() {

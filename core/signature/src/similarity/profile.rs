@@ -1,7 +1,7 @@
 //! Weighted similarity of records that are ordered lists of signatures.
 
 use base::error::number;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Weights that have been checked: none negative, none infinite, the sum positive.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct Weights<'a>(&'a [f64]);
 impl<'a> Weights<'a> {
     /// Errors: a weight that is negative, infinite or NaN; a sum that is not positive and finite.
     pub fn new(weights: &'a [f64]) -> Result<Weights<'a>> {
-        let bad = |message| Err(Error::new(ErrorKind::InvalidParameter, message));
+        let bad = |message| Err(Error::invalid(message));
         for (i, &w) in weights.iter().enumerate() {
             if !(w >= 0.0 && w.is_finite()) {
                 return bad(format!(

@@ -13,21 +13,13 @@
 use std::cmp::Ordering;
 
 use super::shape::{SketchKind, SketchShape};
+use crate::version::{check_version, VERSION};
 use base::{Error, ErrorKind, Result};
 
 /// Bytes in front of minima and bits.
 pub const HEADER: usize = 6;
 
-/// Format version.
-pub const VERSION: u8 = 1;
-
 const EMPTY_AT: usize = 1;
-
-/// The format version of a sketch that a newer version of the program has written; `None` for any other bytes.
-pub fn newer_version(bytes: &[u8]) -> Option<u8> {
-    let first = bytes.first().copied()?;
-    (VERSION + 1..0x80).contains(&first).then_some(first)
-}
 
 /// Writes a header to the first bytes of `to`.
 pub(super) fn write_header(shape: SketchShape, empty: bool, to: &mut [u8]) {
@@ -67,22 +59,8 @@ impl<'a> SketchView<'a> {
     /// Errors: anything that the table above does not allow.
     pub fn untrusted(kind: SketchKind, bytes: &'a [u8]) -> Result<SketchView<'a>> {
         let name = kind.type_name();
+        check_version(name, "value", bytes, HEADER)?;
         let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
-        if bytes.len() < HEADER {
-            return Err(bad(format!("{name} of {} bytes is too short", bytes.len()))
-                .detail(format!("The header alone has {HEADER} bytes.")));
-        }
-        if bytes[0] != VERSION {
-            let unknown = bad(format!("unknown {name} format version {}", bytes[0])).detail(
-                format!("This version of bloom_ident reads version {VERSION}."),
-            );
-            return Err(match newer_version(bytes) {
-                Some(_) => unknown
-                    .of_kind(ErrorKind::NewerFormat)
-                    .hint("Install the version of bloom_ident that the value comes from."),
-                None => unknown,
-            });
-        }
         let view = SketchView { bytes };
         let raw = view.shape();
         let shape = SketchShape::new(raw.n.into(), raw.family.into())

@@ -1,6 +1,11 @@
 //! Mixing the hashes of tokens and keeping the least values, in one way for each instruction set. All give the same numbers.
 
+use std::sync::LazyLock;
+
 use super::lanes::{Lanes, LANES};
+use super::portable;
+#[cfg(target_arch = "x86_64")]
+use super::x86;
 
 /// Lanes that a kernel does at a time. It does all of a block though a sketch may end within it.
 pub(super) const BLOCK: usize = 32;
@@ -38,3 +43,19 @@ impl SketchKernel {
 /// Multipliers of the mix and how far it shifts between them: C. Wellons, Prospecting for Hash Functions, 2018 (lowbias32).
 pub(super) const MULTIPLIERS: [u32; 2] = [0x7feb_352d, 0x846c_a68b];
 pub(super) const SHIFTS: [u32; 3] = [16, 15, 16];
+
+static BEST: LazyLock<SketchKernel> =
+    LazyLock::new(|| *kernels().last().expect("portable is always there"));
+
+/// The kernels that run on this processor, the best last.
+pub fn kernels() -> Vec<SketchKernel> {
+    let mut kernels = vec![portable::kernel()];
+    #[cfg(target_arch = "x86_64")]
+    kernels.extend(x86::kernels());
+    kernels
+}
+
+/// The best of them, which is chosen when the first is needed.
+pub(super) fn best() -> SketchKernel {
+    *BEST
+}

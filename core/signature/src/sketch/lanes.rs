@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::shape::SketchShape;
+use crate::split_mix::{split_mix, STEP};
 
 /// Lanes in all, as many as the largest sketch has minima.
 pub(super) const LANES: usize = SketchShape::MOST as usize;
 
 /// Two numbers of 32 bits for each lane. Lane i of family f has the halves of output number 1024·f + i, counted from 0, of the
-/// generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood: Fast Splittable Pseudorandom Number Generators, 2014) seeded by 0.
+/// generator SplitMix64 seeded by 0.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
     /// The low halves, for the low half of a token's hash.
@@ -37,8 +38,8 @@ impl Lanes {
         };
         let first = LANES as u64 * u64::from(family);
         let halves = made.low.iter_mut().zip(&mut made.high).take(lanes);
-        for ((low, high), output) in halves.zip(first..) {
-            let number = split_mix(output);
+        for ((low, high), at) in halves.zip(first..) {
+            let number = output(at);
             *low = number as u32;
             *high = (number >> 32) as u32;
         }
@@ -46,12 +47,9 @@ impl Lanes {
     }
 }
 
-/// Output number `output` of SplitMix64 seeded by 0.
-fn split_mix(output: u64) -> u64 {
-    let mut x = (output + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
+/// Output number `number` of SplitMix64 seeded by 0.
+fn output(number: u64) -> u64 {
+    split_mix((number + 1).wrapping_mul(STEP))
 }
 
 #[cfg(test)]
@@ -61,8 +59,8 @@ mod tests {
     /// The first outputs of the reference implementation.
     #[test]
     fn known_values() {
-        assert_eq!(split_mix(0), 0xe220_a839_7b1d_cdaf);
-        assert_eq!(split_mix(1), 0x6e78_9e6a_a1b9_65f4);
+        assert_eq!(output(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(output(1), 0x6e78_9e6a_a1b9_65f4);
         let lanes = Lanes::of(SketchShape::new(2, 0).unwrap());
         assert_eq!((lanes.low[0], lanes.high[1]), (0x7b1d_cdaf, 0x6e78_9e6a));
     }
@@ -70,9 +68,6 @@ mod tests {
     #[test]
     fn families_follow_one_another() {
         let lanes = Lanes::of(SketchShape::new(3, 7).unwrap());
-        assert_eq!(
-            u64::from(lanes.low[2]),
-            split_mix(7 * 1024 + 2) & 0xffff_ffff
-        );
+        assert_eq!(u64::from(lanes.low[2]), output(7 * 1024 + 2) & 0xffff_ffff);
     }
 }

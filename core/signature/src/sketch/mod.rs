@@ -6,7 +6,6 @@
 //! b-Bit Minwise Hashing, WWW 2010).
 
 mod bits;
-mod dispatch;
 mod estimate;
 mod header;
 mod kernel;
@@ -21,11 +20,11 @@ pub mod typmod;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use crate::version::{newer_version, VERSION};
 pub use bits::{agreement, least_agreeing, sample, write_bits, write_stored, BitsView};
-pub use dispatch::kernels;
 pub use estimate::standard_error;
-pub use header::{newer_version, SketchView, HEADER, VERSION};
-pub use kernel::SketchKernel;
+pub use header::{SketchView, HEADER};
+pub use kernel::{kernels, SketchKernel};
 pub use minima::{write_minima, MinimaView};
 pub use query::BitsQueryView;
 pub use shape::{SketchKind, SketchShape};

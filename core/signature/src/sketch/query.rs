@@ -7,9 +7,9 @@ use std::fmt::Write;
 use super::bits::BitsView;
 use super::shape::SketchKind;
 use super::text::{parse_text, write_text};
-use crate::filter::query::{NEVER, THRESHOLD};
+use crate::filter::query::{push_threshold, split_text, split_untrusted, NEVER, THRESHOLD};
 use base::range::unit;
-use base::{Error, ErrorKind, Result};
+use base::Result;
 
 /// The least estimate that there is: every row reaches it.
 pub const LEAST: f64 = -1.0;
@@ -70,14 +70,7 @@ impl<'a> BitsQueryView<'a> {
     ///
     /// Errors: a malformed sketch, a threshold that no query can have.
     pub fn untrusted(bytes: &'a [u8]) -> Result<BitsQueryView<'a>> {
-        let Some((sketch, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
-            return Err(Error::new(
-                ErrorKind::InvalidBinary,
-                format!("query of {} bytes is too short", bytes.len()),
-            ));
-        };
-        let threshold = f64::from_le_bytes(*threshold);
-        check_threshold(threshold).map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
+        let (sketch, threshold) = split_untrusted(bytes, check_threshold)?;
         Ok(BitsQueryView {
             sketch: BitsView::untrusted(sketch)?,
             threshold,
@@ -95,23 +88,9 @@ pub fn write_bits_query_text(query: &BitsQueryView<'_>, out: &mut String) {
 ///
 /// Errors: malformed text, a threshold that no query can have; out of memory.
 pub fn parse_bits_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
-    let bad = || {
-        Error::new(
-            ErrorKind::InvalidText,
-            format!(
-                "invalid input syntax for type minhash_query: \"{}\"",
-                text.chars().take(60).collect::<String>()
-            ),
-        )
-        .detail("A query is written as its threshold and its bits, for example 0.8 (8):1f.")
-    };
-    let text = text.trim();
-    let (threshold, sketch) = text.split_once(' ').ok_or_else(bad)?;
-    let threshold: f64 = threshold.parse().map_err(|_| bad())?;
+    let example = "A query is written as its threshold and its bits, for example 0.8 (8):1f.";
+    let (threshold, sketch) = split_text("minhash_query", example, text)?;
     check_threshold(threshold)?;
     parse_text(SketchKind::Bits, sketch, out)?;
-    out.try_reserve(THRESHOLD)
-        .map_err(|_| Error::out_of_memory(THRESHOLD))?;
-    out.extend_from_slice(&threshold.to_le_bytes());
-    Ok(())
+    push_threshold(threshold, out)
 }

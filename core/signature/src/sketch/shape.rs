@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// What a sketch keeps of each minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +44,14 @@ impl SketchShape {
 
     /// Errors: n not in 1…1024, family not in 0…65535.
     pub fn new(n: i64, family: i64) -> Result<SketchShape> {
-        let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
         if !(1..=i64::from(Self::MOST)).contains(&n) {
-            return Err(bad(format!("number of minima n = {n} is out of range"))
-                .detail(format!("n goes from 1 to {}.", Self::MOST)));
+            return Err(
+                Error::invalid(format!("number of minima n = {n} is out of range"))
+                    .detail(format!("n goes from 1 to {}.", Self::MOST)),
+            );
         }
         let family = u16::try_from(family).map_err(|_| {
-            bad(format!("hash family {family} is out of range"))
+            Error::invalid(format!("hash family {family} is out of range"))
                 .detail(format!("A family is a number from 0 to {}.", u16::MAX))
         })?;
         Ok(SketchShape {
@@ -78,12 +79,11 @@ impl SketchShape {
     #[cold]
     pub fn mismatch(kind: SketchKind, a: SketchShape, b: SketchShape) -> Error {
         let name = kind.type_name();
-        Error::new(
-            ErrorKind::DataException,
-            format!("cannot compare {name}{a} with {name}{b}"),
-        )
-        .detail("Sketches compare only when the number of minima and the hash family are the same.")
-        .hint("Compute both with the same n and family.")
+        Error::data_exception(format!("cannot compare {name}{a} with {name}{b}"))
+            .detail(
+                "Sketches compare only when the number of minima and the hash family are the same.",
+            )
+            .hint("Compute both with the same n and family.")
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::dispatch::best;
-use super::kernel::{Minima, SketchKernel, BLOCK};
+use super::kernel::{best, Minima, SketchKernel, BLOCK};
 use super::lanes::{Lanes, LANES};
 use super::shape::SketchShape;
 use text::tokens::token_hash;

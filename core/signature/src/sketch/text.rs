@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use super::header::{write_header, SketchView, HEADER};
 use super::shape::{SketchKind, SketchShape};
+use crate::filter::{write_hex, LONGEST};
+use base::error::shortened;
 use base::{Error, ErrorKind, Result};
 
 /// What stands for the bytes of an empty set.
@@ -16,11 +18,7 @@ pub fn write_text(view: &SketchView<'_>, out: &mut String) {
         out.push_str(EMPTY);
         return;
     }
-    for byte in view.payload() {
-        for nibble in [byte >> 4, byte & 15] {
-            out.push(char::from_digit(nibble.into(), 16).expect("a nibble"));
-        }
-    }
+    write_hex(view.payload(), out);
 }
 
 /// Reads the text form into `out`, which is emptied first. Blanks around it are allowed.
@@ -29,7 +27,7 @@ pub fn write_text(view: &SketchView<'_>, out: &mut String) {
 pub fn parse_text(kind: SketchKind, text: &str, out: &mut Vec<u8>) -> Result<()> {
     let name = kind.type_name();
     let bad = |detail: String| {
-        let shown = shortened(text);
+        let shown = shortened(text, LONGEST);
         let message = format!("invalid input syntax for type {name}: \"{shown}\"");
         Error::new(ErrorKind::InvalidText, message).detail(detail)
     };
@@ -52,7 +50,10 @@ pub fn parse_text(kind: SketchKind, text: &str, out: &mut Vec<u8>) -> Result<()>
         let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
         match digits.parse() {
             Ok(n) if plain => Ok(n),
-            _ => Err(bad(format!("\"{}\" is no number.", shortened(digits)))),
+            _ => Err(bad(format!(
+                "\"{}\" is no number.",
+                shortened(digits, LONGEST)
+            ))),
         }
     };
     let (n, family) = head.split_once(',').unwrap_or((head, "0"));
@@ -91,12 +92,4 @@ pub fn parse_text(kind: SketchKind, text: &str, out: &mut Vec<u8>) -> Result<()>
     SketchView::untrusted(kind, out)
         .map(|_| ())
         .map_err(|e| bad(e.detail_text().unwrap_or(e.message()).to_owned()))
-}
-
-fn shortened(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -3,7 +3,7 @@
 //! Packed as family in 16 bits, n in 11; negative is none.
 
 use super::shape::{SketchKind, SketchShape};
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 const N_BITS: u32 = 11;
 
@@ -28,11 +28,10 @@ pub fn unpack(typmod: i32) -> Result<Option<SketchShape>> {
 /// Errors: not one or two of them; no number; no shape.
 pub fn parse(kind: SketchKind, written: &[impl AsRef<str>]) -> Result<SketchShape> {
     let name = kind.type_name();
-    let bad = |message| Error::new(ErrorKind::InvalidParameter, message);
     let number = |written: &str| -> Result<i64> {
         let number = written.trim().parse();
         number.map_err(|_| {
-            bad(format!(
+            Error::invalid(format!(
                 "invalid type modifier \"{written}\" for type {name}"
             ))
         })
@@ -40,7 +39,7 @@ pub fn parse(kind: SketchKind, written: &[impl AsRef<str>]) -> Result<SketchShap
     match written {
         [n] => SketchShape::new(number(n.as_ref())?, 0),
         [n, family] => SketchShape::new(number(n.as_ref())?, number(family.as_ref())?),
-        _ => Err(bad(format!(
+        _ => Err(Error::invalid(format!(
             "type {name} takes 1 or 2 modifiers, not {}",
             written.len()
         ))
@@ -65,10 +64,9 @@ pub fn show(typmod: i32) -> String {
 pub fn enforce(kind: SketchKind, typmod: i32, is: SketchShape) -> Result<()> {
     let name = kind.type_name();
     match unpack(typmod)? {
-        Some(wanted) if wanted != is => Err(Error::new(
-            ErrorKind::DataException,
-            format!("value is a {name}{is}, not {name}{wanted}"),
-        )
+        Some(wanted) if wanted != is => Err(Error::data_exception(format!(
+            "value is a {name}{is}, not {name}{wanted}"
+        ))
         .detail(format!("The column or cast is declared as {name}{wanted}."))
         .hint("Compute it with that n and family.")),
         _ => Ok(()),

@@ -9,14 +9,3 @@ pub use email::{
     email, email_or_none, Email, EmailParts, FREE_PROVIDERS, PROVIDER_RULES, PUBLIC_SUFFIX_LIST,
 };
 pub use phone::{is_phone_region, phone, phone_or_none, phone_region, Phone, PHONE_METADATA};
-
-/// Text as it may stand in a message: short, and on one line.
-fn quoted(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let shown = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = text.chars().take(LONGEST).map(shown).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        short.push_str("...");
-    }
-    short
-}

@@ -5,11 +5,10 @@ use rlibphonenumber::{
     PHONE_NUMBER_UTIL,
 };
 
-use unicode_general_category::{get_general_category, GeneralCategory};
-
-use super::quoted;
 use crate::is_letter_or_digit;
-use base::{Error, ErrorKind, Result};
+use crate::letters::is_digit;
+use base::error::quoted;
+use base::{Error, Result};
 
 /// Version of the metadata of telephone numbers that is compiled in.
 pub const PHONE_METADATA: &str = "9.0.42";
@@ -33,10 +32,10 @@ pub struct Phone {
 pub fn phone(text: &str, region: &str) -> Result<Phone> {
     let region = region_of(region)?;
     read(text, region).map_err(|why| {
-        Error::new(
-            ErrorKind::InvalidParameter,
-            format!("\"{}\" is not a valid telephone number", quoted(text)),
-        )
+        Error::invalid(format!(
+            "\"{}\" is not a valid telephone number",
+            quoted(text)
+        ))
         .detail(why)
         .hint("ident_phone_or_null() gives NULL instead.")
     })
@@ -78,9 +77,7 @@ fn region_of(name: &str) -> Result<Option<Region>> {
         .filter(|region| PHONE_NUMBER_UTIL.get_country_code_for_region(*region).is_some())
         .map(Some)
         .ok_or_else(|| {
-            Error::new(
-                ErrorKind::InvalidParameter,
-                format!("region \"{}\" is not known", quoted(name)),
+            Error::invalid(format!("region \"{}\" is not known", quoted(name)),
             )
             .detail("A region is two letters of ISO 3166-1, and has telephone numbers.")
             .hint("Use DE for Germany, GB for the United Kingdom, US for the United States, and so on, or '' if all numbers begin with + and a country code.")
@@ -127,13 +124,12 @@ fn has_more_behind_a_slash(text: &str, region: Option<Region>) -> bool {
     if text.contains(";phone-context=") {
         return false;
     }
-    let is_digit = |c: &char| get_general_category(*c) == GeneralCategory::DecimalNumber;
     let slashes = text.match_indices(['/', '\u{ff0f}']);
     slashes.into_iter().any(|(at, slash)| {
         let more = text[at + slash.len()..]
             .chars()
             .find(|&c| is_letter_or_digit(c));
-        more.as_ref().is_some_and(is_digit)
+        more.is_some_and(is_digit)
             && PHONE_NUMBER_UTIL
                 .parse(text[..at].trim(), region)
                 .is_ok_and(|number| {
@@ -189,6 +185,7 @@ fn validity_detail(number: &PhoneNumber) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::ErrorKind;
 
     fn digits(text: &str, region: &str) -> String {
         phone(text, region).unwrap().digits

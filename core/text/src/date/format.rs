@@ -1,7 +1,7 @@
 //! A format, cut into its fields and what stands between them.
 
-use super::quoted::quoted;
-use base::{Error, ErrorKind, Result};
+use base::error::quoted;
+use base::{Error, Result};
 
 /// Bytes of a format; far more than any needs.
 const LONGEST_FORMAT: usize = 256;
@@ -139,10 +139,11 @@ impl CutFormat {
         Ok(CutFormat {
             of,
             tokens: tokens(of, format).map_err(|what| {
-                Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("invalid {} format \"{}\"", of.name(), quoted(format)),
-                )
+                Error::invalid(format!(
+                    "invalid {} format \"{}\"",
+                    of.name(),
+                    quoted(format)
+                ))
                 .detail(what)
                 .hint(of.hint())
             })?,

@@ -8,14 +8,12 @@ mod format;
 mod months;
 mod pairs;
 mod parse;
-mod quoted;
 mod read;
 mod time;
 
 pub use calendar::date_digits;
 pub use pairs::{for_each_digit_pair, DigitPair};
 pub use parse::{parse_date, plausibility, DateFormats, Plausibility};
-pub(super) use quoted::quoted;
 pub use time::{parse_time, time_digits, TimeFormats};
 
 /// Version of the rules by which dates and times are read.

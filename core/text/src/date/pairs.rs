@@ -1,7 +1,7 @@
 //! The digits of a date as tokens, for signatures in which what is nearly the same date has much in common.
 
-use super::quoted::quoted;
 use super::read::digit;
+use base::error::quoted;
 use base::Ticker;
 use base::{Error, ErrorKind, Result};
 

@@ -2,8 +2,8 @@
 
 use super::calendar::{digits_as_written, impossible, is_date, suggestion, WrittenNumbers};
 use super::format::{CutFormat, FormatOf};
-use super::quoted::quoted;
-use super::read::{digit, read};
+use super::read::{digit, read, FormatList, Found};
+use base::error::quoted;
 use base::Ticker;
 use base::{Error, ErrorKind, Result};
 
@@ -21,55 +21,28 @@ pub struct Plausibility {
 }
 
 /// Formats in order of preference.
-pub struct DateFormats(Vec<CutFormat>);
-
-/// What a text is by some formats.
-enum FoundDate<'f> {
-    Blank,
-    Date(WrittenNumbers),
-    /// By this format, but there is no such date.
-    Impossible(WrittenNumbers),
-    /// It has no such format; this one is the first.
-    Other(&'f CutFormat),
-}
+pub struct DateFormats(FormatList);
 
 impl DateFormats {
     /// Errors: a malformed format.
     pub fn new(first: &str) -> Result<DateFormats> {
-        CutFormat::new(FormatOf::Date, first).map(|format| DateFormats(vec![format]))
+        FormatList::new(FormatOf::Date, first).map(DateFormats)
     }
 
     /// Adds a format behind the others.
     ///
     /// Errors: a malformed format; out of memory.
     pub fn push(&mut self, format: &str) -> Result<()> {
-        self.0
-            .try_reserve(1)
-            .map_err(|_| Error::out_of_memory(self.0.len() * size_of::<CutFormat>()))?;
-        self.0.push(CutFormat::new(FormatOf::Date, format)?);
-        Ok(())
+        self.0.push(format)
     }
 
-    /// The first format by which `text`, without blanks around it, is a date counts, or else the first that it has.
-    fn find(&self, text: &str, mut turn: impl FnMut()) -> FoundDate<'_> {
-        if text.is_empty() {
-            return FoundDate::Blank;
-        }
-        let mut impossible = None;
-        for format in &self.0 {
-            turn();
-            match read(text, format) {
-                Ok(numbers) if is_date(&numbers) => return FoundDate::Date(numbers),
-                Ok(numbers) => {
-                    impossible.get_or_insert(numbers);
-                }
-                Err(_) => {}
-            }
-        }
-        match impossible {
-            Some(numbers) => FoundDate::Impossible(numbers),
-            None => FoundDate::Other(&self.0[0]),
-        }
+    /// The numbers of a date, or of one that cannot be.
+    fn find(&self, text: &str, turn: impl FnMut()) -> Found<WrittenNumbers, WrittenNumbers> {
+        self.0
+            .find(text.trim(), turn, |numbers, _| match is_date(&numbers) {
+                true => Ok(numbers),
+                false => Err(numbers),
+            })
     }
 
     /// `YYYYMMDD` of `text` by the first format that makes a date of it; empty for text that is empty or blank. `turn` is called now
@@ -77,12 +50,18 @@ impl DateFormats {
     ///
     /// Errors: the text has none of the formats, or is a date that cannot be.
     pub fn date(&self, text: &str, turn: impl FnMut()) -> Result<String> {
+        const OTHER: [&str; 2] = [
+            "Give the format that it has, or several; ident_date_plausibility() tells without an error.",
+            "Add the format that it has; ident_date_or_null() and ident_date_text() read it without an error.",
+        ];
         let text = text.trim();
+        if text.is_empty() {
+            return Ok(String::new());
+        }
         let numbers = match self.find(text, turn) {
-            FoundDate::Blank => return Ok(String::new()),
-            FoundDate::Date(numbers) => return Ok(digits_as_written(&numbers)),
-            FoundDate::Impossible(numbers) => numbers,
-            FoundDate::Other(format) => return Err(self.mismatch(text, format)),
+            Found::Value(numbers) => return Ok(digits_as_written(&numbers)),
+            Found::Impossible(numbers) => numbers,
+            Found::Other => return Err(self.0.mismatch(text, OTHER)),
         };
         let (part, value, detail) = impossible(&numbers).expect("no date, so a part cannot be");
         let message = format!("{part} {value} is impossible in date \"{}\"", quoted(text));
@@ -95,57 +74,28 @@ impl DateFormats {
         })
     }
 
-    /// The error that `text` has none of the formats.
-    fn mismatch(&self, text: &str, first: &CutFormat) -> Error {
-        let Err(mismatch) = read(text, first) else {
-            unreachable!("the text does not have the first format");
-        };
-        if self.0.len() == 1 {
-            return mismatch.error(text, first).hint(
-                "Give the format that it has, or several; ident_date_plausibility() tells without an error.",
-            );
-        }
-        let message = format!(
-            "date \"{}\" matches none of {} formats",
-            quoted(text),
-            self.0.len()
-        );
-        Error::new(ErrorKind::DatetimeFormat, message)
-            .detail(format!(
-                "By the first, \"{}\": {}",
-                quoted(&first.text),
-                mismatch.detail()
-            ))
-            .hint("Add the format that it has; ident_date_or_null() and ident_date_text() read it without an error.")
-    }
-
     /// The same, and `None` instead of an error and for blank text.
     pub fn date_if_any(&self, text: &str, turn: impl FnMut()) -> Option<String> {
-        match self.find(text.trim(), turn) {
-            FoundDate::Date(numbers) => Some(digits_as_written(&numbers)),
+        match self.find(text, turn) {
+            Found::Value(numbers) => Some(digits_as_written(&numbers)),
             _ => None,
         }
     }
 
     /// The same, but a date that cannot be keeps its digits as YYYYMMDD; `None` for a text that has none of the formats.
     pub fn date_if_written(&self, text: &str) -> Option<String> {
-        match self.find(text.trim(), || ()) {
-            FoundDate::Date(numbers) | FoundDate::Impossible(numbers) => {
-                Some(digits_as_written(&numbers))
-            }
-            FoundDate::Blank | FoundDate::Other(_) => None,
+        match self.find(text, || ()) {
+            Found::Value(numbers) | Found::Impossible(numbers) => Some(digits_as_written(&numbers)),
+            Found::Other => None,
         }
     }
 
     /// The same, but a date that cannot be keeps its digits as YYYYMMDD, and a text that has none of the formats its first eight
     /// digits in their order.
     pub fn date_digits(&self, text: &str, mut turn: impl FnMut()) -> String {
-        match self.find(text.trim(), &mut turn) {
-            FoundDate::Blank => String::new(),
-            FoundDate::Date(numbers) | FoundDate::Impossible(numbers) => {
-                digits_as_written(&numbers)
-            }
-            FoundDate::Other(_) => first_digits(text, DATE_DIGITS, turn),
+        match self.find(text, &mut turn) {
+            Found::Value(numbers) | Found::Impossible(numbers) => digits_as_written(&numbers),
+            Found::Other => first_digits(text, DATE_DIGITS, turn),
         }
     }
 }

@@ -1,13 +1,11 @@
 //! Reading a text by a format.
 
-use unicode_general_category::{get_general_category, GeneralCategory as Gc};
-
 use super::calendar::{year_of_two_digits, WrittenNumbers};
-use super::format::{CutFormat, FormatField, FormatToken};
+use super::format::{CutFormat, FormatField, FormatOf, FormatToken};
 use super::months::{month, LONGEST_NAME};
-use super::quoted::quoted;
-use crate::letters::{is_letter_or_digit, is_mark};
-use base::{Error, ErrorKind};
+use crate::letters::{is_digit, is_letter_or_digit, is_mark};
+use base::error::quoted;
+use base::{Error, ErrorKind, Result};
 
 /// What a format expects where a text has something else.
 #[derive(Clone, Copy)]
@@ -60,16 +58,89 @@ impl Mismatch<'_> {
     }
 }
 
+/// What a text is by some formats.
+pub(super) enum Found<T, E> {
+    /// There is such a date or time by this format, the first of those by which there is.
+    Value(T),
+    /// It has a format, but there is no such date or time; by the first that it has.
+    Impossible(E),
+    /// It has none of the formats.
+    Other,
+}
+
+/// Formats in order of preference: one of dates or times, or several.
+pub(super) struct FormatList(Vec<CutFormat>);
+
+impl FormatList {
+    /// Errors: a malformed format.
+    pub(super) fn new(of: FormatOf, first: &str) -> Result<FormatList> {
+        CutFormat::new(of, first).map(|format| FormatList(vec![format]))
+    }
+
+    /// Adds a format behind the others.
+    ///
+    /// Errors: a malformed format; out of memory.
+    pub(super) fn push(&mut self, format: &str) -> Result<()> {
+        let format = CutFormat::new(self.0[0].of, format)?;
+        self.0
+            .try_reserve(1)
+            .map_err(|_| Error::out_of_memory(self.0.len() * size_of::<CutFormat>()))?;
+        self.0.push(format);
+        Ok(())
+    }
+
+    /// What `text`, without blanks around it, is. `value` makes of the numbers what is looked for, or says why they
+    /// are none.
+    pub(super) fn find<T, E>(
+        &self,
+        text: &str,
+        mut turn: impl FnMut(),
+        value: impl Fn(WrittenNumbers, &CutFormat) -> std::result::Result<T, E>,
+    ) -> Found<T, E> {
+        let mut impossible = None;
+        for format in &self.0 {
+            turn();
+            let Ok(numbers) = read(text, format) else {
+                continue;
+            };
+            match value(numbers, format) {
+                Ok(value) => return Found::Value(value),
+                Err(why) => {
+                    impossible.get_or_insert(why);
+                }
+            }
+        }
+        impossible.map_or(Found::Other, Found::Impossible)
+    }
+
+    /// The error that `text` has none of the formats. The hints are those for one format, and for several.
+    pub(super) fn mismatch(&self, text: &str, [one, several]: [&str; 2]) -> Error {
+        let first = &self.0[0];
+        let Err(mismatch) = read(text, first) else {
+            unreachable!("the text does not have the first format");
+        };
+        if self.0.len() == 1 {
+            return mismatch.error(text, first).hint(one);
+        }
+        let (of, formats) = (first.of.name(), self.0.len());
+        let message = format!(
+            "{of} \"{}\" matches none of {formats} formats",
+            quoted(text)
+        );
+        let (name, detail) = (quoted(&first.text), mismatch.detail());
+        Error::new(ErrorKind::DatetimeFormat, message)
+            .detail(format!("By the first, \"{name}\": {detail}"))
+            .hint(several)
+    }
+}
+
 /// The value of a decimal digit of any script.
 #[inline]
 pub(super) fn digit(c: char) -> Option<u32> {
     if c.is_ascii() {
         return c.to_digit(10);
     }
-    match get_general_category(c) {
-        Gc::DecimalNumber => any_ascii::any_ascii_char(c).parse().ok(),
-        _ => None,
-    }
+    is_digit(c).then(|| any_ascii::any_ascii_char(c).parse().ok())?
 }
 
 /// Reads `text`, which has no blanks around it.

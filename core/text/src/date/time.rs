@@ -4,58 +4,29 @@ use std::ops::RangeInclusive;
 
 use super::calendar::WrittenNumbers;
 use super::format::{CutFormat, FormatOf};
-use super::quoted::quoted;
-use super::read::read;
+use super::read::{FormatList, Found};
+use base::error::quoted;
 use base::{Error, ErrorKind, Result};
 
 /// How texts say a time: formats in order of preference.
-pub struct TimeFormats(Vec<CutFormat>);
-
-/// What a text is by some formats.
-enum FoundTime {
-    Time(String),
-    /// It has a format, but there is no such time.
-    Impossible(Error),
-    /// It has none of the formats.
-    Other,
-}
+pub struct TimeFormats(FormatList);
 
 impl TimeFormats {
     /// Errors: a malformed format.
     pub fn new(first: &str) -> Result<TimeFormats> {
-        CutFormat::new(FormatOf::Time, first).map(|format| TimeFormats(vec![format]))
+        FormatList::new(FormatOf::Time, first).map(TimeFormats)
     }
 
     /// Adds a format behind the others.
     ///
     /// Errors: a malformed format; out of memory.
     pub fn push(&mut self, format: &str) -> Result<()> {
-        self.0
-            .try_reserve(1)
-            .map_err(|_| Error::out_of_memory(self.0.len() * size_of::<CutFormat>()))?;
-        self.0.push(CutFormat::new(FormatOf::Time, format)?);
-        Ok(())
+        self.0.push(format)
     }
 
-    /// The first format by which `text`, without blanks around it, is a time counts, or else the first that it has.
-    fn find(&self, text: &str, mut turn: impl FnMut()) -> FoundTime {
-        let mut impossible = None;
-        for format in &self.0 {
-            turn();
-            let Ok(numbers) = read(text, format) else {
-                continue;
-            };
-            match digits(&numbers, format.halves()) {
-                Ok(digits) => return FoundTime::Time(digits),
-                Err(part) => {
-                    impossible.get_or_insert(part);
-                }
-            }
-        }
-        match impossible {
-            Some(part) => FoundTime::Impossible(part.error(text)),
-            None => FoundTime::Other,
-        }
+    fn find(&self, text: &str, turn: impl FnMut()) -> Found<String, ImpossiblePart> {
+        let value = |numbers, format: &CutFormat| digits(&numbers, format.halves());
+        self.0.find(text, turn, value)
     }
 
     /// `HHMMSS` of `text` by the first format that makes a time of it, seconds 00 if the format has none; empty for text that is empty or
@@ -63,46 +34,25 @@ impl TimeFormats {
     ///
     /// Errors: the text has none of the formats, or is a time that cannot be.
     pub fn time(&self, text: &str, turn: impl FnMut()) -> Result<String> {
+        const OTHER: [&str; 2] = [
+            "Give the format that it has, or several; ident_time_or_null() reads it without an error.",
+            "Add the format that it has; ident_time_or_null() reads it without an error.",
+        ];
         let text = text.trim();
         if text.is_empty() {
             return Ok(String::new());
         }
         match self.find(text, turn) {
-            FoundTime::Time(digits) => Ok(digits),
-            FoundTime::Impossible(error) => Err(error),
-            FoundTime::Other => Err(self.mismatch(text)),
+            Found::Value(digits) => Ok(digits),
+            Found::Impossible(part) => Err(part.error(text)),
+            Found::Other => Err(self.0.mismatch(text, OTHER)),
         }
-    }
-
-    /// The error that `text` has none of the formats.
-    fn mismatch(&self, text: &str) -> Error {
-        let first = &self.0[0];
-        let Err(mismatch) = read(text, first) else {
-            unreachable!("the text does not have the first format");
-        };
-        if self.0.len() == 1 {
-            return mismatch.error(text, first).hint(
-                "Give the format that it has, or several; ident_time_or_null() reads it without an error.",
-            );
-        }
-        let message = format!(
-            "time \"{}\" matches none of {} formats",
-            quoted(text),
-            self.0.len()
-        );
-        Error::new(ErrorKind::DatetimeFormat, message)
-            .detail(format!(
-                "By the first, \"{}\": {}",
-                quoted(&first.text),
-                mismatch.detail()
-            ))
-            .hint("Add the format that it has; ident_time_or_null() reads it without an error.")
     }
 
     /// The same, and `None` instead of an error and for blank text.
     pub fn time_if_any(&self, text: &str, turn: impl FnMut()) -> Option<String> {
         match self.find(text.trim(), turn) {
-            FoundTime::Time(digits) => Some(digits),
+            Found::Value(digits) => Some(digits),
             _ => None,
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::date::quoted;
 use crate::normalize::normalize;
+use base::error::quoted;
 use base::{Error, ErrorKind, Result};
 
 /// Bytes of the longest text: its words are copied, in memory that has to be there.
@@ -102,19 +102,15 @@ pub(super) fn dictionary(language: &str, version: i64) -> Result<&'static Dictio
     if versions.is_empty() {
         let mut languages: Vec<String> = FILES.iter().map(|(l, ..)| (*l).to_owned()).collect();
         languages.dedup();
-        return Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!(
-                "there are no abbreviations of language \"{}\"",
-                quoted(language)
-            ),
-        )
+        return Err(Error::invalid(format!(
+            "there are no abbreviations of language \"{}\"",
+            quoted(language)
+        ))
         .hint(format!("Use one of {}.", listed(languages))));
     }
-    Err(Error::new(
-        ErrorKind::InvalidParameter,
-        format!("there is no version {version} of the abbreviations of language \"{language}\""),
-    )
+    Err(Error::invalid(format!(
+        "there is no version {version} of the abbreviations of language \"{language}\""
+    ))
     .detail(format!("There is version {}.", listed(versions))))
 }
 

@@ -1,7 +1,7 @@
 //! Encodings of a telephone number.
 
 use super::encodings::Encodings;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Most digits of a number by E.164, and what some countries have beyond.
 const LONGEST: usize = 17;
@@ -14,10 +14,9 @@ pub(super) fn of_phone(
 ) -> Result<()> {
     if !(3..=LONGEST).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
         let shown: String = digits.chars().take(40).collect();
-        return Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!("\"{shown}\" is not a telephone number of digits only"),
-        )
+        return Err(Error::invalid(format!(
+            "\"{shown}\" is not a telephone number of digits only"
+        ))
         .detail(format!(
             "It has from 3 to {LONGEST} digits, country code included, and nothing else."
         ))

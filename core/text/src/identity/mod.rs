@@ -9,48 +9,39 @@ use crate::contact::{email, Email};
 use crate::is_letter_or_digit;
 use base::Ticker;
 
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 use encodings::Encodings;
 use letters::{whole_ngrams, word_encodings};
 
 /// Version of the encodings below, for `bloom_fingerprint()`: a change of any takes a new number.
 pub const ENCODINGS: u8 = 1;
 
-/// What a value is. It is part of each token, so that values of two kinds have none in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdentityKind {
-    /// An e-mail address, in any form that [`email`] reads.
-    Email,
-    /// A name of a person or a company.
-    Name,
-    /// Digits of a telephone number, as [`crate::contact::phone`] gives them.
-    Phone,
-    /// Any other text.
-    Text,
+base::named! {
+    /// What a value is. It is part of each token, so that values of two kinds have none in common.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum IdentityKind {
+        /// An e-mail address, in any form that [`email`] reads.
+        Email = "email",
+        /// A name of a person or a company.
+        Name = "name",
+        /// Digits of a telephone number, as [`crate::contact::phone`] gives them.
+        Phone = "phone",
+        /// Any other text.
+        Text = "text",
+    }
 }
 
 impl IdentityKind {
-    /// All of them, with their names in SQL.
-    pub const ALL: [(&'static str, IdentityKind); 4] = [
-        ("email", IdentityKind::Email),
-        ("name", IdentityKind::Name),
-        ("phone", IdentityKind::Phone),
-        ("text", IdentityKind::Text),
-    ];
-
     /// The kind of this name.
     ///
     /// Errors: there is none.
-    pub fn named(name: &str) -> Result<IdentityKind> {
-        let found = Self::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, kind)| *kind).ok_or_else(|| {
-            let known = Self::ALL.map(|(known, _)| known).join(", ");
+    pub fn of_name(name: &str) -> Result<IdentityKind> {
+        Self::named(name).ok_or_else(|| {
             let shown: String = name.chars().take(40).collect();
-            Error::new(
-                ErrorKind::InvalidParameter,
-                format!("kind of identity \"{shown}\" is not known"),
-            )
-            .hint(format!("Use one of {known}."))
+            Error::invalid(format!("kind of identity \"{shown}\" is not known")).hint(format!(
+                "Use one of {}.",
+                Self::ALL.map(Self::name).join(", ")
+            ))
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Names that are nearest to a name, out of candidates that an index has found.
 
-use super::similarity::{in_common, NormalName};
+use super::similarity::{overlap, NormalName};
 use crate::ngram::ngram_set;
-use base::{Error, ErrorKind, Result};
+use crate::tokens::Overlap;
+use base::{Error, Result};
 
 const BIGRAM: u8 = 2;
 
@@ -25,8 +26,7 @@ pub fn candidates(k: i64) -> Result<i64> {
         return Ok(least.max(each * k));
     }
     let message = format!("number of names k = {k} is out of range");
-    Err(Error::new(ErrorKind::InvalidParameter, message)
-        .detail(format!("k goes from 1 to {MAX_NEAREST}.")))
+    Err(Error::invalid(message).detail(format!("k goes from 1 to {MAX_NEAREST}.")))
 }
 
 /// A name whose nearest are looked for. It is worked out once, however many names it is compared with.
@@ -53,13 +53,8 @@ impl WantedName {
     pub fn nearness(&self, name: &str, mut tick: impl FnMut()) -> Result<f64> {
         let bigrams = ngram_set(name, BIGRAM, true, &mut tick)?;
         let whole = self.name.similarity(&NormalName::new(name, tick)?);
-        let common = in_common(&self.bigrams, &bigrams);
-        if common == 0 {
-            return Ok(whole / 2.0);
-        }
-        let (a, b) = (self.bigrams.len(), bigrams.len());
-        let jaccard = common as f64 / (a + b - common) as f64;
-        let overlap = common as f64 / a.min(b) as f64;
+        let jaccard = Overlap::of_hashes(&self.bigrams, &bigrams, || ()).jaccard();
+        let overlap = overlap(&self.bigrams, &bigrams);
         Ok((whole + (jaccard + overlap) / 2.0) / 2.0)
     }
 }

@@ -6,6 +6,7 @@ use rapidfuzz::distance::jaro_winkler;
 
 use super::words::normal_words;
 use crate::ngram::ngram_set;
+use crate::tokens::Overlap;
 use base::Result;
 
 /// Words of a name that are assigned to each other; the work grows with the third power of their number.
@@ -96,18 +97,7 @@ fn by_word(few: &[Vec<u8>], many: &[Vec<u8>]) -> f64 {
 }
 
 /// What two ascending sets have in common, as a share of the smaller one; 0 if one is empty.
-fn overlap(a: &[u64], b: &[u64]) -> f64 {
-    let smaller = a.len().min(b.len());
-    if smaller == 0 {
-        return 0.0;
-    }
-    in_common(a, b) as f64 / smaller as f64
-}
-
-/// How many elements two ascending sets have in common.
-pub(super) fn in_common(a: &[u64], b: &[u64]) -> usize {
+pub(super) fn overlap(a: &[u64], b: &[u64]) -> f64 {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    few.iter()
-        .filter(|element| many.binary_search(element).is_ok())
-        .count()
+    Overlap::of_hashes(few, many, || ()).containment()
 }

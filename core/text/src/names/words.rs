@@ -1,6 +1,6 @@
 //! The words of a name.
 
-use crate::{scan, Symbol, ALPHABET};
+use crate::normalize::scan_words;
 
 /// The first `most` words of a text in normal form, each by its first `longest` symbols. An apostrophe ends no word, as in by_word of
 /// n-grams: O'Brien is one.
@@ -11,27 +11,20 @@ pub(super) fn normal_words(
     tick: impl FnMut(),
 ) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
-    let mut open = false;
-    let mut add = |symbol: Symbol| {
-        let Some(ordinal) = symbol.ordinal() else {
-            open &= symbol != Symbol::SEPARATOR;
-            return;
-        };
-        if !open {
-            open = true;
-            words.push(Vec::new());
+    let mut ended = 0;
+    let add = |symbol: Option<u8>| match symbol {
+        None => ended += 1,
+        Some(symbol) if ended < most => {
+            if ended == words.len() {
+                words.push(Vec::new());
+            }
+            if words[ended].len() < longest {
+                words[ended].push(symbol);
+            }
         }
-        // One word more than asked for is kept open, so that its symbols do not go to the one before.
-        if words.len() > most {
-            words.truncate(most + 1);
-        }
-        let word = words.last_mut().expect("a word is open");
-        if word.len() < longest {
-            word.push(ALPHABET[usize::from(ordinal)]);
-        }
+        Some(_) => {}
     };
-    scan(text, &mut add, tick);
-    words.truncate(most);
+    scan_words(text, add, tick);
     words
 }
 

@@ -11,8 +11,9 @@ use rphonetic::{
     Encoder, Metaphone, Nysiis, Soundex,
 };
 
-use super::normalize::{scan, Symbol, ALPHABET};
-use base::{Error, ErrorKind, Result};
+use super::normalize::scan_words;
+use base::error::quoted;
+use base::{Error, Result};
 
 /// Letters of a word that count; what is behind them is not heard. Some algorithms take time that grows with the square of the length.
 pub const MOST_LETTERS: usize = 64;
@@ -20,53 +21,39 @@ pub const MOST_LETTERS: usize = 64;
 /// Codes that a word has at most. Only Beider-Morse knows more.
 pub const MOST_CODES: usize = 20;
 
-/// An algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sound {
-    /// Kölner Phonetik (H. J. Postel, 1969), for German.
-    Cologne,
-    /// American Soundex, with h and w that separate nothing, as the National Archives use it.
-    Soundex,
-    /// Metaphone (L. Philips, 1990), in full length.
-    Metaphone,
-    /// Double Metaphone (L. Philips, 2000), four letters, with the second code where there is one.
-    DoubleMetaphone,
-    /// Daitch-Mokotoff Soundex (1985), for Slavic and Yiddish names; all branches.
-    DaitchMokotoff,
-    /// New York State Identification and Intelligence System (1970), six letters.
-    Nysiis,
-    /// Caverphone 2.0 (D. Hood, 2004), by steps of our own that give what the crate's give in a third of the time.
-    Caverphone,
-    /// Beider-Morse Phonetic Matching (2008): generic names, approximate, the rules for any language.
-    BeiderMorse,
+base::named! {
+    /// An algorithm.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Sound {
+        /// Kölner Phonetik (H. J. Postel, 1969), for German.
+        Cologne = "cologne",
+        /// American Soundex, with h and w that separate nothing, as the National Archives use it.
+        Soundex = "soundex",
+        /// Metaphone (L. Philips, 1990), in full length.
+        Metaphone = "metaphone",
+        /// Double Metaphone (L. Philips, 2000), four letters, with the second code where there is one.
+        DoubleMetaphone = "double_metaphone",
+        /// Daitch-Mokotoff Soundex (1985), for Slavic and Yiddish names; all branches.
+        DaitchMokotoff = "daitch_mokotoff",
+        /// New York State Identification and Intelligence System (1970), six letters.
+        Nysiis = "nysiis",
+        /// Caverphone 2.0 (D. Hood, 2004), by steps of our own that give what the crate's give in a third of the time.
+        Caverphone = "caverphone",
+        /// Beider-Morse Phonetic Matching (2008): generic names, approximate, the rules for any language.
+        BeiderMorse = "beider_morse",
+    }
 }
-
-/// The names of the algorithms.
-const NAMES: [(&str, Sound); 8] = [
-    ("cologne", Sound::Cologne),
-    ("soundex", Sound::Soundex),
-    ("metaphone", Sound::Metaphone),
-    ("double_metaphone", Sound::DoubleMetaphone),
-    ("daitch_mokotoff", Sound::DaitchMokotoff),
-    ("nysiis", Sound::Nysiis),
-    ("caverphone", Sound::Caverphone),
-    ("beider_morse", Sound::BeiderMorse),
-];
 
 impl std::str::FromStr for Sound {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, sound)| *sound).ok_or_else(|| {
-            let names: Vec<&str> = NAMES.iter().map(|(known, _)| *known).collect();
-            Error::new(
-                ErrorKind::InvalidParameter,
-                format!(
-                    "phonetic algorithm \"{}\" does not exist",
-                    super::date::quoted(name)
-                ),
-            )
+        Sound::named(name).ok_or_else(|| {
+            let names = Sound::ALL.map(Sound::name);
+            Error::invalid(format!(
+                "phonetic algorithm \"{}\" does not exist",
+                quoted(name)
+            ))
             .hint(format!("Use one of {}.", names.join(", ")))
         })
     }
@@ -83,12 +70,6 @@ static BEIDER_MORSE: LazyLock<BeiderMorse<'static>> = LazyLock::new(|| {
 });
 
 impl Sound {
-    /// As SQL writes it.
-    pub fn name(self) -> &'static str {
-        let found = NAMES.iter().find(|(_, sound)| *sound == self);
-        found.map_or("", |(name, _)| name)
-    }
-
     /// The codes of a word of a to z, each once; none for one that sounds like nothing.
     fn codes(self, word: &str) -> Vec<String> {
         let joined = |codes: String| codes.split('|').map(str::to_owned).collect();
@@ -130,24 +111,19 @@ pub fn for_each_sound(
     let tick = RefCell::new(tick);
     let mut word = String::new();
     let mut outcome = Ok(());
-    let mut end = |word: &mut String| {
-        if !word.is_empty() && outcome.is_ok() {
-            (tick.borrow_mut())();
-            outcome = sound.codes(word).iter().try_for_each(|code| each(code));
+    let take = |symbol: Option<u8>| match symbol {
+        Some(symbol) if symbol.is_ascii_lowercase() && word.len() < MOST_LETTERS => {
+            word.push(symbol.into());
         }
-        word.clear();
-    };
-    let mut letter = |symbol: Symbol| match symbol.ordinal() {
-        Some(ordinal) => {
-            let symbol = char::from(ALPHABET[usize::from(ordinal)]);
-            if symbol.is_ascii_lowercase() && word.len() < MOST_LETTERS {
-                word.push(symbol);
+        Some(_) => {}
+        None => {
+            if !word.is_empty() && outcome.is_ok() {
+                (tick.borrow_mut())();
+                outcome = sound.codes(&word).iter().try_for_each(|code| each(code));
             }
+            word.clear();
         }
-        None if symbol == Symbol::SEPARATOR => end(&mut word),
-        None => {}
     };
-    scan(text, &mut letter, || (tick.borrow_mut())());
-    end(&mut word);
+    scan_words(text, take, || (tick.borrow_mut())());
     outcome
 }

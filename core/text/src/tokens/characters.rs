@@ -8,7 +8,8 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_script::{Script, UnicodeScript};
 
 use super::writing::{push, push_str};
-use crate::{is_letter_or_digit, scan, Symbol, ALPHABET};
+use crate::is_letter_or_digit;
+use crate::normalize::scan_words;
 use base::Result;
 use base::Ticker;
 
@@ -105,25 +106,22 @@ impl<F: FnMut(&str) -> Result<()>> Characters<F> {
     fn words(&mut self, text: &str, turn: impl FnMut()) -> Result<()> {
         let (mut normal, mut done) = (String::new(), Ok(()));
         let mut take = |symbol: Option<u8>| -> Result<()> {
-            if let Some(ordinal) = symbol {
-                return push(&mut normal, ALPHABET[usize::from(ordinal)].into());
+            if let Some(symbol) = symbol {
+                return push(&mut normal, symbol.into());
             }
-            if !normal.is_empty() {
-                self.end_letter()?;
-                self.before.clear();
-                (self.each)(&normal)?;
-                normal.clear();
-            }
+            self.end_letter()?;
+            self.before.clear();
+            (self.each)(&normal)?;
+            normal.clear();
             Ok(())
         };
-        let mut emit = |symbol: Symbol| {
-            if done.is_ok() && symbol != Symbol::APOSTROPHE {
-                done = take(symbol.ordinal());
+        let take = |symbol| {
+            if done.is_ok() {
+                done = take(symbol);
             }
         };
-        scan(text, &mut emit, turn);
-        done?;
-        take(None)
+        scan_words(text, take, turn);
+        done
     }
 }
 
@@ -164,20 +162,11 @@ fn is_sound_mark(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::collected;
     use super::*;
 
     fn tokens(text: &str) -> Vec<String> {
-        let mut tokens = vec![];
-        for_each_character(
-            text,
-            || (),
-            |token| {
-                tokens.push(token.to_owned());
-                Ok(())
-            },
-        )
-        .unwrap();
-        tokens
+        collected(|each| for_each_character(text, || (), each))
     }
 
     #[test]

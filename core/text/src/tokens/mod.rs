@@ -26,6 +26,20 @@ pub use singular::singular;
 pub use text::for_each_token;
 pub use words::{for_each_uax29_word, for_each_word};
 
+/// All tokens that a function gives.
+#[cfg(test)]
+fn collected(
+    give: impl FnOnce(&mut dyn FnMut(&str) -> base::Result<()>) -> base::Result<()>,
+) -> Vec<String> {
+    let mut tokens = vec![];
+    let mut keep = |token: &str| {
+        tokens.push(token.to_owned());
+        Ok(())
+    };
+    give(&mut keep).unwrap();
+    tokens
+}
+
 /// Version of the rules by which texts, JSON values and dates ([`crate::for_each_digit_pair`]) become tokens. Stored signatures of tokens depend on every rule and on
 /// the versions of the crates behind them, so a change of either is a new version, and signatures of different versions do not compare.
 pub const RULES: u8 = 1;

@@ -1,7 +1,7 @@
 //! Tokens of a list of words or steps: several that follow each other as one, and each with its number.
 
 use base::Ticker;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// How many words or steps a run has, checked; `least` says in a sentence that it has one.
 ///
@@ -10,13 +10,7 @@ pub fn check_width(least: &str, width: i64) -> Result<usize> {
     usize::try_from(width)
         .ok()
         .filter(|width| *width > 0)
-        .ok_or_else(|| {
-            Error::new(
-                ErrorKind::InvalidParameter,
-                format!("w = {width} is out of range"),
-            )
-            .detail(least)
-        })
+        .ok_or_else(|| Error::invalid(format!("w = {width} is out of range")).detail(least))
 }
 
 /// Calls `each` with every run of `width` words that follow each other. A list of fewer is one run, and an empty list has none.

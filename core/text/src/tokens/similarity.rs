@@ -133,21 +133,12 @@ fn share(part: u64, of: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::for_each_token;
+    use super::super::{collected, for_each_token};
     use super::*;
 
     fn tokens(text: &str) -> Vec<Vec<u8>> {
-        let mut tokens = vec![];
-        for_each_token(
-            text,
-            || (),
-            |token| {
-                tokens.push(token.as_bytes().to_vec());
-                Ok(())
-            },
-        )
-        .unwrap();
-        tokens
+        let tokens = collected(|each| for_each_token(text, || (), each));
+        tokens.into_iter().map(String::into_bytes).collect()
     }
 
     fn list(of: &[Vec<u8>]) -> Vec<&[u8]> {

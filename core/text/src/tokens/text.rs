@@ -119,20 +119,11 @@ fn number(piece: &str) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::collected;
     use super::*;
 
     fn tokens(text: &str) -> Vec<String> {
-        let mut tokens = vec![];
-        for_each_token(
-            text,
-            || (),
-            |token| {
-                tokens.push(token.to_owned());
-                Ok(())
-            },
-        )
-        .unwrap();
-        tokens
+        collected(|each| for_each_token(text, || (), each))
     }
 
     #[test]

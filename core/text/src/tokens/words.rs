@@ -54,19 +54,14 @@ pub fn for_each_uax29_word(
 
 #[cfg(test)]
 mod tests {
+    use super::super::collected;
     use super::*;
 
     fn words(text: &str, uax29: bool) -> Vec<String> {
-        let mut words = vec![];
-        let mut keep = |word: &str| {
-            words.push(word.to_owned());
-            Ok(())
-        };
-        match uax29 {
-            false => for_each_word(text, || (), &mut keep).unwrap(),
-            true => for_each_uax29_word(text, || (), &mut keep).unwrap(),
-        }
-        words
+        collected(|each| match uax29 {
+            false => for_each_word(text, || (), each),
+            true => for_each_uax29_word(text, || (), each),
+        })
     }
 
     #[test]

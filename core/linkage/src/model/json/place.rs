@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::tree::{shown, Json};
 use super::HINT;
 use base::error::number;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Shares that come from divisions may lie above 1 by this.
 const ROUNDING: f64 = 1e-9;
@@ -241,5 +241,5 @@ impl<'j> Place<'j> {
 #[cold]
 pub(super) fn error(what: String) -> Error {
     let message = format!("invalid match model: {what}");
-    Error::new(ErrorKind::InvalidParameter, message).hint(HINT)
+    Error::invalid(message).hint(HINT)
 }

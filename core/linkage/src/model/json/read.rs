@@ -24,8 +24,7 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
     let top = Place::top(&json);
     versions(&top)?;
     let status = top.member("status")?;
-    let known = |name: &str| Status::ALL.into_iter().find(|s| s.name() == name);
-    let status = known(status.text()?).ok_or_else(|| {
+    let status = Status::named(status.text()?).ok_or_else(|| {
         let names = Status::ALL.map(Status::name).join(", ");
         status.invalid(format!("A status is one of {names}."))
     })?;

@@ -6,16 +6,14 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::model::FieldModel;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Reads the values of the fields from an object's members. Numbers and booleans are taken as they are written; `null`, or no such member, is a missing
 /// value. Other members are ignored. `name` is what an error calls the object.
 ///
 /// Errors: no object, a field's value that is an array or an object.
 pub fn read_record(fields: &[FieldModel], name: &str, text: &str) -> Result<Vec<Option<String>>> {
-    let invalid = |message: String, detail: &str| {
-        Err(Error::new(ErrorKind::InvalidParameter, message).detail(detail))
-    };
+    let invalid = |message: String, detail: &str| Err(Error::invalid(message).detail(detail));
     if !text.trim_start().starts_with('{') {
         let message = format!("argument \"{name}\" is not a JSON object");
         return invalid(
@@ -28,7 +26,7 @@ pub fn read_record(fields: &[FieldModel], name: &str, text: &str) -> Result<Vec<
     let members = members.and_then(|members| parser.end().map(|()| members));
     let unreadable = |error: serde_json::Error| {
         let message = format!("argument \"{name}\" cannot be read as JSON");
-        Error::new(ErrorKind::InvalidParameter, message).detail(format!("{error}."))
+        Error::invalid(message).detail(format!("{error}."))
     };
     let members = members.map_err(unreadable)?;
     let mut record = Vec::with_capacity(fields.len());

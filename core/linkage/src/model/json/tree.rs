@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use super::{HINT, MOST_FREQUENT};
 use crate::model::MOST_FIELDS;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// Most values of a tree: the frequent ones of all fields, and what else a model has.
 const MOST_VALUES: usize = (MOST_FIELDS + 1) * MOST_FREQUENT;
@@ -37,12 +37,9 @@ impl Json {
                 if short.get() > 0 {
                     return Error::out_of_memory(short.get());
                 }
-                Error::new(
-                    ErrorKind::InvalidParameter,
-                    "invalid match model: it cannot be read as JSON",
-                )
-                .detail(format!("{error}."))
-                .hint(HINT)
+                Error::invalid("invalid match model: it cannot be read as JSON")
+                    .detail(format!("{error}."))
+                    .hint(HINT)
             })
     }
 }

@@ -1,5 +1,7 @@
 //! Dates of eight digits, YYYYMMDD. Any eight digits are compared, possible dates or not.
 
+use super::digits::differing;
+
 /// Eight digits, four bits each, the first one highest.
 pub(super) type Digits = u32;
 
@@ -24,18 +26,8 @@ const DAY: u32 = 0xff;
 /// equal; two digits wrong; one part equal; else.
 pub(super) fn compare(a: Digits, b: Digits) -> u8 {
     let changed = a ^ b;
-    // one bit for each digit that differs
-    let mut differs = changed | changed >> 2;
-    differs = (differs | differs >> 1) & 0x1111_1111;
-    let wrong = differs.count_ones();
-    let neighbours = || {
-        // the two digits lie side by side, and are exchanged
-        let low = differs.trailing_zeros();
-        let pair = |digits: u32| (digits >> low & 15, digits >> low >> 4 & 15);
-        let ((a0, a1), (b0, b1)) = (pair(a), pair(b));
-        low < 28 && differs >> low == 0x11 && a0 == b1 && a1 == b0
-    };
-    if wrong == 1 || wrong == 2 && neighbours() {
+    let (wrong, exchanged) = differing(a.into(), b.into());
+    if wrong == 1 || exchanged {
         return 0;
     }
     let swapped = (a & MONTH) >> 8 | (a & DAY) << 8;

@@ -10,6 +10,23 @@ pub(super) fn digits_of(text: &str) -> Option<(u64, u32)> {
     (n >= 5).then_some((digits, n.min(16)))
 }
 
+/// How many digits differ of two rows of them, four bits each, and whether those are two neighbours that are exchanged.
+#[inline]
+pub(super) fn differing(a: u64, b: u64) -> (u32, bool) {
+    let changed = a ^ b;
+    // one bit for each digit that differs
+    let mut differs = changed | changed >> 2;
+    differs = (differs | differs >> 1) & 0x1111_1111_1111_1111;
+    let wrong = differs.count_ones();
+    if wrong != 2 {
+        return (wrong, false);
+    }
+    let low = differs.trailing_zeros();
+    let pair = |digits: u64| (digits >> low & 15, digits >> low >> 4 & 15);
+    let ((a0, a1), (b0, b1)) = (pair(a), pair(b));
+    (wrong, differs >> low == 0x11 && (a0, a1) == (b1, b0))
+}
+
 /// How far two different numbers agree, best first, from 0 to 5: equal but for the beginning; one digit or two neighbours wrong;
 /// two digits wrong; the same last four; the same first four; else.
 pub(super) fn compare((a, a_len): (u64, u32), (b, b_len): (u64, u32)) -> u8 {
@@ -20,20 +37,9 @@ pub(super) fn compare((a, a_len): (u64, u32), (b, b_len): (u64, u32)) -> u8 {
         return 0;
     }
     if a_len == b_len {
-        let changed = a ^ b;
-        let mut differs = changed | changed >> 2;
-        differs = (differs | differs >> 1) & 0x1111_1111_1111_1111;
-        let low = differs.trailing_zeros();
-        let digit = |digits: u64, at: u32| digits >> at & 15;
-        match differs.count_ones() {
-            1 => return 1,
-            2 if differs >> low == 0x11
-                && digit(a, low) == digit(b, low + 4)
-                && digit(a, low + 4) == digit(b, low) =>
-            {
-                return 1
-            }
-            2 => return 2,
+        match differing(a, b) {
+            (1, _) | (2, true) => return 1,
+            (2, false) => return 2,
             _ => (),
         }
     }

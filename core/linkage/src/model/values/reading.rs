@@ -7,12 +7,16 @@ use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
 use super::Kind;
-use base::{Error, ErrorKind, Result};
+use base::error::shortened;
+use base::{Error, Result};
 use text::contact::{email_or_none, is_phone_region, phone_or_none};
 use text::{for_each_sound, DateFormats, Sound};
 
 /// The name of [`Reading::Mailbox`].
 const MAILBOX: &str = "mailbox";
+
+/// Characters of a name that messages show.
+const LONGEST: usize = 40;
 
 /// How texts are read. What cannot be read is compared as it is.
 #[derive(Clone)]
@@ -34,10 +38,10 @@ impl Reading {
     pub fn phone(region: &str) -> Result<Reading> {
         match is_phone_region(region) {
             true => Ok(Reading::Phone(region.to_ascii_uppercase())),
-            false => Err(Error::new(
-                ErrorKind::InvalidParameter,
-                format!("region \"{}\" of telephones is not known", short(region)),
-            )
+            false => Err(Error::invalid(format!(
+                "region \"{}\" of telephones is not known",
+                shortened(region, LONGEST)
+            ))
             .hint("A region is two letters of ISO 3166-1, such as DE, GB or US.")),
         }
     }
@@ -61,9 +65,7 @@ impl Reading {
             Kind::Date => Reading::dates(name),
             Kind::Name => name.parse().map(Reading::Sound),
             Kind::Text | Kind::Email if name == MAILBOX => Ok(Reading::Mailbox),
-            _ => Err(Error::new(
-                ErrorKind::InvalidParameter,
-                format!("fields of kind {kind} are not read as \"{}\"", short(name)),
+            _ => Err(Error::invalid(format!("fields of kind {kind} are not read as \"{}\"", shortened(name, LONGEST)),
             )
             .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format or date(DD.MM.YYYY|YYYY-MM-DD) with several, name(double_metaphone) with an algorithm, text(mailbox) or email(mailbox).")),
         }
@@ -114,16 +116,6 @@ pub(super) fn sound_of(name: &str, sound: Sound) -> Result<u64> {
         "" => 0,
         codes => XxHash3_64::oneshot(codes.as_bytes()).max(1),
     })
-}
-
-/// A name as it may stand in a message.
-fn short(name: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut short: String = name.chars().take(LONGEST).collect();
-    if short.len() < name.len() {
-        short.push_str("...");
-    }
-    short
 }
 
 impl fmt::Debug for Reading {

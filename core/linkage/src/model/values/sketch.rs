@@ -3,6 +3,7 @@
 
 use super::{date, FieldLayout, Kind};
 use base::Result;
+use signature::split_mix;
 use text::ngram::for_each_normal_ngram;
 use text::normalize;
 
@@ -26,20 +27,13 @@ const FACTORS: [u64; PARTS] = [
     0x5be0_cd19_137e_2179,
 ];
 
-/// Bits that are well mixed (the finaliser of D. Lea's and G. Steele's SplittableRandom).
-fn mix(x: u64) -> u64 {
-    let z = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
-
 /// The least hash so far, for each part.
 struct Least([u64; PARTS]);
 
 impl Least {
     #[inline]
     fn add(&mut self, token: u64) {
-        let token = mix(token + 1);
+        let token = split_mix(token + 1);
         for (least, factor) in self.0.iter_mut().zip(FACTORS) {
             *least = (*least).min(token.wrapping_mul(factor));
         }
@@ -101,7 +95,7 @@ impl FieldLayout {
         }
         let mut sketch = Sketch::default();
         for (i, least) in least.0.into_iter().enumerate() {
-            sketch[i / 4] |= (mix(least) & 0xffff).max(1) << (i % 4 * 16);
+            sketch[i / 4] |= (split_mix(least) & 0xffff).max(1) << (i % 4 * 16);
         }
         Ok(sketch)
     }

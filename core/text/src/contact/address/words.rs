@@ -1,12 +1,14 @@
 //! What single words of an address are: by lists for German, English, Spanish, French and Italian, and by their form.
 
+use crate::letters::WordList;
+
 /// Kinds of streets that stand behind the name, as in English.
-const ENGLISH: &str = "street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place pl square sq terrace ter close crescent cres \
-     gardens gdns grove mews way highway hwy parkway pkwy circle cir trail trl turnpike expressway plaza alley walk row hill mall broadway";
+const ENGLISH: WordList = WordList("street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place pl square sq terrace ter close crescent cres \
+     gardens gdns grove mews way highway hwy parkway pkwy circle cir trail trl turnpike expressway plaza alley walk row hill mall broadway");
 
 /// Kinds of streets that stand before the name, or by themselves.
-const OTHERS: &str = "straße strasse str weg gasse platz allee ufer postfach calle c avenida avda paseo plaza pza carrer camino carretera ctra ronda \
-     rue boulevard bd chemin impasse quai allée allee cours route faubourg via viale corso piazza piazzale vicolo largo strada lungomare contrada";
+const OTHERS: WordList = WordList("straße strasse str weg gasse platz allee ufer postfach calle c avenida avda paseo plaza pza carrer camino carretera ctra ronda \
+     rue boulevard bd chemin impasse quai allée allee cours route faubourg via viale corso piazza piazzale vicolo largo strada lungomare contrada");
 
 /// Endings of German names of streets.
 const ENDINGS: [&str; 10] = [
@@ -14,29 +16,31 @@ const ENDINGS: [&str; 10] = [
 ];
 
 /// What is followed by the number or the letter of a flat, a floor, a door or a part of a building.
-const UNITS: &str = "apt apartment appartment unit suite ste room rm flat studio floor fl bldg building block # wohnung whg etage stock stiege top \
+const UNITS: WordList = WordList("apt apartment appartment unit suite ste room rm flat studio floor fl bldg building block # wohnung whg etage stock stiege top \
      piso puerta pta planta escalera esc portal bloque edificio apartamento appt app apt appartement étage etage bâtiment bât bat escalier porte \
-     appartamento interno int scala palazzina piano";
+     appartamento interno int scala palazzina piano");
 
 /// What stands behind the ordinal number of a floor.
-const FLOORS: &str = "og stock etage étage floor fl piso planta piano";
+const FLOORS: WordList = WordList("og stock etage étage floor fl piso planta piano");
 
 /// Where a door is on a floor.
-const SIDES: &str = "izq izda izquierda dcha drcha derecha centro links rechts mitte gauche droite";
+const SIDES: WordList =
+    WordList("izq izda izquierda dcha drcha derecha centro links rechts mitte gauche droite");
 
 /// What says that a number follows.
-const NUMBERED: &str = "nr no nº n° n num núm número numero numéro hausnummer #";
+const NUMBERED: WordList = WordList("nr no nº n° n num núm número numero numéro hausnummer #");
 
 /// What says that there is no number.
-const UNNUMBERED: &str = "s/n s/nº sn snc s.n.c s.n";
+const UNNUMBERED: WordList = WordList("s/n s/nº sn snc s.n.c s.n");
 
-const REPEATED: &str = "bis ter quater";
+const REPEATED: WordList = WordList("bis ter quater");
 
-const DIRECTIONS: &str = "n s e w ne nw se sw";
+const DIRECTIONS: WordList = WordList("n s e w ne nw se sw");
 
-const LONG_DIRECTIONS: &str = "north south east west northeast northwest southeast southwest";
+const LONG_DIRECTIONS: WordList =
+    WordList("north south east west northeast northwest southeast southwest");
 
-const NUMBERED_ROADS: &str = "highway hwy route rt rte";
+const NUMBERED_ROADS: WordList = WordList("highway hwy route rt rte");
 
 const STATES: [&str; 51] = [
     "alabama",
@@ -92,12 +96,13 @@ const STATES: [&str; 51] = [
     "wyoming",
 ];
 
-const MONTHS: &str =
+const MONTHS: WordList = WordList(
     "januar februar märz april mai juni juli august september oktober november dezember \
      january february march may june july october december \
      enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre \
      janvier février mars avril juin juillet août septembre octobre novembre décembre \
-     gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre";
+     gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre",
+);
 
 /// Countries, each with blanks between its words, in the languages that are read.
 const COUNTRIES: [&str; 48] = [
@@ -179,57 +184,53 @@ const COUNTIES: [&str; 24] = [
     "fife",
 ];
 
-fn holds(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|one| one == word)
-}
-
 /// Lower case, without dots and colons at its end.
 pub fn key(word: &str) -> String {
     word.trim_end_matches(['.', ':']).to_lowercase()
 }
 
 pub fn is_english_street(word: &str) -> bool {
-    holds(ENGLISH, &key(word))
+    ENGLISH.has(&key(word))
 }
 
 pub fn is_street(word: &str) -> bool {
     let key = key(word);
-    holds(ENGLISH, &key)
-        || holds(OTHERS, &key)
+    ENGLISH.has(&key)
+        || OTHERS.has(&key)
         || key.starts_with("c/")
         || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
 pub fn is_unit(word: &str) -> bool {
-    holds(UNITS, &key(word))
+    UNITS.has(&key(word))
 }
 
 pub fn is_floor(word: &str) -> bool {
-    holds(FLOORS, &key(word))
+    FLOORS.has(&key(word))
 }
 
 pub fn is_side(word: &str) -> bool {
-    holds(SIDES, &key(word)) || word.chars().count() == 1
+    SIDES.has(&key(word)) || word.chars().count() == 1
 }
 
 pub fn says_number(word: &str) -> bool {
-    holds(NUMBERED, &key(word))
+    NUMBERED.has(&key(word))
 }
 
 pub fn says_no_number(word: &str) -> bool {
-    holds(UNNUMBERED, &key(word))
+    UNNUMBERED.has(&key(word))
 }
 
 pub fn is_repeated(word: &str) -> bool {
-    holds(REPEATED, &key(word))
+    REPEATED.has(&key(word))
 }
 
 pub fn is_direction(word: &str) -> bool {
-    holds(DIRECTIONS, &key(word))
+    DIRECTIONS.has(&key(word))
 }
 
 pub fn is_month(word: &str) -> bool {
-    holds(MONTHS, &key(word))
+    MONTHS.has(&key(word))
 }
 
 pub fn is_country(words: &[&str]) -> bool {
@@ -259,12 +260,12 @@ pub fn is_state(words: &[&str]) -> bool {
 
 /// Whether numbers of roads stand behind the word: Highway 59.
 pub fn is_numbered_road(word: &str) -> bool {
-    holds(NUMBERED_ROADS, &key(word))
+    NUMBERED_ROADS.has(&key(word))
 }
 
 /// A direction, written out or not.
 pub fn is_any_direction(word: &str) -> bool {
-    is_direction(word) || holds(LONG_DIRECTIONS, &key(word))
+    is_direction(word) || LONG_DIRECTIONS.has(&key(word))
 }
 
 /// Digits and a sign behind them that makes an ordinal number: 3º, 2., 1er, 5th.

@@ -8,10 +8,11 @@ use unicode_normalization::UnicodeNormalization;
 
 pub use provider::{FREE_PROVIDERS, PROVIDER_RULES};
 
-use super::quoted;
+use crate::letters::is_digit;
 use crate::{is_letter_or_digit, is_mark};
 use address::{written, Refusal};
-use base::{Error, ErrorKind, Result};
+use base::error::quoted;
+use base::{Error, Result};
 use domain::canonical_domain;
 use provider::{is_free, provider};
 
@@ -58,7 +59,6 @@ impl Email {
 
     /// Taken apart.
     pub fn parts(&self) -> EmailParts {
-        let is_digit = |c: char| c.is_ascii_digit() || is_decimal(c);
         let is_letter = |c: &char| (is_letter_or_digit(*c) || is_mark(*c)) && !is_digit(*c);
         let mut pattern = String::new();
         let mut in_digits = false;
@@ -80,20 +80,15 @@ impl Email {
     }
 }
 
-fn is_decimal(c: char) -> bool {
-    use unicode_general_category::{get_general_category, GeneralCategory};
-    !c.is_ascii() && get_general_category(c) == GeneralCategory::DecimalNumber
-}
-
 /// The one form of an address: without display name and comments, in lower case, its domain in ASCII, folded as its provider says.
 ///
 /// Errors: the text is not one address. Blank text is none.
 pub fn email(text: &str) -> Result<Email> {
     read(text).map_err(|why| {
-        Error::new(
-            ErrorKind::InvalidParameter,
-            format!("\"{}\" is not an e-mail address", quoted(text.trim())),
-        )
+        Error::invalid(format!(
+            "\"{}\" is not an e-mail address",
+            quoted(text.trim())
+        ))
         .detail(why)
         .hint("ident_email_or_null() gives NULL instead.")
     })

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::normalize;
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 
 /// The newest version of the lists. What a version says never changes, since stored values may depend on it: other lists, or another
 /// version of one of these, make a new number, and the old one stays.
@@ -47,10 +47,9 @@ static FULL: LazyLock<HashMap<String, Vec<&str>>> = LazyLock::new(|| {
 /// Errors: a version that there is not; out of memory.
 pub fn name_forms(name: &str, version: i64, tick: impl FnMut()) -> Result<Vec<String>> {
     if version != FORMS_VERSION {
-        return Err(Error::new(
-            ErrorKind::InvalidParameter,
-            format!("version {version} of the forms of names is unknown"),
-        )
+        return Err(Error::invalid(format!(
+            "version {version} of the forms of names is unknown"
+        ))
         .detail(format!(
             "This version of bloom_ident knows version {FORMS_VERSION}."
         )));

@@ -1,10 +1,8 @@
 //! Names with the surname first: of Han, Hangul and Kana, and romanised ones that are known by their words.
 
-use super::lists::{
-    is_chinese_surname, is_korean_surname, is_korean_syllable, is_surname_before_hyphen,
-    is_vietnamese_surname,
-};
+use super::lists::{BEFORE_HYPHEN, CHINESE, KOREAN, KOREAN_SYLLABLES, VIETNAMESE};
 use super::read::Word;
+use crate::letters::WordList;
 use crate::normalize;
 
 /// Surnames of two characters.
@@ -99,9 +97,8 @@ fn romanised(first: &Word, rest: &[Word]) -> bool {
                 && b.chars().all(char::is_lowercase)
         })
     };
-    let is_surname = is_chinese_surname(&first.key)
-        || is_korean_surname(&first.key)
-        || is_surname_before_hyphen(&first.key);
+    let is_surname =
+        CHINESE.has(&first.key) || KOREAN.has(&first.key) || BEFORE_HYPHEN.has(&first.key);
     if is_surname && rest.len() == 1 && hyphen(last) {
         return true;
     }
@@ -111,18 +108,19 @@ fn romanised(first: &Word, rest: &[Word]) -> bool {
             parts.all(|part| part.len() <= LONGEST_GIVEN && of(&part.to_lowercase()))
         })
     };
-    let chinese = is_short && is_chinese_surname(&first.key) && all(is_pinyin);
-    let korean = is_short && is_korean_surname(&first.key) && all(is_korean);
+    let chinese = is_short && CHINESE.has(&first.key) && all(is_pinyin);
+    let korean = is_short && KOREAN.has(&first.key) && all(is_korean);
     // Of two surnames nothing says which is first, unless the given name has two syllables.
-    let unclear = |of: fn(&str) -> bool| of(&last.key) && rest.len() == 1;
-    chinese && !unclear(is_chinese_surname)
-        || korean && !unclear(is_korean_surname)
-        || is_vietnamese_surname(&first.key) && !is_vietnamese_surname(&last.key) && rest.len() <= 3
+    let unclear = |of: WordList| of.has(&last.key) && rest.len() == 1;
+    chinese && !unclear(CHINESE)
+        || korean && !unclear(KOREAN)
+        || VIETNAMESE.has(&first.key) && !VIETNAMESE.has(&last.key) && rest.len() <= 3
 }
 
 fn is_korean(word: &str) -> bool {
-    let cut = |at: usize| word.is_char_boundary(at) && is_korean_syllable(&word[..at]);
-    is_korean_syllable(word) || (1..word.len()).any(|at| cut(at) && is_korean_syllable(&word[at..]))
+    let cut = |at: usize| word.is_char_boundary(at) && KOREAN_SYLLABLES.has(&word[..at]);
+    KOREAN_SYLLABLES.has(word)
+        || (1..word.len()).any(|at| cut(at) && KOREAN_SYLLABLES.has(&word[at..]))
 }
 
 /// Whether a word is one or two syllables of Pinyin.

@@ -1,9 +1,7 @@
 //! Which words are given names, particles and surnames.
 
 use super::east_asian;
-use super::lists::{
-    is_given_name_too, is_joined_particle, is_noble, is_particle, is_spanish_surname,
-};
+use super::lists::{GIVEN_TOO, JOINED_PARTICLES, NOBLE, PARTICLES, SPANISH};
 use super::read::Word;
 use crate::normalize;
 
@@ -25,12 +23,12 @@ pub(super) fn arrange(mut segments: Vec<Vec<Word>>, titles: &mut Vec<Word>) -> A
     let mut particles = Vec::new();
     take_noble(&mut surname, titles);
     let mut at = given.len();
-    while at > 1 && (is_particle(&given[at - 1].key) || is_link(&given, at - 1)) {
+    while at > 1 && (PARTICLES.has(&given[at - 1].key) || is_link(&given, at - 1)) {
         at -= 1;
     }
     let of_given = given.split_off(at);
     while given.len() > 1 {
-        match given.pop_if(|word| is_noble(&word.key)) {
+        match given.pop_if(|word| NOBLE.has(&word.key)) {
             Some(word) => titles.push(word),
             None => break,
         }
@@ -66,7 +64,7 @@ fn capitals_first(words: &[Word]) -> Option<[Vec<Word>; 2]> {
     let is_mixed =
         |word: &Word| !word.is_in_capitals() && word.written.chars().any(char::is_lowercase);
     let plain = n > 0 && !rest.is_empty() && rest.iter().all(is_mixed);
-    (plain && !rest.iter().any(|word| is_particle(&word.key)))
+    (plain && !rest.iter().any(|word| PARTICLES.has(&word.key)))
         .then(|| [words[..n].to_vec(), rest.to_vec()])
 }
 
@@ -81,7 +79,7 @@ fn may_be_surname(word: &Word) -> bool {
 fn take_noble(words: &mut Vec<Word>, titles: &mut Vec<Word>) {
     let mut i = 0;
     while i + 1 < words.len() {
-        if is_noble(&words[i].key) {
+        if NOBLE.has(&words[i].key) {
             titles.push(words.remove(i));
         } else {
             i += 1;
@@ -114,8 +112,7 @@ fn given_names(words: &[Word]) -> usize {
         }
         let rest = i + 1 + run_of_particles(words, i + 1);
         let key = &words[i].key;
-        let is_known =
-            is_spanish_surname(key) && (!is_given_name_too(key) || is_spanish_surname(last));
+        let is_known = SPANISH.has(key) && (!GIVEN_TOO.has(key) || SPANISH.has(last));
         if is_known && rest == limit {
             // Particles before the first one belong to it.
             let mut particles = begin.max(1)..i;
@@ -162,14 +159,14 @@ fn compound(words: &[Word]) -> usize {
 /// How many particles there are from here on. There is a word behind them.
 fn run_of_particles(words: &[Word], from: usize) -> usize {
     let n = (from..words.len())
-        .take_while(|&i| is_particle(&words[i].key) || is_link(words, i))
+        .take_while(|&i| PARTICLES.has(&words[i].key) || is_link(words, i))
         .count();
     n.min(words.len().saturating_sub(from + 1))
 }
 
 /// "und" between particles: von und zu.
 fn is_link(words: &[Word], i: usize) -> bool {
-    let particle = |i: usize| words.get(i).is_some_and(|word| is_particle(&word.key));
+    let particle = |i: usize| words.get(i).is_some_and(|word| PARTICLES.has(&word.key));
     matches!(&*words[i].key, "und" | "u") && i > 0 && particle(i - 1) && particle(i + 1)
 }
 
@@ -180,7 +177,7 @@ fn joined_particle(word: &Word) -> Option<(&str, &str)> {
     let (particle, rest) = word.written.split_at(at + mark.len_utf8());
     let before = &word.written[..at];
     let is_one = match mark {
-        '-' | '‑' => is_joined_particle(&before.to_lowercase()),
+        '-' | '‑' => JOINED_PARTICLES.has(&before.to_lowercase()),
         _ => before == "d" || before == "l",
     };
     (is_one && rest.chars().any(char::is_alphanumeric)).then_some((particle, rest))

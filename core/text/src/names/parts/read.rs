@@ -1,7 +1,7 @@
 //! A name's words, what is in quotation marks, and what stands before and behind the name itself.
 
 use super::lists::{
-    is_born, is_first_title, is_legal_form, is_of_title, is_ruler, is_suffix, is_title,
+    is_born, is_first_title, is_legal_form, is_ruler, is_suffix, OF_TITLES, TITLES,
 };
 use crate::normalize;
 use base::{Error, ErrorKind, Result};
@@ -269,13 +269,13 @@ fn titles_of(segment: &[Word]) -> usize {
     let mut n = 0;
     while let Some(word) = segment.get(n) {
         // "h. c." and the like belong to the title before them if they have a full stop.
-        let belongs = n > 0 && is_of_title(&word.key) && word.written.ends_with('.');
+        let belongs = n > 0 && OF_TITLES.has(&word.key) && word.written.ends_with('.');
         let compound = word.written.contains('.')
             && word.written.split(['.', '-']).all(|part| {
                 let key = part.to_lowercase();
-                key.is_empty() || is_title(&key) || is_of_title(&key)
+                key.is_empty() || TITLES.has(&key) || OF_TITLES.has(&key)
             });
-        if !(is_title(&word.key) || belongs || compound && word.key.len() > 2) {
+        if !(TITLES.has(&word.key) || belongs || compound && word.key.len() > 2) {
             break;
         }
         n += 1;
