@@ -24,7 +24,7 @@ pub use class::{
     mismatch, operators, queried_signature, signature_column, RowSignature, SignatureType,
 };
 pub use handler::{is_estimated_by_sigfile, is_sigfile};
-pub use scan::cost::NANOSECONDS;
+pub use scan::cost::{comparison, index_quals};
 pub use scan::rows_alike;
 
 // Jobs that search for many records.
@@ -34,7 +34,7 @@ pub use scan::{IndexScan, RowConditions};
 // over tail pages.
 pub use meta::{of_words as meta_of_words, read_for as read_meta_for};
 pub use page::{SigfileIndex, PAGE_WORDS};
-pub use read::cache::segment;
+pub use read::segment;
 pub use read::{check_tids, SegmentDescription, SegmentReader, TailBlocks};
 
 // The guard remembers what it has found until this session adds a row.

@@ -1,18 +1,15 @@
 //! What a search by GiST costs. The server's estimate takes it that an index is read as far as its rows are asked for; but signatures
 //! have no order in which similar ones are together, so that a search reads most pages of a tree to find one row.
 
-use pgrx::pg_sys::{self, NodeTag};
+use pgrx::pg_sys;
 
 use super::selectivity::threshold_of_constant;
-use access::NANOSECONDS;
+use access::{comparison, index_quals};
 use pg::tree::list::nodes;
-use pg::tree::node::cast;
 use pg::{entry, ffi};
+use sigfile::costs::{GIST_PAGE, UNIT};
 use types::objects::{is_bits, is_bits_query, is_query, is_signature};
 use types::settings;
-
-/// Nanoseconds to look at the keys of a page: of a million names of 301 bits a search reads all pages in 53 ms.
-const PAGE: f64 = 6_200.0;
 
 /// The share of the pages that a search reads, by its threshold: a million names of 301 bits.
 const PAGES_READ: [(f64, f64); 5] = [
@@ -85,25 +82,16 @@ unsafe fn threshold(path: &pg_sys::IndexPath) -> Option<f64> {
     // SAFETY: the planner's nodes are of the types that their tags say.
     unsafe {
         let family = *(*path.indexinfo).opfamily;
-        let clauses = nodes(path.indexclauses).into_iter();
-        let quals =
-            clauses.flat_map(|clause| nodes((*clause.cast::<pg_sys::IndexClause>()).indexquals));
-        let thresholds = quals.filter_map(|qual| {
-            let clause = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
-            let operation = cast::<pg_sys::OpExpr>(clause, NodeTag::T_OpExpr)?;
-            match pg_sys::get_op_opfamily_strategy(operation.opno, family) {
+        let thresholds = index_quals(path).filter_map(|(_, qual)| {
+            let (operator, constant) = comparison(qual)?;
+            match pg_sys::get_op_opfamily_strategy(operator, family) {
                 EQUAL => Some(1.0),
-                SIMILAR | MATCHES | SIMILAR_COMMUTED => {
-                    let constant = nodes(operation.args)
-                        .get(1)
-                        .and_then(|&asked| cast::<pg_sys::Const>(asked, NodeTag::T_Const));
-                    Some(match constant {
-                        Some(constant) => {
-                            threshold_of_constant(constant).unwrap_or_else(settings::threshold)
-                        }
-                        None => USUAL,
-                    })
-                }
+                SIMILAR | MATCHES | SIMILAR_COMMUTED => Some(match constant {
+                    Some(constant) => {
+                        threshold_of_constant(constant).unwrap_or_else(settings::threshold)
+                    }
+                    None => USUAL,
+                }),
                 _ => None,
             }
         });
@@ -153,7 +141,7 @@ unsafe extern "C-unwind" fn gist_cost(
             None if ordered => 1.0,
             None => return,
         };
-        let reading = share * f64::from(index.pages) * PAGE / NANOSECONDS;
+        let reading = share * f64::from(index.pages) * GIST_PAGE / UNIT;
         if ordered {
             *startup += reading;
         }

@@ -2,8 +2,7 @@
 //!
 //! The comparison is rewritten to a function that holds both signatures and the threshold
 //! (`rewrite`); that function's support function offers an operator of the index's class (`index_condition`)
-//! and estimates the rows (`selectivity`, from a `sample` that ANALYZE keeps, of which `statistics` remembers what it needs, and from the
-//! `own_lists` of an index). Indexes of constraints
+//! and estimates the rows (`selectivity`, from `statistics`, which ANALYZE keeps a sample for, and from the `own_lists` of an index). Indexes of constraints
 //! are offered for searches, too (`constraint`). All of them ask the room `objects` which functions and types are the extension's.
 
 mod constraint;
@@ -11,7 +10,6 @@ mod gist_cost;
 mod index_condition;
 mod own_lists;
 mod rewrite;
-mod sample;
 mod selectivity;
 mod statistics;
 

@@ -26,13 +26,21 @@ pub fn leading_columns(index: SigfileIndex<'_>) -> usize {
 }
 
 /// Puts the hash of a further value to those of the values before it.
-pub fn combine(key: u32, hash: u32) -> u32 {
+fn combine(key: u32, hash: u32) -> u32 {
     // As the server combines hashes (common/hashfn.h).
     let mixed = hash
         .wrapping_add(0x9e37_79b9)
         .wrapping_add(key << 6)
         .wrapping_add(key >> 2);
     key ^ mixed
+}
+
+/// The key of rows whose values of the columns before the signature have these hashes, if there are such columns and all
+/// hashes are known.
+pub fn key_of(hashes: &[Option<u32>]) -> Option<u32> {
+    let of_all = |key, hash: &Option<u32>| Some(combine(key, (*hash)?));
+    let known = (!hashes.is_empty()).then_some(0);
+    hashes.iter().try_fold(known?, of_all)
 }
 
 /// The hash of a value of a column before the signature, by the column's own operator class and collation. NULL has one, too.

@@ -2,12 +2,11 @@
 
 mod column;
 pub mod leading;
-mod operators;
 pub mod options;
 mod signature;
 pub mod strategy;
 pub mod validate;
 
+pub use column::{has_thresholds, operators};
 pub use column::{key_columns, queried_signature, signature_column};
-pub use operators::{has_thresholds, operators};
 pub use signature::{mismatch, RowSignature, SignatureType};

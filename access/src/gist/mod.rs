@@ -5,5 +5,4 @@ mod key;
 mod sampled;
 mod search;
 mod shape;
-mod sort;
 mod tree;

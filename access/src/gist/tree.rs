@@ -1,13 +1,12 @@
 //! How the tree grows: compress, union, penalty, picksplit, same, fetch.
 
-use pgrx::pg_sys;
-use sigfile::gist::{inner_size, split, TreeKey};
-
 use super::key::{inner, IndexKey};
 use super::shape;
 use pg::entry;
 use pg::error::OrRaise;
 use pg::values::varlena::NewValue;
+use pgrx::pg_sys;
+use sigfile::gist::{inner_size, split, TreeKey};
 
 /// The keys of an entry vector from position `first` on.
 ///
@@ -126,4 +125,28 @@ fn bloom_gist_same(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         *args[2].value.cast_mut_ptr::<bool>() = a.bytes() == b.bytes();
         NewValue(args[2].value)
     }
+}
+
+// Sorted build: neighbours in this order share a page.
+
+/// Compares two leaf keys.
+#[entry]
+unsafe extern "C-unwind" fn compare(
+    a: pg_sys::Datum,
+    b: pg_sys::Datum,
+    _sort: pg_sys::SortSupport,
+) -> i32 {
+    // SAFETY: the sort passes leaf keys.
+    unsafe { IndexKey::of(a).key().order(&IndexKey::of(b).key()) as i32 }
+}
+
+/// `(internal) RETURNS void`
+#[entry]
+fn bloom_gist_sortsupport(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared as sortsupport function.
+    unsafe {
+        let sort: pg_sys::SortSupport = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
+        (*sort).comparator = Some(compare);
+    }
+    NewValue(pg_sys::Datum::null())
 }

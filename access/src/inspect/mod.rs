@@ -11,7 +11,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::is_sigfile;
 use crate::meta;
 use crate::page::{SigfileIndex, SigfileTable};
-use crate::write::{Compaction, MergeLock};
+use crate::write::Compaction;
 use pg::catalog::privileges::{self, current_user, is_owner};
 use pg::error::{raise_as, OrRaise};
 use pg::relation::OpenRelation;
@@ -149,13 +149,6 @@ fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
         all: true,
         pause: check_for_interrupts,
     };
-    compaction.run().or_raise();
-    let lock = MergeLock::wait(index, table);
-    lock.sweep().or_raise();
-    lock.truncate().or_raise();
-    // Otherwise the next row makes the index longer, by a page that keeps its end from being cut off.
-    lock.fill_stock(&meta::read(index)).or_raise();
-    let left = meta::read(index).segments.len();
-    drop(lock);
-    left as i32
+    compaction.run_and_truncate().or_raise();
+    meta::read(index).segments.len() as i32
 }

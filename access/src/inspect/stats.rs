@@ -9,7 +9,7 @@ use sigfile::{Pages, Part, SegmentEntry};
 use super::OpenedSigfile;
 use crate::meta;
 use crate::page::SigfileIndex;
-use crate::read::{cache, SegmentDescription, SegmentReader, TailBlocks};
+use crate::read::{self, SegmentDescription, SegmentReader, TailBlocks};
 use pg::entry;
 use pg::error::OrRaise;
 use pg::function::record::record;
@@ -38,7 +38,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
     let largest = meta.segments_of(Part::Signatures).max_by_key(|s| s.rows);
     let (widths, entropy) = match largest {
         Some(entry) => {
-            let loaded = cache::segment(index, &meta, entry).or_raise();
+            let loaded = read::segment(index, &meta, entry).or_raise();
             let widths: Vec<i32> = loaded
                 .segment
                 .postings

@@ -8,7 +8,6 @@
 //! exclusively can change it. A page whose old content does not matter is a [`BlankPage`], which can only be written anew.
 
 pub mod chain;
-mod damage;
 mod index;
 mod lock;
 mod prefetch;

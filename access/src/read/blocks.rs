@@ -7,7 +7,7 @@ use sigfile::meta::FreeList;
 use sigfile::words::unpack;
 use sigfile::Meta;
 
-use super::{cache, merges, work_list, WorkList};
+use super::{merges, segment, work_list, WorkList};
 use crate::meta;
 use crate::page::chain::ChainPage;
 use crate::page::{PageKind, SigfileIndex, META};
@@ -72,7 +72,7 @@ pub fn in_use(index: SigfileIndex<'_>, meta: &Meta, total: u32, free: bool) -> R
     }
     meta.tails.iter().flatten().try_for_each(|&b| claim(b))?;
     for entry in &meta.segments {
-        let loaded = cache::segment(index, meta, entry)?;
+        let loaded = segment(index, meta, entry)?;
         let blocks = loaded.blocks.iter().chain(&loaded.map);
         blocks.copied().try_for_each(&mut claim)?;
     }

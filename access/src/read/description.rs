@@ -1,17 +1,16 @@
 //! Descriptions of segments: which pages they have, and what the search plans with. They never change.
 
-use std::cell::Cell;
-
-use base::{Error, Result};
-use sigfile::budget::{SearchSteps, COSTS};
-use sigfile::words::{pack, unpack};
-use sigfile::{Meta, Segment, SegmentEntry};
-
 use super::BlockSet;
 use crate::meta::fits;
 use crate::page::chain::{ChainPage, CHAIN_ROOM};
 use crate::page::{PageKind, SigfileIndex, META};
+use base::{Error, Result};
 use pg::check_for_interrupts;
+use sigfile::budget::SearchSteps;
+use sigfile::words::{pack, unpack};
+use sigfile::{costs, Meta, Segment, SegmentEntry};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// A segment, and where its pages are.
 pub struct SegmentDescription {
@@ -79,7 +78,7 @@ pub fn load(
     recent.resize(count, Cell::new(0));
     Ok(SegmentDescription {
         generation: entry.generation,
-        steps: SearchSteps::of(&segment, &COSTS),
+        steps: SearchSteps::of(&segment, &costs::SEARCH),
         segment,
         recent,
         blocks,
@@ -126,4 +125,64 @@ pub fn describe(segment: &Segment, blocks: &[u32]) -> Vec<u64> {
     words.extend(pack(blocks));
     segment.encode(&mut words);
     words
+}
+
+// What sessions remember of segments: their descriptions, which never change.
+
+/// Bytes of descriptions that a session remembers, beside the one that it needs: each has some 12 a page.
+const REMEMBERED: usize = 64 << 20;
+
+struct CachedDescription {
+    /// That of the index.
+    identity: u64,
+    description: Rc<SegmentDescription>,
+}
+
+pg::session_state! {
+    /// The last used last.
+    static CACHE: RefCell<Vec<CachedDescription>> = RefCell::default();
+    "segments" by "index and generation" until "the segment is merged, or 64 MB of others are used"
+        bytes |cache| cache.borrow().iter().map(|r| r.description.size()).sum();
+}
+
+/// The description of a segment, remembered or read.
+///
+/// Errors: a damaged one; out of memory.
+#[inline]
+pub fn segment(
+    index: SigfileIndex<'_>,
+    meta: &Meta,
+    entry: &SegmentEntry,
+) -> Result<Rc<SegmentDescription>> {
+    let known = CACHE.with_borrow_mut(|cache| {
+        let at = cache.iter().rposition(|r| {
+            r.identity == meta.identity && r.description.generation == entry.generation
+        })?;
+        let found = cache.remove(at);
+        let description = found.description.clone();
+        cache.push(found);
+        Some(description)
+    });
+    if let Some(description) = known {
+        return Ok(description);
+    }
+    let description = Rc::new(load(index, meta, entry)?);
+    CACHE.with_borrow_mut(|cache| {
+        // Segments of this index that are gone make room first.
+        cache.retain(|r| {
+            r.identity != meta.identity
+                || meta
+                    .segments
+                    .iter()
+                    .any(|s| s.generation == r.description.generation)
+        });
+        while cache.iter().map(|r| r.description.size()).sum::<usize>() > REMEMBERED {
+            cache.remove(0);
+        }
+        cache.push(CachedDescription {
+            identity: meta.identity,
+            description: description.clone(),
+        });
+    });
+    Ok(description)
 }

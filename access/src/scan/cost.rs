@@ -2,30 +2,22 @@
 
 use base::Result;
 use pgrx::pg_sys::{self, NodeTag};
-use sigfile::budget::COSTS;
+use sigfile::costs::{SCAN, SEARCH, SEGMENT, UNIT};
 use sigfile::keys::Within;
 use sigfile::{Meta, Part, Query, Segment};
 
 use super::neighbour::{MAX_KEYS, SORTED_ROW};
-use crate::class::leading::{combine, hash, hash_other, leading_columns};
+use crate::class::leading::{hash, hash_other, key_of, leading_columns};
 use crate::class::{strategy, RowSignature, SignatureType};
 use crate::meta;
 use crate::page::SigfileIndex;
-use crate::read::cache;
+use crate::read;
 use pg::error::warn;
 use pg::relation::OpenRelation;
 use pg::tree::list::{self, nodes};
 use pg::tree::node::cast;
 use pg::{entry, ffi};
 use types::settings;
-
-/// Nanoseconds of a unit of cost: a sequential scan of a million signatures takes 70 to 90 ms, and is
-/// estimated at some 25,000.
-pub const NANOSECONDS: f64 = 3_500.0;
-
-/// To begin with a segment, and with a scan.
-const SEGMENT: f64 = 500.0;
-const SCAN: f64 = 3_000.0;
 
 /// The similarity that is taken for one not known yet.
 const USUAL: f64 = 0.8;
@@ -47,26 +39,51 @@ struct LeadingClauses {
 }
 
 impl LeadingClauses {
-    /// The hash of all values, if they are known.
-    fn key(&self) -> Option<u32> {
-        if self.hashes.is_empty() {
-            return None;
-        }
-        let mut hashes = self.hashes.iter();
-        hashes.try_fold(0, |key, hash| hash.map(|hash| combine(key, hash)))
-    }
-
     /// The rows of a segment among which a search finds what it looks for.
     fn within(&self, segment: &Segment, query: &Query) -> Within {
-        let within = segment.within(query, self.key());
+        let key = key_of(&self.hashes);
+        let within = segment.within(query, key);
         match self.share {
             // What a value will be is not known yet.
-            Some(share) if self.key().is_none() => Within {
+            Some(share) if key.is_none() => Within {
                 rows: 0..(f64::from(segment.rows) * share).ceil() as u32,
                 share,
             },
             _ => within,
         }
+    }
+}
+
+/// The conditions of a path, each with the number of the index column that it is on, from 0.
+///
+/// # Safety
+/// `path` is a path of the planner over an index.
+pub unsafe fn index_quals(
+    path: &pg_sys::IndexPath,
+) -> impl Iterator<Item = (usize, *mut pg_sys::RestrictInfo)> {
+    // SAFETY: the planner's nodes are of the types that their lists say.
+    unsafe {
+        nodes(path.indexclauses).into_iter().flat_map(|clause| {
+            let clause = &*clause.cast::<pg_sys::IndexClause>();
+            let quals = nodes(clause.indexquals).into_iter();
+            quals.map(|qual| (clause.indexcol as usize, qual.cast()))
+        })
+    }
+}
+
+/// The operator of a condition, and what it compares the column with, if that is a constant; `None` if it is not one of an operator.
+///
+/// # Safety
+/// `qual` is one of [`index_quals`].
+pub unsafe fn comparison<'a>(
+    qual: *mut pg_sys::RestrictInfo,
+) -> Option<(pg_sys::Oid, Option<&'a pg_sys::Const>)> {
+    // SAFETY: the planner's nodes are of the types that their tags say.
+    unsafe {
+        let operation = cast::<pg_sys::OpExpr>((*qual).clause.cast(), NodeTag::T_OpExpr)?;
+        let right = nodes(operation.args).get(1).copied();
+        let constant = right.and_then(|right| cast(right, NodeTag::T_Const));
+        Some((operation.opno, constant))
     }
 }
 
@@ -86,39 +103,31 @@ unsafe fn leading_clauses(
     let (mut asked, mut quals) = (vec![false; found.hashes.len()], Vec::new());
     // SAFETY: the planner's nodes are of the types that their tags say; a constant has the operator's right-hand type.
     unsafe {
-        for clause in nodes(path.indexclauses) {
-            let clause = &*clause.cast::<pg_sys::IndexClause>();
-            let column = clause.indexcol as usize;
+        for (column, qual) in index_quals(path) {
             if column >= asked.len() {
                 continue;
             }
-            for qual in nodes(clause.indexquals) {
-                quals.push(qual);
-                let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
-                if let Some(test) = cast::<pg_sys::NullTest>(expression, NodeTag::T_NullTest) {
-                    if test.nulltesttype == pg_sys::NullTestType::IS_NULL {
-                        asked[column] = true;
-                        found.hashes[column] = Some(hash(index, column, None));
-                    }
+            quals.push(qual.cast());
+            let expression = (*qual).clause.cast();
+            if let Some(test) = cast::<pg_sys::NullTest>(expression, NodeTag::T_NullTest) {
+                if test.nulltesttype == pg_sys::NullTestType::IS_NULL {
+                    asked[column] = true;
+                    found.hashes[column] = Some(hash(index, column, None));
                 }
-                let Some(operation) = cast::<pg_sys::OpExpr>(expression, NodeTag::T_OpExpr) else {
-                    continue;
+            }
+            let Some((operator, constant)) = comparison(qual) else {
+                continue;
+            };
+            asked[column] = true;
+            if let Some(constant) = constant.filter(|c| !c.constisnull) {
+                let (mut left, mut right) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+                pg_sys::op_input_types(operator, &raw mut left, &raw mut right);
+                let value = constant.constvalue;
+                found.hashes[column] = if left == right {
+                    Some(hash(index, column, Some(value)))
+                } else {
+                    hash_other(index, column, right, value)
                 };
-                asked[column] = true;
-                let constant = nodes(operation.args)
-                    .get(1)
-                    .and_then(|&a| cast::<pg_sys::Const>(a, NodeTag::T_Const))
-                    .filter(|c| !c.constisnull);
-                if let Some(constant) = constant {
-                    let (mut left, mut right) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-                    pg_sys::op_input_types(operation.opno, &raw mut left, &raw mut right);
-                    let value = constant.constvalue;
-                    found.hashes[column] = if left == right {
-                        Some(hash(index, column, Some(value)))
-                    } else {
-                        hash_other(index, column, right, value)
-                    };
-                }
             }
         }
         if !asked.is_empty() && asked.iter().all(|&asked| asked) {
@@ -139,52 +148,36 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
     let mut found = Vec::new();
     // SAFETY: the planner's nodes are of the types that their tags say; a constant has the operator's right-hand type.
     unsafe {
-        for clause in nodes(path.indexclauses) {
-            let clause = &*clause.cast::<pg_sys::IndexClause>();
-            let last = (*path.indexinfo).nkeycolumns - 1;
-            if i32::from(clause.indexcol) != last {
+        let last = (*path.indexinfo).nkeycolumns as usize - 1;
+        let family = *(*path.indexinfo).opfamily.add(last);
+        for (column, qual) in index_quals(path) {
+            let Some((operator, constant)) = comparison(qual).filter(|_| column == last) else {
                 continue;
-            }
-            for qual in nodes(clause.indexquals) {
-                let expression = (*qual.cast::<pg_sys::RestrictInfo>()).clause.cast();
-                let Some(operation) = cast::<pg_sys::OpExpr>(expression, pg_sys::NodeTag::T_OpExpr)
-                else {
-                    continue;
-                };
-                let family = *(*path.indexinfo).opfamily.add(last as usize);
-                let number = pg_sys::get_op_opfamily_strategy(operation.opno, family) as u16;
-                let args = nodes(operation.args);
-                let constant = args
-                    .get(1)
-                    .and_then(|&a| cast::<pg_sys::Const>(a, pg_sys::NodeTag::T_Const))
-                    .filter(|c| !c.constisnull)
-                    .map(|c| c.constvalue);
-                let kind = SignatureType::of_rows(meta);
-                let known = |s: RowSignature| (s.tag == meta.shape()).then_some(s);
-                let (threshold, signature) = match (number, constant) {
-                    // Without rows, the type is not known.
-                    _ if meta.shape() == 0 => (USUAL, None),
-                    (strategy::MATCHES | strategy::MATCH, Some(value)) => {
-                        let (signature, threshold) = kind.query(value);
-                        (threshold, known(signature))
-                    }
-                    (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
-                    (
-                        strategy::SIMILAR | strategy::SIMILAR_COMMUTED | strategy::EQUAL,
-                        constant,
-                    ) => {
-                        let signature = constant.and_then(|value| known(kind.signature(value)));
-                        let equal = number == strategy::EQUAL;
-                        (if equal { 1.0 } else { settings::threshold() }, signature)
-                    }
-                    _ => (0.0, None),
-                };
-                found.push(CostClause {
-                    threshold,
-                    keyed: strategy::is_keyed(number),
-                    signature,
-                });
-            }
+            };
+            let number = pg_sys::get_op_opfamily_strategy(operator, family) as u16;
+            let constant = constant.filter(|c| !c.constisnull).map(|c| c.constvalue);
+            let kind = SignatureType::of_rows(meta);
+            let known = |s: RowSignature| (s.tag == meta.shape()).then_some(s);
+            let (threshold, signature) = match (number, constant) {
+                // Without rows, the type is not known.
+                _ if meta.shape() == 0 => (USUAL, None),
+                (strategy::MATCHES | strategy::MATCH, Some(value)) => {
+                    let (signature, threshold) = kind.query(value);
+                    (threshold, known(signature))
+                }
+                (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
+                (strategy::SIMILAR | strategy::SIMILAR_COMMUTED | strategy::EQUAL, constant) => {
+                    let signature = constant.and_then(|value| known(kind.signature(value)));
+                    let equal = number == strategy::EQUAL;
+                    (if equal { 1.0 } else { settings::threshold() }, signature)
+                }
+                _ => (0.0, None),
+            };
+            found.push(CostClause {
+                threshold,
+                keyed: strategy::is_keyed(number),
+                signature,
+            });
         }
     }
     found
@@ -201,7 +194,7 @@ fn search(
 ) -> Result<(f64, f64)> {
     let mut time = SCAN;
     for entry in meta.segments.iter().filter(|s| s.part == Part::Signatures) {
-        let loaded = cache::segment(index, meta, entry)?;
+        let loaded = read::segment(index, meta, entry)?;
         let segment = &loaded.segment;
         let least = |c: &CostClause| match c.keyed {
             true => segment.least_threshold,
@@ -227,7 +220,7 @@ fn search(
         let pages = meta.tails[part as usize].len() as f64;
         if pages > 0.0 {
             let geometry = meta.geometry(part);
-            let row = COSTS.scan_row + COSTS.scan_word * geometry.stride as f64;
+            let row = SEARCH.scan_row + SEARCH.scan_word * geometry.stride as f64;
             time += pages * geometry.capacity as f64 * row;
         }
     }
@@ -300,11 +293,11 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         } else {
             look(root, path).unwrap_or_else(|error| {
                 warn(&error);
-                (IMPOSSIBLE * NANOSECONDS, 0.0)
+                (IMPOSSIBLE * UNIT, 0.0)
             })
         };
         let rows = costs.numIndexTuples.max(0.0);
-        *startup = time / NANOSECONDS;
+        *startup = time / UNIT;
         *total = *startup + rows * pg_sys::cpu_index_tuple_cost;
         if nodes(path.indexorderbys).len() > MAX_KEYS {
             // So many are not supported.

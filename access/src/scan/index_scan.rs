@@ -11,9 +11,9 @@ use pgrx::pg_sys;
 use sigfile::search::{PageWork, Search};
 use sigfile::{Geometry, Meta, Pages, Part, Query, RowPage, Segment};
 
-use super::condition::RowConditions;
+use super::key::RowConditions;
 use crate::page::{SharedLock, SigfileIndex, SigfileTable};
-use crate::read::{cache, SegmentDescription, SegmentReader, TailBlocks, TailPage};
+use crate::read::{self, SegmentDescription, SegmentReader, TailBlocks, TailPage};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::tid::Tid;
@@ -99,7 +99,7 @@ impl<'r> IndexScan<'r> {
             conditions,
             leading,
             segments: of_parts
-                .map(|s| cache::segment(index, meta, s).or_raise())
+                .map(|s| read::segment(index, meta, s).or_raise())
                 .collect(),
             tails: Part::ALL.map(|part| TailBlocks::of(meta, part)),
             geometries: Part::ALL.map(geometry),

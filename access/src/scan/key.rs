@@ -1,12 +1,12 @@
 //! Scan keys: what a scan asks for.
 
-use pgrx::pg_sys;
-use sigfile::{Meta, Part, Query};
-use signature::similarity::Measure;
-
-use super::condition::Condition;
 use super::neighbour::MAX_KEYS;
+use crate::class::leading::{hash, hash_other, key_of, leading_columns, EQUAL};
 use crate::class::{strategy, RowSignature, SignatureType};
+use crate::page::SigfileIndex;
+use pgrx::pg_sys;
+use sigfile::{Meta, Part, Query, RowPage};
+use signature::similarity::Measure;
 use types::settings;
 
 /// A threshold that everything reaches.
@@ -172,5 +172,134 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
         NearKeys::Nowhere
     } else {
         NearKeys::To(near, positions)
+    }
+}
+
+// Scan keys on columns before the signature: together they give the key of the rows that are wanted, if there is one for
+// each column.
+
+/// What the keys of a scan ask of the columns before the signature.
+pub struct LeadingKeys<'r> {
+    index: SigfileIndex<'r>,
+    /// For each column the hash of the value that is asked for.
+    hashes: Vec<Option<u32>>,
+    /// There are such keys. Rows have to be checked again, as several values can have the same hash.
+    pub asked: bool,
+    /// No row fulfils them.
+    pub nothing: bool,
+}
+
+impl<'r> LeadingKeys<'r> {
+    /// No keys as yet.
+    pub fn new(index: SigfileIndex<'r>) -> Self {
+        LeadingKeys {
+            index,
+            hashes: vec![None; leading_columns(index)],
+            asked: false,
+            nothing: false,
+        }
+    }
+
+    /// Takes in a key. False if it is not one on a column before the signature.
+    ///
+    /// # Safety
+    /// `key` is one of a scan of the index: its argument is of the operator's right-hand type, unless it is NULL.
+    pub unsafe fn read(&mut self, key: &pg_sys::ScanKeyData) -> bool {
+        let column = key.sk_attno as usize - 1;
+        if column >= self.hashes.len() {
+            return false;
+        }
+        self.asked = true;
+        let flags = key.sk_flags as u32;
+        if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+            return true;
+        }
+        // SAFETY: the argument is of the column's type, or of the other that the key tells of.
+        let hash = unsafe {
+            if flags & pg_sys::SK_SEARCHNULL != 0 {
+                Some(hash(self.index, column, None))
+            } else if flags & pg_sys::SK_ISNULL != 0 {
+                // The operators are strict.
+                self.nothing = true;
+                None
+            } else if key.sk_strategy != EQUAL {
+                let other = key.sk_strategy;
+                pg::error::internal!("unrecognized strategy number: {other}")
+            } else {
+                let own = *(*self.index.relation()).rd_opcintype.add(column);
+                // An exclusion check leaves the type unset.
+                let of_type = key.sk_subtype;
+                if of_type == own || of_type == pg_sys::InvalidOid {
+                    Some(hash(self.index, column, Some(key.sk_argument)))
+                } else {
+                    hash_other(self.index, column, of_type, key.sk_argument)
+                }
+            }
+        };
+        match (self.hashes[column], hash) {
+            (Some(before), Some(hash)) if before != hash => self.nothing = true,
+            (None, Some(hash)) => self.hashes[column] = Some(hash),
+            _ => (),
+        }
+        true
+    }
+
+    /// The key of the rows that are wanted, if it is known.
+    pub fn key(&self) -> Option<u32> {
+        key_of(&self.hashes)
+    }
+}
+
+// What a scan asks of each row.
+
+/// What one key of a scan asks of a row.
+pub enum Condition {
+    /// Similarity of at least the query's threshold, and of the row's own where rows have one.
+    Similar(Query),
+    /// The same bits, and the same number of them, which is none for the empty set of tokens.
+    Equal(Vec<u64>, u32),
+    /// All of these bits.
+    Covers(Vec<u64>),
+    /// None but these bits.
+    CoveredBy(Vec<u64>),
+}
+
+/// What all keys of a scan ask of a row, but for the one that the search goes by.
+#[derive(Default)]
+pub struct RowConditions {
+    /// Of its signature.
+    pub of_signature: Vec<Condition>,
+    /// The hash of its columns before the signature.
+    pub key: Option<u32>,
+    /// The rows' own thresholds count.
+    pub thresholds: bool,
+}
+
+impl RowConditions {
+    /// Whether a row has the key that is asked for.
+    #[inline]
+    pub fn admit(&self, page: &RowPage<'_>, i: usize) -> bool {
+        self.key.is_none_or(|key| page.key(i) == key)
+    }
+
+    /// Whether a row fulfils all conditions. It has so many bits in common with the leading query.
+    pub fn hold(&self, page: &RowPage<'_>, i: usize, leading: Option<&Query>, common: u32) -> bool {
+        let row = page.row(i);
+        if let Some(query) = leading.filter(|_| self.thresholds) {
+            if query.similarity(row.popcount, common) < row.threshold {
+                return false;
+            }
+        }
+        let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
+        self.of_signature.iter().all(|condition| match condition {
+            Condition::Similar(query) => query.hit(row.words, row.popcount).is_some_and(|common| {
+                !self.thresholds || query.similarity(row.popcount, common) >= row.threshold
+            }),
+            Condition::Equal(words, popcount) => {
+                row.words == &words[..] && row.popcount == *popcount
+            }
+            Condition::Covers(words) => within(words, row.words),
+            Condition::CoveredBy(words) => within(row.words, words),
+        })
     }
 }

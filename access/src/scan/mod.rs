@@ -1,24 +1,21 @@
 //! The server's side of a scan: keys in, tids out.
 
-mod condition;
 pub mod cost;
 mod index_scan;
 mod key;
-mod leading;
 mod nearest;
 mod neighbour;
 mod own;
 mod state;
 mod tuple;
-mod visibility;
 
 use pgrx::pg_sys;
 
 use crate::class::{has_thresholds, key_columns, SignatureType};
 use crate::page::SigfileIndex;
 use crate::page::SigfileTable;
-pub use condition::RowConditions;
 pub use index_scan::IndexScan;
+pub use key::RowConditions;
 pub use own::rows_alike;
 use pg::entry;
 use state::{start, ScanPhase, ScanState};

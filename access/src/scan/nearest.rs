@@ -3,6 +3,7 @@
 //! thousands do not suffice, those behind them are sorted in stages, in temporary files if need be.
 
 use pgrx::pg_sys;
+use sigfile::costs::FIRST_NEAREST;
 use sigfile::Query;
 
 use super::index_scan::{Hit, IndexScan};
@@ -41,9 +42,6 @@ pub struct NearestScan {
 /// Similarities at which the search stops to look.
 const GRID: [f64; 9] = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5];
 
-/// Nanoseconds: a first step is worth as much.
-const FIRST: f64 = 30_000.0;
-
 /// What each step may cost more than the one before.
 const GROWTH: f64 = 4.0;
 
@@ -62,7 +60,7 @@ impl NearestScan {
     pub unsafe fn new(keys: Vec<Query>, context: pg_sys::MemoryContext) -> NearestScan {
         NearestScan {
             keys,
-            step: NearestStep::Search(1.0, FIRST / GROWTH),
+            step: NearestStep::Search(1.0, FIRST_NEAREST / GROWTH),
             last: None,
             ready: Vec::new(),
             cap: Some(FIRST_CAP),
@@ -186,7 +184,9 @@ impl NearestScan {
         for t in GRID.into_iter().filter(|&t| t < done) {
             let c = cost(t);
             // Near to what a scan costs it is better to scan at once.
-            if c > everything / 4.0 || (found.is_some() && c > GROWTH * spent.max(FIRST / GROWTH)) {
+            if c > everything / 4.0
+                || (found.is_some() && c > GROWTH * spent.max(FIRST_NEAREST / GROWTH))
+            {
                 break;
             }
             found = Some((t, c));

@@ -10,7 +10,7 @@ use sigfile::{Part, RowBits, SegmentEntry};
 use crate::class::RowSignature;
 use crate::meta;
 use crate::page::SigfileIndex;
-use crate::read::{cache, SegmentReader};
+use crate::read::{self, SegmentReader};
 use pg::relation::OpenRelation;
 
 /// Lists that are looked at, at most. On a million names the shortest of 4 lists of a segment tells as much as that of all, nearly.
@@ -78,7 +78,7 @@ pub unsafe fn rows_alike(
     let few = u32::from(segments.len() == 1);
     let mut alike = 0.0;
     for &entry in &segments {
-        let loaded = cache::segment(index, &meta, entry).ok()?;
+        let loaded = read::segment(index, &meta, entry).ok()?;
         let segment = &loaded.segment;
         if segment.postings.is_empty() {
             continue;

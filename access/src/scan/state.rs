@@ -3,13 +3,13 @@
 use pgrx::pg_sys;
 use sigfile::{Meta, Part};
 
-use super::condition::RowConditions;
 use super::index_scan::{Hit, IndexScan};
+use super::key::LeadingKeys;
+use super::key::RowConditions;
 use super::key::{leading, near_to, slice, NearKeys, ScanKeys};
-use super::leading::LeadingKeys;
 use super::nearest::NearestScan;
+use super::tuple::VisibilityMap;
 use super::tuple::{set_tuple, TupleValues};
-use super::visibility::VisibilityMap;
 use super::ScanMemory;
 use crate::class::leading::leading_columns;
 use crate::class::strategy;
@@ -128,39 +128,32 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
         let near = near_to(&state.meta, order_bys);
         // The operator itself raises the error, for the first row that it sees.
         (*scan).xs_recheckorderby = matches!(near, NearKeys::OtherShape);
-        if let NearKeys::To(near, positions) = near {
+        let (mut leading_query, mut parts) = (None, parts);
+        let (thresholds, found) = if let NearKeys::To(near, positions) = near {
             state.positions = positions;
             state.nulls_last = nulls != Some(false);
-            let parts = if nulls == Some(true) {
-                Vec::new()
-            } else {
-                vec![Part::Signatures]
+            parts = match nulls {
+                Some(true) => Vec::new(),
+                _ => vec![Part::Signatures],
             };
-            let conditions = RowConditions {
-                of_signature: conditions,
-                key: state.key,
-                thresholds: false,
-            };
-            let index_scan = IndexScan::new(index, &state.meta, conditions, None, parts);
-            state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
-            let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
-            state.found = ScanPhase::Nearest(Box::new(NearestScan::new(near, context)));
             (*scan).xs_recheck = recheck;
-            return state;
-        }
-        let leading = if conditions.is_empty() {
-            None
+            let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
+            let nearest = Box::new(NearestScan::new(near, context));
+            (false, ScanPhase::Nearest(nearest))
         } else {
-            leading(&state.meta, &mut conditions)
+            if !conditions.is_empty() {
+                leading_query = leading(&state.meta, &mut conditions);
+            }
+            (keyed, ScanPhase::Rows { recheck })
         };
         let conditions = RowConditions {
             of_signature: conditions,
             key: state.key,
-            thresholds: keyed,
+            thresholds,
         };
-        let index_scan = IndexScan::new(index, &state.meta, conditions, leading, parts);
+        let index_scan = IndexScan::new(index, &state.meta, conditions, leading_query, parts);
         state.index_scan = Some(index_scan.with_snapshot(snapshot).with_table(table));
-        state.found = ScanPhase::Rows { recheck };
+        state.found = found;
         state
     }
 }

@@ -53,7 +53,7 @@ impl Compaction<'_> {
     /// Ends all merges in progress, seals tails, and merges segments.
     ///
     /// Errors: a damaged index; out of memory.
-    pub fn run(&self) -> Result<()> {
+    fn run(&self) -> Result<()> {
         self.give_up_dead()?;
         self.finish()?;
         for part in Part::ALL {
@@ -86,6 +86,18 @@ impl Compaction<'_> {
             }
         }
         Ok(())
+    }
+
+    /// [Compacts](Compaction::run) the index, and gives back what is free at its end.
+    ///
+    /// Errors: a damaged index; out of memory.
+    pub fn run_and_truncate(&self) -> Result<()> {
+        self.run()?;
+        let lock = self.lock();
+        lock.sweep()?;
+        lock.truncate()?;
+        // Otherwise the next row makes the index longer, by a page that keeps its end from being cut off.
+        lock.fill_stock(&meta::read(self.index))
     }
 
     /// Gives up merges most of whose rows have died: what they have taken is more than what the rest of the rows needs, and there may be no

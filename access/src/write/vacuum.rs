@@ -9,7 +9,7 @@ use super::{Compaction, MergeLock};
 use crate::meta;
 use crate::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 use crate::read::{
-    cache, check_tids, work_list, SegmentDescription, TailBlocks, TailPage, TailPages,
+    self, check_tids, work_list, SegmentDescription, TailBlocks, TailPage, TailPages,
 };
 use pg::error::OrRaise;
 use pg::tid::Tid;
@@ -76,7 +76,7 @@ impl BulkDelete<'_> {
 
     /// Errors: a damaged page; out of memory.
     fn segment(&mut self, meta: &Meta, entry: &SegmentEntry) -> Result<u32> {
-        let description = cache::segment(self.index, meta, entry)?;
+        let description = read::segment(self.index, meta, entry)?;
         let mut dead = 0;
         for number in 0..description.segment.row_pages() {
             dead += self.segment_page(&description, number)?;
@@ -312,12 +312,7 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
             all: signatures == 0,
             pause: vacuum_pause,
         };
-        compaction.run().or_raise();
-        let lock = MergeLock::wait(index, table);
-        lock.sweep().or_raise();
-        lock.truncate().or_raise();
-        lock.fill_stock(&meta::read(index)).or_raise();
-        drop(lock);
+        compaction.run_and_truncate().or_raise();
         let meta = meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {

@@ -13,40 +13,12 @@
 //! r grows with the row's popcount, and rows are in the order of their popcounts. So the rows with the most bits, few as
 //! they usually are, can be scanned, and the chunks read for a smaller r.
 
-use std::ops::Range;
-
 use super::chunk::MAX_CHUNKS;
-use super::greedy::Greedy;
+use super::costs::Costs;
 use super::keys::Within;
 use super::query::Query;
 use super::segment::{Postings, Segment, MEASURED};
-
-/// Nanoseconds, measured on warm buffers; only their ratios matter.
-#[derive(Clone, Copy, Debug)]
-pub struct Costs {
-    /// To look one value up in a posting page.
-    pub probe: f64,
-    /// To read one posting, and look at its row.
-    pub candidate: f64,
-    /// To scan one word of a row.
-    pub scan_word: f64,
-    /// To scan a row, whatever its length.
-    pub scan_row: f64,
-}
-
-/// What searches cost that look at each candidate's row page.
-pub const COSTS: Costs = Costs {
-    probe: 45.0,
-    candidate: 90.0,
-    scan_word: 0.3,
-    scan_row: 1.5,
-};
-
-impl Costs {
-    pub(super) fn scan(&self, rows: u32, stride: usize) -> f64 {
-        f64::from(rows) * (self.scan_row + self.scan_word * stride as f64)
-    }
-}
+use std::ops::Range;
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq)]
@@ -297,6 +269,53 @@ impl SearchSteps {
             }
         }
         best
+    }
+}
+
+// The cheapest steps first: which radius is raised next.
+
+/// Raises the radius whose next step is the cheapest, one after the other.
+pub(super) struct Greedy {
+    /// For each chunk what its next step costs.
+    next: [f64; MAX_CHUNKS],
+    /// For each chunk its radius and one more.
+    taken: [u16; MAX_CHUNKS],
+    chunks: usize,
+    /// What all steps cost so far.
+    pub spent: f64,
+}
+
+impl Greedy {
+    /// `cost` gives what the first step of a chunk costs.
+    pub fn new(chunks: usize, cost: impl Fn(usize) -> f64) -> Greedy {
+        let mut next = [f64::INFINITY; MAX_CHUNKS];
+        for (i, next) in next[..chunks].iter_mut().enumerate() {
+            *next = cost(i);
+        }
+        Greedy {
+            next,
+            taken: [0; MAX_CHUNKS],
+            chunks,
+            spent: 0.0,
+        }
+    }
+
+    /// The chunk of the next step, and what all steps cost so far; `None` if no step is left. `cost` gives what it costs to raise the
+    /// radius of a chunk to its second argument.
+    pub fn next(&mut self, cost: impl Fn(usize, u32) -> f64) -> Option<(usize, f64)> {
+        let (mut least, mut least_cost) = (0, f64::INFINITY);
+        for (i, &cost) in self.next[..self.chunks].iter().enumerate() {
+            if cost < least_cost {
+                (least, least_cost) = (i, cost);
+            }
+        }
+        if least_cost == f64::INFINITY {
+            return None;
+        }
+        self.spent += least_cost;
+        self.taken[least] += 1;
+        self.next[least] = cost(least, self.taken[least].into());
+        Some((least, self.spent))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use base::Result;
 use proptest::prelude::*;
-use sigfile::budget::{SearchSteps, COSTS};
+use sigfile::budget::SearchSteps;
 use sigfile::check::check;
 use sigfile::join::{Batch, Folds, Joiner};
 use sigfile::search::Search;
@@ -114,7 +114,7 @@ impl Table {
 
 fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
     let mut search = Search::default();
-    let steps = SearchSteps::of(segment, &COSTS);
+    let steps = SearchSteps::of(segment, &sigfile::costs::SEARCH);
     search.start(segment, &steps, query, None, store).unwrap();
     let mut found = vec![];
     while let Some((number, work)) = search.next(segment) {

@@ -20,6 +20,7 @@ use pg::budget::Budget;
 use pg::check_for_interrupts;
 use pg::memory::Scratch;
 use pg::progress::{self, phases};
+use sigfile::costs::PAIR;
 
 /// Rows that are searched for in any case, and those besides where that is quick.
 const FIRST: u64 = 300;
@@ -27,9 +28,6 @@ const MORE: u64 = 700;
 
 /// The time that searching for rows, and timing parts of the search, should take about, each.
 const LIMIT: Duration = Duration::from_millis(500);
-
-/// Seconds that the leader needs for each pair, where none was found to try it with.
-const A_PAIR: f64 = 5e-6;
 
 /// Errors: damaged indexes; out of memory.
 pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> PairsEstimate {
@@ -77,7 +75,7 @@ pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> P
     let (plan, _, workers) = job.plan(&indexed);
     progress::phase(phases::TIMING, None);
     let (searching, folding) = time(&plan, LIMIT);
-    let a_pair = time_a_pair(records, tables, rows, origins).unwrap_or(A_PAIR);
+    let a_pair = time_a_pair(records, tables, rows, origins).unwrap_or(PAIR / 1e9);
     let processes = processes(workers) as f64;
     // The leader alone writes the pairs, while the others search.
     let writing = pairs * a_pair;

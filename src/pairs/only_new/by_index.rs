@@ -21,12 +21,7 @@ use pg::catalog::privileges::{current_user, may};
 use pg::check_for_interrupts;
 use pg::error::raise;
 use pg::file::Texts;
-
-/// Nanoseconds that a page of an index's tail takes in each search.
-const TAIL_PAGE: f64 = 500.0;
-
-/// Nanoseconds that a row of the indexes takes where rows are searched for together, before the first of them is found.
-const TOGETHER: f64 = 6000.0;
+use sigfile::costs::{TAIL_PAGE, TOGETHER};
 
 /// Searches for the costs are estimated for so many of the rows.
 const SAMPLE: u32 = 16;

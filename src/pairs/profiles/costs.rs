@@ -2,30 +2,20 @@
 
 use std::collections::HashMap;
 
+use sigfile::costs::{
+    PROFILE_BIT, PROFILE_FETCHED, PROFILE_IN_FILE, PROFILE_RECORD, PROFILE_ROW, PROFILE_SIGNATURE,
+    PROFILE_SORTED, PROFILE_STORED,
+};
 use signature::similarity::{Popcounts, SearchCosts};
 
 use super::sample::{ProfileSample, SampledProfile};
 use pg::check_for_interrupts;
 
-/// A search for a row that is similar by this or more among so many, whose signatures are those of short texts. It doubles with each twelfth
-/// that the similarity falls, and grows with the root of the rows, until comparing all signatures is cheaper.
-const A_ROW: f64 = 12_000.0;
+/// [`PROFILE_ROW`] is that of a search among so many rows for what is similar by this or more. It doubles with each twelfth that the
+/// similarity falls, and grows with the root of the rows, until comparing all signatures is cheaper.
 const AMONG: f64 = 1e5;
 const AT: f64 = 0.8;
 const TWELFTHS: f64 = 12.0;
-
-/// A comparison of two signatures, for each bit.
-const A_BIT: f64 = 1.5 / 581.0;
-
-/// A pair that is found by an index, whose rows are fetched, and one that is found among stored profiles, in memory or in a file.
-const FETCHED: f64 = 2_000.0;
-const STORED: f64 = 300.0;
-const IN_FILE: f64 = 3_000.0;
-
-/// Reading a record, and a signature of it; and sorting a signature to join it.
-const A_RECORD: f64 = 2_000.0;
-const A_SIGNATURE: f64 = 400.0;
-const A_SORTED: f64 = 400.0;
 
 /// Similarities are counted in so many steps.
 const STEPS: usize = 128;
@@ -88,7 +78,7 @@ impl SampledCosts {
         let profiles = records * bits.sum::<f64>() / 8.0;
         SampledCosts {
             in_memory: profiles < memory as f64,
-            a_row: A_ROW * (records / AMONG).sqrt(),
+            a_row: PROFILE_ROW * (records / AMONG).sqrt(),
             columns,
             searched,
             records,
@@ -169,13 +159,17 @@ impl SampledCosts {
         let searched = sampled.distinct.min(self.searched);
         let by_lists = searched * self.a_row * ((AT - bound) * TWELFTHS).exp2();
         let others = self.pairs / self.searched.max(1.0) * sampled.filled;
-        let by_comparing = searched * others * A_BIT * sampled.bits;
+        let by_comparing = searched * others * PROFILE_BIT * sampled.bits;
         let search = by_lists.min(by_comparing);
         let step = (bound * STEPS as f64) as usize;
         let found = self.pairs * sampled.pairs[step.min(STEPS)];
-        let by_index = sampled.indexed.then_some(search + found * FETCHED);
-        let sorting = self.records * sampled.filled * A_SORTED;
-        let a_pair = if self.in_memory { STORED } else { IN_FILE };
+        let by_index = sampled.indexed.then_some(search + found * PROFILE_FETCHED);
+        let sorting = self.records * sampled.filled * PROFILE_SORTED;
+        let a_pair = if self.in_memory {
+            PROFILE_STORED
+        } else {
+            PROFILE_IN_FILE
+        };
         (by_index, sorting + search + found * a_pair)
     }
 
@@ -184,7 +178,8 @@ impl SampledCosts {
     fn best(&self, searches: &[(usize, f64)]) -> (f64, Vec<usize>) {
         let indexes = searches.iter().map(|&search| self.ways(search).0);
         let indexes: Option<f64> = indexes.sum();
-        let mut cost = self.records * (A_RECORD + A_SIGNATURE * self.columns.len() as f64);
+        let mut cost =
+            self.records * (PROFILE_RECORD + PROFILE_SIGNATURE * self.columns.len() as f64);
         let mut joined = Vec::new();
         for &search in searches {
             let (by_index, join) = self.ways(search);

@@ -12,7 +12,7 @@ use super::postings::POSTING_BYTES;
 use super::{MergeLock, MergeSources};
 use crate::meta;
 use crate::page::{PageKind, PageLog, META};
-use crate::read::{cache, is_used, work_list};
+use crate::read::{self, is_used, work_list};
 
 /// Chunks of a segment of 2^n rows: its signatures have some 260 bits of entropy, of which a chunk has n + 1.5. It is only for guessing
 /// how many pages a merge will take.
@@ -174,7 +174,7 @@ impl MergeLock<'_> {
             if !sources.segments.contains(&entry.generation) {
                 continue;
             }
-            let description = cache::segment(self.index, &meta, entry)?;
+            let description = read::segment(self.index, &meta, entry)?;
             let mut reader = SegmentReader::new(self.index, &description);
             for number in 0..description.segment.row_pages() {
                 reader.checked(number)?;

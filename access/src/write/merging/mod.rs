@@ -6,7 +6,6 @@ mod begin;
 mod end;
 mod list;
 mod partial;
-mod places;
 mod postings;
 mod rows;
 mod sources;

@@ -5,7 +5,7 @@ use sigfile::chunk::{Chunk, Frequencies, MIN_ROWS};
 use sigfile::merging::{MergedChunk, Phase};
 use sigfile::{Pages, Part, RowPageMut};
 
-use super::places::RowPlaces;
+use super::sources::RowPlaces;
 use super::sources::{segments, RowSources};
 use super::MergeStep;
 use crate::page::PageKind;

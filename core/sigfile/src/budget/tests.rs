@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chunk::Chunk;
+use crate::costs::SEARCH;
 use crate::keys::PageOrders;
 use crate::Geometry;
 use proptest::prelude::*;
@@ -41,7 +42,7 @@ fn defined(segment: &Segment, query: &Query, own: Option<&[u32]>) -> (f64, Vec<u
         return (0.0, Vec::new());
     };
     let all = segment.range(lo, hi);
-    let scan = |rows: u32| COSTS.scan(rows, segment.geometry.stride);
+    let scan = |rows: u32| SEARCH.scan(rows, segment.geometry.stride);
     let mut best = (scan(all.end - all.start), Vec::new());
     if segment.postings.is_empty() || all.is_empty() || query.threshold() <= 0.0 {
         return best;
@@ -51,7 +52,7 @@ fn defined(segment: &Segment, query: &Query, own: Option<&[u32]>) -> (f64, Vec<u
         let mut radii = vec![0u32; segment.postings.len()];
         let (mut spent, mut order) = (0.0, Vec::new());
         for _ in 0..=widest {
-            let cost = |i: usize| step(segment, i, radii[i], own.map(|own| own[i]), &COSTS);
+            let cost = |i: usize| step(segment, i, radii[i], own.map(|own| own[i]), &SEARCH);
             let cheapest = (0..radii.len())
                 .min_by(|&a, &b| cost(a).total_cmp(&cost(b)))
                 .unwrap();
@@ -76,7 +77,7 @@ proptest! {
         threshold in 0.0..1.0f64,
         own in prop::collection::vec(0u32..500, 20),
     ) {
-        let steps = SearchSteps::of(&segment, &COSTS);
+        let steps = SearchSteps::of(&segment, &SEARCH);
         let query = Query::of_popcount(&segment.geometry, popcount, threshold);
         let own = &own[..segment.postings.len()];
         let within = segment.within(&query, None);

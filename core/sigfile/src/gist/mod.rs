@@ -22,8 +22,7 @@
 //! were never committed, so only code that looks at the row can tell whether it is an error. New rows are refused
 //! before they come here.
 
-mod grow;
 mod key;
 
-pub use grow::{inner_size, split, unite, united_size, LARGEST};
 pub use key::TreeKey;
+pub use key::{inner_size, split, unite, united_size, LARGEST};

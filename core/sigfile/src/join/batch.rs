@@ -1,41 +1,12 @@
 //! Rows that are searched for together.
 
-use std::ops::Range;
-
 use super::folds::Folds;
-use crate::budget::Costs;
+use crate::costs::{self, Costs};
+use crate::pages::Pages;
 use base::sort::sort;
-use base::Ticker;
+use base::{Error, Result, Ticker};
 use signature::bits::{fold, Fold, FoldFilter};
-
-/// Nanoseconds, measured on warm buffers; only their ratios matter.
-pub const COSTS: Costs = Costs {
-    probe: 80.0,
-    candidate: 8.0,
-    scan_word: 0.0,
-    scan_row: 1.5,
-};
-
-/// The same where values are looked up in tables in memory.
-const COSTS_IN_TABLES: Costs = Costs {
-    probe: 3.0,
-    candidate: 30.0,
-    ..COSTS
-};
-
-/// Where folds tell little apart, rows are compared themselves.
-const COSTS_UNFOLDED: Costs = Costs {
-    probe: 80.0,
-    candidate: 60.0,
-    scan_word: 0.12,
-    scan_row: 0.3,
-};
-
-/// The same where values are looked up in tables in memory.
-const COSTS_UNFOLDED_IN_TABLES: Costs = Costs {
-    probe: 3.0,
-    ..COSTS_UNFOLDED
-};
+use std::ops::Range;
 
 /// Rows that are searched for, in the order of their popcounts.
 #[derive(Debug, Default)]
@@ -68,10 +39,10 @@ pub(super) struct BatchRow {
 impl BatchRow {
     pub(super) fn costs(&self, weak_from: u32, in_tables: bool) -> &'static Costs {
         match (self.limit >= weak_from, in_tables) {
-            (false, false) => &COSTS,
-            (false, true) => &COSTS_IN_TABLES,
-            (true, false) => &COSTS_UNFOLDED,
-            (true, true) => &COSTS_UNFOLDED_IN_TABLES,
+            (false, false) => &costs::JOIN,
+            (false, true) => &costs::JOIN_IN_TABLES,
+            (true, false) => &costs::JOIN_UNFOLDED,
+            (true, true) => &costs::JOIN_UNFOLDED_IN_TABLES,
         }
     }
 
@@ -169,4 +140,61 @@ impl Batch {
             next = asked.twin as usize;
         }
     }
+}
+
+// Pairs of a row of a batch and a row of the segment that may be similar.
+
+/// Row of a batch · 2^32 + row of the segment · 2^8 + the chunk that gave it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate(u64);
+
+impl Candidate {
+    /// In place of a chunk: the row was scanned, and no chunk gives it.
+    pub(super) const SCANNED: usize = 0xff;
+
+    #[inline(always)]
+    pub(super) fn new(asked: usize, row: u32, chunk: usize) -> Candidate {
+        Candidate((asked as u64) << 32 | u64::from(row) << 8 | chunk as u64)
+    }
+
+    #[inline(always)]
+    pub(super) fn asked(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn row(self) -> u32 {
+        self.0 as u32 >> 8
+    }
+
+    #[inline(always)]
+    pub(super) fn chunk(self) -> usize {
+        self.0 as usize & 0xff
+    }
+}
+
+impl From<Candidate> for u64 {
+    fn from(candidate: Candidate) -> u64 {
+        candidate.0
+    }
+}
+
+/// Puts candidates in order.
+pub(super) fn sort_candidates(candidates: &mut [Candidate], pages: &mut impl Pages) {
+    sort(candidates, &mut Ticker::new(|| pages.tick()));
+}
+
+/// Adds candidates of row `i` of a batch.
+#[inline]
+pub(super) fn keep(
+    candidates: &mut Vec<Candidate>,
+    i: usize,
+    chunk: usize,
+    near: &[u32],
+) -> Result<()> {
+    candidates
+        .try_reserve(near.len())
+        .map_err(|_| Error::out_of_memory(8 * near.len()))?;
+    candidates.extend(near.iter().map(|&row| Candidate::new(i, row, chunk)));
+    Ok(())
 }

@@ -12,21 +12,15 @@
 //! pages. Where they are few, they are looked up in these, value by value.
 
 mod batch;
-mod block;
-mod candidates;
-mod compare;
-mod counts;
 mod few;
 mod flips;
 mod folds;
 mod joiner;
 mod plan;
 mod probe;
-mod probe_table;
-mod search;
 mod table;
 
-pub use batch::{Batch, COSTS};
+pub use batch::Batch;
 pub use few::{FewJoin, FewRows};
 pub use folds::Folds;
 pub use joiner::Joiner;

@@ -4,14 +4,12 @@ use std::time::Instant;
 
 use super::batch::{Batch, BatchRow};
 use super::joiner::Joiner;
-use crate::budget::{step, Costs};
+use crate::budget::step;
+use crate::costs::{Costs, JOIN_TABLE_ROW};
 use crate::pages::Pages;
 
 /// So many rows of a batch are planned both ways, to find out whether tables are worth making.
 const SAMPLE: usize = 48;
-
-/// Nanoseconds to put one row's value into a table.
-const TABLE_ROW: f64 = 10.0;
 
 /// The last plan that will do for other rows, too: of which row of the batch it is, and from where on rows are scanned.
 #[derive(Clone, Copy)]
@@ -102,7 +100,7 @@ impl Joiner<'_> {
             }
         }
         self.radii.fill(-1);
-        let tables = TABLE_ROW * rows.len() as f64 * self.segment.postings.len() as f64;
+        let tables = JOIN_TABLE_ROW * rows.len() as f64 * self.segment.postings.len() as f64;
         (by_page - in_tables) * step as f64 * self.weight > tables
     }
 

@@ -1,13 +1,16 @@
 //! Looking up the values of chunks in the posting lists.
 
 use super::batch::Batch;
-use super::candidates::keep;
+use super::batch::{keep, Candidate};
 use super::flips::Flips;
 use super::joiner::Joiner;
+use super::table::TOGETHER;
+use crate::chunk::Chunk;
 use crate::pages::Pages;
 use base::sort::sort;
-use base::Result;
-use base::Ticker;
+use base::{Error, Result, Ticker};
+use signature::bits::keep_counted;
+use std::time::Instant;
 
 /// Probes that are collected before they are sorted.
 const PROBES: usize = 1 << 18;
@@ -96,6 +99,153 @@ impl Joiner<'_> {
         }
         probes.clear();
         (self.probes, self.near) = (probes, near);
+        Ok(())
+    }
+}
+
+// Looking up the values of chunks in tables in memory.
+
+/// Differences that all rows of a batch are probed with, one row after the other.
+const FLIPS: usize = 1 << 10;
+
+/// Values, and pairs, that are collected before the next step is done with them, so that the processor waits for several at once.
+const COLLECTED: usize = 1 << 12;
+
+impl Joiner<'_> {
+    /// Looks at what the chunks give, by tables of their values.
+    pub(super) fn probe_tables<P: Pages>(
+        &mut self,
+        pages: &mut P,
+        batch: &Batch,
+        hit: &mut impl FnMut(usize, u64, f64),
+    ) -> Result<()> {
+        let segment = self.segment;
+        let probed = || batch.rows.iter().filter(|row| row.rows.start < row.scanned);
+        let from = probed().map(|row| row.rows.start).min().unwrap_or(0);
+        let to = probed().map(|row| row.scanned).max().unwrap_or(0);
+        let used = |&chunk: &usize| {
+            let radii = self.radii[chunk..].iter().step_by(segment.postings.len());
+            radii.into_iter().any(|&radius| radius >= 0)
+        };
+        let used: Vec<usize> = (0..segment.postings.len()).filter(used).collect();
+        for some in used.chunks(TOGETHER) {
+            let chunks: Vec<Chunk> = some.iter().map(|&i| segment.postings[i].chunk).collect();
+            let started = Instant::now();
+            self.tables.values.read(segment, &chunks, from..to, pages)?;
+            self.once += started.elapsed();
+            for (which, &chunk) in some.iter().enumerate() {
+                let (tables, started) = (&mut self.tables, Instant::now());
+                tables.table.fill(&tables.values, which, pages)?;
+                self.once += started.elapsed();
+                self.probe_table(pages, batch, chunk, hit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Collects what a chunk gives whose table was made.
+    fn probe_table<P: Pages>(
+        &mut self,
+        pages: &mut P,
+        batch: &Batch,
+        chunk: usize,
+        hit: &mut impl FnMut(usize, u64, f64),
+    ) -> Result<()> {
+        let (stretch, chunks) = (
+            self.segment.postings[chunk].chunk,
+            self.segment.postings.len(),
+        );
+        let probe = &mut self.tables;
+        probe.probed.clear();
+        let mut most = 0;
+        for (i, asked) in batch.rows.iter().enumerate() {
+            let radius = self.radii[i * chunks + chunk];
+            if radius < 0 || asked.rows.start >= asked.scanned {
+                continue;
+            }
+            let value = stretch.value(batch.words(i));
+            probe.probed.push((i as u32, value, radius as u32));
+            most = most.max(radius as u32);
+        }
+        pages.tick();
+        let mut flips = Flips::new(stretch.width, most);
+        let mut next = flips.next();
+        while let Some(first) = next {
+            let set = first.count_ones();
+            let probe = &mut self.tables;
+            probe.flips.clear();
+            while let Some(flip) = next.filter(|flip| flip.count_ones() == set) {
+                if probe.flips.len() == FLIPS {
+                    break;
+                }
+                probe.flips.push(flip);
+                next = flips.next();
+            }
+            for at in 0..self.tables.probed.len() {
+                let probe = &mut self.tables;
+                let (i, value, radius) = probe.probed[at];
+                if radius < set {
+                    continue;
+                }
+                probe.table.likely(value, &probe.flips, &mut probe.likely);
+                probe.ends.push((i, probe.likely.len() as u32));
+                if probe.likely.len() >= COLLECTED {
+                    self.look_up_likely(pages, batch, chunk, hit)?;
+                }
+            }
+            self.look_up_likely(pages, batch, chunk, hit)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the rows that have the values, of which those with near folds become candidates.
+    fn look_up_likely<P: Pages>(
+        &mut self,
+        pages: &mut P,
+        batch: &Batch,
+        chunk: usize,
+        hit: &mut impl FnMut(usize, u64, f64),
+    ) -> Result<()> {
+        let folds = self.folds;
+        let probe = &mut self.tables;
+        probe.ranges.clear();
+        let ranges = probe.likely.iter().map(|&value| probe.table.range(value));
+        probe.ranges.extend(ranges);
+        let mut start = 0;
+        for at in 0..self.tables.ends.len() {
+            let probe = &mut self.tables;
+            let (i, end) = probe.ends[at];
+            let values = probe.likely[start..end as usize].iter();
+            for (&value, &range) in values.zip(&probe.ranges[start..]) {
+                let rows = probe.table.rows(value, range);
+                probe
+                    .pairs
+                    .extend(rows.map(|row| u64::from(i) << 32 | u64::from(row)));
+            }
+            start = end as usize;
+            if self.tables.pairs.len() < COLLECTED && at + 1 < self.tables.ends.len() {
+                continue;
+            }
+            let pairs = &mut self.tables.pairs;
+            keep_counted(pairs, |pair| {
+                let (i, row) = ((pair >> 32) as usize, pair as u32);
+                let asked = &batch.rows[i];
+                let near = asked
+                    .filter(folds)
+                    .passes(&folds.folds[(row - folds.first) as usize]);
+                (asked.rows.start <= row) & (row < asked.scanned) & near
+            });
+            self.candidates
+                .try_reserve(pairs.len())
+                .map_err(|_| Error::out_of_memory(8 * pairs.len()))?;
+            let kept = pairs.drain(..);
+            self.candidates
+                .extend(kept.map(|pair| Candidate::new((pair >> 32) as usize, pair as u32, chunk)));
+            self.verify_many(pages, batch, hit)?;
+            pages.tick();
+        }
+        self.tables.likely.clear();
+        self.tables.ends.clear();
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::costs::{MANY_COMPARE, MANY_FILTER, MANY_LIST, MANY_LOOK_UP, MANY_TABLE, MANY_TAKE};
 use signature::bits::MOST_FLIPS;
 use signature::similarity::LeastCommon;
 
@@ -10,19 +11,6 @@ const MOST_WIDTH: usize = 32;
 
 /// A row is looked up by no more than so many lists of values in a chunk: its own, those that differ in one bit, and in two.
 const MOST_STEPS: usize = 3;
-
-/// What it costs, in nanoseconds, to make a table for a chunk,
-const TABLE: f64 = 50_000.0;
-/// to list a row in it,
-const LIST: f64 = 6.5;
-/// to take a row that is looked up, with its value,
-const TAKE: f64 = 4.0;
-/// to look a value up in the filter,
-const FILTER: f64 = 1.3;
-/// to look it up in the table,
-const LOOK_UP: f64 = 10.0;
-/// and to compare a row. Only their ratios matter.
-const COMPARE: f64 = 1.0;
 
 /// Buckets of a table, and slots of its filter.
 const BUCKETS: f64 = 65536.0;
@@ -98,21 +86,21 @@ impl Plan {
             let rows = passing as f64 * (agree.powf(width) * skew).min(1.0);
             // Of the others in the bucket.
             let found = rows + passing as f64 / BUCKETS;
-            let dense = LOOK_UP + found * COMPARE;
+            let dense = MANY_LOOK_UP + found * MANY_COMPARE;
             let passes = (rows + passing as f64 / SLOTS).min(1.0);
-            let sparse = FILTER + passes * dense;
+            let sparse = MANY_FILTER + passes * dense;
             let (is_sparse, value) = (sparse < dense, sparse.min(dense));
             let compared = match is_sparse {
                 true => passes * (1.0 + found),
                 false => found,
             };
-            let mut cost = chunks.min(most) as f64 * (TABLE + passing as f64 * LIST);
+            let mut cost = chunks.min(most) as f64 * (MANY_TABLE + passing as f64 * MANY_LIST);
             let mut expected = 0.0;
             for &(steps, n) in &groups {
                 let (each, more) = (steps / chunks, steps % chunks);
                 let values = (chunks - more) as f64 * flips(width, each)
                     + more as f64 * flips(width, each + 1);
-                cost += n * (steps.min(chunks) as f64 * TAKE + values * value);
+                cost += n * (steps.min(chunks) as f64 * MANY_TAKE + values * value);
                 expected += n * values * compared;
             }
             if cost < least_cost {

@@ -2,7 +2,6 @@
 
 mod lists;
 pub mod own;
-mod work;
 
 use std::ops::Range;
 
@@ -17,7 +16,7 @@ use base::sort::{sort, sort_distinct};
 use base::Result;
 use base::Ticker;
 
-pub use work::PageWork;
+pub use lists::PageWork;
 
 /// What is left to look at: rows by number, ascending. One after the other, many segments can be searched by it.
 #[derive(Debug, Default)]

@@ -1,7 +1,8 @@
 //! Planning sampled sketches: how many bits, by which estimate they are searched so that enough is found, and what that costs an index.
 
-use crate::budget::{choose, SearchSteps, COSTS};
+use crate::budget::{choose, SearchSteps};
 use crate::chunk::{Chunk, Frequencies};
+use crate::costs::SEARCH;
 use crate::keys::PageOrders;
 use crate::query::Query;
 use crate::rows::Geometry;
@@ -142,7 +143,7 @@ fn search(rows: u32, popcounts: &[f64], bits: u32, radius: u32) -> Result<(u32, 
     };
     let asked = Measure::of_hamming(bits, radius);
     let query = Query::of_popcount(&geometry, bits / 2, asked);
-    let steps = SearchSteps::of(&segment, &COSTS);
+    let steps = SearchSteps::of(&segment, &SEARCH);
     let plan = steps.plan(&segment, &query, &segment.within(&query, None));
     let mut radii = vec![0; segment.postings.len()];
     let mut probes = 0.0;

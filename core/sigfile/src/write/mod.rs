@@ -3,8 +3,6 @@
 //! Memory: a chunk's postings are sorted in what the caller allows; where they do not fit, the rows are
 //! read once for each part of the postings that does.
 
-mod counts;
-mod measure;
 mod sorter;
 
 use super::chunk::{Frequencies, MIN_ROWS};
@@ -14,9 +12,9 @@ use super::rows::{Geometry, RowPageMut, SignatureRow};
 use super::segment::{Postings, Segment, MEASURED};
 use base::{Error, ErrorKind, Result};
 
-pub use counts::RowCounts;
-pub use measure::measure;
+pub use sorter::measure;
 pub use sorter::PostingSorter;
+pub use sorter::RowCounts;
 
 /// What a page of a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

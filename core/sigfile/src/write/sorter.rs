@@ -1,13 +1,13 @@
 //! The sorter of a chunk's postings.
 
-use std::ops::Range;
-
 use crate::chunk::Chunk;
+use crate::keys::PageOrders;
 use crate::pages::Pages;
-use crate::segment::RowPages;
+use crate::rows::Geometry;
+use crate::segment::{RowPages, Segment, MEASURED};
 use base::sort::{sort, sort_stably};
-use base::Ticker;
-use base::{Error, Result};
+use base::{Error, Result, Ticker};
+use std::ops::Range;
 
 /// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit. The pages of rows can be read some at a time.
 pub struct PostingSorter {
@@ -205,6 +205,96 @@ fn for_each_value(
         pages.tick();
     }
     Ok(())
+}
+
+// Measuring a segment that was written: the search plans with the lengths of lists.
+
+/// Rows whose neighbours are counted, for the expected list lengths.
+const MEASURED_ROWS: u32 = 24;
+
+/// Fills in how long the lists are that a row of the table leads to.
+///
+/// Errors: a damaged page.
+pub fn measure(segment: &mut Segment, store: &mut impl Pages) -> Result<()> {
+    let present = segment.present();
+    // small segments are not worth as much
+    let sample = (present / 2048).clamp(4, MEASURED_ROWS);
+    for n in 0..segment.postings.len() {
+        let mut sums = [0.0; MEASURED];
+        for i in 0..sample {
+            let row =
+                (u64::from(present) * (2 * u64::from(i) + 1) / (2 * u64::from(sample))) as u32;
+            let capacity = segment.geometry.capacity as u32;
+            let chunk = segment.postings[n].chunk;
+            let number = row / capacity;
+            let page = segment.row_page(number, store.page(number)?)?;
+            let at = (row % capacity) as usize;
+            let value = chunk.value(page.words(at, at + 1));
+            let postings = &segment.postings[n];
+            let mut length = |value: u32| -> Result<f64> {
+                postings.pages(value).try_fold(0.0, |sum, number| {
+                    let page = postings.page(number, store.page(number)?)?;
+                    let list = page.find(value).map_err(|e| e.on_page(number))?;
+                    Ok(sum + list.len() as f64)
+                })
+            };
+            sums[0] += length(value)?;
+            for a in 0..chunk.width {
+                sums[1] += length(value ^ 1 << a)?;
+                // every third pair stands for three
+                for b in (0..a).skip((a as usize + i as usize) % 3).step_by(3) {
+                    sums[2] += 3.0 * length(value ^ 1 << a ^ 1 << b)?;
+                }
+            }
+            store.tick();
+        }
+        segment.postings[n].expected = sums.map(|s| s / f64::from(sample));
+    }
+    Ok(())
+}
+
+// What a description tells of the order of rows.
+
+/// Counts the rows of a segment by popcount, and notes what its pages begin with. Rows come in their order.
+pub struct RowCounts {
+    counts: Vec<u32>,
+    begins: PageOrders,
+    capacity: u32,
+    keys: bool,
+    rows: u32,
+}
+
+impl RowCounts {
+    /// No rows as yet.
+    pub fn new(geometry: &Geometry) -> RowCounts {
+        RowCounts {
+            counts: vec![0; geometry.null_popcount() as usize + 1],
+            begins: PageOrders::default(),
+            capacity: geometry.capacity as u32,
+            keys: geometry.keys,
+            rows: 0,
+        }
+    }
+
+    /// Adds a row by its [order](crate::SignatureRow::order), whose popcount fits the geometry.
+    pub fn add(&mut self, order: u64) {
+        self.counts[order as u32 as usize] += 1;
+        if self.keys && self.rows.is_multiple_of(self.capacity) {
+            self.begins.push(order);
+        }
+        self.rows += 1;
+    }
+
+    /// [`Segment::first`](crate::Segment::first) and [`Segment::begins`](crate::Segment::begins).
+    pub fn finish(self) -> (Vec<u32>, PageOrders) {
+        let mut sum = 0;
+        let mut first = vec![0];
+        first.extend(self.counts.iter().map(|count| {
+            sum += count;
+            sum
+        }));
+        (first, self.begins)
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use base::{ErrorKind, Result};
-use sigfile::budget::{SearchSteps, COSTS};
+use sigfile::budget::SearchSteps;
 use sigfile::check::check;
 use sigfile::join::{Batch, Folds, Joiner};
 use sigfile::search::Search;
@@ -184,7 +184,7 @@ pub fn find_within(
 ) -> Result<Vec<u64>> {
     let query = Query::new(&segment.geometry, words, threshold);
     let mut search = Search::default();
-    let steps = SearchSteps::of(segment, &COSTS);
+    let steps = SearchSteps::of(segment, &sigfile::costs::SEARCH);
     search.start(segment, &steps, &query, key, pages)?;
     let mut found = Vec::new();
     loop {
