@@ -7,8 +7,8 @@
 //! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values),
 //!   `session` (statements that change tables, rows that they use, and settings that are others for a while)
 //! - The planner's structures: `tree`
-//! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file`
-//! - `progress` (how far jobs are, for others and as notices)
+//! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file` (memory, then file)
+//! - `team` (parallel workers), `progress` (how far jobs are, for others and as notices)
 
 // The attribute names what is here by the name of the crate.
 extern crate self as pg;
@@ -31,6 +31,7 @@ pub mod reserve;
 pub mod saved_plan;
 pub mod session;
 pub mod sql;
+pub mod team;
 pub mod tid;
 pub mod tree;
 pub mod values;

@@ -204,16 +204,8 @@ impl Pages for PieceReader<'_> {
 
 /// How many workers may help to join the tables.
 pub fn worker_limit(tables: &[IndexedTable]) -> usize {
-    // SAFETY: these are settings and states of this process.
-    let allowed = unsafe {
-        if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
-            0
-        } else {
-            pg_sys::max_parallel_workers_per_gather
-        }
-    };
-    if tables.iter().any(IndexedTable::is_temporary) {
-        return 0;
+    match tables.iter().any(IndexedTable::is_temporary) {
+        true => 0,
+        false => pg::team::allowed(),
     }
-    allowed.max(0) as usize
 }
