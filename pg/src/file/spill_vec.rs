@@ -15,6 +15,8 @@ pub struct SpillVec<T> {
     /// How many of them there may be.
     most: usize,
     file: Option<TemporaryFile>,
+    /// That in which this was made, and which lasts as long.
+    context: pg_sys::MemoryContext,
     /// What was read last from the file.
     read: Vec<T>,
 }
@@ -23,10 +25,8 @@ impl<T: Plain> SpillVec<T> {
     /// Takes `memory` bytes, or a page: with 0, a buffer in front of a file.
     pub fn new(memory: usize) -> SpillVec<T> {
         SpillVec {
-            memory: Vec::new(),
             most: (memory.max(pg_sys::BLCKSZ as usize) / size_of::<T>()).max(1),
-            file: None,
-            read: Vec::new(),
+            ..SpillVec::of(Vec::new())
         }
     }
 
@@ -36,6 +36,8 @@ impl<T: Plain> SpillVec<T> {
             most: memory.len(),
             memory,
             file: None,
+            // SAFETY: a variable of this process.
+            context: unsafe { pg_sys::CurrentMemoryContext },
             read: Vec::new(),
         }
     }
@@ -87,9 +89,10 @@ impl<T: Plain> SpillVec<T> {
 
     /// Writes what is in memory behind what has been written.
     fn flush(&mut self) {
-        self.file
-            .get_or_insert_with(TemporaryFile::new)
-            .append(&self.memory);
+        let context = self.context;
+        // SAFETY: it is that in which this was made, and which lasts as long.
+        let new = || unsafe { TemporaryFile::within(context) };
+        self.file.get_or_insert_with(new).append(&self.memory);
         self.memory.clear();
     }
 

@@ -59,6 +59,21 @@ impl TemporaryFile {
         TemporaryFile { file, len: 0 }
     }
 
+    /// The same in memory of a context that lasts as long as the file is used: what a file is made for may come while another context
+    /// is the current one, such as one for a row.
+    ///
+    /// # Safety
+    /// The context exists.
+    pub unsafe fn within(context: pg_sys::MemoryContext) -> TemporaryFile {
+        // SAFETY: the caller promises it. After an error the boundary goes back to the context before.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(context);
+            let file = TemporaryFile::new();
+            pg_sys::MemoryContextSwitchTo(before);
+            file
+        }
+    }
+
     /// Bytes written.
     pub fn len(&self) -> u64 {
         self.len
