@@ -15,7 +15,7 @@ pub struct SpillVec<T> {
     /// How many of them there may be.
     most: usize,
     file: Option<TemporaryFile>,
-    /// That in which this was made, and which lasts as long.
+    /// That in which this was made, and which lasts as long: what is made while a cursor is open goes with it.
     context: pg_sys::MemoryContext,
     /// What was read last from the file.
     read: Vec<T>,
