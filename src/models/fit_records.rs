@@ -8,10 +8,11 @@ use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
-use crate::models::records::identities::{mix, Identities};
+use crate::models::records::identities::Identities;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::{RecordTexts, Table};
 use crate::models::records::store::RowStore;
+use crate::pairs::random::mix;
 use pg::error::OrRaise;
 use pg::progress::{self, phases};
 

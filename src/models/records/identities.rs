@@ -1,5 +1,6 @@
 //! The identities of all values, one column for each field, in temporary files if they are many.
 
+use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::file::{RecordSort, SortedRecords, SpillVec};
 
@@ -10,14 +11,6 @@ const BLOCK: usize = 4096;
 pub struct Identities {
     columns: Vec<SpillVec<u64>>,
     pub records: u32,
-}
-
-/// What two numbers come to, well mixed (the finaliser of D. Lea's and G. Steele's SplittableRandom).
-pub fn mix(x: u64) -> u64 {
-    let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 /// Bits of a record's number.

@@ -3,8 +3,9 @@
 use linkage::model::values::sketch::{part, Sketch, PARTS};
 use linkage::model::values::FieldLayout;
 
-use super::identities::{mix, Blocks};
+use super::identities::Blocks;
 use super::read::RecordTexts;
+use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::SpillVec;

@@ -2,8 +2,8 @@
 
 use linkage::model::MOST_SEARCHES;
 
-use crate::models::records::identities::mix;
 use crate::models::records::store::{PairNumbers, RowStore};
+use crate::pairs::random::mix;
 use pg::file::{RecordSort, SortedRecords};
 use pg::progress::{self, phases};
 

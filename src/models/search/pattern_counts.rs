@@ -6,8 +6,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use linkage::model::Pattern;
 
 use super::pattern_table::PatternTable;
-use crate::models::records::identities::mix;
 use crate::models::records::store::RowStore;
+use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::file::RecordSort;
 

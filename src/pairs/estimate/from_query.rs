@@ -5,12 +5,12 @@ use std::time::Instant;
 use sigfile::{Geometry, SignatureRow};
 use signature::similarity::{LeastCommon, Measure};
 
-use crate::pairs::estimate::from_index::random;
 use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::from_query::geometry_of;
 use crate::pairs::join::bands::{rows_of_a_piece, Bands};
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::random::random;
 use crate::pairs::records::Records;
 use access::{mismatch, RowSignature, RowSort};
 use pg::budget::{reserve, Budget};
