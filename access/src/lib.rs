@@ -41,4 +41,4 @@ pub use read::{check_tids, SegmentDescription, SegmentReader, TailBlocks};
 pub use write::insert::insertions;
 
 // They sort rows as an index does.
-pub use sort::{join_tid, split_tid, ExternalSort, RowsInMemory, SortedRuns};
+pub use sort::{PackedRows, RowSort, SortedRows};

@@ -8,8 +8,8 @@
 //!   `session` (statements that change tables, rows that they use, and settings that are others for a while)
 //! - The planner's structures: `tree`
 //! - `session_state` (what is kept between calls)
-//! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file`
-//! - `progress` (how far jobs are, for others and as notices)
+//! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file` (memory, then file)
+//! - `team` (parallel workers), `progress` (how far jobs are, for others and as notices)
 
 // The attribute names what is here by the name of the crate.
 extern crate self as pg;
@@ -33,6 +33,7 @@ pub mod saved_plan;
 pub mod session;
 pub mod session_state;
 pub mod sql;
+pub mod team;
 pub mod tid;
 pub mod tree;
 pub mod values;

@@ -10,11 +10,11 @@ use super::fit_records::FitRecords;
 use super::plan;
 use crate::models::search::candidates::Candidates;
 use crate::models::search::pattern_counts::{count, PatternCounting};
-use crate::models::search::pattern_table::{PatternTable, PatternTableBuilder};
+use crate::models::search::pattern_table::PatternTable;
 use crate::models::search::{equality, scan};
 use crate::models::team::FitTeam;
 use pg::check_for_interrupts;
-use pg::file::WordSort;
+use pg::file::RecordSort;
 use pg::progress::{self, phases};
 
 /// Random pairs that are looked at; tables with fewer pairs are looked at as a whole.
@@ -65,13 +65,13 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         (patterns, 1.0)
     } else {
         let cheap = cheapest(&mut by_search, &sizes, counted_weight, n);
-        let mut patterns = PatternTableBuilder::new(memory / 8);
+        let mut patterns = PatternTable::new(memory / 8);
         by_search.each(|pattern, found, pairs| {
             if found & cheap != 0 {
                 patterns.add(pattern, 0, pairs);
             }
         });
-        (patterns.finish(), counted_weight)
+        (patterns, counted_weight)
     };
     let labels: Vec<_> = labels
         .iter()
@@ -221,7 +221,7 @@ fn is_labelled(labels: &[(u64, bool)], pair: u64) -> bool {
 
 /// The patterns of the pairs of a small table that are most alike, and the least mean similarity of them in hundredths.
 fn by_scan(records: &mut FitRecords, labels: &[(u64, bool)], memory: usize) -> (PatternTable, u32) {
-    let mut found = WordSort::new(memory / 8);
+    let mut found = RecordSort::new(memory / 8);
     let mut similar = [0u64; 101];
     let numbers = records.store.numbering();
     scan::pairs(
@@ -230,7 +230,7 @@ fn by_scan(records: &mut FitRecords, labels: &[(u64, bool)], memory: usize) -> (
         scan::LEAST,
         |a, b, hundredths| {
             similar[hundredths.min(100) as usize] += 1;
-            found.push(numbers.number(a, b) << 7 | u64::from(hundredths));
+            found.push([numbers.number(a, b) << 7 | u64::from(hundredths)]);
         },
     );
     let most = (SCANNED_A_RECORD * u64::from(records.store.records)).max(LEAST_SCANNED);
@@ -240,7 +240,7 @@ fn by_scan(records: &mut FitRecords, labels: &[(u64, bool)], memory: usize) -> (
         pairs += similar[least as usize];
     }
     let mut counts = PatternCounting::new(memory / 4);
-    for (i, word) in found.finish().enumerate() {
+    for (i, [word]) in found.finish().enumerate() {
         if i % 1024 == 0 {
             check_for_interrupts();
         }

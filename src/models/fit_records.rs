@@ -8,10 +8,11 @@ use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
-use crate::models::records::identities::{mix, Identities};
+use crate::models::records::identities::Identities;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::{RecordTexts, Table};
-use crate::models::records::store::{RowStore, RowStoreBuilder};
+use crate::models::records::store::RowStore;
+use crate::pairs::random::mix;
 use pg::error::OrRaise;
 use pg::progress::{self, phases};
 
@@ -75,11 +76,11 @@ impl FitRecords {
         });
         let (models, taken, swap) = settle_fields(tables, fields, &seen);
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
-        let mut builder = RowStoreBuilder::new(layout, memory / 2);
+        let mut store = RowStore::new(layout, memory / 2);
         let mut identities = Identities::new(models.len());
         let (mut of_record, mut bytes) = (vec![0; models.len()], Vec::new());
         texts.each(|_, values| {
-            builder.push(|layout, row| {
+            store.push(|layout, row| {
                 for (field, &column) in taken.iter().enumerate() {
                     let value = layout
                         .write(row, field, &values[column], &mut bytes)
@@ -90,7 +91,7 @@ impl FitRecords {
             identities.push(&of_record);
         });
         let mut records = FitRecords {
-            store: builder.finish(),
+            store: store.finish(),
             identities,
             second: texts.second,
             frequencies: Vec::new(),

@@ -6,7 +6,7 @@ use super::fields::columns;
 use crate::models::records::identities::Identities;
 use crate::models::records::read::{RecordTexts, Table};
 use crate::models::records::sketches::Sketches;
-use crate::models::records::store::{settle_levels, RowStore, RowStoreBuilder};
+use crate::models::records::store::{settle_levels, RowStore};
 use crate::pairs::records::Records;
 use pg::catalog;
 use pg::error::OrRaise;
@@ -43,7 +43,7 @@ impl ModelRecords {
             })
             .collect();
         let levels = FrequentLevels::new(model);
-        let mut builder = RowStoreBuilder::new(model.layout(), memory / 2);
+        let mut store = RowStore::new(model.layout(), memory / 2);
         let mut identities = Identities::new(model.fields.len());
         let (mut of_record, mut bytes) = (vec![0; model.fields.len()], Vec::new());
         let texts = RecordTexts::read(
@@ -51,7 +51,7 @@ impl ModelRecords {
             job,
             |_, _, _| (),
             |_, values| {
-                builder.push(|layout, row| {
+                store.push(|layout, row| {
                     for (field, value) in values.iter().enumerate() {
                         let value = layout
                             .write(row, field, value.unwrap_or(""), &mut bytes)
@@ -63,7 +63,7 @@ impl ModelRecords {
                 identities.push(&of_record);
             },
         );
-        let store = builder.finish();
+        let store = store.finish();
         ModelRecords {
             all_pairs: store.pairs(texts.second),
             texts,

@@ -181,7 +181,10 @@ impl ModelSearch {
         let Some(decisions) = &self.decisions else {
             return Some(false);
         };
-        let [a, b] = [found.a, found.b].map(|record| texts.keys.bytes(record.into()));
+        let [a, b] = [found.a, found.b].map(|record| {
+            let key = texts.keys.get(record.into());
+            key.unwrap_or_default().to_vec()
+        });
         let keys = [&a[..], &b[..]];
         (!decisions.leaves_out(keys)).then(|| decisions.are_same(keys))
     }
@@ -302,8 +305,8 @@ impl Output {
     fn put(&mut self, found: &FoundPair, texts: &mut RecordTexts) {
         self.rows.make(|| {
             Some([
-                texts.keys.get(found.a.into()),
-                texts.keys.get(found.b.into()),
+                texts.keys.text(found.a.into()),
+                texts.keys.text(found.b.into()),
                 found.score.probability.into_datum(),
                 found.score.bits.into_datum(),
             ])

@@ -8,12 +8,12 @@ use linkage::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SE
 
 use super::fit_model::MOST_COUNTED;
 use super::fit_records::FitRecords;
-use crate::models::records::identities::mix;
 use crate::models::records::sketches::Sketches;
 use crate::models::search::candidates::Candidates;
 use crate::models::search::pattern_counts::count;
 use crate::models::search::pattern_table::PatternTable;
 use crate::models::search::{equality, similar};
+use crate::pairs::random::mix;
 
 /// Most records of a block of records that are equal, or similar, in two fields, and in one.
 const MOST_OF_TWO: u32 = 40;

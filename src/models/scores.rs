@@ -2,7 +2,7 @@
 
 use linkage::model::{Pattern, Score, Scorer};
 
-use crate::models::records::identities::mix;
+use crate::pairs::random::mix;
 
 /// No pattern: it would have levels that there are not.
 const NONE: Pattern = Pattern(u128::MAX);

@@ -9,15 +9,15 @@ use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::keys::{is_behind, KeyOrder};
 use crate::pairs::only_new::{numbered, pair_of};
-use crate::pairs::output::{KeyTexts, PairOutput};
+use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::Profiles;
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::unique::{self, check_distinct, repeated, Successive};
-use access::{mismatch, ExternalSort, RowSignature, PAGE_WORDS};
+use access::{mismatch, RowSignature, RowSort, PAGE_WORDS};
 use pg::check_for_interrupts;
 use pg::cursor::Cursor;
 use pg::error::{raise, OrRaise};
-use pg::file::Texts;
+use pg::file::ByteStrings;
 use pg::progress::{self, phases};
 use pg::sql::Sql;
 use types::Bloom;
@@ -30,7 +30,7 @@ pub struct Attribute {
     /// The shape of all of them, once there is one.
     tag: u64,
     geometry: Option<Geometry>,
-    rows: Option<ExternalSort>,
+    rows: Option<RowSort>,
     /// Otherwise only the shape is noted.
     is_joined: bool,
     memory: usize,
@@ -87,15 +87,13 @@ impl Attribute {
         let memory = self.memory;
         let rows = self
             .rows
-            .get_or_insert_with(|| ExternalSort::new(geometry, memory));
+            .get_or_insert_with(|| RowSort::new(geometry, memory));
         rows.push(row).or_raise();
     }
 
     /// All rows in the order of their popcounts; `None` if there are none.
     pub fn sorted(self) -> Option<Sorted> {
-        let geometry = self.geometry?;
-        let runs = self.rows?.finish().or_raise();
-        Some(Sorted::new(geometry, runs))
+        Some(Sorted::new(self.rows?.finish()))
     }
 
     /// The tag of all of them, if there are any.
@@ -106,7 +104,7 @@ impl Attribute {
 
 /// The records of a relation as the caller sees them.
 pub struct Stream {
-    pub keys: Texts,
+    pub keys: ByteStrings,
     pub attributes: Vec<Attribute>,
     /// The same of the new records alone, where only these are searched for. The tids of all rows are then as [`numbered`] says.
     pub new: Option<Vec<Attribute>>,
@@ -147,7 +145,7 @@ impl Stream {
             new.check();
         }
         let mut stream = Stream {
-            keys: Texts::new(),
+            keys: ByteStrings::new(0),
             attributes: attributes(),
             new: records.new.as_ref().map(|_| attributes()),
             ordered: KeyOrder::new(&records.key).is_some(),
@@ -228,28 +226,54 @@ impl Records {
     }
 }
 
-/// The keys of the records of one stream or two, by their numbers from 1.
-pub struct StreamKeys {
-    pub left: Texts,
-    pub right: Option<Texts>,
-    /// The records of the left stream come in the order of their keys.
+/// Where pairs of numbered records go, with their keys.
+pub struct KeyedOutput<'a, 'o> {
+    pub output: &'a mut PairOutput<'o>,
+    pub relations: Relations<'a>,
+    /// The records of the left relation come in the order of their keys.
     pub ordered: bool,
 }
 
-impl StreamKeys {
-    /// The keys of a pair, in the current memory context. If both are of one stream, the lesser one is first.
-    pub fn of(&mut self, a: u64, b: u64) -> KeyTexts {
-        let key = self.left.get(a - 1);
-        let Some(right) = &mut self.right else {
-            let other = self.left.get(b - 1);
-            let swap = if self.ordered {
-                a > b
-            } else {
-                is_behind(key, other)
+impl KeyedOutput<'_, '_> {
+    /// The numbers of the records that two rows stand for; `None` if they are no pair, or one that comes a second time.
+    pub fn records(&self, a: u64, b: u64) -> Option<(u64, u64)> {
+        match self.relations.left.new {
+            Some(_) => pair_of(a, b),
+            None => Some((a, b)),
+        }
+    }
+
+    /// Puts out a pair of records, whose keys are here by their numbers from 1. If both are of one relation, the lesser key is first.
+    ///
+    /// Errors: a key that is null, or that both records have.
+    pub fn put(
+        &mut self,
+        (left, right): (&mut ByteStrings, Option<&mut ByteStrings>),
+        (a, b): (u64, u64),
+        similarity: f64,
+    ) {
+        let (ordered, relations) = (self.ordered, self.relations);
+        self.output.put(similarity, || {
+            let key = left.text(a - 1);
+            let keys = match right {
+                Some(right) => [key, right.text(b - 1)],
+                None => {
+                    let other = left.text(b - 1);
+                    let swap = if ordered {
+                        a > b
+                    } else {
+                        is_behind(key, other)
+                    };
+                    if swap {
+                        [other, key]
+                    } else {
+                        [key, other]
+                    }
+                }
             };
-            return if swap { [other, key] } else { [key, other] };
-        };
-        [key, right.get(b - 1)]
+            check_distinct(keys, relations);
+            Some(keys)
+        });
     }
 }
 
@@ -273,13 +297,13 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         y = new.pop().map(|new| std::mem::replace(&mut x, new));
     }
     let mut found = StreamPairs {
-        output,
-        keys: StreamKeys {
-            left: left.keys,
-            right: right.map(|right| right.keys),
+        output: KeyedOutput {
+            output,
+            relations,
             ordered: left.ordered,
         },
-        relations,
+        left: left.keys,
+        right: right.map(|right| right.keys),
     };
     let tag = x.tag().or(y.as_ref().and_then(Attribute::tag));
     let Some(shape) = tag.map(RowShape::of_tag) else {
@@ -290,34 +314,24 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
     join(x, y, threshold, memory / 2, &mut found);
 }
 
-/// Gives pairs of records to the output, with their keys.
+/// Gives pairs of records to the output.
 struct StreamPairs<'a, 'o> {
-    output: &'a mut PairOutput<'o>,
-    keys: StreamKeys,
-    relations: Relations<'a>,
+    output: KeyedOutput<'a, 'o>,
+    left: ByteStrings,
+    right: Option<ByteStrings>,
 }
 
 impl JoinSink for StreamPairs<'_, '_> {
     fn pair(&mut self, pair: &RowPair) {
         check_for_interrupts();
-        let (keys, relations) = (&mut self.keys, self.relations);
-        let (a, b) = (pair.a.row(), pair.b.row());
-        let pair_of_records = match relations.left.new {
-            Some(_) => pair_of(a, b),
-            None => Some((a, b)),
-        };
-        let Some((a, b)) = pair_of_records else {
-            return;
-        };
-        self.output.put(pair.similarity, || {
-            let keys = keys.of(a, b);
-            check_distinct(keys, relations);
-            Some(keys)
-        });
+        if let Some(records) = self.output.records(pair.a.row(), pair.b.row()) {
+            let keys = (&mut self.left, self.right.as_mut());
+            self.output.put(keys, records, pair.similarity);
+        }
     }
 
     fn progress(&mut self, done: u64, all: u64) {
-        self.output.report(done, all);
+        self.output.output.report(done, all);
     }
 }
 

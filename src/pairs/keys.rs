@@ -68,7 +68,12 @@ impl<'a> Fetcher<'a> {
 
     /// The value of the column at a place of `within`, in the row that the slot holds; `None` for null.
     fn value(&self, place: usize, slot: usize) -> Option<pg_sys::Datum> {
-        let (mut is_null, number) = (false, self.within[place]);
+        self.column(self.within[place], slot)
+    }
+
+    /// The value of a column in the row that the slot holds; `None` for null.
+    fn column(&self, number: pg_sys::AttrNumber, slot: usize) -> Option<pg_sys::Datum> {
+        let mut is_null = false;
         // SAFETY: the slot holds a row of the table, which has the column.
         let value = unsafe { pg_sys::slot_getattr(self.slots[slot], number.into(), &mut is_null) };
         (!is_null).then_some(value)
@@ -89,8 +94,7 @@ impl<'a> Fetcher<'a> {
             raise(&self.index.unsound(&tid.describe_impossible()));
         }
         let mut pointer = tid.pointer();
-        let slot = self.slots[slot];
-        let (mut again, mut is_null) = (false, false);
+        let mut again = false;
         // SAFETY: the slot is one of this table. The snapshot is an MVCC snapshot, so it sees at most one version of a row, and one
         // call is enough.
         unsafe {
@@ -98,15 +102,11 @@ impl<'a> Fetcher<'a> {
                 self.scan,
                 &mut pointer,
                 snapshot,
-                slot,
+                self.slots[slot],
                 &mut again,
                 std::ptr::null_mut(),
             );
-            if !found {
-                return None;
-            }
-            let key = pg_sys::slot_getattr(slot, self.key.into(), &mut is_null);
-            Some((!is_null).then_some(key))
+            found.then(|| self.column(self.key, slot))
         }
     }
 
@@ -117,16 +117,13 @@ impl<'a> Fetcher<'a> {
         slot: usize,
         snapshot: pg_sys::Snapshot,
     ) -> Option<Option<pg_sys::Datum>> {
-        let (mut pointer, mut is_null, slot) = (tid.pointer(), false, self.slots[slot]);
+        let mut pointer = tid.pointer();
         // SAFETY: the table is open, and the slot is one of it.
-        unsafe {
-            let (heap, pointer) = (self.heap, &raw mut pointer);
-            if !ffi::table_tuple_fetch_row_version(heap, pointer, snapshot, slot) {
-                return None;
-            }
-            let key = pg_sys::slot_getattr(slot, self.key.into(), &mut is_null);
-            Some((!is_null).then_some(key))
-        }
+        let found = unsafe {
+            let (heap, to) = (self.heap, self.slots[slot]);
+            ffi::table_tuple_fetch_row_version(heap, &raw mut pointer, snapshot, to)
+        };
+        found.then(|| self.column(self.key, slot))
     }
 
     /// Where the row that the slot holds is: an index may know it by the place of its first version.

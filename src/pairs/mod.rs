@@ -15,6 +15,7 @@ pub mod one_to_one;
 pub mod only_new;
 mod output;
 mod profiles;
+pub mod random;
 pub mod records;
 pub mod source_columns;
 mod table;

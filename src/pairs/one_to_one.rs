@@ -3,7 +3,7 @@
 use crate::pairs::dictionary::{positions, KeyDictionary};
 use pg::budget::Budget;
 use pg::check_for_interrupts;
-use pg::file::{RecordSort, TemporaryFile};
+use pg::file::{RecordSort, SpillVec};
 use pg::progress;
 
 /// Pairs by the numbers of their records, in memory or in a temporary file.
@@ -90,19 +90,16 @@ impl BestFirst {
 pub struct KeyedPairs {
     keys: [KeyDictionary; 2],
     /// The numbers of both keys, and both measures.
-    pairs: TemporaryFile,
+    pairs: SpillVec<[u64; 3]>,
     budget: Budget,
 }
-
-/// Numbers in the file for each pair.
-const WORDS: usize = 3;
 
 impl KeyedPairs {
     /// Takes `maintenance_work_mem`.
     pub fn new() -> KeyedPairs {
         KeyedPairs {
             keys: [KeyDictionary::new(), KeyDictionary::new()],
-            pairs: TemporaryFile::new(),
+            pairs: SpillVec::new(0),
             budget: Budget::of_setting(),
         }
     }
@@ -114,7 +111,7 @@ impl KeyedPairs {
         let [a, b] = [0, 1].map(|side| self.keys[side].number(keys[side]));
         let pair = u64::from(a) << 32 | u64::from(b);
         let [first, second] = measures.map(f64::to_bits);
-        self.pairs.append_words(&[pair, first, second]);
+        self.pairs.push([pair, first, second]);
         self.check(0, 0);
     }
 
@@ -129,7 +126,7 @@ impl KeyedPairs {
     }
 
     fn len(&self) -> usize {
-        self.pairs.len() as usize / size_of::<[u64; WORDS]>()
+        self.pairs.len() as usize
     }
 
     fn records(&self) -> usize {
@@ -150,18 +147,13 @@ impl KeyedPairs {
         self.check(a_pair, a_record);
         let order = [0, 1].map(|side| self.keys[side].sorted());
         let position = [0, 1].map(|side| positions(&order[side], self.keys[side].len()));
-        let mut some = [[0; WORDS]; AT_ONCE];
-        let all = self.len();
-        for begin in (0..all).step_by(AT_ONCE) {
-            let some = &mut some[..AT_ONCE.min(all - begin)];
-            self.pairs.seek((begin * size_of::<[u64; WORDS]>()) as u64);
-            self.pairs.read_words(some.as_flattened_mut());
-            for &mut [pair, first, second] in some {
+        self.pairs.each(AT_ONCE, |_, some| {
+            for &[pair, first, second] in some {
                 let pair = [pair >> 32, pair & u64::from(u32::MAX)];
                 let pair = [0, 1].map(|side| position[side][pair[side] as usize]);
                 each(pair, [first, second].map(f64::from_bits));
             }
-        }
+        });
         OrderedKeys {
             keys: self.keys,
             order,

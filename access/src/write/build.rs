@@ -11,7 +11,7 @@ use crate::class::options::SigfileOptions;
 use crate::class::SignatureType;
 use crate::meta;
 use crate::page::{write_initial, BlankPage, PageKind, PageLog, SigfileIndex, META};
-use crate::sort::ExternalSort;
+use crate::sort::RowSort;
 use pg::error::OrRaise;
 use pg::{entry, ffi};
 use types::warn_of_full;
@@ -48,7 +48,7 @@ struct BuildState<'r> {
     index: SigfileIndex<'r>,
     signatures: SignatureType,
     meta: Meta,
-    rows: [Option<ExternalSort>; 2],
+    rows: [Option<RowSort>; 2],
     count: u64,
     /// Only dead rows have come so far, which old snapshots may still see.
     only_dead: bool,
@@ -87,8 +87,7 @@ impl BuildState<'_> {
         }
         let geometry = self.meta.geometry(part);
         let memory = self.memory;
-        let rows =
-            self.rows[part as usize].get_or_insert_with(|| ExternalSort::new(geometry, memory));
+        let rows = self.rows[part as usize].get_or_insert_with(|| RowSort::new(geometry, memory));
         rows.push(new.row()).or_raise();
         self.count += 1;
     }
@@ -176,9 +175,8 @@ pub unsafe extern "C-unwind" fn ambuild(
         let mut meta = build.meta;
         for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
             let Some(rows) = rows else { continue };
-            let mut runs = rows.finish().or_raise();
-            let first = meta.next_generation;
-            let written = write_segments(index, part, &mut runs, first, &options, memory / 2);
+            let (rows, first) = (rows.finish(), meta.next_generation);
+            let written = write_segments(index, part, rows, first, &options, memory / 2);
             let new = written.or_raise();
             meta.next_generation += new.len() as u64;
             meta.segments.extend(new);

@@ -9,7 +9,7 @@ use super::chains::write_chain;
 use crate::class::options::SigfileOptions;
 use crate::page::{PageGuard, PageKind, PageLog, SharedLock, SigfileIndex};
 use crate::read::describe;
-use crate::sort::SortedRuns;
+use crate::sort::SortedRows;
 use pg::{check_for_interrupts, interrupts_are_pending};
 
 /// The pages of a segment that is being written.
@@ -82,19 +82,19 @@ impl PageStore for SegmentPages<'_> {
     }
 }
 
-/// Writes all live rows of `runs` into segments at the end of an index that is being built, several if they are too many for one.
+/// Writes all of the rows into segments at the end of an index that is being built, several if they are too many for one.
 /// `memory` bytes are used to sort postings.
 ///
 /// Errors: a damaged page; out of memory.
 pub fn write_segments<'r>(
     index: SigfileIndex<'r>,
     part: Part,
-    runs: &mut SortedRuns,
+    rows: SortedRows,
     first_generation: u64,
     options: &SigfileOptions,
     memory: usize,
 ) -> Result<Vec<SegmentEntry>> {
-    let geometry = runs.geometry();
+    let geometry = rows.geometry();
     let mut new: Vec<SegmentEntry> = Vec::new();
     let mut generation = first_generation;
     let mut writer: Option<Writer<SegmentPages<'r>>> = None;
@@ -118,7 +118,7 @@ pub fn write_segments<'r>(
         });
         Ok(())
     };
-    runs.each(|row| {
+    rows.each(|row| {
         if writer.as_ref().is_some_and(|w| w.rows() == MAX_ROWS) {
             finish(writer.take().expect("there is one"), &mut new)?;
         }

@@ -1,11 +1,12 @@
-//! Temporary files, and what is kept in them.
+//! Memory, then file: what may be more than memory allows. There is one vector whose values go to a temporary file when they are too
+//! many ([`SpillVec`]), byte strings by number in two of these ([`ByteStrings`]), and one sort ([`ExternalSort`]).
 
-pub mod sorted_records;
-pub mod sorted_words;
-pub mod temporary;
-pub mod texts;
+mod byte_strings;
+mod external_sort;
+mod spill_vec;
+mod temporary;
 
-pub use sorted_records::{RecordSort, SortedRecords};
-pub use sorted_words::{SortedWords, WordSort};
-pub use temporary::TemporaryFile;
-pub use texts::Texts;
+pub use byte_strings::ByteStrings;
+pub use external_sort::{ExternalSort, RecordSort, SortOrder, Sorted, SortedRecords};
+pub use spill_vec::SpillVec;
+pub use temporary::{Plain, TemporaryFile};

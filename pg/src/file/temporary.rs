@@ -8,6 +8,30 @@ use crate::error::internal;
 /// Bytes that are read or written between two looks for interrupts.
 const AT_ONCE: usize = 1 << 16;
 
+/// Values that are written to files as they are in memory, in the byte order of the machine.
+///
+/// # Safety
+/// A value has no bytes that are not initialised, and any bytes are a value.
+pub unsafe trait Plain: Copy {
+    /// What a buffer is filled with before it is read.
+    const ZERO: Self;
+}
+
+// SAFETY: numbers are so.
+unsafe impl Plain for u8 {
+    const ZERO: u8 = 0;
+}
+
+// SAFETY: as above.
+unsafe impl Plain for u64 {
+    const ZERO: u64 = 0;
+}
+
+// SAFETY: numbers are so, and an array has no gaps.
+unsafe impl<const N: usize> Plain for [u64; N] {
+    const ZERO: [u64; N] = [0; N];
+}
+
 /// A temporary file that goes with the transaction at the latest. It has a buffer of a page in memory.
 pub struct TemporaryFile {
     file: *mut pg_sys::BufFile,
@@ -35,9 +59,19 @@ impl TemporaryFile {
         TemporaryFile { file, len: 0 }
     }
 
-    /// Does not close the file: after an error the server has done it.
-    pub fn abandon(self) {
-        std::mem::forget(self);
+    /// The same in memory of a context that lasts as long as the file is used: what a file is made for may come while another context
+    /// is the current one, such as one for a row.
+    ///
+    /// # Safety
+    /// The context exists.
+    pub unsafe fn within(context: pg_sys::MemoryContext) -> TemporaryFile {
+        // SAFETY: the caller promises it. After an error the boundary goes back to the context before.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(context);
+            let file = TemporaryFile::new();
+            pg_sys::MemoryContextSwitchTo(before);
+            file
+        }
     }
 
     /// Bytes written.
@@ -46,21 +80,17 @@ impl TemporaryFile {
     }
 
     /// Writes at the end. All is written before anything is read: reading moves the position at which is written.
-    pub fn append(&mut self, bytes: &[u8]) {
+    pub fn append<T: Plain>(&mut self, values: &[T]) {
+        // SAFETY: plain values have no bytes that are not initialised, and bytes need no alignment.
+        let bytes = unsafe {
+            std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values))
+        };
         for some in bytes.chunks(AT_ONCE) {
             check_for_interrupts();
             // SAFETY: pointer and length of a slice, which the server only reads.
             unsafe { pg_sys::BufFileWrite(self.file, some.as_ptr().cast_mut().cast(), some.len()) };
         }
         self.len += bytes.len() as u64;
-    }
-
-    /// [`TemporaryFile::append`] of numbers, in the byte order of the machine.
-    pub fn append_words(&mut self, words: &[u64]) {
-        // SAFETY: numbers have no bytes that are not initialised, and bytes need no alignment.
-        let bytes =
-            unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) };
-        self.append(bytes);
     }
 
     /// The next [`TemporaryFile::read`] begins at this byte.
@@ -71,9 +101,13 @@ impl TemporaryFile {
         }
     }
 
-    /// Reads so many bytes, which have been written.
-    pub fn read(&mut self, to: &mut [u8]) {
-        for some in to.chunks_mut(AT_ONCE) {
+    /// Reads so many values, which have been written.
+    pub fn read<T: Plain>(&mut self, to: &mut [T]) {
+        // SAFETY: any bytes are a plain value, and bytes need no alignment; the values are borrowed as long as the bytes.
+        let bytes = unsafe {
+            std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), size_of_val(to))
+        };
+        for some in bytes.chunks_mut(AT_ONCE) {
             check_for_interrupts();
             let len = some.len();
             // SAFETY: pointer and length of a slice that may be written.
@@ -82,13 +116,5 @@ impl TemporaryFile {
                 internal!("could not read a temporary file: read {got} of {len} bytes");
             }
         }
-    }
-
-    /// [`TemporaryFile::read`] of numbers that [`TemporaryFile::append_words`] has written.
-    pub fn read_words(&mut self, to: &mut [u64]) {
-        // SAFETY: any bytes are a number, and bytes need no alignment; the numbers are borrowed as long as the bytes.
-        let bytes =
-            unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast(), size_of_val(to)) };
-        self.read(bytes);
     }
 }

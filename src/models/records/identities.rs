@@ -1,25 +1,16 @@
-//! The identities of all values, one column for each field, in temporary files.
+//! The identities of all values, one column for each field, in temporary files if they are many.
 
+use crate::pairs::random::mix;
 use pg::check_for_interrupts;
-use pg::file::{SortedWords, TemporaryFile, WordSort};
+use pg::file::{RecordSort, SortedRecords, SpillVec};
 
-/// Identities read at a time.
+/// Identities of a field that are read or written at a time.
 const BLOCK: usize = 4096;
 
 /// One identity for each record and field; 0 where there is no value.
 pub struct Identities {
-    columns: Vec<TemporaryFile>,
-    /// Identities of each column that have not been written yet.
-    pending: Vec<Vec<u64>>,
+    columns: Vec<SpillVec<u64>>,
     pub records: u32,
-}
-
-/// What two numbers come to, well mixed (the finaliser of D. Lea's and G. Steele's SplittableRandom).
-pub fn mix(x: u64) -> u64 {
-    let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 /// Bits of a record's number.
@@ -30,47 +21,31 @@ pub fn bits_of(records: u32) -> u32 {
 impl Identities {
     pub fn new(fields: usize) -> Identities {
         Identities {
-            columns: (0..fields).map(|_| TemporaryFile::new()).collect(),
-            pending: vec![Vec::with_capacity(BLOCK); fields],
+            columns: (0..fields)
+                .map(|_| SpillVec::new(BLOCK * size_of::<u64>()))
+                .collect(),
             records: 0,
         }
     }
 
     /// The identities of the next record.
     pub fn push(&mut self, identities: &[u64]) {
-        for (pending, &identity) in self.pending.iter_mut().zip(identities) {
-            pending.push(identity);
+        for (column, &identity) in self.columns.iter_mut().zip(identities) {
+            column.push(identity);
         }
         self.records += 1;
-        if (self.records as usize).is_multiple_of(BLOCK) {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        for (column, pending) in self.columns.iter_mut().zip(&mut self.pending) {
-            column.append_words(pending);
-            pending.clear();
-        }
     }
 
     /// Gives every record and what its values in these fields come to, to `each`. Records that lack one of them are left out, unless
     /// `missing_too`. No more records can be added afterwards.
     pub fn each(&mut self, fields: &[usize], missing_too: bool, mut each: impl FnMut(u32, u64)) {
-        if !self.pending.is_empty() {
-            self.flush();
-            self.pending = Vec::new();
-        }
-        for &field in fields {
-            self.columns[field].seek(0);
-        }
-        let mut blocks = vec![vec![0u64; BLOCK]; fields.len()];
+        let mut blocks = vec![Vec::new(); fields.len()];
         let mut begin = 0;
         while begin < self.records {
             check_for_interrupts();
             let some = (self.records - begin).min(BLOCK as u32);
             for (block, &field) in blocks.iter_mut().zip(fields) {
-                self.columns[field].read_words(&mut block[..some as usize]);
+                self.columns[field].read(begin.into()..(begin + some).into(), block);
             }
             for i in 0..some {
                 let identities = blocks.iter().map(|block| block[i as usize]);
@@ -94,7 +69,7 @@ impl Identities {
 
 /// Records, those with equal values one behind the other.
 pub struct Blocks {
-    sorted: SortedWords,
+    sorted: SortedRecords<1>,
     bits: u32,
     last: Option<u64>,
 }
@@ -103,8 +78,8 @@ impl Blocks {
     /// Sorts `records` records, or some of them, by the words that `give` gives each. Sorting takes `memory` bytes.
     pub fn of(records: u32, memory: usize, give: impl FnOnce(&mut dyn FnMut(u32, u64))) -> Blocks {
         let bits = bits_of(records);
-        let mut sort = WordSort::new(memory);
-        give(&mut |record, all| sort.push(all >> bits << bits | u64::from(record)));
+        let mut sort = RecordSort::new(memory);
+        give(&mut |record, all| sort.push([all >> bits << bits | u64::from(record)]));
         Blocks {
             sorted: sort.finish(),
             bits,
@@ -124,7 +99,7 @@ impl Iterator for Blocks {
 
     #[inline]
     fn next(&mut self) -> Option<InBlock> {
-        let word = self.sorted.next()?;
+        let [word] = self.sorted.next()?;
         let block = word >> self.bits;
         let is_first = self.last.replace(block) != Some(block);
         Some(InBlock {

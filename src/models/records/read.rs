@@ -13,7 +13,7 @@ use crate::pairs::unique::{repeated, Successive};
 use pg::catalog::{self, is_of_server};
 use pg::cursor::Cursor;
 use pg::error::{raise, raise_as};
-use pg::file::{TemporaryFile, Texts};
+use pg::file::ByteStrings;
 use pg::progress::{self, phases, Progress};
 use pg::sql::Sql;
 use pg::values::text::{readable, Text};
@@ -32,10 +32,9 @@ pub struct Table {
 
 /// The keys and the fields of records. Those of a second relation follow those of the first one.
 pub struct RecordTexts {
-    pub keys: Texts,
-    /// Where each record's fields begin.
-    begins: TemporaryFile,
-    texts: TemporaryFile,
+    pub keys: ByteStrings,
+    /// The fields of each record, each behind its length in bytes (u32).
+    texts: ByteStrings,
     fields: usize,
     pub records: u32,
     /// The first record of the second relation, if there are two.
@@ -124,9 +123,8 @@ impl RecordTexts {
         mut see: impl FnMut(u32, &[Option<&str>]),
     ) -> RecordTexts {
         let mut all = RecordTexts {
-            keys: Texts::new(),
-            begins: TemporaryFile::new(),
-            texts: TemporaryFile::new(),
+            keys: ByteStrings::new(0),
+            texts: ByteStrings::new(0),
             fields: tables[0].columns.len(),
             records: 0,
             second: None,
@@ -211,41 +209,33 @@ impl RecordTexts {
                 .extend_from_slice(&(text.len() as u32).to_le_bytes());
             self.buffer.extend_from_slice(text.as_bytes());
         }
-        self.begins.append_words(&[self.texts.len()]);
-        self.texts.append(&self.buffer);
+        self.texts.push(Some(&self.buffer));
         self.records += 1;
     }
 
     /// Gives the fields of every record to `each`, in order. A missing value is empty.
     pub fn each(&mut self, mut each: impl FnMut(u32, &[String])) {
         let mut fields = vec![String::new(); self.fields];
-        self.texts.seek(0);
         progress::phase(phases::PREPARING, Some(self.records.into()));
         for record in 0..self.records {
             progress::step();
-            self.read_fields(&mut fields);
+            self.get(record, &mut fields);
             each(record, &fields);
         }
     }
 
     /// The fields of one record.
     pub fn get(&mut self, record: u32, fields: &mut Vec<String>) {
-        let mut begin = [0u64];
-        self.begins.seek(8 * u64::from(record));
-        self.begins.read_words(&mut begin);
-        self.texts.seek(begin[0]);
         fields.resize(self.fields, String::new());
-        self.read_fields(fields);
-    }
-
-    fn read_fields(&mut self, fields: &mut [String]) {
+        let mut rest = self.texts.get(record.into()).unwrap_or_default();
         for field in fields {
-            let mut len = [0; 4];
-            self.texts.read(&mut len);
-            let mut bytes = std::mem::take(field).into_bytes();
-            bytes.resize(u32::from_le_bytes(len) as usize, 0);
-            self.texts.read(&mut bytes);
-            *field = String::from_utf8(bytes).expect("texts are written in UTF-8");
+            let text = rest.split_first_chunk().and_then(|(len, behind)| {
+                let text;
+                (text, rest) = behind.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+                std::str::from_utf8(text).ok()
+            });
+            field.clear();
+            field.push_str(text.expect("texts are written in UTF-8"));
         }
     }
 }

@@ -1,13 +1,14 @@
-//! The sketches of values, one column for each field, in temporary files.
+//! The sketches of values, one column for each field, in temporary files if they are many.
 
 use linkage::model::values::sketch::{part, Sketch, PARTS};
 use linkage::model::values::FieldLayout;
 
-use super::identities::{mix, Blocks};
+use super::identities::Blocks;
 use super::read::RecordTexts;
+use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
-use pg::file::TemporaryFile;
+use pg::file::SpillVec;
 
 /// Records whose sketches are read or written at a time.
 const BLOCK: usize = 4096;
@@ -15,39 +16,10 @@ const BLOCK: usize = 4096;
 /// Words of a sketch.
 const WORDS: usize = PARTS / 4;
 
-/// The sketches of a field.
-struct Column {
-    field: usize,
-    file: TemporaryFile,
-    /// Words that have not been written yet.
-    pending: Vec<u64>,
-}
-
-impl Column {
-    fn new(field: usize) -> Column {
-        Column {
-            field,
-            file: TemporaryFile::new(),
-            pending: Vec::with_capacity(WORDS * BLOCK),
-        }
-    }
-
-    fn push(&mut self, sketch: Sketch) {
-        self.pending.extend_from_slice(&sketch);
-        if self.pending.len() == WORDS * BLOCK {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        self.file.append_words(&self.pending);
-        self.pending.clear();
-    }
-}
-
 /// A sketch for each record and for each of some fields.
 pub struct Sketches {
-    columns: Vec<Column>,
+    /// Fields, with the words of their sketches.
+    columns: Vec<(usize, SpillVec<u64>)>,
     records: u32,
     /// Two fields whose values may have changed places.
     swap: Option<[usize; 2]>,
@@ -64,25 +36,24 @@ impl Sketches {
         swap: Option<[usize; 2]>,
         has: impl Fn(u32) -> bool,
     ) -> Sketches {
-        let mut columns: Vec<Column> = Vec::new();
+        let mut columns = Vec::new();
         let mut sources = Vec::new();
         for (field, text, layout) in fields {
-            columns.push(Column::new(field));
+            columns.push((field, SpillVec::new(WORDS * BLOCK * size_of::<u64>())));
             sources.push((text, layout));
         }
         if !columns.is_empty() {
             texts.each(|record, values| {
                 check_for_interrupts();
                 let has = has(record);
-                for (column, &(text, layout)) in columns.iter_mut().zip(&sources) {
-                    column.push(match has {
+                for ((_, column), &(text, layout)) in columns.iter_mut().zip(&sources) {
+                    column.extend(&match has {
                         true => layout.sketch(&values[text]).or_raise(),
                         false => Sketch::default(),
                     });
                 }
             });
         }
-        columns.iter_mut().for_each(Column::flush);
         Sketches {
             columns,
             records: texts.records,
@@ -106,13 +77,10 @@ impl Sketches {
             .swap
             .is_some_and(|[a, b]| fields == [a.min(b), a.max(b)]);
         let records = self.records;
-        let mut columns: Vec<&mut TemporaryFile> = Vec::new();
-        for column in &mut self.columns {
-            if fields.contains(&column.field) {
-                column.file.seek(0);
-                columns.push(&mut column.file);
-            }
-        }
+        let mut columns: Vec<&mut SpillVec<u64>> = (self.columns.iter_mut())
+            .filter(|(field, _)| fields.contains(field))
+            .map(|(_, column)| column)
+            .collect();
         let key = |sketches: &[Sketch]| {
             let at = |sketch: Sketch, number: usize| u64::from(part(sketch, number % PARTS));
             // values that have the first part in common need not have the second one, so these two go together
@@ -132,14 +100,15 @@ impl Sketches {
             }
         };
         Blocks::of(records, memory, |each| {
-            let mut blocks = vec![[0u64; WORDS * BLOCK]; columns.len()];
+            let mut blocks = vec![Vec::new(); columns.len()];
             let mut sketches = vec![Sketch::default(); columns.len()];
             let mut begin = 0;
             while begin < records {
                 check_for_interrupts();
                 let some = (records - begin).min(BLOCK as u32);
+                let range = WORDS as u64 * u64::from(begin)..WORDS as u64 * u64::from(begin + some);
                 for (block, column) in blocks.iter_mut().zip(&mut columns) {
-                    column.read_words(&mut block[..WORDS * some as usize]);
+                    column.read(range.clone(), block);
                 }
                 for i in 0..some {
                     for (sketch, block) in sketches.iter_mut().zip(&blocks) {

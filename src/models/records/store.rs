@@ -4,36 +4,25 @@ use linkage::model::values::RowLayout;
 use linkage::model::{FrequentLevels, Pattern};
 
 use crate::models::records::identities::bits_of;
-use pg::budget::reserve;
-use pg::check_for_interrupts;
-use pg::file::TemporaryFile;
-
-/// Rows under construction.
-pub struct RowStoreBuilder {
-    layout: RowLayout,
-    /// Words that fit into memory.
-    most: usize,
-    rows: Vec<u64>,
-    file: Option<TemporaryFile>,
-    records: u32,
-}
+use pg::file::SpillVec;
 
 /// The rows of all records. Each has one word more than the layout says: 1 if the record counts in a fit.
 pub struct RowStore {
     layout: RowLayout,
-    rows: Vec<u64>,
-    file: Option<TemporaryFile>,
+    rows: SpillVec<u64>,
     pub records: u32,
-    /// Bits of a record's number, and of its number within a chunk.
-    bits: u32,
-    chunk_bits: u32,
+    /// Words that fit into memory.
+    most: usize,
+    /// Set when all rows are there, before any pair is looked at.
+    numbers: PairNumbers,
     /// The chunks in memory, where the rows are in a file.
     chunks: [LoadedRows; 2],
 }
 
 /// How pairs of records are numbered, which depends on what is in memory.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct PairNumbers {
+    /// Bits of a record's number, and of its number within a chunk.
     bits: u32,
     chunk_bits: u32,
 }
@@ -62,74 +51,6 @@ impl PairNumbers {
 struct LoadedRows {
     number: Option<u32>,
     rows: Vec<u64>,
-}
-
-impl RowStoreBuilder {
-    /// Takes about `memory` bytes.
-    pub fn new(layout: RowLayout, memory: usize) -> RowStoreBuilder {
-        RowStoreBuilder {
-            most: memory / size_of::<u64>(),
-            layout,
-            rows: Vec::new(),
-            file: None,
-            records: 0,
-        }
-    }
-
-    /// Words of a row.
-    fn stride(&self) -> usize {
-        self.layout.words() + 1
-    }
-
-    /// Adds a row that `write` writes to its words, which are all 0. The record counts until [`RowStore::settle`] says that it does not.
-    ///
-    /// Errors: out of memory.
-    pub fn push(&mut self, write: impl FnOnce(&RowLayout, &mut [u64])) {
-        let stride = self.stride();
-        let at = self.rows.len();
-        if self.rows.capacity() - at < stride {
-            if at + stride > self.most && at > 0 {
-                self.spill();
-            } else {
-                let more = at.clamp(stride, (self.most - at.min(self.most)).max(stride));
-                reserve(&mut self.rows, more);
-            }
-        }
-        let at = self.rows.len();
-        self.rows.resize(at + stride, 0);
-        write(&self.layout, &mut self.rows[at..at + stride - 1]);
-        self.rows[at + stride - 1] = 1;
-        self.records += 1;
-    }
-
-    fn spill(&mut self) {
-        self.file
-            .get_or_insert_with(TemporaryFile::new)
-            .append_words(&self.rows);
-        self.rows.clear();
-    }
-
-    /// The rows are complete.
-    pub fn finish(mut self) -> RowStore {
-        let bits = bits_of(self.records);
-        let mut chunk_bits = bits;
-        if self.file.is_some() {
-            self.spill();
-            self.rows = Vec::new();
-            // two chunks fit into memory
-            let rows = (self.most / self.stride() / 2).max(1);
-            chunk_bits = rows.ilog2().min(bits);
-        }
-        RowStore {
-            layout: self.layout,
-            rows: self.rows,
-            file: self.file,
-            records: self.records,
-            bits,
-            chunk_bits,
-            chunks: Default::default(),
-        }
-    }
 }
 
 /// Some rows that follow each other.
@@ -161,8 +82,46 @@ impl<'a> ChunkRows<'a> {
 }
 
 impl RowStore {
+    /// No rows yet. They take about `memory` bytes.
+    pub fn new(layout: RowLayout, memory: usize) -> RowStore {
+        RowStore {
+            layout,
+            rows: SpillVec::new(memory),
+            records: 0,
+            most: memory / size_of::<u64>(),
+            numbers: PairNumbers::default(),
+            chunks: Default::default(),
+        }
+    }
+
+    /// Words of a row.
     fn stride(&self) -> usize {
         self.layout.words() + 1
+    }
+
+    /// Adds a row that `write` writes to its words, which are all 0. The record counts until [`RowStore::settle`] says that it does not.
+    ///
+    /// Errors: out of memory.
+    pub fn push(&mut self, write: impl FnOnce(&RowLayout, &mut [u64])) {
+        let words = self.layout.words();
+        let layout = &self.layout;
+        self.rows.extend_by(words + 1, |row| {
+            write(layout, &mut row[..words]);
+            row[words] = 1;
+        });
+        self.records += 1;
+    }
+
+    /// The rows are complete.
+    pub fn finish(mut self) -> RowStore {
+        let bits = bits_of(self.records);
+        let chunk_bits = match self.rows.in_memory() {
+            Some(_) => bits,
+            // two chunks fit into memory
+            None => (self.most / self.stride() / 2).max(1).ilog2().min(bits),
+        };
+        self.numbers = PairNumbers { bits, chunk_bits };
+        self
     }
 
     /// Gives every two chunks of rows, or a chunk with itself, to `each`, the lesser one first.
@@ -170,9 +129,9 @@ impl RowStore {
         &mut self,
         mut each: impl FnMut(&RowLayout, ChunkRows<'_>, ChunkRows<'_>),
     ) {
-        let (stride, bits) = (self.stride(), self.chunk_bits);
-        if self.file.is_none() {
-            let all = ChunkRows::new(0, &self.rows, stride);
+        let (stride, bits) = (self.stride(), self.numbers.chunk_bits);
+        if let Some(rows) = self.rows.in_memory() {
+            let all = ChunkRows::new(0, rows, stride);
             return each(&self.layout, all, all);
         }
         let chunks = u64::from(self.records).div_ceil(1 << bits) as u32;
@@ -196,28 +155,14 @@ impl RowStore {
     /// Sets the levels of equal values, and which records count.
     pub fn settle(&mut self, levels: &FrequentLevels, counts: impl Fn(u32) -> bool) {
         let (stride, layout) = (self.stride(), self.layout.clone());
-        let settle = |record: u32, row: &mut [u64]| {
-            settle_levels(&layout, levels, row);
-            row[stride - 1] = u64::from(counts(record));
-        };
-        let Some(file) = &mut self.file else {
-            for (record, row) in self.rows.chunks_exact_mut(stride).enumerate() {
-                if record % 1024 == 0 {
-                    check_for_interrupts();
-                }
-                settle(record as u32, row);
+        const AT_ONCE: usize = 256;
+        self.rows.change(stride * AT_ONCE, |first, rows| {
+            let first = (first / stride as u64) as u32;
+            for (record, row) in (first..).zip(rows.chunks_exact_mut(stride)) {
+                settle_levels(&layout, levels, row);
+                row[stride - 1] = u64::from(counts(record));
             }
-            return;
-        };
-        let mut settled = TemporaryFile::new();
-        let mut row = vec![0; stride];
-        file.seek(0);
-        for record in 0..self.records {
-            file.read_words(&mut row);
-            settle(record, &mut row);
-            settled.append_words(&row);
-        }
-        self.file = Some(settled);
+        });
     }
 
     /// How many pairs all records make; of two relations, where `second` is the first record of the second one, those of a record of each.
@@ -231,27 +176,29 @@ impl RowStore {
 
     /// How pairs are numbered.
     pub fn numbering(&self) -> PairNumbers {
-        PairNumbers {
-            bits: self.bits,
-            chunk_bits: self.chunk_bits,
-        }
+        self.numbers
     }
 
     /// Gives the records of a pair, its pattern, and whether both count in a fit. Rows in a file are read when pairs come in the order of their numbers.
     pub fn compare(&mut self, number: u64) -> Compared {
-        let (a, b) = self.numbering().pair(number);
-        let (x, y) = if self.file.is_none() {
-            let row = |record: u32| &self.rows[self.stride() * record as usize..][..self.stride()];
-            (row(a), row(b))
-        } else {
-            self.load(0, a >> self.chunk_bits);
-            self.load(1, b >> self.chunk_bits);
-            let stride = self.stride();
-            let within = |record: u32| stride * (record & ((1 << self.chunk_bits) - 1)) as usize;
-            let row =
-                |side: usize, record: u32| &self.chunks[side].rows[within(record)..][..stride];
-            (row(0, a), row(1, b))
+        let (a, b) = self.numbers.pair(number);
+        let (stride, chunk_bits) = (self.stride(), self.numbers.chunk_bits);
+        if self.rows.in_memory().is_none() {
+            self.load(0, a >> chunk_bits);
+            self.load(1, b >> chunk_bits);
+        }
+        let (rows, numbers) = match self.rows.in_memory() {
+            Some(rows) => ([rows; 2], [a, b]),
+            None => {
+                let within = |record: u32| record & ((1 << chunk_bits) - 1);
+                (
+                    [0, 1].map(|side| &self.chunks[side].rows[..]),
+                    [within(a), within(b)],
+                )
+            }
         };
+        let row = |side: usize| &rows[side][stride * numbers[side] as usize..][..stride];
+        let (x, y) = (row(0), row(1));
         Compared {
             a,
             b,
@@ -261,16 +208,15 @@ impl RowStore {
     }
 
     fn load(&mut self, side: usize, number: u32) {
-        let stride = self.stride();
-        let chunk = &mut self.chunks[side];
-        let Some(file) = self.file.as_mut().filter(|_| chunk.number != Some(number)) else {
+        if self.chunks[side].number == Some(number) {
             return;
-        };
-        let first = u64::from(number) << self.chunk_bits;
-        let rows = (u64::from(self.records) - first).min(1 << self.chunk_bits) as usize;
-        chunk.rows.resize(stride * rows, 0);
-        file.seek(first * (stride * size_of::<u64>()) as u64);
-        file.read_words(&mut chunk.rows);
+        }
+        let (stride, bits) = (self.stride() as u64, self.numbers.chunk_bits);
+        let first = u64::from(number) << bits;
+        let end = u64::from(self.records).min(first + (1 << bits));
+        let chunk = &mut self.chunks[side];
+        self.rows
+            .read(stride * first..stride * end, &mut chunk.rows);
         chunk.number = Some(number);
     }
 }

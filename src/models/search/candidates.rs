@@ -2,9 +2,9 @@
 
 use linkage::model::MOST_SEARCHES;
 
-use crate::models::records::identities::mix;
 use crate::models::records::store::{PairNumbers, RowStore};
-use pg::file::{SortedWords, WordSort};
+use crate::pairs::random::mix;
+use pg::file::{RecordSort, SortedRecords};
 use pg::progress::{self, phases};
 
 /// Bits of a search's number.
@@ -15,7 +15,7 @@ const _: () = assert!(MOST_SEARCHES < 1 << SEARCH_BITS);
 
 /// Pairs with the searches that have found them. If they become too many, only a sample is kept: a pair is in it, or not, whichever search finds it.
 pub struct Candidates {
-    sort: WordSort,
+    sort: RecordSort<1>,
     numbers: PairNumbers,
     /// Kept are pairs whose hash has so many zeros at its end.
     zeros: u32,
@@ -28,7 +28,7 @@ impl Candidates {
     pub fn new(store: &RowStore, memory: usize, most: u64) -> Candidates {
         Candidates {
             numbers: store.numbering(),
-            sort: WordSort::new(memory),
+            sort: RecordSort::new(memory),
             zeros: 0,
             most,
             kept: 0,
@@ -42,7 +42,7 @@ impl Candidates {
             return;
         }
         self.sort
-            .push(self.numbers.number(a, b) << SEARCH_BITS | search as u64);
+            .push([self.numbers.number(a, b) << SEARCH_BITS | search as u64]);
         self.kept += 1;
         if self.kept > self.most {
             self.zeros += 1;
@@ -74,7 +74,7 @@ fn is_in(a: u32, b: u32, zeros: u32) -> bool {
 
 /// Each pair once, with the searches that have found it, as bits.
 pub struct Distinct {
-    sorted: SortedWords,
+    sorted: SortedRecords<1>,
     numbers: PairNumbers,
     zeros: u32,
     next: Option<(u64, u64)>,
@@ -92,8 +92,7 @@ impl Iterator for Distinct {
 
     fn next(&mut self) -> Option<(u64, u64)> {
         loop {
-            let word = self.sorted.next();
-            let Some(word) = word else {
+            let Some([word]) = self.sorted.next() else {
                 return self.next.take();
             };
             progress::step();

@@ -5,9 +5,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use linkage::model::Pattern;
 
-use super::pattern_table::{PatternTable, PatternTableBuilder};
-use crate::models::records::identities::mix;
+use super::pattern_table::PatternTable;
 use crate::models::records::store::RowStore;
+use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::file::RecordSort;
 
@@ -85,7 +85,7 @@ impl PatternCounting {
     pub fn finish(mut self, memory: usize) -> PatternTable {
         self.spill();
         self.counts = HashMap::default();
-        let mut table = PatternTableBuilder::new(memory);
+        let mut table = PatternTable::new(memory);
         for (i, [high, low, searches, pairs]) in self.spilled.finish().enumerate() {
             if i % 1024 == 0 {
                 check_for_interrupts();
@@ -93,7 +93,7 @@ impl PatternCounting {
             let pattern = Pattern(u128::from(high) << 64 | u128::from(low));
             table.add(pattern, searches, pairs);
         }
-        table.finish()
+        table
     }
 }
 

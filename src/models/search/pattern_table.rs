@@ -2,9 +2,7 @@
 
 use linkage::model::{CountedPatterns, Pattern, PatternBlock};
 
-use pg::budget::push;
-use pg::check_for_interrupts;
-use pg::file::TemporaryFile;
+use pg::file::SpillVec;
 
 /// Two halves of a pattern, the upper one first; the searches as bits; how many pairs.
 type Entry = [u64; 4];
@@ -12,22 +10,17 @@ type Entry = [u64; 4];
 /// Entries at a time.
 const BLOCK: usize = 1024;
 
-/// Entries as they come, in their order.
-pub struct PatternTableBuilder {
-    entries: Vec<Entry>,
-    /// How many fit into memory.
-    most: usize,
-    file: Option<TemporaryFile>,
+/// Patterns, each with the searches that have found its pairs, and how many those are. All are added before the first is read.
+pub struct PatternTable {
+    entries: SpillVec<Entry>,
     last: Option<Entry>,
 }
 
-impl PatternTableBuilder {
+impl PatternTable {
     /// Takes about `memory` bytes.
-    pub fn new(memory: usize) -> PatternTableBuilder {
-        PatternTableBuilder {
-            entries: Vec::new(),
-            most: (memory / size_of::<Entry>()).max(BLOCK),
-            file: None,
+    pub fn new(memory: usize) -> PatternTable {
+        PatternTable {
+            entries: SpillVec::new(memory),
             last: None,
         }
     }
@@ -39,50 +32,11 @@ impl PatternTableBuilder {
             Some(last) if last[..3] == key => last[3] += pairs,
             last => {
                 let before = last.replace([key[0], key[1], key[2], pairs]);
-                self.put(before);
+                before.into_iter().for_each(|e| self.entries.push(e));
             }
         }
     }
 
-    fn put(&mut self, entry: Option<Entry>) {
-        let Some(entry) = entry else {
-            return;
-        };
-        if self.entries.len() == self.most {
-            self.spill();
-        }
-        push(&mut self.entries, entry);
-    }
-
-    fn spill(&mut self) {
-        self.file
-            .get_or_insert_with(TemporaryFile::new)
-            .append_words(self.entries.as_flattened());
-        self.entries.clear();
-    }
-
-    /// All entries.
-    pub fn finish(mut self) -> PatternTable {
-        let last = self.last.take();
-        self.put(last);
-        if self.file.is_some() {
-            self.spill();
-            self.entries = Vec::new();
-        }
-        PatternTable {
-            entries: self.entries,
-            file: self.file,
-        }
-    }
-}
-
-/// Patterns, each with the searches that have found its pairs, and how many those are.
-pub struct PatternTable {
-    entries: Vec<Entry>,
-    file: Option<TemporaryFile>,
-}
-
-impl PatternTable {
     /// Gives all to `each`, by pattern and searches.
     pub fn each(&mut self, mut each: impl FnMut(Pattern, u64, u64)) {
         self.each_entries(|entries| {
@@ -93,22 +47,9 @@ impl PatternTable {
     }
 
     fn each_entries(&mut self, mut each: impl FnMut(&[Entry])) {
-        let Some(file) = &mut self.file else {
-            for entries in self.entries.chunks(BLOCK) {
-                check_for_interrupts();
-                each(entries);
-            }
-            return;
-        };
-        let mut entries = vec![[0; 4]; BLOCK];
-        let mut left = (file.len() / size_of::<Entry>() as u64) as usize;
-        file.seek(0);
-        while left > 0 {
-            let some = left.min(BLOCK);
-            file.read_words(entries[..some].as_flattened_mut());
-            each(&entries[..some]);
-            left -= some;
-        }
+        let last = self.last.take();
+        last.into_iter().for_each(|e| self.entries.push(e));
+        self.entries.each(BLOCK, |_, entries| each(entries));
     }
 
     /// All pairs.

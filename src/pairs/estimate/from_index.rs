@@ -14,6 +14,7 @@ use crate::pairs::join::timing::time;
 use crate::pairs::join::units::{JoinPlan, Pairing};
 use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::keys::Keys;
+use crate::pairs::random::random;
 use crate::pairs::records::Records;
 use crate::pairs::table::IndexedTable;
 use pg::budget::Budget;
@@ -151,14 +152,6 @@ impl RowSample {
         self.asked += n;
         self.took += started.elapsed();
     }
-}
-
-/// A number that looks random (splitmix64: G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators, 2014).
-pub fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
 }
 
 /// Processes that will search at the same time.

@@ -5,14 +5,14 @@ use std::time::Instant;
 use sigfile::{Geometry, SignatureRow};
 use signature::similarity::{LeastCommon, Measure};
 
-use crate::pairs::estimate::from_index::random;
 use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::from_query::geometry_of;
 use crate::pairs::join::bands::{rows_of_a_piece, Bands};
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::random::random;
 use crate::pairs::records::Records;
-use access::{mismatch, ExternalSort, RowSignature};
+use access::{mismatch, RowSignature, RowSort};
 use pg::budget::{reserve, Budget};
 use pg::check_for_interrupts;
 use pg::cursor::Cursor;
@@ -80,7 +80,7 @@ impl Reservoir {
 
     /// The first of the rows, in the order of their popcounts.
     fn sorted(&self, geometry: Geometry, rows: usize, memory: usize) -> Sorted {
-        let mut sort = ExternalSort::new(geometry, memory);
+        let mut sort = RowSort::new(geometry, memory);
         let all = self
             .words
             .chunks_exact(geometry.stride)
@@ -97,7 +97,7 @@ impl Reservoir {
             };
             sort.push(row).or_raise();
         }
-        Sorted::new(geometry, sort.finish().or_raise())
+        Sorted::new(sort.finish())
     }
 }
 

@@ -3,8 +3,6 @@
 mod from_index;
 mod from_query;
 
-pub use from_index::random;
-
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::records::Records;

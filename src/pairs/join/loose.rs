@@ -10,61 +10,25 @@ use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::units::is_null;
 use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::table::IndexedTable;
-use access::{check_tids, ExternalSort, SegmentReader, TailBlocks};
-use pg::budget::push;
+use access::{check_tids, RowSort, SegmentReader, TailBlocks};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
-use pg::file::TemporaryFile;
+use pg::file::SpillVec;
 
-/// The tables and tids of loose rows by their numbers from 1. They are in memory or, if they are many, in a temporary file.
-pub struct Origins {
-    rows: Vec<TableRow>,
-    file: Option<TemporaryFile>,
-    memory: usize,
-}
+/// The tables and tids of loose rows by their numbers from 1.
+pub struct Origins(SpillVec<TableRow>);
 
 impl Origins {
-    fn new(memory: usize) -> Origins {
-        Origins {
-            rows: Vec::new(),
-            file: None,
-            memory,
-        }
-    }
-
-    /// Errors: out of memory.
-    fn push(&mut self, row: TableRow) {
-        if self.file.is_none() && size_of::<TableRow>() * (self.rows.len() + 1) > self.memory {
-            let mut file = TemporaryFile::new();
-            for row in std::mem::take(&mut self.rows) {
-                file.append(&row.to_bytes());
-            }
-            self.file = Some(file);
-        }
-        match &mut self.file {
-            None => push(&mut self.rows, row),
-            Some(file) => file.append(&row.to_bytes()),
-        }
-    }
-
     /// The table and the tid of a row.
     pub fn get(&mut self, number: u64) -> TableRow {
-        let before = number - 1;
-        let Some(file) = &mut self.file else {
-            return self.rows[before as usize];
-        };
-        let mut row = [0; size_of::<TableRow>()];
-        file.seek(row.len() as u64 * before);
-        file.read(&mut row);
-        TableRow::of_bytes(row)
+        self.0.get(number - 1..number)[0]
     }
 }
 
 /// Collects loose rows and where they are.
 struct Collector {
-    origins: Origins,
-    rows: ExternalSort,
-    count: u64,
+    origins: SpillVec<TableRow>,
+    rows: RowSort,
 }
 
 impl Collector {
@@ -78,8 +42,7 @@ impl Collector {
                 continue;
             }
             self.origins.push(TableRow::new(table, row.tid));
-            self.count += 1;
-            let tid = self.count;
+            let tid = self.origins.len();
             let threshold = 0.0;
             self.rows.push(SignatureRow {
                 tid,
@@ -99,7 +62,7 @@ pub fn loose<'a>(
     tables: impl IntoIterator<Item = (TableNumber, &'a IndexedTable)>,
     memory: usize,
 ) -> Option<(Sorted, Origins)> {
-    let mut all: Option<(Geometry, Collector)> = None;
+    let mut all: Option<Collector> = None;
     // The indexes can be of both operator classes, whose pages are laid out differently. The thresholds of rows are left out.
     for (number, table) in tables {
         let tail = table.meta.tail(Part::Signatures);
@@ -111,16 +74,14 @@ pub fn loose<'a>(
             continue;
         }
         let here = table.meta.geometry(Part::Signatures);
-        let (_, collector) = all.get_or_insert_with(|| {
+        let collector = all.get_or_insert_with(|| {
             let geometry = Geometry::new(here.page_words, 0, false);
             let geometry = geometry.and_then(|g| g.with_bits(here.bits, here.measure));
             let geometry = geometry.or_raise();
-            let collector = Collector {
-                origins: Origins::new(memory / 8),
-                rows: ExternalSort::new(geometry, memory - memory / 8),
-                count: 0,
-            };
-            (geometry, collector)
+            Collector {
+                origins: SpillVec::new(memory / 8),
+                rows: RowSort::new(geometry, memory - memory / 8),
+            }
         });
         // Temporary files may be written while the rows of a page are taken, so the page is copied and released first.
         let mut words = Vec::new();
@@ -154,10 +115,7 @@ pub fn loose<'a>(
             added.map_err(located).or_raise();
         }
     }
-    let (geometry, collector) = all?;
-    if collector.count == 0 {
-        return None;
-    }
-    let runs = collector.rows.finish().or_raise();
-    Some((Sorted::new(geometry, runs), collector.origins))
+    let collector = all.filter(|collector| !collector.origins.is_empty())?;
+    let rows = Sorted::new(collector.rows.finish());
+    Some((rows, Origins(collector.origins)))
 }

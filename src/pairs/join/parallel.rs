@@ -5,74 +5,27 @@ use std::cell::{Cell, RefCell};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{Error, ErrorKind};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
 
 use crate::pairs::join::pieces::{segments, worker_limit, JoinPiece};
 use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::table::IndexedTable;
 use access::PAGE_WORDS;
-use pg::error::raise_as;
+use pg::team::{self, Layout, SharedParts, Team};
 use pg::{check_for_interrupts, entry, ffi};
 
-/// The layout of what processes share. A worker loads the library that is installed when it starts, which may be another one
-/// than its leader has loaded, so it compares the layouts before it reads anything else. This struct never changes.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Layout {
-    /// [`Layout::VERSION`].
-    version: u32,
-    /// Sizes in bytes of [`Shared`], [`SharedTable`] and [`RowPair`].
-    shared: u32,
-    table: u32,
-    pair: u32,
-}
-
-impl Layout {
-    /// Every change of these types, or of what their fields or a plan's units mean, raises this number.
-    const VERSION: u32 = 2;
-
-    /// That of this library: in its data, whichever way it is compiled, where tests change it.
-    fn ours() -> Layout {
-        static OURS: Layout = Layout {
-            version: Layout::VERSION,
-            shared: size_of::<Shared>() as u32,
-            table: size_of::<SharedTable>() as u32,
-            pair: size_of::<RowPair>() as u32,
-        };
-        *std::hint::black_box(&OURS)
-    }
-
-    /// Errors: the leader's layout is another one.
-    fn check(self) {
-        if self == Layout::ours() {
-            return;
-        }
-        raise_as(
-            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            &Error::new(
-                ErrorKind::InvalidParameter,
-                "parallel worker has loaded another version of bloom_ident than its leader",
-            )
-            .detail(format!(
-                "The leader shares data in layout {}, the worker reads layout {}.",
-                self.describe(),
-                Layout::ours().describe()
-            ))
-            .hint("Reconnect, so that the session loads the installed library too."),
-        );
-    }
-
-    fn describe(self) -> String {
-        let Layout {
-            version,
-            shared,
-            table,
-            pair,
-        } = self;
-        format!("{version} ({shared}, {table} and {pair} bytes)")
-    }
+/// The layout of this library: in its data, whichever way it is compiled, where tests change it.
+fn layout() -> Layout {
+    static OURS: Layout = Layout {
+        version: 2,
+        sizes: [
+            size_of::<Shared>() as u32,
+            size_of::<SharedTable>() as u32,
+            size_of::<RowPair>() as u32,
+        ],
+    };
+    *std::hint::black_box(&OURS)
 }
 
 /// What all processes of a join know.
@@ -99,10 +52,11 @@ struct SharedTable {
     meta: [u64; PAGE_WORDS],
 }
 
-mod key {
-    pub const SHARED: u64 = 1;
-    pub const TABLES: u64 = 2;
-    pub const QUEUES: u64 = 3;
+/// The parts of what is shared.
+mod part {
+    pub const SHARED: usize = 0;
+    pub const TABLES: usize = 1;
+    pub const QUEUES: usize = 2;
 }
 
 /// Bytes of a queue: some thousand pairs.
@@ -168,7 +122,7 @@ pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
         }
         return;
     }
-    let team = Team::start(job, memory, workers);
+    let team = JoinTeam::start(job, memory, workers);
     let next = team.next();
     loop {
         team.receive(sink);
@@ -191,79 +145,46 @@ pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
 }
 
 /// The workers of a running job.
-struct Team {
-    context: *mut pg_sys::ParallelContext,
-    shared: *const Shared,
+struct JoinTeam {
+    team: Team,
     queues: Vec<*mut pg_sys::shm_mq_handle>,
     /// Whether each worker can still send.
     alive: RefCell<Vec<bool>>,
 }
 
-impl Team {
-    fn start(job: &Job<'_>, memory: usize, workers: usize) -> Team {
-        // SAFETY: this is the protocol of parallel contexts: sizes are estimated, the segment is made, and what is in it is
-        // written before workers start. Where there is no room for a shared segment, it is private memory and no worker starts.
+impl JoinTeam {
+    fn start(job: &Job<'_>, memory: usize, workers: usize) -> JoinTeam {
+        let tables = job.tables.len() * size_of::<SharedTable>();
+        let sizes = [size_of::<Shared>(), tables, QUEUE * workers];
+        let team = Team::new(c"bloom_join_worker", workers, &sizes);
+        // SAFETY: all is written to parts that have room for it, before workers start.
         unsafe {
-            pg_sys::EnterParallelMode();
-            let context = pg_sys::CreateParallelContext(
-                c"bloom_ident".as_ptr(),
-                c"bloom_join_worker".as_ptr(),
-                workers as i32,
-            );
-            let estimate = |size: usize| {
-                let estimator = &mut (*context).estimator;
-                let aligned = size.next_multiple_of(pg_sys::ALIGNOF_BUFFER as usize);
-                estimator.space_for_chunks = pg_sys::add_size(estimator.space_for_chunks, aligned);
-                estimator.number_of_keys = pg_sys::add_size(estimator.number_of_keys, 1);
-            };
-            let size_of_tables = job.tables.len() * size_of::<SharedTable>();
-            estimate(size_of::<Shared>());
-            estimate(size_of_tables);
-            estimate(QUEUE * workers);
-            pg_sys::InitializeParallelDSM(context);
-            let toc = (*context).toc;
-            let allocate = |key: u64, size: usize| {
-                let address = pg_sys::shm_toc_allocate(toc, size);
-                pg_sys::shm_toc_insert(toc, key, address);
-                address
-            };
-            let shared: *mut Shared = allocate(key::SHARED, size_of::<Shared>()).cast();
-            shared.write(Shared {
-                layout: Layout::ours(),
+            team.part::<Shared>(part::SHARED).write(Shared {
+                layout: layout(),
                 next: AtomicU64::new(0),
                 threshold: job.threshold,
                 memory: memory as u64,
                 left: job.left.map_or(u32::MAX, |left| left as u32),
                 tables: job.tables.len() as u32,
             });
-            let tables: *mut SharedTable = allocate(key::TABLES, size_of_tables).cast();
             for (i, table) in job.tables.iter().enumerate() {
-                let to = tables.add(i);
+                let to = team.part::<SharedTable>(part::TABLES).add(i);
                 (*to).heap = table.heap.rd_id;
                 (*to).index = (*table.index().relation()).rd_id;
                 table.meta.encode(&mut (*to).meta);
             }
-            let workers = (*context).nworkers as usize;
-            let queues: *mut u8 = allocate(key::QUEUES, QUEUE * workers.max(1)).cast();
-            let mut handles = Vec::new();
-            for i in 0..workers {
-                let queue = pg_sys::shm_mq_create(queues.add(i * QUEUE).cast(), QUEUE);
+            let make = |i| {
+                let memory = team.part::<u8>(part::QUEUES).add(i * QUEUE);
+                let queue = pg_sys::shm_mq_create(memory.cast(), QUEUE);
                 pg_sys::shm_mq_set_receiver(queue, pg_sys::MyProc);
-                handles.push(queue);
-            }
-            ffi::LaunchParallelWorkers(context);
-            let launched = (*context).nworkers_launched as usize;
-            let queues: Vec<_> = handles[..launched]
-                .iter()
-                .enumerate()
-                .map(|(i, &queue)| {
-                    let handle = (*(*context).worker.add(i)).bgwhandle;
-                    pg_sys::shm_mq_attach(queue, (*context).seg, handle)
-                })
-                .collect();
-            Team {
-                context,
-                shared,
+                queue
+            };
+            let queues: Vec<_> = (0..team.room()).map(make).collect();
+            team.launch();
+            let launched = queues[..team.launched()].iter().enumerate();
+            let queues: Vec<_> = launched.map(|(i, &queue)| team.attach(queue, i)).collect();
+            JoinTeam {
+                team,
                 alive: RefCell::new(vec![true; queues.len()]),
                 queues,
             }
@@ -271,8 +192,8 @@ impl Team {
     }
 
     fn next(&self) -> &AtomicU64 {
-        // SAFETY: the shared memory lives as long as the parallel context, which `finish` destroys when it consumes the team.
-        unsafe { &(*self.shared).next }
+        // SAFETY: it was written, and lives as long as the team, which `finish` consumes.
+        unsafe { &(*self.team.part::<Shared>(part::SHARED)).next }
     }
 
     /// Passes on the pairs that have arrived. Returns whether any have, or a worker has ended.
@@ -313,31 +234,15 @@ impl Team {
             if self.receive(sink) {
                 continue;
             }
-            // SAFETY: this waits for the latch of this process, which the queues and messages of workers set.
-            unsafe {
-                let events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
-                ffi::WaitLatch(
-                    pg_sys::MyLatch,
-                    events as i32,
-                    -1,
-                    pg_sys::PG_WAIT_EXTENSION,
-                );
-                pg_sys::ResetLatch(pg_sys::MyLatch);
-            }
-            check_for_interrupts();
+            team::sleep();
         }
-        // SAFETY: the context is the one that was started, and nothing uses it after this.
-        unsafe {
-            ffi::WaitForParallelWorkersToFinish(self.context);
-            ffi::DestroyParallelContext(self.context);
-            pg_sys::ExitParallelMode();
-        }
+        self.team.finish();
     }
 }
 
 /// A worker's whole life. The server has restored the leader's transaction and snapshot.
 ///
-/// The name is not the one that libraries without [`Layout`] have. They would take what a leader of this one shares for
+/// The name is not the one that libraries without a [`Layout`] have. They would take what a leader of this one shares for
 /// their own, and their workers would crash the server; so the server does not find the function there, which is an error.
 ///
 /// # Safety
@@ -351,11 +256,10 @@ pub unsafe extern "C-unwind" fn bloom_join_worker(
     // SAFETY: the leader has written the layout before it started this process, at the beginning of what it shares. When it is
     // the same as ours, what follows has the types that are read here.
     unsafe {
-        let shared = pg_sys::shm_toc_lookup(toc, key::SHARED, false).cast::<Shared>();
-        (*shared.cast::<Layout>()).check();
-        let shared = &*shared;
-        let stored: *const SharedTable = pg_sys::shm_toc_lookup(toc, key::TABLES, false).cast();
-        let queues: *mut u8 = pg_sys::shm_toc_lookup(toc, key::QUEUES, false).cast();
+        let parts = SharedParts::new(toc, layout());
+        let shared = &*parts.part::<Shared>(part::SHARED);
+        let stored: *const SharedTable = parts.part(part::TABLES);
+        let queues: *mut u8 = parts.part(part::QUEUES);
         let queue = queues.add(pg_sys::ParallelWorkerNumber as usize * QUEUE);
         pg_sys::shm_mq_set_sender(queue.cast(), pg_sys::MyProc);
         let queue = pg_sys::shm_mq_attach(queue.cast(), segment, std::ptr::null_mut());

@@ -16,58 +16,52 @@ use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
 /// Rows of one table, sorted by popcount, with posting lists.
-pub enum JoinPiece<'a> {
+pub struct JoinPiece<'a> {
+    table: TableNumber,
+    side: u8,
+    rows: PieceRows<'a>,
+}
+
+enum PieceRows<'a> {
     /// A segment of an index.
     Indexed {
-        table: TableNumber,
-        side: u8,
         index: SigfileIndex<'a>,
         loaded: Rc<SegmentDescription>,
         snapshot: pg_sys::Snapshot,
     },
     /// Rows that were sorted for this join.
-    Memory {
-        table: TableNumber,
-        side: u8,
-        segment: Segment,
-        pages: Memory,
-    },
+    Memory(Segment, Memory),
 }
 
 impl<'a> JoinPiece<'a> {
     pub fn segment(&self) -> &Segment {
-        match self {
-            JoinPiece::Indexed { loaded, .. } => &loaded.segment,
-            JoinPiece::Memory { segment, .. } => segment,
+        match &self.rows {
+            PieceRows::Indexed { loaded, .. } => &loaded.segment,
+            PieceRows::Memory(segment, _) => segment,
         }
     }
 
     pub fn table(&self) -> TableNumber {
-        match self {
-            JoinPiece::Indexed { table, .. } | JoinPiece::Memory { table, .. } => *table,
-        }
+        self.table
     }
 
     /// The side is 0 or 1 where pieces of different sides are joined. In a pair the row of side 0 comes first.
     pub fn side(&self) -> u8 {
-        match self {
-            JoinPiece::Indexed { side, .. } | JoinPiece::Memory { side, .. } => *side,
-        }
+        self.side
     }
 
     pub fn pages(&self) -> PieceReader<'_> {
-        match self {
-            JoinPiece::Indexed {
+        match &self.rows {
+            PieceRows::Indexed {
                 index,
                 loaded,
                 snapshot,
-                ..
             } => {
                 let reader = SegmentReader::new(*index, loaded);
                 // SAFETY: the snapshot stays active until the tables of the join are closed.
                 PieceReader::Indexed(unsafe { reader.with_snapshot(*snapshot) })
             }
-            JoinPiece::Memory { pages, .. } => PieceReader::Memory(pages),
+            PieceRows::Memory(_, pages) => PieceReader::Memory(pages),
         }
     }
 
@@ -83,11 +77,10 @@ impl<'a> JoinPiece<'a> {
         let mut writer = Writer::new(geometry, Memory::default());
         rows(&mut |row| writer.push(row).or_raise());
         let (segment, pages) = writer.finish(None, memory).or_raise();
-        JoinPiece::Memory {
+        JoinPiece {
             table,
             side,
-            segment,
-            pages: pages.check().or_raise(),
+            rows: PieceRows::Memory(segment, pages.check().or_raise()),
         }
     }
 }
@@ -104,12 +97,14 @@ pub fn segments(
     table: &IndexedTable,
 ) -> impl Iterator<Item = JoinPiece<'_>> + '_ {
     let entries = table.meta.segments.iter().filter(|e| has_postings(e));
-    entries.map(move |entry| JoinPiece::Indexed {
+    entries.map(move |entry| JoinPiece {
         table: number,
         side,
-        index: table.index(),
-        loaded: access::segment(table.index(), &table.meta, entry).or_raise(),
-        snapshot: table.snapshot,
+        rows: PieceRows::Indexed {
+            index: table.index(),
+            loaded: access::segment(table.index(), &table.meta, entry).or_raise(),
+            snapshot: table.snapshot,
+        },
     })
 }
 
@@ -204,16 +199,8 @@ impl Pages for PieceReader<'_> {
 
 /// How many workers may help to join the tables.
 pub fn worker_limit(tables: &[IndexedTable]) -> usize {
-    // SAFETY: these are settings and states of this process.
-    let allowed = unsafe {
-        if pg_sys::IsInParallelMode() || pg_sys::ParallelWorkerNumber >= 0 {
-            0
-        } else {
-            pg_sys::max_parallel_workers_per_gather
-        }
-    };
-    if tables.iter().any(IndexedTable::is_temporary) {
-        return 0;
+    match tables.iter().any(IndexedTable::is_temporary) {
+        true => 0,
+        false => pg::team::allowed(),
     }
-    allowed.max(0) as usize
 }

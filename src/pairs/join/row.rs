@@ -53,15 +53,11 @@ impl TableRow {
     pub fn row(self) -> u64 {
         self.0 & ((1 << ROW_BITS) - 1)
     }
+}
 
-    /// For temporary files.
-    pub fn to_bytes(self) -> [u8; size_of::<TableRow>()] {
-        self.0.to_le_bytes()
-    }
-
-    pub fn of_bytes(bytes: [u8; size_of::<TableRow>()]) -> TableRow {
-        TableRow(u64::from_le_bytes(bytes))
-    }
+// SAFETY: it is a number.
+unsafe impl pg::file::Plain for TableRow {
+    const ZERO: TableRow = TableRow(0);
 }
 
 /// Two similar rows. Parallel workers send it as it is in memory.

@@ -7,57 +7,35 @@ use sigfile::{Geometry, SignatureRow};
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::TableNumber;
-use access::{join_tid, split_tid, RowsInMemory, SortedRuns};
+use access::{PackedRows, SortedRows};
 use pg::check_for_interrupts;
-use pg::error::{raise, OrRaise};
-use pg::file::TemporaryFile;
+use pg::error::raise;
+use pg::file::SpillVec;
 
 /// Rows in the order of their popcounts, numbered from 0.
 pub struct Sorted {
-    geometry: Geometry,
+    packed: PackedRows,
     rows: u32,
-    store: SortedStore,
-}
-
-enum SortedStore {
-    Memory(RowsInMemory),
-    /// For each row the words of its signature, then one word with the tid in the lower 48 bits and the popcount above.
-    File(TemporaryFile),
+    words: SpillVec<u64>,
 }
 
 impl Sorted {
     /// Errors: more rows than can be numbered.
-    pub fn new(geometry: Geometry, runs: SortedRuns) -> Sorted {
-        let mut runs = match runs.into_memory() {
-            Ok(collected) => {
-                return Sorted {
-                    geometry,
-                    rows: collected.len() as u32,
-                    store: SortedStore::Memory(collected),
-                };
-            }
-            Err(runs) => runs,
-        };
-        let (mut file, mut rows) = (TemporaryFile::new(), 0u32);
-        runs.each(|row| {
-            file.append_words(row.words);
-            file.append_words(&[join_tid(row.tid, row.popcount)]);
-            rows = rows.checked_add(1).unwrap_or_else(|| {
-                let message = format!("more than {} records to compare", u32::MAX);
-                raise(&Error::new(ErrorKind::LimitExceeded, message))
-            });
-            Ok(())
-        })
-        .or_raise();
+    pub fn new(rows: SortedRows) -> Sorted {
+        let (packed, words) = rows.into_vec();
+        let rows = u32::try_from(words.len() / packed.words() as u64).unwrap_or_else(|_| {
+            let message = format!("more than {} records to compare", u32::MAX);
+            raise(&Error::new(ErrorKind::LimitExceeded, message))
+        });
         Sorted {
-            geometry,
+            packed,
             rows,
-            store: SortedStore::File(file),
+            words,
         }
     }
 
     pub fn geometry(&self) -> &Geometry {
-        &self.geometry
+        self.packed.geometry()
     }
 
     pub fn rows(&self) -> u32 {
@@ -66,29 +44,11 @@ impl Sorted {
 
     /// Passes these rows to `to`.
     pub fn each(&mut self, rows: Range<u32>, to: &mut dyn FnMut(SignatureRow<'_>)) {
-        let file = match &mut self.store {
-            SortedStore::Memory(collected) => {
-                for i in rows {
-                    check_for_interrupts();
-                    to(collected.nth(i as usize));
-                }
-                return;
-            }
-            SortedStore::File(file) => file,
-        };
-        let stride = self.geometry.stride;
-        let mut row = vec![0; stride + 1];
-        file.seek(u64::from(rows.start) * size_of_val(&row[..]) as u64);
-        for _ in rows {
-            file.read_words(&mut row);
-            let (tid, popcount) = split_tid(row[stride]);
-            to(SignatureRow {
-                words: &row[..stride],
-                popcount,
-                threshold: 0.0,
-                key: 0,
-                tid,
-            });
+        let width = self.packed.words() as u64;
+        for i in rows.map(u64::from) {
+            check_for_interrupts();
+            let words = self.words.get(i * width..(i + 1) * width);
+            to(self.packed.row(words));
         }
     }
 
@@ -111,7 +71,7 @@ impl Sorted {
         every: u32,
         memory: usize,
     ) -> JoinPiece<'static> {
-        let (geometry, rows) = (self.geometry, self.rows);
+        let (geometry, rows) = (*self.geometry(), self.rows);
         JoinPiece::of_rows(table, geometry, memory, |to| {
             for row in (0..rows).step_by(every as usize) {
                 self.each(row..row + 1, to);
@@ -128,7 +88,7 @@ impl Sorted {
         rows: Range<u32>,
         memory: usize,
     ) -> JoinPiece<'static> {
-        let geometry = self.geometry;
+        let geometry = *self.geometry();
         JoinPiece::of_rows(table, geometry, memory, |to| self.each(rows, to))
     }
 }

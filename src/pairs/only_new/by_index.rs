@@ -20,7 +20,7 @@ use access::{mismatch, IndexScan, RowConditions};
 use pg::catalog::privileges::{current_user, may};
 use pg::check_for_interrupts;
 use pg::error::raise;
-use pg::file::Texts;
+use pg::file::ByteStrings;
 use sigfile::costs::{TAIL_PAGE, TOGETHER};
 
 /// Searches for the costs are estimated for so many of the rows.
@@ -152,7 +152,7 @@ struct LinkedPairs<'a, 'o> {
     indexed: Keys<'a>,
     /// The latter is of the second relation.
     second: bool,
-    others: Texts,
+    others: ByteStrings,
 }
 
 impl JoinSink for LinkedPairs<'_, '_> {
@@ -161,7 +161,7 @@ impl JoinSink for LinkedPairs<'_, '_> {
         let (indexed, others, second) = (&mut self.indexed, &mut self.others, self.second);
         self.output.put(pair.similarity, || {
             let found = indexed.of_one(pair.b)?;
-            let other = others.get(pair.a.row() - 1);
+            let other = others.text(pair.a.row() - 1);
             Some(match second {
                 true => [other, found],
                 false => [found, other],

@@ -9,7 +9,7 @@ use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::records::Records;
 use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::{repeated, Successive};
-use access::{mismatch, ExternalSort};
+use access::{mismatch, RowSort};
 use pg::budget::{push, reserve};
 use pg::cursor::Cursor;
 use pg::error::{raise, OrRaise};
@@ -62,7 +62,7 @@ impl Probes {
             sql = sql.text(" ORDER BY r.").name(&records.key.name);
         }
         let geometry = geometry_of(tag);
-        let mut rows = ExternalSort::new(geometry, memory);
+        let mut rows = RowSort::new(geometry, memory);
         let (mut places, mut fits, mut last) = (Vec::new(), true, 0);
         let kind = records.signature_type();
         let cursor = Cursor::open(sql, &[], BATCH);
@@ -111,7 +111,7 @@ impl Probes {
         reserve(&mut known, places.len());
         known.extend_from_slice(&places);
         known.sort_unstable();
-        let rows = Sorted::new(geometry, rows.finish().or_raise());
+        let rows = Sorted::new(rows.finish());
         Some((Probes { places, known }, rows))
     }
 

@@ -1,6 +1,6 @@
 //! Some of the profiles, by which searches are chosen.
 
-use crate::pairs::estimate::random;
+use crate::pairs::random::random;
 use crate::pairs::records::{Records, Relations};
 use pg::check_for_interrupts;
 use pg::cursor::Cursor;

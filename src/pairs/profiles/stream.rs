@@ -4,15 +4,14 @@ use signature::similarity::{Popcounts, ProfilePlan};
 
 use super::sample::{ProfileSample, SampleSide};
 use super::store::Profiles;
-use crate::pairs::from_query::{join, Stream, StreamKeys};
+use crate::pairs::from_query::{join, KeyedOutput, Stream};
 use crate::pairs::join::{JoinSink, RowPair};
-use crate::pairs::only_new::pair_of;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::unique::check_distinct;
 use access::mismatch;
 use pg::check_for_interrupts;
 use pg::error::{raise, OrRaise};
+use pg::file::ByteStrings;
 use pg::progress::{self, phases};
 
 /// The records of one relation or two, and their profiles.
@@ -86,14 +85,13 @@ impl<'a> ProfileStreams<'a> {
         };
         let mut others = others.map(Vec::into_iter);
         let mut found = ProfilePairs {
-            output,
-            relations,
-            plan,
-            keys: StreamKeys {
-                left: left.keys,
-                right: right_keys,
+            output: KeyedOutput {
+                output,
+                relations,
                 ordered: left.ordered,
             },
+            plan,
+            keys: (left.keys, right_keys),
             left: left_profiles,
             right: right_profiles,
             column: 0,
@@ -121,10 +119,10 @@ impl<'a> ProfileStreams<'a> {
 
 /// Gives pairs of profiles to the output that are similar as a whole.
 struct ProfilePairs<'a, 'o> {
-    output: &'a mut PairOutput<'o>,
-    relations: Relations<'a>,
+    output: KeyedOutput<'a, 'o>,
     plan: &'a ProfilePlan,
-    keys: StreamKeys,
+    /// Of the records on the left, and on the right if there are some.
+    keys: (ByteStrings, Option<ByteStrings>),
     left: Profiles,
     right: Option<Profiles>,
     /// The column that is joined.
@@ -156,30 +154,23 @@ impl ProfilePairs<'_, '_> {
         self.plan.take(self.column, similarity).or_raise()
     }
 }
+
 impl JoinSink for ProfilePairs<'_, '_> {
     fn pair(&mut self, pair: &RowPair) {
         check_for_interrupts();
-        let (a, b) = (pair.a.row(), pair.b.row());
-        let pair_of_records = match self.relations.left.new {
-            Some(_) => pair_of(a, b),
-            None => Some((a, b)),
-        };
-        let Some((a, b)) = pair_of_records else {
+        let Some((a, b)) = self.output.records(pair.a.row(), pair.b.row()) else {
             return;
         };
         let Some(similarity) = self.similarity(a, b) else {
             return;
         };
-        let (keys, relations) = (&mut self.keys, self.relations);
-        self.output.put(similarity, || {
-            let keys = keys.of(a, b);
-            check_distinct(keys, relations);
-            Some(keys)
-        });
+        let (left, right) = &mut self.keys;
+        self.output.put((left, right.as_mut()), (a, b), similarity);
     }
 
     fn progress(&mut self, done: u64, all: u64) {
         self.output
+            .output
             .report(self.joined * all + done, self.columns * all);
     }
 }

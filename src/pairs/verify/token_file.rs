@@ -9,7 +9,7 @@ use pg::budget::reserve;
 use pg::check_for_interrupts;
 use pg::cursor::Cursor;
 use pg::error::OrRaise;
-use pg::file::{RecordSort, TemporaryFile};
+use pg::file::{RecordSort, SpillVec};
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
 use pg::sql::Sql;
@@ -20,7 +20,7 @@ use types::Tokens;
 const BATCH: i64 = 1000;
 
 /// Entries of the index read at a time.
-const BLOCK: usize = 256;
+const BLOCK: u64 = 256;
 
 /// Two records have this identity.
 const REPEATED: u64 = 1 << 32;
@@ -31,9 +31,8 @@ pub struct RecordPlace {
     pub id: RecordId,
     /// Its key is that of another record, too.
     pub repeated: bool,
-    /// In bytes.
+    /// In words, and its length.
     at: u64,
-    /// Its length in words.
     pub words: usize,
 }
 
@@ -81,11 +80,11 @@ fn key_words(bytes: usize) -> usize {
 
 /// Records as the query gives them.
 struct Unordered {
-    file: TemporaryFile,
+    words: SpillVec<u64>,
     /// Entries as in the index.
     entries: RecordSort<4>,
-    /// The record that is being written.
-    words: Vec<u64>,
+    /// The key that is being written, behind its length.
+    key: Vec<u64>,
     hashes: TokenHashList,
 }
 
@@ -101,26 +100,26 @@ impl Unordered {
         }
         let hashes = self.hashes.sort_distinct(check_for_interrupts);
         let all = 1 + key_words(key.len()) + hashes.len();
-        self.words.clear();
-        reserve(&mut self.words, 1 + key_words(key.len()));
-        self.words.push(key.len() as u64);
-        self.words.extend(key.chunks(size_of::<u64>()).map(|some| {
+        self.key.clear();
+        reserve(&mut self.key, 1 + key_words(key.len()));
+        self.key.push(key.len() as u64);
+        self.key.extend(key.chunks(size_of::<u64>()).map(|some| {
             let mut word = [0; size_of::<u64>()];
             word[..some.len()].copy_from_slice(some);
             u64::from_ne_bytes(word)
         }));
-        let entry = [id.high, id.low.into(), self.file.len(), all as u64];
+        let entry = [id.high, id.low.into(), self.words.len(), all as u64];
         self.entries.push(entry);
-        self.file.append_words(&self.words);
-        self.file.append_words(hashes);
+        self.words.extend(&self.key);
+        self.words.extend(hashes);
     }
 }
 
 /// The tokens of all records that may be in a candidate.
 pub struct TokenFile {
-    file: TemporaryFile,
+    words: SpillVec<u64>,
     /// Four numbers a record: identity, place, length.
-    index: TemporaryFile,
+    index: SpillVec<[u64; 4]>,
 }
 
 impl TokenFile {
@@ -129,9 +128,9 @@ impl TokenFile {
     /// Errors: what the query fails with; an array of more than one dimension; out of memory.
     pub fn read(relations: Relations<'_>, candidates: &CandidatePairs, memory: usize) -> TokenFile {
         let mut read = Unordered {
-            file: TemporaryFile::new(),
+            words: SpillVec::new(0),
             entries: RecordSort::new(memory),
-            words: Vec::new(),
+            key: Vec::new(),
             hashes: TokenHashList::new(),
         };
         let sides = [Some(relations.left), relations.right];
@@ -166,13 +165,11 @@ impl TokenFile {
     /// Puts the records into the order of their identities.
     fn ordered(read: Unordered) -> TokenFile {
         let Unordered {
-            file: mut from,
+            words: mut from,
             entries,
-            mut words,
             ..
         } = read;
-        let mut file = TemporaryFile::new();
-        let mut index = TemporaryFile::new();
+        let (mut words, mut index) = (SpillVec::new(0), SpillVec::new(0));
         let mut last: Option<[u64; 4]> = None;
         for [high, low, at, len] in entries.finish() {
             check_for_interrupts();
@@ -184,26 +181,20 @@ impl TokenFile {
             if last.is_some_and(|last| last[..2] == [high, low | REPEATED]) {
                 continue;
             }
-            last.into_iter().for_each(|last| index.append_words(&last));
-            last = Some([high, low, file.len(), len]);
-            read_words(&mut from, at, len as usize, &mut words);
-            file.append_words(&words);
+            last.into_iter().for_each(|last| index.push(last));
+            last = Some([high, low, words.len(), len]);
+            words.extend(from.get(at..at + len));
         }
-        last.into_iter().for_each(|last| index.append_words(&last));
-        TokenFile { file, index }
+        last.into_iter().for_each(|last| index.push(last));
+        TokenFile { words, index }
     }
 
     /// Reads a record to the end of `to`.
     ///
     /// Errors: out of memory.
     pub fn append(&mut self, entry: &RecordPlace, to: &mut Vec<u64>) {
-        let at = to.len();
-        if to.capacity() - at < entry.words {
-            reserve(to, entry.words.max(at / 2));
-        }
-        to.resize(at + entry.words, 0);
-        self.file.seek(entry.at);
-        self.file.read_words(&mut to[at..]);
+        let end = entry.at + entry.words as u64;
+        self.words.append_to(entry.at..end, to);
     }
 
     /// Begins to read the index.
@@ -216,17 +207,9 @@ impl TokenFile {
     }
 }
 
-fn read_words(from: &mut TemporaryFile, at: u64, len: usize, to: &mut Vec<u64>) {
-    to.clear();
-    reserve(to, len);
-    to.resize(len, 0);
-    from.seek(at);
-    from.read_words(to);
-}
-
 /// Reads the index in its order, which is that of the identities.
 pub struct Entries {
-    /// The first byte that has not been read.
+    /// The first entry that has not been read.
     next: u64,
     block: Vec<[u64; 4]>,
     at: usize,
@@ -237,25 +220,15 @@ impl Entries {
     pub fn find(&mut self, file: &mut TokenFile, id: RecordId) -> Option<RecordPlace> {
         loop {
             if self.at == self.block.len() {
-                self.read(&mut file.index);
+                let end = file.index.len().min(self.next + BLOCK);
+                file.index.read(self.next..end, &mut self.block);
+                (self.next, self.at) = (end, 0);
             }
             let entry = RecordPlace::of(*self.block.get(self.at)?);
             if entry.id >= id {
                 return (entry.id == id).then_some(entry);
             }
             self.at += 1;
-        }
-    }
-
-    fn read(&mut self, index: &mut TemporaryFile) {
-        let entry = size_of::<[u64; 4]>() as u64;
-        let some = ((index.len() - self.next) / entry).min(BLOCK as u64);
-        self.block.resize(some as usize, [0; 4]);
-        self.at = 0;
-        if some > 0 {
-            index.seek(self.next);
-            index.read_words(self.block.as_flattened_mut());
-            self.next += some * entry;
         }
     }
 }

@@ -3,111 +3,29 @@
 use sigfile::join::{FewJoin, FewRows};
 use sigfile::{Geometry, SignatureRow};
 
-use crate::pairs::from_query::geometry_of;
+use crate::pairs::from_query::{geometry_of, KeyedOutput};
 use crate::pairs::join::bands::Bands;
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
-use crate::pairs::keys::is_behind;
-use crate::pairs::only_new::{numbered, pair_of};
-use crate::pairs::output::{KeyTexts, PairOutput};
+use crate::pairs::only_new::numbered;
+use crate::pairs::output::PairOutput;
 use crate::pairs::records::Relations;
-use crate::pairs::unique::check_distinct;
-use access::{mismatch, ExternalSort, RowSignature};
-use pg::budget::{push, reserve};
+use access::{mismatch, RowSignature, RowSort};
 use pg::check_for_interrupts;
 use pg::error::{raise, OrRaise};
-use pg::file::Texts;
-use pg::function::rows::text_datum;
+use pg::file::ByteStrings;
 
 /// Up to so many records of a group are compared each with each.
 const FEW: usize = 4096;
 
-/// The keys of the records of one side, by their numbers from 1.
-enum GroupKeys {
-    /// The texts one behind the other, and where each ends; `None` is before a key that is null.
-    Memory {
-        texts: Vec<u8>,
-        ends: Vec<(usize, bool)>,
-    },
-    Files(Texts),
-}
-
-impl GroupKeys {
-    fn new() -> GroupKeys {
-        GroupKeys::Memory {
-            texts: Vec::new(),
-            ends: Vec::new(),
-        }
-    }
-
-    /// Errors: out of memory.
-    fn push(&mut self, key: Option<&[u8]>) {
-        match self {
-            GroupKeys::Memory { texts, ends } => {
-                let bytes = key.unwrap_or_default();
-                if texts.capacity() - texts.len() < bytes.len() {
-                    reserve(texts, bytes.len().max(texts.len()));
-                }
-                texts.extend_from_slice(bytes);
-                push(ends, (texts.len(), key.is_some()));
-            }
-            GroupKeys::Files(texts) => texts.push(key),
-        }
-    }
-
-    /// The key of a record, in the current memory context.
-    fn get(&mut self, number: u64) -> Option<pgrx::pg_sys::Datum> {
-        match self {
-            GroupKeys::Memory { texts, ends } => {
-                text_at(texts, ends, number as usize - 1).map(text_datum)
-            }
-            GroupKeys::Files(texts) => texts.get(number - 1),
-        }
-    }
-
-    /// Bytes of memory.
-    fn bytes(&self) -> usize {
-        match self {
-            GroupKeys::Memory { texts, ends } => texts.len() + size_of_val(&ends[..]),
-            GroupKeys::Files(_) => 0,
-        }
-    }
-
-    /// Goes on in files.
-    fn spill(&mut self) {
-        if let GroupKeys::Memory { texts, ends } = self {
-            let mut files = Texts::new();
-            for i in 0..ends.len() {
-                files.push(text_at(texts, ends, i));
-            }
-            *self = GroupKeys::Files(files);
-        }
-    }
-
-    fn clear(&mut self) {
-        match self {
-            GroupKeys::Memory { texts, ends } => {
-                texts.clear();
-                ends.clear();
-            }
-            GroupKeys::Files(_) => *self = GroupKeys::new(),
-        }
-    }
-}
-
-fn text_at<'a>(texts: &'a [u8], ends: &[(usize, bool)], i: usize) -> Option<&'a [u8]> {
-    let from = if i == 0 { 0 } else { ends[i - 1].0 };
-    let (to, is_given) = ends[i];
-    is_given.then(|| &texts[from..to])
-}
-
 /// The records of one side of a group.
 struct Side {
-    keys: GroupKeys,
+    /// Their keys, by their numbers from 1.
+    keys: ByteStrings,
     records: u64,
     few: FewRows,
     /// All of them, if they are many.
-    many: Option<ExternalSort>,
+    many: Option<RowSort>,
 }
 
 /// The records of the group that is read, and where its pairs go.
@@ -144,14 +62,15 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         ordered: bool,
         threshold: f64,
     ) -> RecordGroup<'a, 'o> {
+        let memory = output.memory();
         let side = || Side {
-            keys: GroupKeys::new(),
+            keys: ByteStrings::new(memory / 8),
             records: 0,
             few: FewRows::default(),
             many: None,
         };
         RecordGroup {
-            memory: output.memory(),
+            memory,
             output,
             relations,
             ordered,
@@ -226,7 +145,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             return;
         }
         side.few.push(row).or_raise();
-        if side.few.len() > of_rows.few || side.keys.bytes() > memory / 8 {
+        if side.few.len() > of_rows.few {
             side.spill(of_rows.geometry, memory / 4);
         }
     }
@@ -272,10 +191,12 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             [left.many.take(), right.many.take()],
         );
         let mut found = GroupPairs {
-            output: self.output,
-            relations: self.relations,
+            output: KeyedOutput {
+                output: self.output,
+                relations: self.relations,
+                ordered: self.ordered,
+            },
             keys: [&mut left.keys, &mut right.keys],
-            ordered: self.ordered,
             done: self.done,
         };
         if !is_many {
@@ -296,10 +217,8 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             .or_raise();
             return;
         }
-        let (geometry, threshold) = (of_rows.geometry, of_rows.threshold);
-        let sorted = |rows: Option<ExternalSort>| {
-            rows.map(|rows| Sorted::new(geometry, rows.finish().or_raise()))
-        };
+        let threshold = of_rows.threshold;
+        let sorted = |rows: Option<RowSort>| rows.map(|rows| Sorted::new(rows.finish()));
         let [left, right] = many.map(sorted);
         let bands = Bands {
             sides: [left, right.filter(|_| linkage)],
@@ -322,7 +241,7 @@ impl Side {
         if self.many.is_some() {
             return;
         }
-        let mut many = ExternalSort::new(geometry, memory);
+        let mut many = RowSort::new(geometry, memory);
         for row in self.few.rows() {
             many.push(row).or_raise();
         }
@@ -332,12 +251,10 @@ impl Side {
     }
 }
 
-/// Gives pairs of records of a group to the output, with their keys.
+/// Gives pairs of records of a group to the output.
 struct GroupPairs<'a, 'o> {
-    output: &'a mut PairOutput<'o>,
-    relations: Relations<'a>,
-    keys: [&'a mut GroupKeys; 2],
-    ordered: bool,
+    output: KeyedOutput<'a, 'o>,
+    keys: [&'a mut ByteStrings; 2],
     done: u64,
 }
 
@@ -345,44 +262,19 @@ impl GroupPairs<'_, '_> {
     /// Errors: a key that is null, or that both records have.
     fn put(&mut self, a: u64, b: u64, similarity: f64) {
         check_for_interrupts();
-        let (relations, ordered) = (self.relations, self.ordered);
+        let Relations {
+            left: records,
+            right: other,
+        } = self.output.relations;
         let [left, right] = &mut self.keys;
-        if relations.left.new.is_some() {
-            let Some((a, b)) = pair_of(a, b) else { return };
-            self.output.put(similarity, || {
-                let keys = in_order(ordered, (a, right.get(a)), (b, right.get(b)));
-                check_distinct(keys, relations);
-                Some(keys)
-            });
-            return;
+        let keys = match (&records.new, other) {
+            (Some(_), _) => (&mut **right, None),
+            (None, Some(_)) => (&mut **left, Some(&mut **right)),
+            (None, None) => (&mut **left, None),
+        };
+        if let Some(records) = self.output.records(a, b) {
+            self.output.put(keys, records, similarity);
         }
-        self.output.put(similarity, || {
-            let keys = if relations.right.is_some() {
-                [left.get(a), right.get(b)]
-            } else {
-                in_order(ordered, (a, left.get(a)), (b, left.get(b)))
-            };
-            check_distinct(keys, relations);
-            Some(keys)
-        });
-    }
-}
-
-/// The lesser key first. Records that come in the order of their keys have numbers in this order.
-fn in_order(
-    ordered: bool,
-    (a, key): (u64, Option<pgrx::pg_sys::Datum>),
-    (b, other): (u64, Option<pgrx::pg_sys::Datum>),
-) -> KeyTexts {
-    let swap = if ordered {
-        a > b
-    } else {
-        is_behind(key, other)
-    };
-    if swap {
-        [other, key]
-    } else {
-        [key, other]
     }
 }
 
@@ -392,6 +284,6 @@ impl JoinSink for GroupPairs<'_, '_> {
     }
 
     fn progress(&mut self, _: u64, _: u64) {
-        self.output.report_records(self.done);
+        self.output.output.report_records(self.done);
     }
 }

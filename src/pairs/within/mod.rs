@@ -93,6 +93,8 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
     relations.right.into_iter().for_each(unique::check);
     let ordered = relations.right.is_none() && unique::has_order(&relations.left.key);
     progress::phase(phases::READING_GROUPS, None);
+    // Its files outlive the cursor, so it comes before.
+    let mut group = RecordGroup::new(output, relations, ordered, threshold);
     let cursor = Cursor::open(query(relations, ordered), &[], BATCH);
     let mut key_text = cursor.output(KEY);
     let mut last: Vec<Successive> = (0..relations.left.within.len())
@@ -110,7 +112,6 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
     if let Some(new) = &relations.left.new {
         new.check();
     }
-    let mut group = RecordGroup::new(output, relations, ordered, threshold);
     cursor.each(|row| {
         let mut is_same = true;
         for (last, i) in last.iter_mut().zip(EQUAL..) {
