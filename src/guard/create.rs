@@ -5,12 +5,12 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::full_rows;
+use super::actions::acting_user::owned_throughout;
+use super::actions::read_rights;
+use super::actions::table_form::{TableForm, REVIEW, SKIPPED};
+use super::full_signatures;
 use super::options::GuardOptions;
 use super::prepared::{GuardedTable, PreparedGuard};
-use super::read_rights;
-use super::review::acting_user::owned_throughout;
-use super::review::check::{TableForm, REVIEW, SKIPPED};
 use super::tables::named::find_table;
 use super::tables::partition_tree::PartitionTree;
 use pg::catalog::privileges::{current_user, may};
@@ -61,9 +61,8 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
 fn datum(given: Arguments, i: usize, name: &str) -> OrMessage<pg_sys::Datum> {
     given.datum(i).ok_or_else(|| {
         null(words!(
-            "argument \"",
-            name,
-            "\" of bloom_guard_create must not be null"
+            "argument \"{}\" of bloom_guard_create must not be null",
+            name
         ))
     })
 }
@@ -119,9 +118,9 @@ fn check_may_create(table: pg_sys::Oid) -> OrMessage<()> {
     }
     Err(Message::of(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        words!("permission denied for table ", catalog::name(table)),
+        words!("permission denied for table {}", catalog::name(table)),
     )
-    .detail(words!("bloom_guard_create needs privilege TRIGGER on it.")))
+    .detail("bloom_guard_create needs privilege TRIGGER on it."))
 }
 
 /// The tables that the trigger will fire for.
@@ -135,12 +134,11 @@ fn tree_of(table: pg_sys::Oid) -> OrMessage<PartitionTree> {
         _ => Err(Message::of(
             PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
             words!(
-                "cannot create a guard on relation \"",
-                catalog::name(table),
-                "\""
+                "cannot create a guard on relation \"{}\"",
+                catalog::name(table)
             ),
         )
-        .detail(words!("It is not a table."))),
+        .detail("It is not a table.")),
     }
 }
 
@@ -190,23 +188,22 @@ fn check(
             return Err(Message::of(
                 PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
                 words!(
+                    "{} \"{}\" is the guarded table",
                     form.label,
-                    " \"",
-                    catalog::name(table),
-                    "\" is the guarded table"
+                    catalog::name(table)
                 ),
             ));
         }
     }
     let guard = PreparedGuard::of(options, table, own, table, trigger)?;
-    read_rights::check_owner(&guard, || trigger.to_owned())?;
+    read_rights::check_owner(&guard)?;
     if let Some(review) = &guard.review {
         tell_who_writes((review.table(), &REVIEW), guard.owner, table);
     }
     if let Some(skipped) = &guard.skipped {
         tell_who_writes((skipped.table(), &SKIPPED), guard.owner, table);
     }
-    full_rows::tell(&guard)
+    full_signatures::tell(&guard)
 }
 
 /// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an error.
@@ -219,20 +216,18 @@ fn tell_who_writes(
         Message::of(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             words!(
+                "{} \"{}\" will be written by the user who enters a row",
                 form.label,
-                " \"",
-                catalog::name(written),
-                "\" will be written by the user who enters a row"
+                catalog::name(written)
             ),
         )
         .detail(words!(
-            "It has another owner than table \"",
-            catalog::name(table),
-            "\", or a trigger, a rule, row-level security, or expressions that call functions which are not PostgreSQL's own."
+            "It has another owner than table \"{}\", or a trigger, a rule, \
+                row-level security, or expressions that call functions which are not \
+                PostgreSQL's own.",
+            catalog::name(table)
         ))
-        .hint(words!(
-            "Grant INSERT and SELECT on it to those who enter rows."
-        ))
+        .hint("Grant INSERT and SELECT on it to those who enter rows.")
         .send(PgLogLevel::NOTICE);
     }
 }

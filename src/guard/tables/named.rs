@@ -40,13 +40,10 @@ fn undefined(schema: &CStr, name: &CStr, option: &str) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
         words!(
-            "table \"",
+            "table \"{}.{}\" of option \"{}\" does not exist",
             schema,
-            ".",
             name,
-            "\" of option \"",
-            option,
-            "\" does not exist"
+            option
         ),
     )
 }

@@ -55,15 +55,12 @@ impl PartitionTree {
                 _ => {
                     return Err(Message::of(
                         PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                        words!(
-                            "cannot check against relation \"",
-                            catalog::name(table),
-                            "\""
-                        ),
+                        words!("cannot check against relation \"{}\"", catalog::name(table)),
                     )
-                    .detail(words!(
-                        "Only tables and partitions with rows of their own can be checked against."
-                    )))
+                    .detail(
+                        "Only tables and partitions with rows of their own can be checked \
+                against.",
+                    ))
                 }
             }
         }
@@ -84,12 +81,14 @@ impl PartitionTree {
             return Ok(());
         }
         Err(not_searchable(top)
-            .detail(words!(
-                "Its rows are not in its own storage: queries read them in another way, as those of a distributed table."
+            .detail(
+                "Its rows are not in its own storage: queries read them in another way, \
+                as those of a distributed table.",
+            )
+            .hint(
+                "Look for similar rows by a query with bloom_sim before one is entered, \
+                or guard the tables that hold the rows.",
             ))
-            .hint(words!(
-                "Look for similar rows by a query with bloom_sim before one is entered, or guard the tables that hold the rows."
-            )))
     }
 }
 
@@ -97,9 +96,8 @@ fn not_searchable(table: pg_sys::Oid) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         words!(
-            "bloom_guard cannot check against table \"",
-            catalog::name(table),
-            "\""
+            "bloom_guard cannot check against table \"{}\"",
+            catalog::name(table)
         ),
     )
 }
@@ -114,14 +112,14 @@ fn check_access_method(table: pg_sys::Oid) -> OrMessage<()> {
     }
     Err(not_searchable(table)
         .detail(words!(
-            "It has access method \"",
-            catalog::access_method(open.form().relam),
-            "\", of which simultaneous changes cannot be seen."
+            "It has access method \"{}\", of which simultaneous changes cannot be \
+                seen.",
+            catalog::access_method(open.form().relam)
         ))
         .hint(words!(
-            "ALTER TABLE ",
-            catalog::quoted(table),
-            " SET ACCESS METHOD heap, or look for similar rows by a query with bloom_sim before one is entered."
+            "ALTER TABLE {} SET ACCESS METHOD heap, or look for similar rows by a \
+                query with bloom_sim before one is entered.",
+            catalog::quoted(table)
         )))
 }
 

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::call::TriggerCall;
-use super::kept;
+use crate::guard::actions::keep;
 use crate::guard::options::GuardOptions;
 use crate::guard::prepared::{GuardedTable, PreparedGuard};
 use pg::ffi;
@@ -16,7 +16,7 @@ use pg::message::{words, Message, OrMessage};
 pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
     let options = GuardOptions::parse(&call.args())?;
     call.check_timing(&options)?;
-    kept::check_event(call, options.keep)?;
+    keep::check_event(call, options.keep)?;
     let trigger = call.trigger_name();
     let prepared = (|| {
         let own = GuardedTable::of(call.table(), &options)?;
@@ -33,13 +33,10 @@ fn if_renamed(error: Box<Message>, trigger: &CStr) -> Box<Message> {
     }
     error
         .detail(words!(
-            "It is named in the arguments of trigger \"",
-            trigger,
-            "\"."
+            "It is named in the arguments of trigger \"{}\".",
+            trigger
         ))
-        .hint(words!(
-            "If the column was renamed or dropped, drop the trigger, and create it again."
-        ))
+        .hint("If the column was renamed or dropped, drop the trigger, and create it again.")
 }
 
 /// The table whose trigger the partitions' triggers were made from; without partitions, the trigger's table.
