@@ -1,4 +1,5 @@
-//! `bloom_blocklist` and `minhash_blocklist`: the rows of a list that are similar to a signature, as a query of the caller's.
+//! `bloom_blocklist` and `minhash_blocklist`: the rows of a list that are similar to a signature, as a query of the
+//! caller's.
 
 use std::ffi::{CStr, CString};
 
@@ -25,13 +26,14 @@ use types::objects::{self, Purpose};
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity float8)`,
-/// the most similar rows first. It reads as its caller does, with the caller's privileges and row-level security.
+/// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity
+/// float8)`, the most similar rows first. It reads as its caller does, with the caller's privileges and row-level
+/// security.
 ///
 /// Without a signature there are no rows.
 ///
-/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type
-/// (42804), no primary key (42704).
+/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of
+/// another type (42804), no primary key (42704).
 #[entry]
 fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
@@ -48,7 +50,8 @@ fn minhash_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// # Safety
-/// `fcinfo` is that of a running call of [`bloom_blocklist`], or [`minhash_blocklist`], whose signatures are of this type.
+/// `fcinfo` is that of a running call of [`bloom_blocklist`], or [`minhash_blocklist`], whose signatures are of this
+/// type.
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> OrMessage<()> {
     // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -191,8 +194,8 @@ fn primary_key(list: pg_sys::Oid, names: &Names) -> OrMessage<PrimaryKey> {
     })
 }
 
-/// The schema of the function, and the types for signatures of a column and for queries. The functions and the operator that the
-/// query names are in that schema, and are this extension's.
+/// The schema of the function, and the types for signatures of a column and for queries. The functions and the operator
+/// that the query names are in that schema, and are this extension's.
 ///
 /// Errors: they are not (42704).
 fn objects_beside(

@@ -1,5 +1,5 @@
-//! `bloom_guard_create`: writes the statement that creates a trigger and runs it, if the trigger will be able to do what its
-//! arguments say.
+//! `bloom_guard_create`: writes the statement that creates a trigger and runs it, if the trigger will be able to do
+//! what its arguments say.
 
 use std::ffi::{CStr, CString};
 
@@ -23,11 +23,11 @@ use pg::values::varlena::NewValue;
 use pg::{catalog, cursor, entry, relation};
 use types::Elements;
 
-/// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`. The trigger is
-/// created by the caller, with the caller's privileges.
+/// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`. The trigger
+/// is created by the caller, with the caller's privileges.
 ///
-/// Errors: those that the trigger would report for its first row; a NULL (22004); a relation that is no table (42809); those of
-/// CREATE TRIGGER.
+/// Errors: those that the trigger would report for its first row; a NULL (22004); a relation that is no table (42809);
+/// those of CREATE TRIGGER.
 #[entry]
 fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_guard_create()");
@@ -38,7 +38,8 @@ fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_guard_create`].
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
-    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its function.
+    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its
+    // function.
     let (table, arguments, function) = unsafe {
         let given = Arguments::of(fcinfo);
         let table = pg_sys::Oid::from(datum(given, 0, "rel")?.value() as u32);
@@ -88,8 +89,8 @@ unsafe fn of_trigger(given: Arguments) -> OrMessage<Vec<CString>> {
             let string = pg_sys::text_to_cstring(datum.cast_mut_ptr());
             CStr::from_ptr(string).to_owned()
         };
-        // The fewest digits that are read as the same number, independently of extra_float_digits. Adding zero makes a negative
-        // zero positive.
+        // The fewest digits that are read as the same number, independently of extra_float_digits. Adding zero makes a
+        // negative zero positive.
         let digits = (f64::from_bits(threshold.value() as u64) + 0.0).to_string();
         let mut arguments = vec![
             CStr::from_ptr(signature.cast_mut_ptr()).to_owned(),
@@ -167,7 +168,8 @@ fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
     }
 }
 
-/// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one (22023).
+/// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one
+/// (22023).
 fn check(
     table: pg_sys::Oid,
     tree: &PartitionTree,
@@ -206,7 +208,8 @@ fn check(
     full_signatures::tell(&guard)
 }
 
-/// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an error.
+/// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an
+/// error.
 fn tell_who_writes(
     (written, form): (pg_sys::Oid, &TableForm),
     owner: pg_sys::Oid,
@@ -254,7 +257,8 @@ fn statement(
 
 /// A value of type name.
 fn as_name(name: &CStr) -> pg_sys::Datum {
-    // SAFETY: there is room for a name. The server copies as much of the C string as fits, and fills the rest with zeros.
+    // SAFETY: there is room for a name. The server copies as much of the C string as fits, and fills the rest with
+    // zeros.
     unsafe {
         let room: pg_sys::Name = pg_sys::palloc(size_of::<pg_sys::NameData>()).cast();
         pg_sys::namestrcpy(room, name.as_ptr());

@@ -1,4 +1,5 @@
-//! What is told of the rows that are there when a guard is created: how many of their signatures say so little that it does not go by them.
+//! What is told of the rows that are there when a guard is created: how many of their signatures say so little that it
+//! does not go by them.
 
 use std::ffi::CStr;
 
@@ -23,8 +24,8 @@ const BLOCKS: f64 = 2000.0;
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// Warns of full signatures in the guarded table and in the block list. Where tokens decide they do no harm. Who may not read a table is told
-/// nothing of it.
+/// Warns of full signatures in the guarded table and in the block list. Where tokens decide they do no harm. Who may
+/// not read a table is told nothing of it.
 ///
 /// Errors: what a query of the signatures fails with.
 pub fn tell(guard: &PreparedGuard) -> OrMessage<()> {

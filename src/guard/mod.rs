@@ -1,14 +1,18 @@
 //! Near-duplicates are kept out as they come, or reported: the trigger function `bloom_guard`, and what belongs to it.
 //!
 //! A guard has three parts:
-//! - [`compare`]: who is compared with whom, by signatures, tokens, the columns of `within` and what people have decided.
-//! - [`candidates`]: where similar rows come from: indexes or the table, for one row or for many, with a dirty snapshot.
+//! - [`compare`]: who is compared with whom, by signatures, tokens, the columns of `within` and what people have
+//!   decided.
+//! - [`candidates`]: where similar rows come from: indexes or the table, for one row or for many, with a dirty
+//!   snapshot.
 //! - [`actions`]: what is done about a row: refused, told of, left out, or written down, and with whose rights.
 //!
 //! The trigger puts them together:
 //! - [`options`]: its arguments. [`tables`]: tables, partitions, columns and primary keys. [`row`]: a row of a table.
-//! - [`prepared`]: all that it needs to know before it can check a row. [`trigger`]: which version of which row is checked.
-//! - [`create`]: `bloom_guard_create`; [`full_signatures`]: what that one tells of them. [`blocklist`]: `bloom_blocklist`.
+//! - [`prepared`]: all that it needs to know before it can check a row. [`trigger`]: which version of which row is
+//!   checked.
+//! - [`create`]: `bloom_guard_create`; [`full_signatures`]: what that one tells of them. [`blocklist`]:
+//!   `bloom_blocklist`.
 
 mod actions;
 mod blocklist;

@@ -27,8 +27,8 @@ pub struct GuardOptions {
     pub list: Option<TableName>,
     /// The table of what people have decided about pairs.
     pub decisions: Option<TableName>,
-    /// The columns in which rows must be equal to be compared, none if all rows are compared. They are columns of the guarded table and of the
-    /// one that is searched.
+    /// The columns in which rows must be equal to be compared, none if all rows are compared. They are columns of the
+    /// guarded table and of the one that is searched.
     pub within: Vec<CString>,
 }
 
@@ -78,7 +78,8 @@ fn message(error: ArgumentError) -> Box<Message> {
 /// Errors: they are malformed (42602), or there are none (22023).
 fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
     let mut names = std::ptr::null_mut();
-    // SAFETY: the server changes a copy of the C string, to which the names in the list point; both stay until the end of the call.
+    // SAFETY: the server changes a copy of the C string, to which the names in the list point; both stay until the end
+    // of the call.
     let columns: Option<Vec<CString>> = unsafe {
         let copy = pg_sys::pstrdup(text.as_ptr());
         pg_sys::SplitIdentifierString(copy, b',' as _, &mut names).then(|| {
@@ -107,8 +108,8 @@ fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
 ///
 /// Errors: it is malformed or has more parts (42602).
 fn parse_table(text: &CStr) -> OrMessage<TableName> {
-    // SAFETY: the argument is a C string. The server raises an error for a text that is not a name; the parts of a name are
-    // String nodes, which have C strings.
+    // SAFETY: the argument is a C string. The server raises an error for a text that is not a name; the parts of a name
+    // are String nodes, which have C strings.
     let mut parts: Vec<CString> = unsafe {
         let names = pg_sys::textToQualifiedNameList(pg_sys::cstring_to_text(text.as_ptr()));
         let part = |node: *mut pg_sys::Node| {

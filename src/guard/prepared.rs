@@ -67,7 +67,8 @@ pub struct GuardedTable {
 impl GuardedTable {
     /// The table is locked.
     ///
-    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of [`WithinColumns::of`] and [`Judge::columns`].
+    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of
+    /// [`WithinColumns::of`] and [`Judge::columns`].
     pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<GuardedTable> {
         let signature = signature_column(table, &options.column)?;
         check_stored(table, signature.number)?;
@@ -110,8 +111,9 @@ impl PreparedGuard {
     /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
     ///
     /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
-    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; a table that is searched
-    /// has no primary key, and pairs or skipped rows are written (42704).
+    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and
+    /// [`ReviewTable::new`]; a table that is searched has no primary key, and pairs or skipped rows are written
+    /// (42704).
     pub fn of(
         options: GuardOptions,
         table: pg_sys::Oid,
@@ -213,7 +215,8 @@ impl PreparedGuard {
     }
 }
 
-/// The columns of `searched` that a guard tells of: those that are compared, those that must be equal, and with a review table the keys.
+/// The columns of `searched` that a guard tells of: those that are compared, those that must be equal, and with a
+/// review table the keys.
 fn columns_told(
     searched: pg_sys::Oid,
     signature: &CStr,

@@ -7,13 +7,15 @@ use pgrx::{pg_sys, PgMemoryContexts};
 
 use pg::ffi;
 
-/// A row in a slot. In a BEFORE trigger it has its stored generated columns too, which PostgreSQL computes only after such triggers.
+/// A row in a slot. In a BEFORE trigger it has its stored generated columns too, which PostgreSQL computes only after
+/// such triggers.
 pub struct Row {
     pub table: pg_sys::Relation,
     pub slot: *mut pg_sys::TupleTableSlot,
     /// The function of the BEFORE trigger, which keeps the expressions of generated columns ready; else NULL.
     function: *mut pg_sys::FmgrInfo,
-    /// The generated columns that were computed: the value of each is computed once, so that it stays as long as the call.
+    /// The generated columns that were computed: the value of each is computed once, so that it stays as long as the
+    /// call.
     computed: RefCell<Vec<(i16, Option<pg_sys::Datum>)>>,
 }
 
@@ -94,8 +96,8 @@ impl Row {
             return value;
         }
         let (table, function) = (self.table_oid(), self.function);
-        // SAFETY: only this function sets fn_extra. It points to memory of the function's own context, so it is valid as long as
-        // the function is. The table is open, and the slot holds a row of it.
+        // SAFETY: only this function sets fn_extra. It points to memory of the function's own context, so it is valid
+        // as long as the function is. The table is open, and the slot holds a row of it.
         let value = unsafe {
             let mut prepared: *mut PreparedExpression = (*function).fn_extra.cast();
             while !prepared.is_null()
@@ -122,8 +124,8 @@ impl Row {
     /// # Safety
     /// `column` is a stored generated column, and the function that of the running call.
     unsafe fn prepare(&self, column: i16) -> *mut PreparedExpression {
-        // SAFETY: a stored generated column has an expression. The executor state and the expression are made in the memory context
-        // of the function, so all that they point to lives as long as the function.
+        // SAFETY: a stored generated column has an expression. The executor state and the expression are made in the
+        // memory context of the function, so all that they point to lives as long as the function.
         unsafe {
             PgMemoryContexts::For((*self.function).fn_mcxt).switch_to(|_| {
                 let state = pg_sys::CreateExecutorState();

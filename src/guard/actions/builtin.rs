@@ -1,8 +1,9 @@
 //! Whether a write to a table calls no functions but the server's own.
 //!
-//! A function in an expression is code of the table's owner. But where it names a table without a schema, the session decides
-//! which table it finds: a temporary view of the invoking user's can stand there, and no search_path excludes the schema of
-//! temporary objects. So while the session acts as another user, no code may run that is not part of the server.
+//! A function in an expression is code of the table's owner. But where it names a table without a schema, the session
+//! decides which table it finds: a temporary view of the invoking user's can stand there, and no search_path excludes
+//! the schema of temporary objects. So while the session acts as another user, no code may run that is not part of the
+//! server.
 
 use std::ffi::{c_char, c_void};
 
@@ -12,8 +13,8 @@ use pg::memory::aside;
 use pg::relation::OpenRelation;
 use pg::{entry, ffi};
 
-/// Looks at column types, defaults, generated columns, CHECK constraints, indexes and the partition key. It reads the expressions
-/// as they are stored: simplifying an expression would run it. The table is locked.
+/// Looks at column types, defaults, generated columns, CHECK constraints, indexes and the partition key. It reads the
+/// expressions as they are stored: simplifying an expression would run it. The table is locked.
 pub fn calls_builtin_only(table: &OpenRelation) -> bool {
     // The trees are read into memory of their own.
     aside(c"expressions of a review table", || {
@@ -41,8 +42,8 @@ fn has_plain_types(table: &OpenRelation) -> bool {
 
 /// Defaults, generated columns and CHECK constraints.
 fn constraints(table: &OpenRelation) -> Vec<*const c_char> {
-    // SAFETY: the description of constraints is NULL, or has as many defaults and checks as it says; a generated column is among
-    // the defaults. Each has its expression as a C string.
+    // SAFETY: the description of constraints is NULL, or has as many defaults and checks as it says; a generated column
+    // is among the defaults. Each has its expression as a C string.
     unsafe {
         let Some(all) = (*table.rd_att).constr.as_ref() else {
             return Vec::new();
@@ -81,7 +82,8 @@ fn partition_key(table: &OpenRelation) -> Option<*const c_char> {
     unsafe { stored(cache, table.rd_id, PARTEXPRS) }
 }
 
-/// A column of a row of the catalog, as a C string in the current memory context; `None` if there is no such row, or NULL in it.
+/// A column of a row of the catalog, as a C string in the current memory context; `None` if there is no such row, or
+/// NULL in it.
 ///
 /// # Safety
 /// The cache has an OID as its only key, and the column is of type pg_node_tree.
@@ -117,8 +119,8 @@ unsafe extern "C-unwind" fn calls_others(node: *mut pg_sys::Node, context: *mut 
     if node.is_null() {
         return false;
     }
-    // SAFETY: the node is of an expression, so what the server walks to from it is of an expression too. Both functions that
-    // are passed are entries.
+    // SAFETY: the node is of an expression, so what the server walks to from it is of an expression too. Both functions
+    // that are passed are entries.
     unsafe {
         (*node).type_ == pg_sys::NodeTag::T_CoerceToDomain
             || pg_sys::check_functions_in_node(node, Some(is_of_others), context)

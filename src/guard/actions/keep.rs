@@ -1,7 +1,8 @@
 //! Option `keep`: a row that is changed must stay similar to what it was, or another record has been written over it.
 //!
-//! Each UPDATE is judged by itself, by its old and its new version, whatever happens to the row afterwards. A row that cannot be compared, such as one
-//! without a signature or with an empty one, is nobody's yet and may become anybody's; one that can be compared no more keeps nothing.
+//! Each UPDATE is judged by itself, by its old and its new version, whatever happens to the row afterwards. A row that
+//! cannot be compared, such as one without a signature or with an empty one, is nobody's yet and may become anybody's;
+//! one that can be compared no more keeps nothing.
 
 use std::ffi::c_int;
 
@@ -20,11 +21,11 @@ use pg::message::{sqlstate, words, Message, OrMessage};
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const NOT_KEPT: c_int = sqlstate(b"23P86");
 
-/// Looks at a row that is changed, and does with one that has become another what the action says. Returns whether the row may
-/// go on.
+/// Looks at a row that is changed, and does with one that has become another what the action says. Returns whether the
+/// row may go on.
 ///
-/// Errors: it has become another (23P86), and the action is `reject`; the signatures are of different shapes; those of writing
-/// to the review table.
+/// Errors: it has become another (23P86), and the action is `reject`; the signatures are of different shapes; those of
+/// writing to the review table.
 pub fn check(call: &TriggerCall, guard: &PreparedGuard, new: &Row) -> OrMessage<bool> {
     let (Some(keep), Some(old)) = (guard.options.keep, call.old_row()) else {
         return Ok(true);

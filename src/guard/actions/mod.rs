@@ -1,9 +1,11 @@
-//! What is done about a row that is too similar to others, or has become another: it is refused, told of, left out or written down.
+//! What is done about a row that is too similar to others, or has become another: it is refused, told of, left out or
+//! written down.
 //!
-//! [`act`] does what the action says. [`too_similar`] and [`keep`] say what is wrong with a row; [`once`] tells things once in a statement.
-//! [`review_table`] and [`skipped_table`] are the tables that are written to, in the way of [`written_table`], if they are of a
-//! [`table_form`]; [`acting_user`] says with whose rights, and [`builtin`] what code that may run; [`switched_user`] changes the user.
-//! [`read_rights`]: whose rows may be searched, and who may be told of what was found.
+//! [`act`] does what the action says. [`too_similar`] and [`keep`] say what is wrong with a row; [`once`] tells things
+//! once in a statement. [`review_table`] and [`skipped_table`] are the tables that are written to, in the way of
+//! [`written_table`], if they are of a [`table_form`]; [`acting_user`] says with whose rights, and [`builtin`] what
+//! code that may run; [`switched_user`] changes the user. [`read_rights`]: whose rows may be searched, and who may be
+//! told of what was found.
 
 pub mod acting_user;
 mod builtin;
@@ -28,8 +30,8 @@ use once::{is_first, News};
 use pg::catalog;
 use pg::message::{words, Message, OrMessage};
 
-/// Does with a row what the action says, and returns whether the row goes on. `found` has the rows that it is similar to, if they are
-/// known; `message` says so.
+/// Does with a row what the action says, and returns whether the row goes on. `found` has the rows that it is similar
+/// to, if they are known; `message` says so.
 ///
 /// Errors: the message, where the action is `reject`; those of writing to the review table or to that of skipped rows.
 pub fn act(

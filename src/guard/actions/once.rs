@@ -28,7 +28,8 @@ thread_local! {
     static TOLD: RefCell<HashSet<ToldNews>> = RefCell::default();
 }
 
-/// Whether this guard has told nothing of the kind in this statement. The server keeps the trigger's function in memory of the statement, which is the same for all partitions.
+/// Whether this guard has told nothing of the kind in this statement. The server keeps the trigger's function in memory
+/// of the statement, which is the same for all partitions.
 pub fn is_first(call: &TriggerCall, guard: &PreparedGuard, news: News) -> bool {
     // SAFETY: the function is that of the running call, and what is called when its memory is freed is an entry.
     unsafe {

@@ -15,9 +15,9 @@ fn permission_denied(table: pg_sys::Oid) -> Box<Message> {
     )
 }
 
-/// Whether a row is refused tells what is in the block list, so the owner of the guarded table must be allowed to read it.
-/// Nothing runs as that owner: the search reads rows without privileges, as constraints do. The output functions and the casts
-/// that make keys a text run as the invoking user; `PrimaryKey::text` says which casts are used.
+/// Whether a row is refused tells what is in the block list, so the owner of the guarded table must be allowed to read
+/// it. Nothing runs as that owner: the search reads rows without privileges, as constraints do. The output functions
+/// and the casts that make keys a text run as the invoking user; `PrimaryKey::text` says which casts are used.
 ///
 /// Errors: the owner may not (42501).
 pub fn check_owner(guard: &PreparedGuard) -> OrMessage<()> {
@@ -38,10 +38,11 @@ pub fn check_owner(guard: &PreparedGuard) -> OrMessage<()> {
         .hint("Grant that owner SELECT on the block list, without row-level security."))
 }
 
-/// A user who has TRIGGER on a table could name a review table, or one of skipped rows, of their own in a trigger, enter rows, and read there which rows
-/// are similar to them.
+/// A user who has TRIGGER on a table could name a review table, or one of skipped rows, of their own in a trigger,
+/// enter rows, and read there which rows are similar to them.
 ///
-/// Errors: the invoking user owns the review table and not the guarded one, and may not read a row that was found (42501).
+/// Errors: the invoking user owns the review table and not the guarded one, and may not read a row that was found
+/// (42501).
 pub fn check_review_owner(
     guard: &PreparedGuard,
     found: &SimilarRows,
@@ -68,8 +69,8 @@ pub fn check_review_owner(
         ))
 }
 
-/// Whether the user may see the key and the similarity of a row, and that it is equal to another in some columns: whether the user could SELECT them from the partition, or
-/// from the table that is searched as a whole.
+/// Whether the user may see the key and the similarity of a row, and that it is equal to another in some columns:
+/// whether the user could SELECT them from the partition, or from the table that is searched as a whole.
 pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> bool {
     let table = pg_sys::Oid::from(row.table);
     let Some(target) = guard.target(table) else {

@@ -19,8 +19,8 @@ pub struct ReviewTable {
 }
 
 impl ReviewTable {
-    /// Where a table is compared with itself, a pair is not entered again with its rows exchanged. Where it is compared with a
-    /// block list, the keys of a pair are of two tables, so they are not compared.
+    /// Where a table is compared with itself, a pair is not entered again with its rows exchanged. Where it is compared
+    /// with a block list, the keys of a pair are of two tables, so they are not compared.
     ///
     /// Errors: it is no table (42809), lacks columns (42703), or has them of other types (42804).
     pub fn new(table: pg_sys::Oid, with_list: bool) -> OrMessage<ReviewTable> {
@@ -45,8 +45,8 @@ impl ReviewTable {
     ///
     /// Errors: those of [`WrittenTable::enter`].
     pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &SimilarRows) -> OrMessage<()> {
-        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error. The values are of the types
-        // of the parameters.
+        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error.
+        // The values are of the types of the parameters.
         unsafe {
             ffi::SPI_connect();
             let pairs = found.best.iter().map(|row| {

@@ -16,7 +16,8 @@ use pg::relation::OpenRelation;
 use pg::saved_plan::SavedPlan;
 use pg::sql::Sql;
 
-/// The types of the parameters: the row, whether a similar one is known, its key, the similarity, and who has entered the row.
+/// The types of the parameters: the row, whether a similar one is known, its key, the similarity, and who has entered
+/// the row.
 const PARAMETERS: [pg_sys::Oid; 5] = [
     pg_sys::JSONBOID,
     pg_sys::BOOLOID,
@@ -64,7 +65,8 @@ impl SkippedTable {
         self.written.table
     }
 
-    /// Enters a row, with the one that it is similar to, if that is known. What makes JSON of values runs as the invoking user.
+    /// Enters a row, with the one that it is similar to, if that is known. What makes JSON of values runs as the
+    /// invoking user.
     ///
     /// Errors: those of [`WrittenTable::enter`], and of casts and outputs of the row's types.
     pub fn enter(
@@ -73,8 +75,8 @@ impl SkippedTable {
         row: &Row,
         similar: Option<&SimilarRow>,
     ) -> OrMessage<()> {
-        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error. The values are of the types of the
-        // parameters, and live until then. There is a user of this OID.
+        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error.
+        // The values are of the types of the parameters, and live until then. There is a user of this OID.
         unsafe {
             ffi::SPI_connect();
             // The slot of a partition may say nothing of the type of its rows.

@@ -17,9 +17,9 @@ pub struct SwitchedUser {
 impl SwitchedUser {
     /// Acts as `owner`, in the way of a SECURITY DEFINER function with a search_path of its own.
     ///
-    /// SECURITY_RESTRICTED_OPERATION is not set: it would refuse to queue the checks of the table's deferred constraints. It
-    /// protects the session of the invoking user, which is open anyway to the owner of the guarded table, who can create
-    /// triggers on that table.
+    /// SECURITY_RESTRICTED_OPERATION is not set: it would refuse to queue the checks of the table's deferred
+    /// constraints. It protects the session of the invoking user, which is open anyway to the owner of the guarded
+    /// table, who can create triggers on that table.
     pub fn begin(owner: pg_sys::Oid) -> SwitchedUser {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
         // SAFETY: `end` restores what is changed here, or the server does at the end of the subtransaction.

@@ -68,8 +68,8 @@ pub static SKIPPED: TableForm = TableForm {
 };
 
 impl TableForm {
-    /// Errors: it is no table (42809), lacks columns (42703), has them of other types (42804), or cannot be written to by values
-    /// for these columns and ON CONFLICT DO NOTHING (42P16).
+    /// Errors: it is no table (42809), lacks columns (42703), has them of other types (42804), or cannot be written to
+    /// by values for these columns and ON CONFLICT DO NOTHING (42P16).
     pub fn check(&self, table: pg_sys::Oid) -> OrMessage<()> {
         if !matches!(
             catalog::kind(table),

@@ -86,8 +86,8 @@ impl<const N: usize> WrittenTable<N> {
         owner: pg_sys::Oid,
         values: &mut [pg_sys::Datum; N],
     ) -> OrMessage<()> {
-        // SAFETY: SPI is connected, and there are as many values as parameters, of their types. The cursor is open until it is
-        // closed here.
+        // SAFETY: SPI is connected, and there are as many values as parameters, of their types. The cursor is open
+        // until it is closed here.
         unsafe {
             let cursor = ffi::SPI_cursor_open(
                 std::ptr::null(),

@@ -47,8 +47,8 @@ pub struct EqualKey {
 }
 
 impl SearchIndex {
-    /// The best indexes on a column of signatures. For a row: sigfile before others, then that with the most columns that must be equal, then
-    /// one column before several. The table is locked.
+    /// The best indexes on a column of signatures. For a row: sigfile before others, then that with the most columns
+    /// that must be equal, then one column before several. The table is locked.
     pub fn best(
         table: &OpenRelation,
         column: SignatureColumn,
@@ -73,8 +73,8 @@ impl SearchIndex {
 
     /// `None` unless the index has every row with a signature, and finds it by the operator `%` of its type.
     ///
-    /// That an index is too new for old snapshots (indcheckxmin) does not matter: a dirty snapshot sees only the newest version of
-    /// a row.
+    /// That an index is too new for old snapshots (indcheckxmin) does not matter: a dirty snapshot sees only the newest
+    /// version of a row.
     fn of(
         index: &OpenRelation,
         SignatureColumn {
@@ -87,8 +87,8 @@ impl SearchIndex {
             SignatureType::Filter => is_match,
             SignatureType::Bits => is_bits_match,
         };
-        // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator
-        // families as key columns.
+        // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many
+        // operator families as key columns.
         unsafe {
             let form = &*index.rd_index;
             if !form.indisvalid || !form.indisready || !form.indislive {

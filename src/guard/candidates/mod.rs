@@ -1,11 +1,14 @@
-//! Where candidates come from: rows that may be similar, found with a dirty snapshot, and waiting for transactions that have not ended.
+//! Where candidates come from: rows that may be similar, found with a dirty snapshot, and waiting for transactions that
+//! have not ended.
 //!
-//! [`target`] has what is searched in a table, with its best [`index`]; [`scan`] goes through the candidates of one row, from a sigfile index,
-//! from GiST or from the whole table (another source is an arm of its `ScanSource`); [`search_start`] tells rows that have moved meanwhile; [`wait`] waits;
-//! [`bulk`] searches for many rows of a statement at once. [`search`] puts them together, and asks the judge of each candidate.
+//! [`target`] has what is searched in a table, with its best [`index`]; [`scan`] goes through the candidates of one
+//! row, from a sigfile index, from GiST or from the whole table (another source is an arm of its `ScanSource`);
+//! [`search_start`] tells rows that have moved meanwhile; [`wait`] waits; [`bulk`] searches for many rows of a
+//! statement at once. [`search`] puts them together, and asks the judge of each candidate.
 //!
-//! PostgreSQL's exclusion constraints do the same: the row and its index entry are there before the search begins. So if two
-//! sessions enter similar rows, the one that searches later sees the other's row, and waits for the end of that transaction.
+//! PostgreSQL's exclusion constraints do the same: the row and its index entry are there before the search begins. So
+//! if two sessions enter similar rows, the one that searches later sees the other's row, and waits for the end of that
+//! transaction.
 
 pub mod bulk;
 pub mod index;
@@ -44,7 +47,8 @@ pub struct SearchedRow<'a> {
     pub signature: &'a ComparedSignature<'a>,
     /// What candidates are compared with.
     pub subject: &'a dyn Subject,
-    /// The values that rows must have to be compared, as [`WithinColumns::values`](super::compare::within::WithinColumns::values) gives them.
+    /// The values that rows must have to be compared, as
+    /// [`WithinColumns::values`](super::compare::within::WithinColumns::values) gives them.
     pub within: &'a [pg_sys::Datum],
     /// If rows that are judged different from it do not count.
     pub decided: Option<&'a DecidedRow<'a>>,
@@ -101,8 +105,8 @@ pub enum SearchOutcome {
     Deadlock,
 }
 
-/// The rows of all targets that are similar, as the judge says, without the row at `own`. Rows that are not to be compared count for nothing: it
-/// does not wait for them, and their signatures are not looked at.
+/// The rows of all targets that are similar, as the judge says, without the row at `own`. Rows that are not to be
+/// compared count for nothing: it does not wait for them, and their signatures are not looked at.
 ///
 /// Errors: a row has a signature of another shape; those of [`Subject::similarity`].
 pub fn search(

@@ -37,13 +37,13 @@ enum ScanSource {
 pub enum RowState {
     /// It is there, or may be: see [`DirtyScan::in_progress`].
     Present,
-    /// The version was there when the search began, and was deleted or updated since. If it was updated, the scan may have
-    /// read the tid of the new version before that was written.
+    /// The version was there when the search began, and was deleted or updated since. If it was updated, the scan may
+    /// have read the tid of the new version before that was written.
     Gone,
 }
 
-/// A scan with a dirty snapshot. The scan writes into the snapshot which transaction inserts or deletes a row, if that transaction
-/// is still in progress.
+/// A scan with a dirty snapshot. The scan writes into the snapshot which transaction inserts or deletes a row, if that
+/// transaction is still in progress.
 pub struct DirtyScan<'a> {
     target: &'a SearchTarget,
     /// What is searched for.
@@ -127,8 +127,8 @@ impl<'a> DirtyScan<'a> {
         }
     }
 
-    /// Whether the row in the slot has a signature, and the values that are wanted. The index may give the tid of a row that is
-    /// gone, and another row may have it now.
+    /// Whether the row in the slot has a signature, and the values that are wanted. The index may give the tid of a row
+    /// that is gone, and another row may have it now.
     fn is_to_compare(&mut self) -> bool {
         let (target, row, values) = (self.target, &self.row, self.wanted.within);
         // SAFETY: the values are of the columns' types.
@@ -140,14 +140,14 @@ impl<'a> DirtyScan<'a> {
                 .is_none_or(|scratch| scratch.with(is_equal))
     }
 
-    /// What `index_getnext_slot` does, except that it also stops at tids whose rows are gone. The inner `None` is for a row of
-    /// no interest.
+    /// What `index_getnext_slot` does, except that it also stops at tids whose rows are gone. The inner `None` is for a
+    /// row of no interest.
     ///
     /// # Safety
     /// `scan` is this scan's, so it has begun and has not ended.
     unsafe fn next_of_index(&mut self, scan: pg_sys::IndexScanDesc) -> Option<Option<RowState>> {
-        // SAFETY: the scan has begun and has not ended. The slot is made for the table, and SnapshotAny is a constant of the
-        // server's.
+        // SAFETY: the scan has begun and has not ended. The slot is made for the table, and SnapshotAny is a constant
+        // of the server's.
         unsafe {
             if !(*scan).xs_heap_continue {
                 self.is_found = false;
@@ -185,7 +185,8 @@ impl<'a> DirtyScan<'a> {
     /// The slot holds a version of a row of the table.
     unsafe fn state_of_version(&mut self) -> Option<RowState> {
         let table = self.row.table;
-        // SAFETY: the slot holds a version of a row of the table, which is open. The snapshot lives as long as the scan.
+        // SAFETY: the slot holds a version of a row of the table, which is open. The snapshot lives as long as the
+        // scan.
         unsafe {
             if pg_sys::table_tuple_satisfies_snapshot(table, self.row.slot, self.snapshot) {
                 Some(RowState::Present)
@@ -199,7 +200,8 @@ impl<'a> DirtyScan<'a> {
     /// The signature of the row that [`DirtyScan::advance`] went to.
     pub fn signature(&self) -> ComparedSignature<'_> {
         let value = self.row.get(self.target.signature());
-        // SAFETY: `advance` stops only at rows with a signature, of the type of all signatures of the guard, and the slot holds the row until the next call of it.
+        // SAFETY: `advance` stops only at rows with a signature, of the type of all signatures of the guard, and the
+        // slot holds the row until the next call of it.
         unsafe { self.wanted.signature.other(value.expect("not NULL")) }
     }
 
@@ -228,8 +230,8 @@ impl<'a> DirtyScan<'a> {
 /// A scan of an index for the rows that a query finds. Those of other values than `within` may be left out.
 ///
 /// # Safety
-/// The table outlives the scan, and so does the snapshot, which is a dirty one. The query is of the signatures' type. The index is one of the table's, and
-/// `within` are values of the columns in which rows must be equal.
+/// The table outlives the scan, and so does the snapshot, which is a dirty one. The query is of the signatures' type.
+/// The index is one of the table's, and `within` are values of the columns in which rows must be equal.
 unsafe fn index_source(
     table: &OpenRelation,
     index: &SearchIndex,
@@ -239,8 +241,8 @@ unsafe fn index_source(
 ) -> ScanSource {
     let open = OpenRelation::index(index.oid, pg_sys::AccessShareLock).keep_lock();
     let (table, relation) = (table.pointer(), open.pointer());
-    // SAFETY: table and index are open. The keys are of the operators that the index was chosen for. The server copies the keys, and
-    // what they point to lives in the current memory context, or as long as the row that is searched for.
+    // SAFETY: table and index are open. The keys are of the operators that the index was chosen for. The server copies
+    // the keys, and what they point to lives in the current memory context, or as long as the row that is searched for.
     let scan = unsafe {
         let key = |column: i16, strategy, collation, function, value| {
             let mut key = pg_sys::ScanKeyData::default();
@@ -276,8 +278,8 @@ impl Drop for DirtyScan<'_> {
             // The server ends the scan at the end of the transaction.
             return;
         }
-        // SAFETY: `begin` has begun the scan and made the slot and the snapshot, and only this ends and frees them. The relations
-        // are closed afterwards.
+        // SAFETY: `begin` has begun the scan and made the slot and the snapshot, and only this ends and frees them. The
+        // relations are closed afterwards.
         unsafe {
             match self.source {
                 ScanSource::Index { scan, .. } => ffi::index_endscan(scan),

@@ -1,7 +1,7 @@
 //! Which rows have been changed since a search began.
 //!
-//! A row that is updated without change of its signature moves, and is not checked. A search that reads the row's new tid
-//! before the new version is written, and its old tid after the update is committed, would miss the row.
+//! A row that is updated without change of its signature moves, and is not checked. A search that reads the row's new
+//! tid before the new version is written, and its old tid after the update is committed, would miss the row.
 
 use pgrx::pg_sys;
 
@@ -20,8 +20,8 @@ impl SearchStart {
     /// # Safety
     /// `slot` holds a version of a row.
     pub unsafe fn was_ended_since(&self, slot: *mut pg_sys::TupleTableSlot) -> bool {
-        // SAFETY: a slot of this kind holds the tuple itself with its header, in a buffer that it has pinned. The snapshot is
-        // registered.
+        // SAFETY: a slot of this kind holds the tuple itself with its header, in a buffer that it has pinned. The
+        // snapshot is registered.
         unsafe {
             if !std::ptr::eq((*slot).tts_ops, &raw const pg_sys::TTSOpsBufferHeapTuple) {
                 return false;

@@ -18,11 +18,12 @@ pub enum WaitOutcome {
 /// How long the younger of two transactions lets the older one begin to wait, in milliseconds.
 const GRACE: i64 = 5;
 
-/// Waits until `other` has decided about the row at `row`. The table is locked. Nothing of the search may be open meanwhile.
+/// Waits until `other` has decided about the row at `row`. The table is locked. Nothing of the search may be open
+/// meanwhile.
 ///
 /// Two sessions that have both entered similar rows before either of them searches would wait for each other until
-/// deadlock_timeout has passed. So the one that finds the other waiting gives up at once. In case both are about to wait, the
-/// younger transaction lets the older one go first.
+/// deadlock_timeout has passed. So the one that finds the other waiting gives up at once. In case both are about to
+/// wait, the younger transaction lets the older one go first.
 pub fn wait_for(other: PendingTransaction, row: RowTid) -> WaitOutcome {
     if other.speculative != 0 {
         // SAFETY: it waits for a lock, and an interrupt ends the wait.
@@ -71,8 +72,8 @@ fn has_backend(transaction: pg_sys::TransactionId) -> bool {
 
 /// Whether the session of the transaction waits for this session.
 fn waits_for_this(transaction: pg_sys::TransactionId) -> bool {
-    // SAFETY: the first function reads shared memory under a lock of its own. pg_blocking_pids takes an integer and returns an
-    // array of integers.
+    // SAFETY: the first function reads shared memory under a lock of its own. pg_blocking_pids takes an integer and
+    // returns an array of integers.
     unsafe {
         let pid = pg_sys::BackendXidGetPid(transaction);
         if pid == 0 {

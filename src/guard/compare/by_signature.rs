@@ -61,7 +61,8 @@ impl<'a> ComparedSignature<'a> {
         }
     }
 
-    /// Whether it is similar to others whatever was signed. Sampled bits never are: they say how alike sets are, whatever the sets' size.
+    /// Whether it is similar to others whatever was signed. Sampled bits never are: they say how alike sets are,
+    /// whatever the sets' size.
     #[inline]
     pub fn is_full(&self) -> bool {
         match self {
@@ -96,7 +97,8 @@ impl<'a> ComparedSignature<'a> {
         }
     }
 
-    /// A value of type `bloom_query` or `minhash_query`, in the current memory context. A threshold below what there is asks for all rows.
+    /// A value of type `bloom_query` or `minhash_query`, in the current memory context. A threshold below what there is
+    /// asks for all rows.
     pub fn query(&self, threshold: f64) -> pg_sys::Datum {
         match self {
             ComparedSignature::Filter(bloom) => NewQuery::new(&bloom.view(), threshold).datum(),
@@ -106,8 +108,8 @@ impl<'a> ComparedSignature<'a> {
         }
     }
 
-    /// Of one that is not empty: the words of its row in an index, of which there are `stride`, in place of those in `words`. Returns the tag of
-    /// its shape, and its popcount.
+    /// Of one that is not empty: the words of its row in an index, of which there are `stride`, in place of those in
+    /// `words`. Returns the tag of its shape, and its popcount.
     pub fn to_words(&self, stride: usize, words: &mut Vec<u64>) -> (u64, u32) {
         words.clear();
         match self {

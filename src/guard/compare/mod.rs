@@ -1,8 +1,9 @@
 //! Who is compared with whom, and how similar two rows are.
 //!
-//! A judge reads some columns of a row and says how similar candidates are to it: [`by_signature`] by signatures alone, [`by_tokens`] by
-//! the tokens that option `verify` names. Another judge is a file beside them that implements [`Judge`], and a line in [`judge`].
-//! [`within`] leaves out rows that are not to be compared, [`decisions`] those that people have judged different.
+//! A judge reads some columns of a row and says how similar candidates are to it: [`by_signature`] by signatures alone,
+//! [`by_tokens`] by the tokens that option `verify` names. Another judge is a file beside them that implements
+//! [`Judge`], and a line in [`judge`]. [`within`] leaves out rows that are not to be compared, [`decisions`] those that
+//! people have judged different.
 
 pub mod by_signature;
 pub mod by_tokens;
@@ -34,7 +35,8 @@ impl JudgedRow<'_> {
     }
 }
 
-/// How rows are compared. Its columns come in an order of its own; the first is the signature, by which candidates are searched for.
+/// How rows are compared. Its columns come in an order of its own; the first is the signature, by which candidates are
+/// searched for.
 pub trait Judge {
     /// What its columns hold, for messages.
     fn reads(&self) -> &'static str;

@@ -33,8 +33,8 @@ pub struct EqualityOf {
 impl WithinColumns {
     /// The columns of a locked table that have these names; `signature` is the number of its signature column.
     ///
-    /// Errors: there is no such column (42703), it is the signature column or a system column (42P10), it is named twice (42701), it is virtual (0A000), or
-    /// its type has no default equality operator (42883).
+    /// Errors: there is no such column (42703), it is the signature column or a system column (42P10), it is named
+    /// twice (42701), it is virtual (0A000), or its type has no default equality operator (42883).
     pub fn of(table: pg_sys::Oid, names: &[CString], signature: i16) -> OrMessage<WithinColumns> {
         let mut columns: Vec<WithinColumn> = Vec::new();
         for name in names {
@@ -116,7 +116,8 @@ impl WithinColumns {
         Some((place, self.columns[place].equality()))
     }
 
-    /// The values of a row of the table; `None` if one of them is NULL, so that no row is equal. They are valid as long as the row.
+    /// The values of a row of the table; `None` if one of them is NULL, so that no row is equal. They are valid as long
+    /// as the row.
     pub fn values(&self, row: &Row) -> Option<Vec<pg_sys::Datum>> {
         self.numbers().map(|number| row.get(number)).collect()
     }
@@ -137,8 +138,8 @@ impl WithinColumns {
         })
     }
 
-    /// A number that is the same for rows of the table that are equal; `None` if no row is equal to this one. What is allocated stays
-    /// in the current memory context.
+    /// A number that is the same for rows of the table that are equal; `None` if no row is equal to this one. What is
+    /// allocated stays in the current memory context.
     pub fn hash(&self, row: &Row) -> Option<u64> {
         let mut all = 0_u64;
         for column in &self.columns {

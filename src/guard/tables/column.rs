@@ -38,7 +38,8 @@ pub fn signature_column_of(
     either(relation, column, wanted, |found| found == of_type)
 }
 
-/// Errors: there is no such column (42703), or it is of another type than `is_wanted` asks for and `wanted` says (42804).
+/// Errors: there is no such column (42703), or it is of another type than `is_wanted` asks for and `wanted` says
+/// (42804).
 fn either(
     relation: pg_sys::Oid,
     column: &CStr,
@@ -60,7 +61,8 @@ fn either(
     }
 }
 
-/// Whether signatures of two columns can be compared, as far as their types say. The sizes of filters are compared when there are rows.
+/// Whether signatures of two columns can be compared, as far as their types say. The sizes of filters are compared when
+/// there are rows.
 ///
 /// Errors: they are of two types, or sampled bits of two numbers or hash families (42804).
 pub fn check_comparable(

@@ -52,9 +52,9 @@ impl PrimaryKey {
         shown
     }
 
-    /// The key of a row, in the database's encoding: what its cast to text gives, or if it has several columns, the text of
-    /// a row of them. A cast is used only if a superuser has made it, or `owner`, who owns the guarded table: with any other
-    /// cast, the owner of a block list could run code as each user who enters a row.
+    /// The key of a row, in the database's encoding: what its cast to text gives, or if it has several columns, the
+    /// text of a row of them. A cast is used only if a superuser has made it, or `owner`, who owns the guarded table:
+    /// with any other cast, the owner of a block list could run code as each user who enters a row.
     pub fn text(&self, row: &Row, owner: pg_sys::Oid) -> Vec<u8> {
         // The functions of the key's types may leave memory behind.
         aside(c"bloom_ident key", || {
@@ -76,8 +76,8 @@ impl PrimaryKey {
         let (mut values, mut nulls): (Vec<_>, Vec<_>) = values
             .map(|value| (value.unwrap_or(pg_sys::Datum::null()), value.is_none()))
             .unzip();
-        // SAFETY: the row's descriptor has the columns of the key. The new descriptor has as many columns as there are values,
-        // and each is of the same type as its value.
+        // SAFETY: the row's descriptor has the columns of the key. The new descriptor has as many columns as there are
+        // values, and each is of the same type as its value.
         unsafe {
             let descriptor = pg_sys::CreateTemplateTupleDesc(self.columns.len() as i32);
             let source = (*row.slot).tts_tupleDescriptor;
@@ -101,8 +101,8 @@ impl PrimaryKey {
 /// `value` is of this type, and not NULL.
 unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid, owner: pg_sys::Oid) -> Vec<u8> {
     let mut function = pg_sys::InvalidOid;
-    // SAFETY: the value is of this type, so also of the type that it is a domain of. A value that is relabelled as text has the
-    // bytes of a text. The function of a cast takes a value of this type and gives a text.
+    // SAFETY: the value is of this type, so also of the type that it is a domain of. A value that is relabelled as text
+    // has the bytes of a text. The function of a cast takes a value of this type and gives a text.
     unsafe {
         let base = pg_sys::getBaseType(of_type);
         let path = pg_sys::find_coercion_pathway(
@@ -144,8 +144,8 @@ fn is_trusted(function: pg_sys::Oid, owner: pg_sys::Oid) -> bool {
 /// `function` is that of an explicit cast to text from the type of `value`, which is not NULL.
 unsafe fn cast(function: pg_sys::Oid, value: pg_sys::Datum) -> pg_sys::Datum {
     let collation = pg_sys::DEFAULT_COLLATION_OID;
-    // SAFETY: the function of a cast takes the value, and if it has more arguments, the type modifier and whether the cast is
-    // explicit. It is given as many arguments as it takes.
+    // SAFETY: the function of a cast takes the value, and if it has more arguments, the type modifier and whether the
+    // cast is explicit. It is given as many arguments as it takes.
     unsafe {
         let (modifier, explicit) = (pg_sys::Datum::from(-1_i32), pg_sys::Datum::from(true));
         match pg_sys::get_func_nargs(function) {

@@ -21,8 +21,8 @@ pub struct PartitionTree {
 impl PartitionTree {
     /// A tree that is to be searched in this column.
     ///
-    /// Errors: a relation that is no table of this server (42809), or a table whose rows cannot be searched in its own storage
-    /// (0A000).
+    /// Errors: a relation that is no table of this server (42809), or a table whose rows cannot be searched in its own
+    /// storage (0A000).
     pub fn to_search(top: pg_sys::Oid, column: &CStr) -> OrMessage<PartitionTree> {
         let tree = PartitionTree::of(top, false)?;
         tree.check_storage(top, column)?;
@@ -76,7 +76,8 @@ impl PartitionTree {
         let column = signature_column(top, column)?.number;
         let is_partitioned = catalog::kind(top) == pg_sys::RELKIND_PARTITIONED_TABLE;
         let leaves = self.leaves.iter().copied();
-        // SAFETY: `top` is a table with this column, and locked. The guard runs in a statement, so a snapshot is active.
+        // SAFETY: `top` is a table with this column, and locked. The guard runs in a statement, so a snapshot is
+        // active.
         if unsafe { is_read_from(leaves, top, column, is_partitioned) } {
             return Ok(());
         }

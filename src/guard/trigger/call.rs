@@ -30,7 +30,8 @@ impl TriggerCall {
     /// # Safety
     /// `fcinfo` is that of a running call, and the result does not outlive the call.
     pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<TriggerCall> {
-        // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is complete.
+        // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is
+        // complete.
         unsafe {
             let data: *mut pg_sys::TriggerData = (*fcinfo).context.cast();
             if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_TriggerData {
@@ -132,8 +133,8 @@ impl TriggerCall {
 
     /// The row of an INSERT, or the new row of an UPDATE.
     pub fn new_row(&self) -> Row {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive: the slot holds a row of the trigger's
-        // table, and the function is that of the call, for which nothing but `Row` uses fn_extra.
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive: the slot holds a row of the
+        // trigger's table, and the function is that of the call, for which nothing but `Row` uses fn_extra.
         unsafe {
             let slot = match self.is_update() {
                 true => (*self.data).tg_newslot,

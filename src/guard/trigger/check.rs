@@ -17,8 +17,8 @@ use crate::guard::row::Row;
 use pg::message::OrMessage;
 use pg::values::varlena::is_same_varlena;
 
-/// Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one, or left as it is if it
-/// would become another. Returns whether it goes on.
+/// Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one, or left as it
+/// is if it would become another. Returns whether it goes on.
 ///
 /// Errors: those of writing to the table of skipped rows.
 pub fn before(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<bool> {
@@ -50,8 +50,8 @@ pub fn before(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<bool> {
 
 /// Actions `reject`, `warn` and `flag`: the row is in the table already, and its index entry too.
 ///
-/// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`; those of
-/// writing to the review table.
+/// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`;
+/// those of writing to the review table.
 pub fn after(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
     let new = call.new_row();
     keep::check(call, guard, &new)?;
@@ -117,8 +117,9 @@ fn is_same(guard: &PreparedGuard, a: &Row, b: &Row) -> bool {
         })
 }
 
-/// Whether an UPDATE leaves it open with which rows a row is compared: it is equal to the same ones, or to none, in the columns of `within`, and decisions
-/// about it as it was are about it as it is. With another key, a row that was let in by a decision could give its key to the next one.
+/// Whether an UPDATE leaves it open with which rows a row is compared: it is equal to the same ones, or to none, in the
+/// columns of `within`, and decisions about it as it was are about it as it is. With another key, a row that was let in
+/// by a decision could give its key to the next one.
 fn is_compared_as_before(guard: &PreparedGuard, old: &Row, new: &Row) -> bool {
     let values = guard.own.within.values(new);
     // SAFETY: the values are of the columns' types.
@@ -130,7 +131,8 @@ fn is_compared_as_before(guard: &PreparedGuard, old: &Row, new: &Row) -> bool {
     values.is_none_or(is_equal) && is_of_same_key()
 }
 
-/// Searches for rows that are similar to one, and does what the action says. Returns whether it goes on. `own` is the row in the table, if it is there.
+/// Searches for rows that are similar to one, and does what the action says. Returns whether it goes on. `own` is the
+/// row in the table, if it is there.
 fn check(
     call: &TriggerCall,
     guard: &PreparedGuard,

@@ -11,8 +11,9 @@ use crate::guard::prepared::{GuardedTable, PreparedGuard};
 use pg::ffi;
 use pg::message::{words, Message, OrMessage};
 
-/// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or AFTER the
-/// event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action `flag`, and the table has no primary key (42704).
+/// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or
+/// AFTER the event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action
+/// `flag`, and the table has no primary key (42704).
 pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
     let options = GuardOptions::parse(&call.args())?;
     call.check_timing(&options)?;
@@ -46,8 +47,8 @@ fn topmost(call: &TriggerCall) -> pg_sys::Oid {
         return table;
     }
     let mut trigger = call.trigger().tgoid;
-    // SAFETY: pg_trigger is open as long as it is scanned, by its index on the OID. Its rows are of type FormData_pg_trigger, and a
-    // row is valid until the end of the scan.
+    // SAFETY: pg_trigger is open as long as it is scanned, by its index on the OID. Its rows are of type
+    // FormData_pg_trigger, and a row is valid until the end of the scan.
     unsafe {
         let lock = pg_sys::AccessShareLock as i32;
         let catalog = ffi::table_open(pg_sys::TriggerRelationId, lock);

@@ -1,7 +1,8 @@
 //! The trigger function `bloom_guard`.
 //!
-//! [`call`]: what the trigger manager passes. [`cache`] keeps what [`first_use`] prepares. [`check`]: which row is checked, and against what.
-//! [`version`]: versions of a row; [`partition_moves`]: rows on their way between partitions.
+//! [`call`]: what the trigger manager passes. [`cache`] keeps what [`first_use`] prepares. [`check`]: which row is
+//! checked, and against what. [`version`]: versions of a row; [`partition_moves`]: rows on their way between
+//! partitions.
 
 mod cache;
 pub mod call;

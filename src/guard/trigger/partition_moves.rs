@@ -1,7 +1,7 @@
 //! Rows on their way from one partition to another, which `skip` must not stop.
 //!
-//! PostgreSQL turns such an UPDATE into a DELETE and an INSERT. A BEFORE INSERT trigger that leaves the row out would lose it.
-//! So the row is checked before the UPDATE, and goes on when it arrives in the other partition.
+//! PostgreSQL turns such an UPDATE into a DELETE and an INSERT. A BEFORE INSERT trigger that leaves the row out would
+//! lose it. So the row is checked before the UPDATE, and goes on when it arrives in the other partition.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

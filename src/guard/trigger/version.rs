@@ -14,7 +14,8 @@ fn is_foreign(row: &Row) -> bool {
 /// Whether this transaction has made the version.
 pub fn is_of_this_transaction(row: &Row) -> bool {
     let mut null = false;
-    // SAFETY: the slot holds a row of a table that is not foreign, so it has system columns; xmin is a transaction's number.
+    // SAFETY: the slot holds a row of a table that is not foreign, so it has system columns; xmin is a transaction's
+    // number.
     unsafe {
         if is_foreign(row) {
             return false;
@@ -35,11 +36,11 @@ pub fn is_live(row: &Row) -> bool {
     }
 }
 
-/// The newest version of a row; `None` if the row is deleted, or now in another partition. Its table is not foreign, and stays open
-/// as long as the result lives.
+/// The newest version of a row; `None` if the row is deleted, or now in another partition. Its table is not foreign,
+/// and stays open as long as the result lives.
 pub fn newest(row: &Row) -> Option<FetchedRow> {
-    // SAFETY: the table is open and keeps rows with tids, of which the slot holds one. SnapshotSelf is a constant of the
-    // server's.
+    // SAFETY: the table is open and keeps rows with tids, of which the slot holds one. SnapshotSelf is a constant of
+    // the server's.
     unsafe {
         let snapshot = &raw mut pg_sys::SnapshotSelfData;
         let mut tid = (*row.slot).tts_tid;

@@ -1,7 +1,7 @@
 //! The arguments of the trigger: `column, threshold, action [, option, value] ...`
 //!
-//! They are texts in any encoding of a server, of which only ASCII is understood. What a message quotes stands there byte by
-//! byte, so it is in the same encoding.
+//! They are texts in any encoding of a server, of which only ASCII is understood. What a message quotes stands there
+//! byte by byte, so it is in the same encoding.
 
 use std::ffi::{CStr, CString};
 
@@ -77,8 +77,8 @@ impl FullSignatures {
     }
 }
 
-/// What is wrong with the arguments: an error of kind [`InvalidParameter`](base::ErrorKind::InvalidParameter), whose message has
-/// bytes of them in it.
+/// What is wrong with the arguments: an error of kind [`InvalidParameter`](base::ErrorKind::InvalidParameter), whose
+/// message has bytes of them in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError {
     /// Half a sentence in lower case: ASCII, and what it quotes.
@@ -126,7 +126,8 @@ pub struct GuardArguments {
     pub keep: Option<f64>,
     /// Names of columns with commas between: only rows that are equal there are compared.
     pub within: Option<CString>,
-    /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are compared by these.
+    /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are
+    /// compared by these.
     pub verify: Option<CString>,
     /// What is done about signatures that are full; `None`: they are ignored.
     pub saturated: Option<FullSignatures>,
@@ -160,7 +161,8 @@ impl GuardArguments {
                 b"trigger function bloom_guard needs three arguments or more, not ",
                 n.as_bytes(),
             ])
-            .hint("Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), then pairs of option and value."));
+            .hint("Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), then pairs of \
+                option and value."));
         };
         let threshold = parse_similarity(b"threshold", threshold.as_ref())?;
         let action = parse_action(action.as_ref())?;
@@ -170,7 +172,8 @@ impl GuardArguments {
             let Some(place) = OPTIONS.iter().position(|option| *option == name) else {
                 return Err(
                     invalid(&[b"unrecognized option \"", name, b"\" of bloom_guard"]).hint(
-                        "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin, saturated and decisions.",
+                        "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, \
+                            margin, saturated and decisions.",
                     ),
                 );
             };

@@ -105,8 +105,8 @@ impl<'a> BatchSearch<'a> {
         })
     }
 
-    /// Searches for the row at `own` and rows of the same transaction behind it. Returns what is known of each, in the order of the
-    /// tids. `None` if there are too few.
+    /// Searches for the row at `own` and rows of the same transaction behind it. Returns what is known of each, in the
+    /// order of the tids. `None` if there are too few.
     ///
     /// Errors: a damaged index; out of memory.
     ///
@@ -176,8 +176,8 @@ impl<'a> BatchSearch<'a> {
 }
 
 impl OpenTarget<'_> {
-    /// Has the rows of the index with signatures pass by. No page is locked while `hit` runs, which returns whether to search for the
-    /// row further.
+    /// Has the rows of the index with signatures pass by. No page is locked while `hit` runs, which returns whether to
+    /// search for the row further.
     ///
     /// Errors: a damaged index; out of memory.
     fn pass_by(&self, search: &mut ManySearch, hit: &mut impl FnMut(usize, u64) -> bool) {

@@ -38,8 +38,8 @@ impl<'a> EntryCheck<'a> {
         }
     }
 
-    /// Whether a search for a row with this hash of [`WithinColumns`] might count the row that an index entry leads to, or wait for it.
-    /// If it is not certain that the row is gone for good, or not to be compared, the answer is yes.
+    /// Whether a search for a row with this hash of [`WithinColumns`] might count the row that an index entry leads to,
+    /// or wait for it. If it is not certain that the row is gone for good, or not to be compared, the answer is yes.
     pub fn may_matter(&self, tid: Tid, hash: u64) -> bool {
         // SAFETY: the table is open.
         if !tid.is_possible() || !unsafe { tid.is_within(self.table.pointer()) } {
@@ -51,8 +51,9 @@ impl<'a> EntryCheck<'a> {
             ..Default::default()
         };
         let mut is_dead = false;
-        // SAFETY: the table is open, of heap, and has the block. The dirty snapshot is as InitDirtySnapshot() leaves it, and
-        // SnapshotAny is a constant of the server's. The slot is made for the table, and holds the tuple with its header.
+        // SAFETY: the table is open, of heap, and has the block. The dirty snapshot is as InitDirtySnapshot() leaves
+        // it, and SnapshotAny is a constant of the server's. The slot is made for the table, and holds the tuple with
+        // its header.
         unsafe {
             if ffi::table_index_fetch_tuple_check(table, &mut at, &mut dirty, &mut is_dead) {
                 return self.within.is_empty() || self.has_hash(tid, &mut dirty, hash);
@@ -73,8 +74,8 @@ impl<'a> EntryCheck<'a> {
         }
     }
 
-    /// Whether a version of the row that the snapshot sees has this hash, or none is seen any more. A version that is written from
-    /// now on, with other values than the one before, is itself checked later than this.
+    /// Whether a version of the row that the snapshot sees has this hash, or none is seen any more. A version that is
+    /// written from now on, with other values than the one before, is itself checked later than this.
     ///
     /// # Safety
     /// The table is open, and has the block of the tid; the snapshot is a dirty one.

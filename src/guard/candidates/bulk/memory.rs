@@ -34,7 +34,8 @@ struct Statement {
 impl Moment {
     /// Now, in a transaction that has written a row. `checks_updates`: the trigger fires for every UPDATE.
     ///
-    /// Otherwise, or in a block list, an UPDATE by another trigger may give a row other values of `within`, which no index has.
+    /// Otherwise, or in a block list, an UPDATE by another trigger may give a row other values of `within`, which no
+    /// index has.
     pub fn now(guard: &PreparedGuard, checks_updates: bool) -> Moment {
         let all_checked = checks_updates && guard.options.list.is_none();
         let by_command = !all_checked && !guard.own.within.is_empty();
@@ -134,8 +135,8 @@ impl RowsAhead {
         }
     }
 
-    /// Adapts to how much of the last look ahead was of use. If one was of use, the next takes as many rows as there is memory for: most of
-    /// what it costs is to read the index.
+    /// Adapts to how much of the last look ahead was of use. If one was of use, the next takes as many rows as there is
+    /// memory for: most of what it costs is to read the index.
     fn forget(&mut self) {
         if self.rows.is_empty() {
             return;

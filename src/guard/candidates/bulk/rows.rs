@@ -13,9 +13,9 @@ use pg::{check_for_interrupts, ffi};
 /// Blocks without a row of this transaction, after which none is expected to follow.
 const BLOCKS_APART: u32 = 16;
 
-/// Calls `each` with tid, signature and hash of `within` of the row at `from`, and of rows behind it that the same transaction has
-/// entered and that are still there; `each` says whether to go on. Rows that nothing is similar to are left out: those whose
-/// signature is NULL or empty, and those with a NULL in `within`.
+/// Calls `each` with tid, signature and hash of `within` of the row at `from`, and of rows behind it that the same
+/// transaction has entered and that are still there; `each` says whether to go on. Rows that nothing is similar to are
+/// left out: those whose signature is NULL or empty, and those with a NULL in `within`.
 ///
 /// # Safety
 /// `table` is an open heap table with this column of signatures, and with the columns of `within`.
@@ -32,8 +32,8 @@ pub unsafe fn each_row(
     max.ip_blkid.bi_lo = last as u16;
     max.ip_posid = u16::MAX;
     let mut scratch = Scratch::new(c"bloom_ident rows ahead");
-    // SAFETY: the table is open, and of heap. SnapshotSelf is a constant of the server's: it sees what this transaction and those
-    // that are committed have left. The slot is made for the table, and holds a tuple with its header.
+    // SAFETY: the table is open, and of heap. SnapshotSelf is a constant of the server's: it sees what this transaction
+    // and those that are committed have left. The slot is made for the table, and holds a tuple with its header.
     unsafe {
         let scan = ffi::heap_beginscan(
             table,

@@ -41,8 +41,9 @@ impl DecisionTable {
     /// Takes the newest one of the rows with these keys. Those of `swapped` keys have the hash of b first.
     fn each(&self, keys: [&[u8]; 2], swapped: bool, best: &mut Option<(Rank, FoundDecision)>) {
         let table = OpenRelation::table(self.table, pg_sys::AccessShareLock).keep_lock();
-        // SAFETY: the table and its index are as they were when the guard was prepared, since they are watched: a B-tree of texts, by the collations that the keys have. The snapshot
-        // is registered as long as the scan runs. A row is valid until the next one is asked for.
+        // SAFETY: the table and its index are as they were when the guard was prepared, since they are watched: a
+        // B-tree of texts, by the collations that the keys have. The snapshot is registered as long as the scan runs. A
+        // row is valid until the next one is asked for.
         unsafe {
             let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
             let mut scan_keys = self.keys.map(|(i, column, collation)| {

@@ -1,8 +1,9 @@
-//! What people have decided about pairs, where a guard asks for it (option `decisions`): rows that are judged different from the new one, or about
-//! which nobody can tell, do not count. And what a session decides by `bloom_ident.decide`.
+//! What people have decided about pairs, where a guard asks for it (option `decisions`): rows that are judged different
+//! from the new one, or about which nobody can tell, do not count. And what a session decides by `bloom_ident.decide`.
 //!
-//! Entering a row needs no privilege on the table of decisions, as with the tables that foreign keys refer to. So it is a plain table of the guarded table's
-//! owner, and what reads it runs no code but the server's own: it is read by an index, with the latest snapshot, as foreign keys read.
+//! Entering a row needs no privilege on the table of decisions, as with the tables that foreign keys refer to. So it is
+//! a plain table of the guarded table's owner, and what reads it runs no code but the server's own: it is read by an
+//! index, with the latest snapshot, as foreign keys read.
 
 mod lookup;
 pub mod table;
@@ -27,8 +28,8 @@ pub struct DecidedRow<'a> {
 }
 
 impl DecidedRow<'_> {
-    /// Whether a similar row, which has this key, does not count: people have judged it different from the new one, or could not tell, and neither has
-    /// changed since.
+    /// Whether a similar row, which has this key, does not count: people have judged it different from the new one, or
+    /// could not tell, and neither has changed since.
     ///
     /// Errors: as [`DecisionTable::newest`].
     pub fn is_let_pass_by(&self, key: &[u8], other: &Row) -> bool {

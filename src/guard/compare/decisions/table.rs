@@ -62,7 +62,8 @@ fn is_moment(of_type: pg_sys::Oid) -> bool {
 impl DecisionTable {
     /// `table` is locked. `owner` owns the guarded table `top`.
     ///
-    /// Errors: it is no plain table, or has policies, children or another owner (42809, 42501); lacks columns (42703), or has them of other types (42804); has no index to be read by (42704).
+    /// Errors: it is no plain table, or has policies, children or another owner (42809, 42501); lacks columns (42703),
+    /// or has them of other types (42804); has no index to be read by (42704).
     pub fn new(table: pg_sys::Oid, owner: pg_sys::Oid, ordered: bool) -> OrMessage<DecisionTable> {
         let open = OpenRelation::locked_table(table);
         let form = open.form();
@@ -160,10 +161,12 @@ fn mistyped(table: pg_sys::Oid, name: &CStr, is: pg_sys::Oid, wanted: &CStr) -> 
 
 /// The index and the collations of both columns in it, if it finds every row by them.
 ///
-/// That an index is too new for old snapshots (indcheckxmin) does not matter: the latest snapshot sees only the newest version of a row.
+/// That an index is too new for old snapshots (indcheckxmin) does not matter: the latest snapshot sees only the newest
+/// version of a row.
 fn index(oid: pg_sys::Oid, keys: [i16; 2]) -> Option<(pg_sys::Oid, [IndexedKey; 2])> {
     let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
-    // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator families and collations as key columns.
+    // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator
+    // families and collations as key columns.
     unsafe {
         let form = &*index.rd_index;
         let is_whole = form.indisvalid && form.indisready && form.indislive;

@@ -10,8 +10,9 @@ use pg::ffi;
 use pg::function::rows::text_datum;
 use types::settings::{self, Decide};
 
-/// What `search` finds, which writes the keys of all rows where it is told to. If the session says that the row is different from what is
-/// found, and its user may enter that, it is entered for all of them at once and searched again: then they are not found any more.
+/// What `search` finds, which writes the keys of all rows where it is told to. If the session says that the row is
+/// different from what is found, and its user may enter that, it is entered for all of them at once and searched again:
+/// then they are not found any more.
 ///
 /// Errors: as entering a decision.
 pub fn decide(
@@ -56,8 +57,8 @@ impl DecidedRow<'_> {
     ///
     /// Errors: as the INSERT.
     fn enter(&self, others: &[Vec<u8>]) {
-        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error. The values are of the types of the
-        // parameters.
+        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error.
+        // The values are of the types of the parameters.
         unsafe {
             ffi::SPI_connect();
             for other in others {
