@@ -263,13 +263,13 @@ fn trigger_arguments() {
         assert!(given.list_column.is_none() || given.list.is_some());
         assert!(given.message.is_none() || given.action != GuardAction::Flag);
         assert!(given.keep.is_none_or(|keep| (0.0..=1.0).contains(&keep)));
-        let searched = given.list_column.unwrap_or(given.column);
-        assert_eq!(given.searched_column(), searched);
+        let searched = given.list_column.as_ref().unwrap_or(&given.column);
+        assert_eq!(given.searched_column(), searched.as_c_str());
 
         // written in another way, they say the same
         let threshold = CString::new(given.threshold.to_string()).unwrap();
         let action = CString::new(given.action.name()).unwrap();
-        let mut again: Vec<&CStr> = vec![given.column, &threshold, &action];
+        let mut again: Vec<&CStr> = vec![&given.column, &threshold, &action];
         let keep = given
             .keep
             .map(|keep| CString::new(keep.to_string()).unwrap());
@@ -279,11 +279,11 @@ fn trigger_arguments() {
         let options = [
             (c"keep", keep.as_deref()),
             (c"saturated", saturated.as_deref()),
-            (c"message", given.message),
-            (c"blocklist_column", given.list_column),
-            (c"blocklist", given.list),
-            (c"review", given.review),
-            (c"skipped", given.skipped),
+            (c"message", given.message.as_deref()),
+            (c"blocklist_column", given.list_column.as_deref()),
+            (c"blocklist", given.list.as_deref()),
+            (c"review", given.review.as_deref()),
+            (c"skipped", given.skipped.as_deref()),
         ];
         for (name, value) in options {
             again.extend(value.into_iter().flat_map(|value| [name, value]));

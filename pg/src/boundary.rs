@@ -171,12 +171,7 @@ fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
         Err(other) => other,
     };
     let payload = match payload.downcast::<ErrorReport>() {
-        Ok(report) => {
-            return Message::of(
-                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-                words!(report.message()),
-            )
-        }
+        Ok(report) => return Message::of(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, report.message()),
         Err(other) => other,
     };
     let said = match (
@@ -190,22 +185,20 @@ fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
     // A panic, which is a mistake of ours.
     Message::of(
         PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-        words!("internal error of bloom_ident: ", said),
+        words!("internal error of bloom_ident: {}", said),
     )
-    .detail_log(PANICKED_AT.with_borrow(|at| words!("It began at ", at, ".")))
-    .hint(words!(
-        "Please report this with the statement that led to it."
-    ))
+    .detail_log(PANICKED_AT.with_borrow(|at| words!("It began at {}.", at)))
+    .hint("Please report this with the statement that led to it.")
 }
 
 /// An error of the server, as far as pgrx has kept it.
 fn of_report(report: &ErrorReportWithLevel) -> Box<Message> {
-    let mut message = Message::of(report.sql_error_code(), words!(report.message()));
+    let mut message = Message::of(report.sql_error_code(), report.message());
     if let Some(detail) = report.detail() {
-        message = message.detail(words!(detail));
+        message = message.detail(detail);
     }
     if let Some(hint) = report.hint() {
-        message = message.hint(words!(hint));
+        message = message.hint(hint);
     }
     message
 }

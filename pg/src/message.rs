@@ -62,13 +62,36 @@ impl Words for Vec<u8> {
     }
 }
 
-/// Joins the parts of a message.
+/// How many places for values a text has.
+pub const fn places(text: &str) -> usize {
+    let (bytes, mut places, mut i) = (text.as_bytes(), 0, 1);
+    while i < bytes.len() {
+        if bytes[i - 1] == b'{' && bytes[i] == b'}' {
+            places += 1;
+        }
+        i += 1;
+    }
+    places
+}
+
+/// The text with a value in each place; what [`words!`](crate::words) expands to.
+pub fn fill(text: &str, values: &[&[u8]]) -> Vec<u8> {
+    let mut parts = text.split("{}");
+    let mut all = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for (part, value) in parts.zip(values) {
+        all.extend_from_slice(value);
+        all.extend_from_slice(part.as_bytes());
+    }
+    all
+}
+
+/// A message with values: as `format!`, with `{}` for each, but of bytes, since names and values are in the database's encoding.
 #[macro_export]
 macro_rules! words {
-    ($($part:expr),+ $(,)?) => {{
-        let mut all: Vec<u8> = Vec::new();
-        $(all.extend_from_slice($crate::message::Words::bytes(&*$part));)+
-        all
+    ($text:literal $(, $value:expr)* $(,)?) => {{
+        const VALUES: usize = <[&str]>::len(&[$(stringify!($value)),*]);
+        const { assert!($crate::message::places($text) == VALUES, "one place for each value") };
+        $crate::message::fill($text, &[$($crate::message::Words::bytes(&*$value)),*])
     }};
 }
 pub use crate::words;
@@ -144,9 +167,9 @@ unsafe impl Send for Message {}
 impl Message {
     /// An error of this SQLSTATE, as [`sqlstate`] encodes it.
     #[cold]
-    pub fn new(code: c_int, message: Vec<u8>) -> Box<Message> {
+    pub fn new(code: c_int, message: impl Into<Vec<u8>>) -> Box<Message> {
         let mut texts = [const { None }; TEXTS];
-        texts[MESSAGE] = Some(message);
+        texts[MESSAGE] = Some(message.into());
         Box::new(Message {
             data: pg_sys::ErrorData {
                 elevel: PgLogLevel::ERROR as c_int,
@@ -160,7 +183,7 @@ impl Message {
 
     /// An error of this SQLSTATE.
     #[cold]
-    pub fn of(code: PgSqlErrorCode, message: Vec<u8>) -> Box<Message> {
+    pub fn of(code: PgSqlErrorCode, message: impl Into<Vec<u8>>) -> Box<Message> {
         Message::new(code as c_int, message)
     }
 
@@ -221,8 +244,8 @@ impl Message {
         self.caught
     }
 
-    fn with(mut self: Box<Self>, text: usize, words: Vec<u8>) -> Box<Self> {
-        self.texts[text] = Some(words);
+    fn with(mut self: Box<Self>, text: usize, words: impl Into<Vec<u8>>) -> Box<Self> {
+        self.texts[text] = Some(words.into());
         self
     }
 
@@ -237,17 +260,17 @@ impl Message {
     }
 
     /// The DETAIL: a whole sentence.
-    pub fn detail(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
+    pub fn detail(self: Box<Self>, detail: impl Into<Vec<u8>>) -> Box<Self> {
         self.with(DETAIL, detail)
     }
 
     /// This takes the place of the detail in the server's log.
-    pub fn detail_log(self: Box<Self>, detail: Vec<u8>) -> Box<Self> {
+    pub fn detail_log(self: Box<Self>, detail: impl Into<Vec<u8>>) -> Box<Self> {
         self.with(DETAIL_LOG, detail)
     }
 
     /// The HINT: what somebody can do.
-    pub fn hint(self: Box<Self>, hint: Vec<u8>) -> Box<Self> {
+    pub fn hint(self: Box<Self>, hint: impl Into<Vec<u8>>) -> Box<Self> {
         self.with(HINT, hint)
     }
 
@@ -266,9 +289,9 @@ impl Message {
     /// The schema, table and constraint that it is about, as fields for clients.
     pub fn about(
         self: Box<Self>,
-        schema: Vec<u8>,
-        table: Vec<u8>,
-        constraint: Vec<u8>,
+        schema: impl Into<Vec<u8>>,
+        table: impl Into<Vec<u8>>,
+        constraint: impl Into<Vec<u8>>,
     ) -> Box<Self> {
         let message = self.with(SCHEMA, schema).with(TABLE, table);
         message.with(CONSTRAINT, constraint)

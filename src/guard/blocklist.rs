@@ -1,4 +1,5 @@
-//! `bloom_blocklist` and `minhash_blocklist`: the rows of a list that are similar to a signature, as a query of the caller's.
+//! `bloom_blocklist` and `minhash_blocklist`: the rows of a list that are similar to a signature, as a query of the
+//! caller's.
 
 use std::ffi::{CStr, CString};
 
@@ -6,9 +7,9 @@ use base::range::unit;
 use base::ErrorKind;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::compare::by_signature::ComparedSignature;
 use super::tables::column::signature_column_of;
 use super::tables::key::PrimaryKey;
-use super::tables::signature::ComparedSignature;
 use access::SignatureType;
 use pg::catalog;
 use pg::cursor::Cursor;
@@ -52,7 +53,8 @@ fn minhash_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// # Safety
-/// `fcinfo` is that of a running call of [`bloom_blocklist`], or [`minhash_blocklist`], whose signatures are of this type.
+/// `fcinfo` is that of a running call of [`bloom_blocklist`], or [`minhash_blocklist`], whose signatures are of this
+/// type.
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> OrMessage<()> {
     // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns.
     let arguments = unsafe { Arguments::of(fcinfo) };
@@ -163,7 +165,10 @@ impl ListQuery {
             .sql(&column)
             .text(" OPERATOR(")
             .name(&own)
-            .text(".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\"");
+            .text(
+                ".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key \
+                COLLATE pg_catalog.\"C\"",
+            );
         Ok(ListQuery {
             sql,
             signature,
@@ -182,19 +187,18 @@ fn primary_key(list: pg_sys::Oid, names: &Names) -> OrMessage<PrimaryKey> {
     is_table.then(find).flatten().ok_or_else(|| {
         Message::of(
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-            words!("relation \"", catalog::name(list), "\" has no primary key"),
+            words!("relation \"{}\" has no primary key", catalog::name(list)),
         )
-        .detail(words!(names.own, " names rows by their primary keys."))
+        .detail(words!("{} names rows by their primary keys.", names.own))
         .hint(words!(
-            "Add a primary key, or query the list by its column with % and ",
-            names.similarity,
-            "."
+            "Add a primary key, or query the list by its column with % and {}.",
+            names.similarity
         ))
     })
 }
 
-/// The schema of the function, and the types for signatures of a column and for queries. The functions and the operator that the
-/// query names are in that schema, and are this extension's.
+/// The schema of the function, and the types for signatures of a column and for queries. The functions and the operator
+/// that the query names are in that schema, and are this extension's.
 ///
 /// Errors: they are not (42704).
 fn objects_beside(
@@ -217,16 +221,16 @@ fn objects_beside(
         None => Err(Message::of(
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
             words!(
+                "{}, {} or operator % of bloom_ident is not in schema {}",
                 names.similarity,
-                ", ",
                 names.constructor,
-                " or operator % of bloom_ident is not in schema ",
                 catalog::quoted_column(&own)
             ),
         )
-        .detail(words!(names.own, " looks for them where it is itself."))
-        .hint(words!(
-            "Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."
-        ))),
+        .detail(words!("{} looks for them where it is itself.", names.own))
+        .hint(
+            "Move all of them back, or all to one schema by ALTER EXTENSION \
+                bloom_ident SET SCHEMA.",
+        )),
     }
 }

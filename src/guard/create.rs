@@ -1,16 +1,16 @@
-//! `bloom_guard_create`: writes the statement that creates a trigger and runs it, if the trigger will be able to do what its
-//! arguments say.
+//! `bloom_guard_create`: writes the statement that creates a trigger and runs it, if the trigger will be able to do
+//! what its arguments say.
 
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::full_rows;
+use super::actions::acting_user::owned_throughout;
+use super::actions::read_rights;
+use super::actions::table_form::{TableForm, REVIEW, SKIPPED};
+use super::full_signatures;
 use super::options::GuardOptions;
 use super::prepared::{GuardedTable, PreparedGuard};
-use super::read_rights;
-use super::review::acting_user::owned_throughout;
-use super::review::check::{TableForm, REVIEW, SKIPPED};
 use super::tables::named::find_table;
 use super::tables::partition_tree::PartitionTree;
 use pg::catalog::privileges::{current_user, may};
@@ -39,7 +39,8 @@ fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_guard_create`].
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
-    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its function.
+    // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its
+    // function.
     let (table, arguments, function) = unsafe {
         let given = Arguments::of(fcinfo);
         let table = pg_sys::Oid::from(datum(given, 0, "rel")?.value() as u32);
@@ -62,9 +63,8 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
 fn datum(given: Arguments, i: usize, name: &str) -> OrMessage<pg_sys::Datum> {
     given.datum(i).ok_or_else(|| {
         null(words!(
-            "argument \"",
-            name,
-            "\" of bloom_guard_create must not be null"
+            "argument \"{}\" of bloom_guard_create must not be null",
+            name
         ))
     })
 }
@@ -90,8 +90,8 @@ unsafe fn of_trigger(given: Arguments) -> OrMessage<Vec<CString>> {
             let string = pg_sys::text_to_cstring(datum.cast_mut_ptr());
             CStr::from_ptr(string).to_owned()
         };
-        // The fewest digits that are read as the same number, independently of extra_float_digits. Adding zero makes a negative
-        // zero positive.
+        // The fewest digits that are read as the same number, independently of extra_float_digits. Adding zero makes a
+        // negative zero positive.
         let digits = (f64::from_bits(threshold.value() as u64) + 0.0).to_string();
         let mut arguments = vec![
             CStr::from_ptr(signature.cast_mut_ptr()).to_owned(),
@@ -120,9 +120,9 @@ fn check_may_create(table: pg_sys::Oid) -> OrMessage<()> {
     }
     Err(Message::of(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        words!("permission denied for table ", catalog::name(table)),
+        words!("permission denied for table {}", catalog::name(table)),
     )
-    .detail(words!("bloom_guard_create needs privilege TRIGGER on it.")))
+    .detail("bloom_guard_create needs privilege TRIGGER on it."))
 }
 
 /// The tables that the trigger will fire for.
@@ -136,12 +136,11 @@ fn tree_of(table: pg_sys::Oid) -> OrMessage<PartitionTree> {
         _ => Err(Message::of(
             PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
             words!(
-                "cannot create a guard on relation \"",
-                catalog::name(table),
-                "\""
+                "cannot create a guard on relation \"{}\"",
+                catalog::name(table)
             ),
         )
-        .detail(words!("It is not a table."))),
+        .detail("It is not a table.")),
     }
 }
 
@@ -170,7 +169,8 @@ fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
     }
 }
 
-/// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one (22023).
+/// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one
+/// (22023).
 fn check(
     table: pg_sys::Oid,
     tree: &PartitionTree,
@@ -191,26 +191,26 @@ fn check(
             return Err(Message::of(
                 PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
                 words!(
+                    "{} \"{}\" is the guarded table",
                     form.label,
-                    " \"",
-                    catalog::name(table),
-                    "\" is the guarded table"
+                    catalog::name(table)
                 ),
             ));
         }
     }
     let guard = PreparedGuard::of(options, table, own, table, trigger)?;
-    read_rights::check_owner(&guard, || trigger.to_owned())?;
+    read_rights::check_owner(&guard)?;
     if let Some(review) = &guard.review {
         tell_who_writes((review.table(), &REVIEW), guard.owner, table);
     }
     if let Some(skipped) = &guard.skipped {
         tell_who_writes((skipped.table(), &SKIPPED), guard.owner, table);
     }
-    full_rows::tell(&guard)
+    full_signatures::tell(&guard)
 }
 
-/// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an error.
+/// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an
+/// error.
 fn tell_who_writes(
     (written, form): (pg_sys::Oid, &TableForm),
     owner: pg_sys::Oid,
@@ -220,20 +220,18 @@ fn tell_who_writes(
         Message::of(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             words!(
+                "{} \"{}\" will be written by the user who enters a row",
                 form.label,
-                " \"",
-                catalog::name(written),
-                "\" will be written by the user who enters a row"
+                catalog::name(written)
             ),
         )
         .detail(words!(
-            "It has another owner than table \"",
-            catalog::name(table),
-            "\", or a trigger, a rule, row-level security, or expressions that call functions which are not PostgreSQL's own."
+            "It has another owner than table \"{}\", or a trigger, a rule, \
+                row-level security, or expressions that call functions which are not \
+                PostgreSQL's own.",
+            catalog::name(table)
         ))
-        .hint(words!(
-            "Grant INSERT and SELECT on it to those who enter rows."
-        ))
+        .hint("Grant INSERT and SELECT on it to those who enter rows.")
         .send(PgLogLevel::NOTICE);
     }
 }
@@ -260,7 +258,8 @@ fn statement(
 
 /// A value of type name.
 fn as_name(name: &CStr) -> pg_sys::Datum {
-    // SAFETY: there is room for a name. The server copies as much of the C string as fits, and fills the rest with zeros.
+    // SAFETY: there is room for a name. The server copies as much of the C string as fits, and fills the rest with
+    // zeros.
     unsafe {
         let room: pg_sys::Name = pg_sys::palloc(size_of::<pg_sys::NameData>()).cast();
         pg_sys::namestrcpy(room, name.as_ptr());

@@ -1,27 +1,27 @@
 //! Near-duplicates are kept out as they come, or reported: the trigger function `bloom_guard`, and what belongs to it.
 //!
-//! From bottom to top; each part uses those before it:
-//! - [`options`]: the arguments of the trigger.
-//! - [`tables`]: the tables that are searched, with their partitions, signature columns, primary keys and indexes.
-//! - [`review`]: the table that action `flag` writes pairs to, and with whose rights it does so.
-//! - [`decisions`]: what people have decided about pairs, which a guard keeps to, and writes for who says so.
-//! - [`prepared`]: all that a trigger needs to know before it can check a row.
-//! - [`search`]: finding similar rows, also those that are not committed, and waiting for other transactions.
-//! - [`ahead`]: the same for many rows of a statement at once.
-//! - [`read_rights`]: whose rows may be searched, and who may be told of what was found.
-//! - [`trigger`]: the trigger function: which version of which row is checked, and what follows.
-//! - [`full_rows`]: what is told of full signatures when a guard is created.
-//! - [`create`]: `bloom_guard_create`. [`blocklist`]: `bloom_blocklist`.
+//! A guard has three parts:
+//! - [`compare`]: who is compared with whom, by signatures, tokens, the columns of `within` and what people have
+//!   decided.
+//! - [`candidates`]: where similar rows come from: indexes or the table, for one row or for many, with a dirty
+//!   snapshot.
+//! - [`actions`]: what is done about a row: refused, told of, left out, or written down, and with whose rights.
+//!
+//! The trigger puts them together:
+//! - [`options`]: its arguments. [`tables`]: tables, partitions, columns and primary keys. [`row`]: a row of a table.
+//! - [`prepared`]: all that it needs to know before it can check a row. [`trigger`]: which version of which row is
+//!   checked.
+//! - [`create`]: `bloom_guard_create`; [`full_signatures`]: what that one tells of them. [`blocklist`]:
+//!   `bloom_blocklist`.
 
-mod ahead;
+mod actions;
 mod blocklist;
+mod candidates;
+mod compare;
 mod create;
-mod decisions;
-mod full_rows;
+mod full_signatures;
 mod options;
 mod prepared;
-mod read_rights;
-mod review;
-mod search;
+mod row;
 mod tables;
 mod trigger;

@@ -1,8 +1,9 @@
 //! The arguments of the trigger, which the core reads, with the names of tables in them, which the server reads.
 
 use std::ffi::{CStr, CString};
+use std::ops::Deref;
 
-use linkage::guard::options::{ArgumentError, FullSignatures, GuardAction, GuardArguments};
+use linkage::guard::options::{ArgumentError, FullSignatures, GuardArguments};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use pg::message::{words, Message, OrMessage};
@@ -15,58 +16,51 @@ pub struct TableName {
     pub name: CString,
 }
 
-/// What the arguments say.
+/// What the arguments say, with the names in them read.
 pub struct GuardOptions {
-    /// The signature column of the guarded table.
-    pub column: CString,
-    /// The signature column of the table that is searched.
-    pub searched_column: CString,
-    /// The least similarity that is too much, in [0,1].
-    pub threshold: f64,
-    pub action: GuardAction,
-    /// The table that pairs are written to: given with `GuardAction::Flag`, and only then.
+    arguments: GuardArguments,
+    /// The table that pairs are written to.
     pub review: Option<TableName>,
-    /// The table that rows are written to that `GuardAction::Skip` leaves out.
+    /// The table that rows are written to that were left out.
     pub skipped: Option<TableName>,
-    /// The block list: the table that is searched instead of the guarded one.
+    /// The block list.
     pub list: Option<TableName>,
-    /// The text that takes the place of the error's or the notice's message.
-    pub message: Option<CString>,
-    /// The least similarity, in [0,1], that a row must keep to itself when it is changed.
-    pub keep: Option<f64>,
-    /// The columns in which rows must be equal to be compared, none if all rows are compared. They are columns of the guarded table and of the
-    /// one that is searched.
-    pub within: Vec<CString>,
-    /// The column of tokens, of the guarded table and of the one that is searched, if rows that may be similar are compared by these.
-    pub verify: Option<CString>,
-    /// What is done about signatures that are full.
-    pub saturated: FullSignatures,
-    /// By how much less than the threshold is searched for then; `None`: as much as is needed.
-    pub margin: Option<f64>,
     /// The table of what people have decided about pairs.
     pub decisions: Option<TableName>,
+    /// The columns in which rows must be equal to be compared, none if all rows are compared. They are columns of the
+    /// guarded table and of the one that is searched.
+    pub within: Vec<CString>,
+}
+
+impl Deref for GuardOptions {
+    type Target = GuardArguments;
+
+    fn deref(&self) -> &GuardArguments {
+        &self.arguments
+    }
 }
 
 impl GuardOptions {
     /// Errors: an argument that is not understood or does not fit the others (22023), a malformed name (42602).
     pub fn parse(args: &[CString]) -> OrMessage<GuardOptions> {
-        let given = GuardArguments::parse(args).map_err(message)?;
+        let arguments = GuardArguments::parse(args).map_err(message)?;
+        let table = |name: &Option<CString>| name.as_deref().map(parse_table).transpose();
         Ok(GuardOptions {
-            column: given.column.to_owned(),
-            searched_column: given.searched_column().to_owned(),
-            threshold: given.threshold,
-            action: given.action,
-            review: given.review.map(parse_table).transpose()?,
-            skipped: given.skipped.map(parse_table).transpose()?,
-            list: given.list.map(parse_table).transpose()?,
-            message: given.message.map(CStr::to_owned),
-            keep: given.keep,
-            within: given.within.map_or(Ok(Vec::new()), parse_columns)?,
-            verify: given.verify.map(CStr::to_owned),
-            saturated: given.saturated.unwrap_or(FullSignatures::Ignore),
-            margin: given.margin,
-            decisions: given.decisions.map(parse_table).transpose()?,
+            review: table(&arguments.review)?,
+            skipped: table(&arguments.skipped)?,
+            list: table(&arguments.list)?,
+            within: arguments
+                .within
+                .as_deref()
+                .map_or(Ok(Vec::new()), parse_columns)?,
+            decisions: table(&arguments.decisions)?,
+            arguments,
         })
+    }
+
+    /// Whether signatures that are full are compared with none.
+    pub fn ignores_full(&self) -> bool {
+        self.saturated != Some(FullSignatures::Reject)
     }
 }
 
@@ -74,7 +68,7 @@ fn message(error: ArgumentError) -> Box<Message> {
     let invalid = PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE;
     let message = Message::of(invalid, error.message);
     match error.hint {
-        Some(hint) => message.hint(words!(hint)),
+        Some(hint) => message.hint(hint),
         None => message,
     }
 }
@@ -84,7 +78,8 @@ fn message(error: ArgumentError) -> Box<Message> {
 /// Errors: they are malformed (42602), or there are none (22023).
 fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
     let mut names = std::ptr::null_mut();
-    // SAFETY: the server changes a copy of the C string, to which the names in the list point; both stay until the end of the call.
+    // SAFETY: the server changes a copy of the C string, to which the names in the list point; both stay until the end
+    // of the call.
     let columns: Option<Vec<CString>> = unsafe {
         let copy = pg_sys::pstrdup(text.as_ptr());
         pg_sys::SplitIdentifierString(copy, b',' as _, &mut names).then(|| {
@@ -96,19 +91,16 @@ fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
         Some(columns) if !columns.is_empty() => Ok(columns),
         Some(_) => Err(Message::of(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            words!("option \"within\" of bloom_guard names no column"),
+            "option \"within\" of bloom_guard names no column",
         )),
         None => Err(Message::of(
             PgSqlErrorCode::ERRCODE_INVALID_NAME,
             words!(
-                "option \"within\" of bloom_guard is no list of column names: \"",
-                text,
-                "\""
+                "option \"within\" of bloom_guard is no list of column names: \"{}\"",
+                text
             ),
         )
-        .hint(words!(
-            "Write names with commas between, and in double quotes where SQL needs them."
-        ))),
+        .hint("Write names with commas between, and in double quotes where SQL needs them.")),
     }
 }
 
@@ -116,8 +108,8 @@ fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
 ///
 /// Errors: it is malformed or has more parts (42602).
 fn parse_table(text: &CStr) -> OrMessage<TableName> {
-    // SAFETY: the argument is a C string. The server raises an error for a text that is not a name; the parts of a name are
-    // String nodes, which have C strings.
+    // SAFETY: the argument is a C string. The server raises an error for a text that is not a name; the parts of a name
+    // are String nodes, which have C strings.
     let mut parts: Vec<CString> = unsafe {
         let names = pg_sys::textToQualifiedNameList(pg_sys::cstring_to_text(text.as_ptr()));
         let part = |node: *mut pg_sys::Node| {
@@ -131,12 +123,8 @@ fn parse_table(text: &CStr) -> OrMessage<TableName> {
         Some(name) if parts.is_empty() => Ok(TableName { schema, name }),
         _ => Err(Message::of(
             PgSqlErrorCode::ERRCODE_INVALID_NAME,
-            words!(
-                "table name \"",
-                text,
-                "\" of bloom_guard has too many parts"
-            ),
+            words!("table name \"{}\" of bloom_guard has too many parts", text),
         )
-        .hint(words!("Write 'schema.table'."))),
+        .hint("Write 'schema.table'.")),
     }
 }

@@ -2,25 +2,23 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
-use linkage::guard::options::{FullSignatures, GuardAction};
+use linkage::guard::options::GuardAction;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
-use sigfile::shape::margin;
-use signature::similarity::Measure;
 
-use super::decisions::DecisionTable;
+use super::actions::review_table::ReviewTable;
+use super::actions::skipped_table::SkippedTable;
+use super::candidates::target::SearchTarget;
+use super::compare::decisions::table::DecisionTable;
+use super::compare::within::WithinColumns;
+use super::compare::{judge, Judge, JudgedRow};
 use super::options::{GuardOptions, TableName};
-use super::review::skipped::SkippedTable;
-use super::review::ReviewTable;
-use super::tables::column::{check_comparable, is_generated, signature_column, SignatureColumn};
+use super::row::Row;
+use super::tables::column::{check_comparable, check_stored, signature_column, SignatureColumn};
 use super::tables::key::PrimaryKey;
 use super::tables::named::{find_table, lock_table};
 use super::tables::partition_tree::{self, PartitionTree};
-use super::tables::signature::ComparedSignature;
-use super::tables::target::SearchTarget;
-use super::tables::tokens::TokensColumn;
-use super::tables::within::WithinColumns;
 use pg::catalog;
 use pg::message::{words, Message, OrMessage};
 use pg::relation::OpenRelation;
@@ -30,17 +28,10 @@ use pg::sql::Sql;
 pub struct PreparedGuard {
     /// No other guard of this session has or had the same.
     pub number: u64,
+    /// The name of the trigger.
+    pub trigger: CString,
     pub options: GuardOptions,
-    /// The signature column of the table that the trigger fires for.
-    pub column: SignatureColumn,
-    /// Whether it is a generated column. PostgreSQL computes it after BEFORE triggers have run.
-    pub is_generated: bool,
-    /// The columns of that table in which rows must be equal to be compared.
-    pub within: WithinColumns,
-    /// The column of tokens of that table, if these are compared.
-    pub tokens: Option<TokensColumn>,
-    /// By what measure was searched last with option `verify`, and for what similarity.
-    asked: Cell<Option<(Measure, f64)>>,
+    pub own: GuardedTable,
     /// The topmost partitioned table that has the trigger, or the table itself.
     pub top: pg_sys::Oid,
     /// The owner of that table.
@@ -51,8 +42,6 @@ pub struct PreparedGuard {
     pub columns_told: Vec<i16>,
     /// The tables that have the rows of `searched`.
     pub targets: Vec<SearchTarget>,
-    /// The primary key of the table that the trigger fires for.
-    pub key: Option<PrimaryKey>,
     pub review: Option<ReviewTable>,
     pub skipped: Option<SkippedTable>,
     pub decisions: Option<DecisionTable>,
@@ -66,27 +55,29 @@ pub struct PreparedGuard {
 
 /// The table that a trigger fires for.
 pub struct GuardedTable {
-    column: SignatureColumn,
-    is_generated: bool,
-    within: WithinColumns,
-    tokens: Option<TokensColumn>,
-    key: Option<PrimaryKey>,
+    pub signature: SignatureColumn,
+    pub judge: Box<dyn Judge>,
+    /// The columns that the judge reads, in its order.
+    pub columns: Vec<i16>,
+    /// The columns in which rows must be equal to be compared.
+    pub within: WithinColumns,
+    pub key: Option<PrimaryKey>,
 }
 
 impl GuardedTable {
     /// The table is locked.
     ///
-    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of [`WithinColumns::of`] and [`TokensColumn::of`].
+    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of
+    /// [`WithinColumns::of`] and [`Judge::columns`].
     pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<GuardedTable> {
-        let column = signature_column(table, &options.column)?;
-        let tokens = options.verify.as_deref();
+        let signature = signature_column(table, &options.column)?;
+        check_stored(table, signature.number)?;
+        let judge = judge(options, signature.of_type);
         Ok(GuardedTable {
-            column,
-            is_generated: is_generated(table, column.number)?,
-            within: WithinColumns::of(table, &options.within, column.number)?,
-            tokens: tokens
-                .map(|name| TokensColumn::of(table, name))
-                .transpose()?,
+            signature,
+            within: WithinColumns::of(table, &options.within, signature.number)?,
+            columns: judge.columns(table, signature.number)?,
+            judge,
             key: PrimaryKey::of(&OpenRelation::locked_table(table)),
         })
     }
@@ -98,6 +89,14 @@ impl GuardedTable {
             return Err(no_key(table, options));
         }
         Ok(())
+    }
+
+    /// A row of this table as the judge reads it.
+    pub fn judged<'a>(&'a self, row: &'a Row) -> JudgedRow<'a> {
+        JudgedRow {
+            row,
+            columns: &self.columns,
+        }
     }
 }
 
@@ -115,8 +114,9 @@ impl PreparedGuard {
     /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
     ///
     /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
-    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and [`ReviewTable::new`]; a table that is searched
-    /// has no primary key, and pairs or skipped rows are written (42704).
+    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and
+    /// [`ReviewTable::new`]; a table that is searched has no primary key, and pairs or skipped rows are written
+    /// (42704).
     pub fn of(
         options: GuardOptions,
         table: pg_sys::Oid,
@@ -129,11 +129,11 @@ impl PreparedGuard {
             None => top,
         };
         partition_tree::lock(top);
-        let wanted = options.searched_column.as_c_str();
+        let wanted = options.searched_column();
         let tree = PartitionTree::to_search(searched, wanted)?;
         if options.list.is_some() {
             check_comparable(
-                (table, own.column),
+                (table, own.signature),
                 (searched, signature_column(searched, wanted)?),
             )?;
         }
@@ -142,7 +142,7 @@ impl PreparedGuard {
             .iter()
             .map(|&leaf| {
                 let within = own.within.in_table(leaf, &options.within)?;
-                SearchTarget::new(leaf, wanted, within, options.verify.as_deref())
+                SearchTarget::new(leaf, wanted, within, &*own.judge)
             })
             .collect::<OrMessage<Vec<_>>>()?;
         let writes = options.review.is_some() || options.skipped.is_some();
@@ -184,17 +184,13 @@ impl PreparedGuard {
         warn_of_missing_indexes(&targets, trigger);
         Ok(PreparedGuard {
             number: NUMBER.replace(NUMBER.get() + 1),
+            trigger: trigger.to_owned(),
             columns_told: columns_told(searched, wanted, &targets, writes),
-            column: own.column,
-            is_generated: own.is_generated,
-            within: own.within,
-            tokens: own.tokens,
-            asked: Cell::new(None),
+            own,
             top,
             owner,
             searched,
             targets,
-            key: own.key,
             review,
             skipped,
             decisions,
@@ -210,27 +206,10 @@ impl PreparedGuard {
         self.options.list.is_some()
     }
 
-    /// Whether a signature says so little that rows are not compared by it. Tokens decide by themselves.
-    pub fn ignores(&self, signature: &ComparedSignature<'_>) -> bool {
-        self.options.saturated == FullSignatures::Ignore
-            && self.tokens.is_none()
-            && signature.is_full()
-    }
-
-    /// From which similarity on rows are looked at. Without option `verify` that is the threshold.
-    pub fn asked(&self, measure: Measure) -> f64 {
-        let threshold = self.options.threshold;
-        if self.tokens.is_none() {
-            return threshold;
-        }
-        match self.asked.get() {
-            Some((by, asked)) if by == measure => asked,
-            _ => {
-                let asked = margin::searched(measure, threshold, self.options.margin);
-                self.asked.set(Some((measure, asked)));
-                asked
-            }
-        }
+    /// The message, as one about the guarded table and the trigger, which clients see as the constraint.
+    pub fn about(&self, message: Box<Message>) -> Box<Message> {
+        let (schema, table) = (catalog::schema(self.top), catalog::name(self.top));
+        message.about(schema, table, self.trigger.clone())
     }
 
     /// The target that is this table.
@@ -239,7 +218,8 @@ impl PreparedGuard {
     }
 }
 
-/// The columns of `searched` that a guard tells of: the signature, the tokens, those that must be equal, and with a review table the keys.
+/// The columns of `searched` that a guard tells of: those that are compared, those that must be equal, and with a
+/// review table the keys.
 fn columns_told(
     searched: pg_sys::Oid,
     signature: &CStr,
@@ -253,8 +233,8 @@ fn columns_told(
             .iter()
             .flat_map(|key| key.columns.iter().copied());
         let keys = keys.filter(|_| with_keys);
-        let tokens = target.tokens.map(|tokens| tokens.number);
-        for column in target.within.numbers().chain(tokens).chain(keys) {
+        let judged = target.columns.iter().copied();
+        for column in target.within.numbers().chain(judged).chain(keys) {
             let name = catalog::column_name(target.table, column);
             columns.extend(catalog::column(searched, &name));
         }
@@ -273,21 +253,18 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
         let create = Sql::new("CREATE INDEX ON ")
             .relation(target.table)
             .text(" USING sigfile (")
-            .column(target.table, target.column)
+            .column(target.table, target.signature())
             .text(")");
         Message::of(
             PgSqlErrorCode::ERRCODE_WARNING,
             words!(
-                "no index on column \"",
-                catalog::column_name(target.table, target.column),
-                "\" of table \"",
+                "no index on column \"{}\" of table \"{}\" serves trigger \"{}\"",
+                catalog::column_name(target.table, target.signature()),
                 catalog::name(target.table),
-                "\" serves trigger \"",
-                trigger,
-                "\""
+                trigger
             ),
         )
-        .detail(words!("Every row is compared with the whole table."))
+        .detail("Every row is compared with the whole table.")
         .hint(create.into_bytes())
         .send(PgLogLevel::WARNING);
     }
@@ -302,11 +279,11 @@ fn no_key(table: pg_sys::Oid, options: &GuardOptions) -> Box<Message> {
     };
     Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-        words!("table \"", catalog::name(table), "\" has no primary key"),
+        words!("table \"{}\" has no primary key", catalog::name(table)),
     )
     .detail(words!(
-        what,
-        " of bloom_guard names rows by their primary keys."
+        "{} of bloom_guard names rows by their primary keys.",
+        what
     ))
-    .hint(words!("Add a primary key, or ", way, "."))
+    .hint(words!("Add a primary key, or {}.", way))
 }

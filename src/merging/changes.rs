@@ -173,6 +173,6 @@ pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
             true => "Change the rows that it names first, or leave these records out. If the current user does not see them, row-level security hides them: merge as a user to whom its policies do not apply.",
             false => "Change the rows that it names first, leave these records out, or look at on_collision.",
         };
-        ours.detail(in_message(&detail)).hint(hint.into())
+        ours.detail(in_message(&detail)).hint(hint)
     })
 }

@@ -5,14 +5,14 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::{leading, operators, strategy};
-use pg::message::{words, Message};
+use pg::message::Message;
 use pg::values::text::readable;
 use pg::{entry, ffi};
 use types::objects::{is_bits, is_bits_query, is_query, is_signature};
 
 fn complain(message: String) {
     let code = PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
-    Message::of(code, words!(message)).send(PgLogLevel::INFO);
+    Message::of(code, message).send(PgLogLevel::INFO);
 }
 
 /// The class for a type in a family.

@@ -204,6 +204,6 @@ pub fn check_exists(relation: pg_sys::Oid) -> OrMessage<()> {
     let oid = relation.to_u32().to_string();
     Err(Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-        words!("relation with OID ", oid, " does not exist"),
+        words!("relation with OID {} does not exist", oid),
     ))
 }

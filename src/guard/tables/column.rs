@@ -1,4 +1,4 @@
-//! Signature columns, and the values of columns.
+//! Columns that a guard reads: whether they are there, and of the types that they must be of.
 
 use std::ffi::CStr;
 
@@ -38,7 +38,8 @@ pub fn signature_column_of(
     either(relation, column, wanted, |found| found == of_type)
 }
 
-/// Errors: there is no such column (42703), or it is of another type than `is_wanted` asks for and `wanted` says (42804).
+/// Errors: there is no such column (42703), or it is of another type than `is_wanted` asks for and `wanted` says
+/// (42804).
 fn either(
     relation: pg_sys::Oid,
     column: &CStr,
@@ -60,7 +61,8 @@ fn either(
     }
 }
 
-/// Whether signatures of two columns can be compared, as far as their types say. The sizes of filters are compared when there are rows.
+/// Whether signatures of two columns can be compared, as far as their types say. The sizes of filters are compared when
+/// there are rows.
 ///
 /// Errors: they are of two types, or sampled bits of two numbers or hash families (42804).
 pub fn check_comparable(
@@ -77,23 +79,20 @@ pub fn check_comparable(
     Err(Message::of(
         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
         words!(
-            "column \"",
+            "column \"{}\" of relation \"{}\" is of type {}, and column \"{}\" of \
+                relation \"{}\" of type {}",
             catalog::column_name(other, of_other.number),
-            "\" of relation \"",
             catalog::name(other),
-            "\" is of type ",
             catalog::modified_type(theirs, of_theirs),
-            ", and column \"",
             catalog::column_name(table, column.number),
-            "\" of relation \"",
             catalog::name(table),
-            "\" of type ",
             catalog::modified_type(ours, modifier)
         ),
     )
-    .detail(words!(
-        "bloom_guard compares signatures of one type, and sampled bits of one number and hash family."
-    )))
+    .detail(
+        "bloom_guard compares signatures of one type, and sampled bits of one \
+                number and hash family.",
+    ))
 }
 
 /// 42703.
@@ -102,33 +101,28 @@ pub fn undefined_column(relation: pg_sys::Oid, column: &CStr) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
         words!(
-            "column \"",
+            "column \"{}\" of relation \"{}\" does not exist",
             column,
-            "\" of relation \"",
-            catalog::name(relation),
-            "\" does not exist"
+            catalog::name(relation)
         ),
     )
 }
 
-/// Whether a column is a stored generated column.
-///
-/// Errors: it is virtual (0A000): it has no stored values that could be compared.
-pub fn is_generated(table: pg_sys::Oid, column: i16) -> OrMessage<bool> {
+/// Errors: the column is a virtual generated one (0A000), which has no stored values that could be compared.
+pub fn check_stored(table: pg_sys::Oid, column: i16) -> OrMessage<()> {
     // SAFETY: a look-up in the catalogs by OID and number.
-    match unsafe { pg_sys::get_attgenerated(table, column) } as u8 {
-        b's' => Ok(true),
-        b'v' => Err(Message::of(
-            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            words!(
-                "bloom_guard cannot check virtual generated column \"",
-                catalog::column_name(table, column),
-                "\""
-            ),
-        )
-        .hint(words!("Make it STORED."))),
-        _ => Ok(false),
+    if unsafe { pg_sys::get_attgenerated(table, column) } as u8 != b'v' {
+        return Ok(());
     }
+    let name = catalog::column_name(table, column);
+    Err(Message::of(
+        PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        words!(
+            "bloom_guard cannot check virtual generated column \"{}\"",
+            name
+        ),
+    )
+    .hint("Make it STORED."))
 }
 
 /// 42804 for a column of a relation, which the message calls `what`, that is of another type than it must be.
@@ -143,27 +137,12 @@ pub fn wrong_type(
     Message::of(
         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
         words!(
-            "column \"",
+            "column \"{}\" of {} \"{}\" is of type {}, not {}",
             column,
-            "\" of ",
             what,
-            " \"",
             catalog::name(relation),
-            "\" is of type ",
             catalog::type_name(is),
-            ", not ",
             wanted
         ),
     )
-}
-
-/// The value of a column of a row, `None` for NULL.
-///
-/// # Safety
-/// `slot` holds a row that has this column. The value is valid as long as the slot holds the row.
-pub unsafe fn attribute(slot: *mut pg_sys::TupleTableSlot, column: i16) -> Option<pg_sys::Datum> {
-    let mut null = false;
-    // SAFETY: the slot holds a row that has this column, as the caller promises.
-    let value = unsafe { pg_sys::slot_getattr(slot, column.into(), &mut null) };
-    (!null).then_some(value)
 }

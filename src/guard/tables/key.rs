@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::column::attribute;
+use crate::guard::row::Row;
 use pg::memory::aside;
 use pg::output::text_form;
 use pg::relation::OpenRelation;
@@ -52,56 +52,45 @@ impl PrimaryKey {
         shown
     }
 
-    /// The key of a row, in the database's encoding: what its cast to text gives, or if it has several columns, the text of
-    /// a row of them. A cast is used only if a superuser has made it, or `owner`, who owns the guarded table: with any other
-    /// cast, the owner of a block list could run code as each user who enters a row.
-    ///
-    /// # Safety
-    /// `slot` holds a row of `table`, to which the key belongs.
-    pub unsafe fn text(
-        &self,
-        table: pg_sys::Oid,
-        slot: *mut pg_sys::TupleTableSlot,
-        owner: pg_sys::Oid,
-    ) -> Vec<u8> {
+    /// The key of a row, in the database's encoding: what its cast to text gives, or if it has several columns, the
+    /// text of a row of them. A cast is used only if a superuser has made it, or `owner`, who owns the guarded table:
+    /// with any other cast, the owner of a block list could run code as each user who enters a row.
+    pub fn text(&self, row: &Row, owner: pg_sys::Oid) -> Vec<u8> {
         // The functions of the key's types may leave memory behind.
         aside(c"bloom_ident key", || {
-            // SAFETY: the slot holds a row that has the columns of the key, and a value is of its column's type.
-            unsafe {
-                let [column] = self.columns[..] else {
-                    return self.row_text(slot);
-                };
-                let of_type = catalog::column_type(table, column);
-                attribute(slot, column)
-                    .map_or_else(Vec::new, |value| text_of(value, of_type, owner))
-            }
+            let [column] = self.columns[..] else {
+                return self.row_text(row);
+            };
+            let of_type = catalog::column_type(row.table_oid(), column);
+            let text = row.get(column).map(|value| {
+                // SAFETY: the value is of its column's type.
+                unsafe { text_of(value, of_type, owner) }
+            });
+            text.unwrap_or_default()
         })
     }
 
     /// The text of a row of the key's columns.
-    ///
-    /// # Safety
-    /// `slot` holds a row of the table to which the key belongs.
-    unsafe fn row_text(&self, slot: *mut pg_sys::TupleTableSlot) -> Vec<u8> {
-        // SAFETY: the slot's descriptor has the columns of the key. The new descriptor has as many columns as there are values,
-        // and each is of the same type as its value.
+    fn row_text(&self, row: &Row) -> Vec<u8> {
+        let values = self.columns.iter().map(|&column| row.get(column));
+        let (mut values, mut nulls): (Vec<_>, Vec<_>) = values
+            .map(|value| (value.unwrap_or(pg_sys::Datum::null()), value.is_none()))
+            .unzip();
+        // SAFETY: the row's descriptor has the columns of the key. The new descriptor has as many columns as there are
+        // values, and each is of the same type as its value.
         unsafe {
             let descriptor = pg_sys::CreateTemplateTupleDesc(self.columns.len() as i32);
-            let (mut values, mut nulls) = (Vec::new(), Vec::new());
+            let source = (*row.slot).tts_tupleDescriptor;
             for (i, &column) in self.columns.iter().enumerate() {
-                let source = (*slot).tts_tupleDescriptor;
                 pg_sys::TupleDescCopyEntry(descriptor, i as i16 + 1, source, column);
-                let value = attribute(slot, column);
-                nulls.push(value.is_none());
-                values.push(value.unwrap_or(pg_sys::Datum::null()));
             }
-            let row = pg_sys::heap_form_tuple(
+            let key = pg_sys::heap_form_tuple(
                 pg_sys::BlessTupleDesc(descriptor),
                 values.as_mut_ptr(),
                 nulls.as_mut_ptr(),
             );
-            let row = pg_sys::HeapTupleHeaderGetDatum((*row).t_data);
-            text_form(row, pg_sys::RECORDOID)
+            let key = pg_sys::HeapTupleHeaderGetDatum((*key).t_data);
+            text_form(key, pg_sys::RECORDOID)
         }
     }
 }
@@ -112,8 +101,8 @@ impl PrimaryKey {
 /// `value` is of this type, and not NULL.
 unsafe fn text_of(value: pg_sys::Datum, of_type: pg_sys::Oid, owner: pg_sys::Oid) -> Vec<u8> {
     let mut function = pg_sys::InvalidOid;
-    // SAFETY: the value is of this type, so also of the type that it is a domain of. A value that is relabelled as text has the
-    // bytes of a text. The function of a cast takes a value of this type and gives a text.
+    // SAFETY: the value is of this type, so also of the type that it is a domain of. A value that is relabelled as text
+    // has the bytes of a text. The function of a cast takes a value of this type and gives a text.
     unsafe {
         let base = pg_sys::getBaseType(of_type);
         let path = pg_sys::find_coercion_pathway(
@@ -155,8 +144,8 @@ fn is_trusted(function: pg_sys::Oid, owner: pg_sys::Oid) -> bool {
 /// `function` is that of an explicit cast to text from the type of `value`, which is not NULL.
 unsafe fn cast(function: pg_sys::Oid, value: pg_sys::Datum) -> pg_sys::Datum {
     let collation = pg_sys::DEFAULT_COLLATION_OID;
-    // SAFETY: the function of a cast takes the value, and if it has more arguments, the type modifier and whether the cast is
-    // explicit. It is given as many arguments as it takes.
+    // SAFETY: the function of a cast takes the value, and if it has more arguments, the type modifier and whether the
+    // cast is explicit. It is given as many arguments as it takes.
     unsafe {
         let (modifier, explicit) = (pg_sys::Datum::from(-1_i32), pg_sys::Datum::from(true));
         match pg_sys::get_func_nargs(function) {

@@ -9,8 +9,8 @@ use crate::guard::options::TableName;
 use pg::catalog;
 use pg::message::{words, Message, OrMessage};
 
-/// The table of this name. A name without a schema is looked for in the schema of `near`: the search_path does not decide.
-/// `option` is the option that names the table, for messages.
+/// The table of this name. A name without a schema is looked for in the schema of `near`: the search_path does not
+/// decide. `option` is the option that names the table, for messages.
 ///
 /// Errors: there is no such table (42P01).
 pub fn find_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> OrMessage<pg_sys::Oid> {
@@ -40,19 +40,16 @@ fn undefined(schema: &CStr, name: &CStr, option: &str) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
         words!(
-            "table \"",
+            "table \"{}.{}\" of option \"{}\" does not exist",
             schema,
-            ".",
             name,
-            "\" of option \"",
-            option,
-            "\" does not exist"
+            option
         ),
     )
 }
 
-/// The table of this name, locked. While this waits for the lock, another session may give the name to another table; then
-/// that one is locked.
+/// The table of this name, locked. While this waits for the lock, another session may give the name to another table;
+/// then that one is locked.
 ///
 /// Errors: as for [`find_table`].
 pub fn lock_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> OrMessage<pg_sys::Oid> {

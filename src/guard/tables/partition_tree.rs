@@ -21,8 +21,8 @@ pub struct PartitionTree {
 impl PartitionTree {
     /// A tree that is to be searched in this column.
     ///
-    /// Errors: a relation that is no table of this server (42809), or a table whose rows cannot be searched in its own storage
-    /// (0A000).
+    /// Errors: a relation that is no table of this server (42809), or a table whose rows cannot be searched in its own
+    /// storage (0A000).
     pub fn to_search(top: pg_sys::Oid, column: &CStr) -> OrMessage<PartitionTree> {
         let tree = PartitionTree::of(top, false)?;
         tree.check_storage(top, column)?;
@@ -55,15 +55,12 @@ impl PartitionTree {
                 _ => {
                     return Err(Message::of(
                         PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                        words!(
-                            "cannot check against relation \"",
-                            catalog::name(table),
-                            "\""
-                        ),
+                        words!("cannot check against relation \"{}\"", catalog::name(table)),
                     )
-                    .detail(words!(
-                        "Only tables and partitions with rows of their own can be checked against."
-                    )))
+                    .detail(
+                        "Only tables and partitions with rows of their own can be checked \
+                against.",
+                    ))
                 }
             }
         }
@@ -79,17 +76,20 @@ impl PartitionTree {
         let column = signature_column(top, column)?.number;
         let is_partitioned = catalog::kind(top) == pg_sys::RELKIND_PARTITIONED_TABLE;
         let leaves = self.leaves.iter().copied();
-        // SAFETY: `top` is a table with this column, and locked. The guard runs in a statement, so a snapshot is active.
+        // SAFETY: `top` is a table with this column, and locked. The guard runs in a statement, so a snapshot is
+        // active.
         if unsafe { is_read_from(leaves, top, column, is_partitioned) } {
             return Ok(());
         }
         Err(not_searchable(top)
-            .detail(words!(
-                "Its rows are not in its own storage: queries read them in another way, as those of a distributed table."
+            .detail(
+                "Its rows are not in its own storage: queries read them in another way, \
+                as those of a distributed table.",
+            )
+            .hint(
+                "Look for similar rows by a query with bloom_sim before one is entered, \
+                or guard the tables that hold the rows.",
             ))
-            .hint(words!(
-                "Look for similar rows by a query with bloom_sim before one is entered, or guard the tables that hold the rows."
-            )))
     }
 }
 
@@ -97,9 +97,8 @@ fn not_searchable(table: pg_sys::Oid) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         words!(
-            "bloom_guard cannot check against table \"",
-            catalog::name(table),
-            "\""
+            "bloom_guard cannot check against table \"{}\"",
+            catalog::name(table)
         ),
     )
 }
@@ -114,14 +113,14 @@ fn check_access_method(table: pg_sys::Oid) -> OrMessage<()> {
     }
     Err(not_searchable(table)
         .detail(words!(
-            "It has access method \"",
-            catalog::access_method(open.form().relam),
-            "\", of which simultaneous changes cannot be seen."
+            "It has access method \"{}\", of which simultaneous changes cannot be \
+                seen.",
+            catalog::access_method(open.form().relam)
         ))
         .hint(words!(
-            "ALTER TABLE ",
-            catalog::quoted(table),
-            " SET ACCESS METHOD heap, or look for similar rows by a query with bloom_sim before one is entered."
+            "ALTER TABLE {} SET ACCESS METHOD heap, or look for similar rows by a \
+                query with bloom_sim before one is entered.",
+            catalog::quoted(table)
         )))
 }
 

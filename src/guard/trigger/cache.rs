@@ -1,4 +1,5 @@
-//! The prepared guards of this session's triggers. A guard is prepared again when something that it depends on has changed.
+//! The prepared guards of this session's triggers. A guard is prepared again when something that it depends on has
+//! changed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -4,7 +4,9 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::guard::candidates::RowTid;
 use crate::guard::options::GuardOptions;
+use crate::guard::row::Row;
 use pg::message::{words, Message, OrMessage};
 
 /// A call of the trigger function.
@@ -15,7 +17,7 @@ pub struct TriggerCall {
     pub function: *mut pg_sys::FmgrInfo,
 }
 
-fn protocol_violated(message: Vec<u8>) -> Box<Message> {
+fn protocol_violated(message: impl Into<Vec<u8>>) -> Box<Message> {
     Message::of(
         PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         message,
@@ -28,13 +30,14 @@ impl TriggerCall {
     /// # Safety
     /// `fcinfo` is that of a running call, and the result does not outlive the call.
     pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<TriggerCall> {
-        // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is complete.
+        // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is
+        // complete.
         unsafe {
             let data: *mut pg_sys::TriggerData = (*fcinfo).context.cast();
             if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_TriggerData {
-                return Err(protocol_violated(words!(
-                    "function \"bloom_guard\" was not called by trigger manager"
-                )));
+                return Err(protocol_violated(
+                    "function \"bloom_guard\" was not called by trigger manager",
+                ));
             }
             let call = TriggerCall {
                 data,
@@ -48,22 +51,22 @@ impl TriggerCall {
     /// Errors: the trigger is not for rows, or for other events than INSERT and UPDATE, or INSTEAD OF them (39P01).
     fn check_event(&self) -> OrMessage<()> {
         if self.event() & pg_sys::TRIGGER_EVENT_ROW == 0 {
-            return Err(protocol_violated(words!(
-                "function \"bloom_guard\" must be fired for each row"
-            ))
-            .hint(words!("Create the trigger with FOR EACH ROW.")));
+            return Err(
+                protocol_violated("function \"bloom_guard\" must be fired for each row")
+                    .hint("Create the trigger with FOR EACH ROW."),
+            );
         }
         let operation = self.event() & pg_sys::TRIGGER_EVENT_OPMASK;
         if operation != pg_sys::TRIGGER_EVENT_INSERT && operation != pg_sys::TRIGGER_EVENT_UPDATE {
-            return Err(protocol_violated(words!(
-                "function \"bloom_guard\" must be fired for INSERT or UPDATE"
-            )));
+            return Err(protocol_violated(
+                "function \"bloom_guard\" must be fired for INSERT or UPDATE",
+            ));
         }
         if self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK == pg_sys::TRIGGER_EVENT_INSTEAD {
-            return Err(protocol_violated(words!(
-                "function \"bloom_guard\" cannot be fired INSTEAD OF the event"
-            ))
-            .hint(words!("Create the trigger on the table behind the view.")));
+            return Err(protocol_violated(
+                "function \"bloom_guard\" cannot be fired INSTEAD OF the event",
+            )
+            .hint("Create the trigger on the table behind the view."));
         }
         Ok(())
     }
@@ -123,23 +126,42 @@ impl TriggerCall {
         (0..trigger.tgnargs as usize).map(arg).collect()
     }
 
+    /// Whether the trigger fires BEFORE the event.
+    fn is_before(&self) -> bool {
+        self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK == pg_sys::TRIGGER_EVENT_BEFORE
+    }
+
     /// The row of an INSERT, or the new row of an UPDATE.
-    pub fn new_row(&self) -> *mut pg_sys::TupleTableSlot {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
+    pub fn new_row(&self) -> Row {
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive: the slot holds a row of the
+        // trigger's table, and the function is that of the call, for which nothing but `Row` uses fn_extra.
         unsafe {
-            if self.is_update() {
-                (*self.data).tg_newslot
-            } else {
-                (*self.data).tg_trigslot
+            let slot = match self.is_update() {
+                true => (*self.data).tg_newslot,
+                false => (*self.data).tg_trigslot,
+            };
+            match self.is_before() {
+                true => Row::before_computing(self.relation(), slot, self.function),
+                false => Row::new(self.relation(), slot),
             }
         }
     }
 
     /// The old row of an UPDATE.
-    pub fn old_row(&self) -> Option<*mut pg_sys::TupleTableSlot> {
+    pub fn old_row(&self) -> Option<Row> {
         // SAFETY: the data is valid as long as the call runs, which this does not outlive.
-        self.is_update()
-            .then(|| unsafe { (*self.data).tg_trigslot })
+        let row = || unsafe { Row::new(self.relation(), (*self.data).tg_trigslot) };
+        self.is_update().then(row)
+    }
+
+    /// Where the old row of an UPDATE is, in a BEFORE trigger.
+    pub fn old_tid(&self) -> Option<RowTid> {
+        // SAFETY: the data is valid as long as the call runs, and has the old row as a tuple.
+        let tid = || unsafe { (*(*self.data).tg_trigtuple).t_self };
+        self.is_update().then(|| RowTid {
+            table: self.table(),
+            tid: tid().into(),
+        })
     }
 
     /// What a BEFORE trigger returns to let the row go on.
@@ -157,33 +179,29 @@ impl TriggerCall {
     /// Errors: the trigger fires BEFORE or AFTER the event, and the action needs the other (39P01).
     pub fn check_timing(&self, options: &GuardOptions) -> OrMessage<()> {
         let action = options.action;
-        let timing = self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK;
-        let (wanted, name) = if options.action.is_before() {
-            (pg_sys::TRIGGER_EVENT_BEFORE, "BEFORE")
+        let wanted = if action.is_before() {
+            (
+                pg_sys::TRIGGER_EVENT_BEFORE,
+                "BEFORE",
+                "reject, warn or flag.",
+            )
         } else {
-            (pg_sys::TRIGGER_EVENT_AFTER, "AFTER")
+            (pg_sys::TRIGGER_EVENT_AFTER, "AFTER", "skip.")
         };
-        if timing == wanted {
+        let (timing, name, others) = wanted;
+        if self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK == timing {
             return Ok(());
         }
         Err(protocol_violated(words!(
-            "action ",
+            "action {} of bloom_guard needs a trigger fired {} the event",
             action.name(),
-            " of bloom_guard needs a trigger fired ",
-            name,
-            " the event"
+            name
         ))
         .hint(words!(
-            "Create trigger \"",
+            "Create trigger \"{}\" with {} INSERT OR UPDATE, or take action {}",
             self.trigger_name(),
-            "\" with ",
             name,
-            " INSERT OR UPDATE, or take action ",
-            if options.action.is_before() {
-                "reject, warn or flag."
-            } else {
-                "skip."
-            }
+            others
         )))
     }
 }

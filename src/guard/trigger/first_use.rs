@@ -5,18 +5,19 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::call::TriggerCall;
-use super::kept;
+use crate::guard::actions::keep;
 use crate::guard::options::GuardOptions;
 use crate::guard::prepared::{GuardedTable, PreparedGuard};
 use pg::ffi;
 use pg::message::{words, Message, OrMessage};
 
-/// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or AFTER the
-/// event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action `flag`, and the table has no primary key (42704).
+/// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or
+/// AFTER the event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action
+/// `flag`, and the table has no primary key (42704).
 pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
     let options = GuardOptions::parse(&call.args())?;
     call.check_timing(&options)?;
-    kept::check_event(call, options.keep)?;
+    keep::check_event(call, options.keep)?;
     let trigger = call.trigger_name();
     let prepared = (|| {
         let own = GuardedTable::of(call.table(), &options)?;
@@ -33,13 +34,10 @@ fn if_renamed(error: Box<Message>, trigger: &CStr) -> Box<Message> {
     }
     error
         .detail(words!(
-            "It is named in the arguments of trigger \"",
-            trigger,
-            "\"."
+            "It is named in the arguments of trigger \"{}\".",
+            trigger
         ))
-        .hint(words!(
-            "If the column was renamed or dropped, drop the trigger, and create it again."
-        ))
+        .hint("If the column was renamed or dropped, drop the trigger, and create it again.")
 }
 
 /// The table whose trigger the partitions' triggers were made from; without partitions, the trigger's table.
@@ -49,8 +47,8 @@ fn topmost(call: &TriggerCall) -> pg_sys::Oid {
         return table;
     }
     let mut trigger = call.trigger().tgoid;
-    // SAFETY: pg_trigger is open as long as it is scanned, by its index on the OID. Its rows are of type FormData_pg_trigger, and a
-    // row is valid until the end of the scan.
+    // SAFETY: pg_trigger is open as long as it is scanned, by its index on the OID. Its rows are of type
+    // FormData_pg_trigger, and a row is valid until the end of the scan.
     unsafe {
         let lock = pg_sys::AccessShareLock as i32;
         let catalog = ffi::table_open(pg_sys::TriggerRelationId, lock);

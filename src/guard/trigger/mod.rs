@@ -1,30 +1,23 @@
 //! The trigger function `bloom_guard`.
+//!
+//! [`call`]: what the trigger manager passes. [`cache`] keeps what [`first_use`] prepares. [`check`]: which row is
+//! checked, and against what. [`version`]: versions of a row; [`partition_moves`]: rows on their way between
+//! partitions.
 
-mod after;
-mod before;
 mod cache;
-mod call;
-mod deciding;
+pub mod call;
+mod check;
 mod first_use;
-mod generated;
-mod kept;
-mod moved;
-mod skipped;
-mod told;
-mod too_similar;
+mod partition_moves;
 mod version;
 
 use pgrx::pg_sys;
 
 use call::TriggerCall;
 
-use crate::guard::tables::signature::ComparedSignature;
 use pg::entry;
 use pg::message::OrMessage;
-use pg::values::varlena::{is_same_varlena, NewValue};
-
-/// What a trigger function returns so that an AFTER trigger goes on, or a BEFORE trigger skips the row.
-const NOTHING: pg_sys::Datum = pg_sys::Datum::null();
+use pg::values::varlena::NewValue;
 
 /// `() RETURNS trigger`
 ///
@@ -35,36 +28,20 @@ fn bloom_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
 }
 
+/// Returns the row that goes on; NULL if a BEFORE trigger skips it, or for an AFTER trigger.
+///
 /// # Safety
 /// `fcinfo` is that of the running call.
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
     // SAFETY: the server's call runs until this function returns, so `call` does not outlive it.
     let call = unsafe { TriggerCall::of(fcinfo)? };
     let guard = cache::guard(&call)?;
-    if guard.options.action.is_before() {
-        before::run(&call, &guard)
-    } else {
-        after::run(&call, &guard).map(|()| NOTHING)
+    if !guard.options.action.is_before() {
+        check::after(&call, &guard)?;
+        return Ok(pg_sys::Datum::null());
     }
-}
-
-/// Whether an UPDATE leaves the tokens as they were; `None` is NULL, or that they are not compared.
-///
-/// # Safety
-/// Both are of type `text[]`, and readable during the call.
-unsafe fn are_same_tokens(old: Option<pg_sys::Datum>, new: Option<pg_sys::Datum>) -> bool {
-    match (old, new) {
-        // SAFETY: arrays are varlenas.
-        (Some(old), Some(new)) => unsafe { is_same_varlena(old, new) },
-        _ => old.is_none() && new.is_none(),
-    }
-}
-
-/// Whether an UPDATE leaves the signature as it was; `old` is the old value, `None` for NULL.
-///
-/// # Safety
-/// `old` is a signature of the type of `new` that is readable during the call.
-unsafe fn is_unchanged(old: Option<pg_sys::Datum>, new: &ComparedSignature<'_>) -> bool {
-    // SAFETY: `old` is a readable signature, as the caller promises.
-    old.is_some_and(|old| unsafe { new.other(old) }.bytes() == new.bytes())
+    Ok(match check::before(&call, &guard)? {
+        true => call.go_on(),
+        false => pg_sys::Datum::null(),
+    })
 }

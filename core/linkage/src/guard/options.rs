@@ -1,9 +1,9 @@
 //! The arguments of the trigger: `column, threshold, action [, option, value] ...`
 //!
-//! They are texts in any encoding of a server, of which only ASCII is understood. What a message quotes stands there byte by
-//! byte, so it is in the same encoding.
+//! They are texts in any encoding of a server, of which only ASCII is understood. What a message quotes stands there
+//! byte by byte, so it is in the same encoding.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 /// What happens to a row that is too similar to another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,8 +77,8 @@ impl FullSignatures {
     }
 }
 
-/// What is wrong with the arguments: an error of kind [`InvalidParameter`](base::ErrorKind::InvalidParameter), whose message has
-/// bytes of them in it.
+/// What is wrong with the arguments: an error of kind [`InvalidParameter`](base::ErrorKind::InvalidParameter), whose
+/// message has bytes of them in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError {
     /// Half a sentence in lower case: ASCII, and what it quotes.
@@ -104,82 +104,87 @@ impl ArgumentError {
 }
 
 /// The arguments of a trigger, as they were written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GuardArguments<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct GuardArguments {
     /// The signature column of the guarded table.
-    pub column: &'a CStr,
+    pub column: CString,
     /// The least similarity that is too much, in [0,1].
     pub threshold: f64,
     /// What happens to a row that reaches it.
     pub action: GuardAction,
     /// The name of the table that pairs are written to: given with [`GuardAction::Flag`], and only then.
-    pub review: Option<&'a CStr>,
+    pub review: Option<CString>,
     /// The name of the table that rows are written to that were left out: only with [`GuardAction::Skip`].
-    pub skipped: Option<&'a CStr>,
+    pub skipped: Option<CString>,
     /// The name of the block list: the table that is searched instead of the guarded one.
-    pub list: Option<&'a CStr>,
+    pub list: Option<CString>,
     /// The signature column of the block list, which is given then; `None`: the name is that of `column`.
-    pub list_column: Option<&'a CStr>,
+    pub list_column: Option<CString>,
     /// The text that takes the place of the error's or the notice's message; not with [`GuardAction::Flag`].
-    pub message: Option<&'a CStr>,
+    pub message: Option<CString>,
     /// The least similarity, in [0,1], that a row must keep to itself when it is changed.
     pub keep: Option<f64>,
     /// Names of columns with commas between: only rows that are equal there are compared.
-    pub within: Option<&'a CStr>,
-    /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are compared by these.
-    pub verify: Option<&'a CStr>,
+    pub within: Option<CString>,
+    /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are
+    /// compared by these.
+    pub verify: Option<CString>,
     /// What is done about signatures that are full; `None`: they are ignored.
     pub saturated: Option<FullSignatures>,
     /// By how much less than the threshold is searched for then, in [0,1]; `None`: as much as is needed.
     pub margin: Option<f64>,
     /// The name of the table of what people have decided about pairs.
-    pub decisions: Option<&'a CStr>,
+    pub decisions: Option<CString>,
 }
 
-impl<'a> GuardArguments<'a> {
+/// The options that may stand behind the action.
+const OPTIONS: [&[u8]; 11] = [
+    b"review",
+    b"skipped",
+    b"blocklist",
+    b"blocklist_column",
+    b"message",
+    b"keep",
+    b"within",
+    b"verify",
+    b"margin",
+    b"saturated",
+    b"decisions",
+];
+
+impl GuardArguments {
     /// Errors: an argument that is not understood, or that does not fit the others.
-    pub fn parse(args: &'a [impl AsRef<CStr>]) -> Result<Self, ArgumentError> {
+    pub fn parse(args: &[impl AsRef<CStr>]) -> Result<Self, ArgumentError> {
         let [column, threshold, action, options @ ..] = args else {
             let n = args.len().to_string();
             return Err(invalid(&[
                 b"trigger function bloom_guard needs three arguments or more, not ",
                 n.as_bytes(),
             ])
-            .hint("Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), then pairs of option and value."));
+            .hint("Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), then pairs of \
+                option and value."));
         };
-        let mut parsed = GuardArguments {
-            column: column.as_ref(),
-            threshold: parse_similarity(b"threshold", threshold.as_ref())?,
-            action: parse_action(action.as_ref())?,
-            review: None,
-            skipped: None,
-            list: None,
-            list_column: None,
-            message: None,
-            keep: None,
-            within: None,
-            verify: None,
-            saturated: None,
-            margin: None,
-            decisions: None,
-        };
-        let (mut keep, mut margin, mut saturated) = (None, None, None);
+        let threshold = parse_similarity(b"threshold", threshold.as_ref())?;
+        let action = parse_action(action.as_ref())?;
+        let mut given: [Option<&CStr>; OPTIONS.len()] = [None; OPTIONS.len()];
         for pair in options.chunks(2) {
             let name = pair[0].as_ref().to_bytes();
-            let value = match name {
-                b"keep" => &mut keep,
-                b"margin" => &mut margin,
-                b"saturated" => &mut saturated,
-                _ => parsed.value(name)?,
+            let Some(place) = OPTIONS.iter().position(|option| *option == name) else {
+                return Err(
+                    invalid(&[b"unrecognized option \"", name, b"\" of bloom_guard"]).hint(
+                        "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, \
+                            margin, saturated and decisions.",
+                    ),
+                );
             };
-            let Some(given) = pair.get(1) else {
+            let Some(value) = pair.get(1) else {
                 return Err(
                     invalid(&[b"option \"", name, b"\" of bloom_guard has no value"]).hint(
                         "The arguments behind the action are pairs of an option and its value.",
                     ),
                 );
             };
-            if value.replace(given.as_ref()).is_some() {
+            if given[place].replace(value.as_ref()).is_some() {
                 return Err(invalid(&[
                     b"option \"",
                     name,
@@ -187,34 +192,38 @@ impl<'a> GuardArguments<'a> {
                 ]));
             }
         }
-        parsed.keep = keep
-            .map(|text| parse_similarity(b"similarity to keep", text))
-            .transpose()?;
-        parsed.saturated = saturated.map(FullSignatures::of_name).transpose()?;
-        parsed.margin = margin.map(parse_margin).transpose()?;
+        let [review, skipped, list, list_column, message, keep, within, verify, margin, saturated, decisions] =
+            given;
+        let [review, skipped, list, list_column, message, within, verify, decisions] = [
+            review,
+            skipped,
+            list,
+            list_column,
+            message,
+            within,
+            verify,
+            decisions,
+        ]
+        .map(|text| text.map(CStr::to_owned));
+        let keep = keep.map(|text| parse_similarity(b"similarity to keep", text));
+        let parsed = GuardArguments {
+            column: column.as_ref().to_owned(),
+            threshold,
+            action,
+            review,
+            skipped,
+            list,
+            list_column,
+            message,
+            keep: keep.transpose()?,
+            within,
+            verify,
+            saturated: saturated.map(FullSignatures::of_name).transpose()?,
+            margin: margin.map(parse_margin).transpose()?,
+            decisions,
+        };
         parsed.check()?;
         Ok(parsed)
-    }
-
-    /// Where the text of an option is kept.
-    ///
-    /// Errors: there is no such option.
-    fn value(&mut self, option: &[u8]) -> Result<&mut Option<&'a CStr>, ArgumentError> {
-        match option {
-            b"review" => Ok(&mut self.review),
-            b"skipped" => Ok(&mut self.skipped),
-            b"blocklist" => Ok(&mut self.list),
-            b"blocklist_column" => Ok(&mut self.list_column),
-            b"message" => Ok(&mut self.message),
-            b"within" => Ok(&mut self.within),
-            b"verify" => Ok(&mut self.verify),
-            b"decisions" => Ok(&mut self.decisions),
-            _ => Err(
-                invalid(&[b"unrecognized option \"", option, b"\" of bloom_guard"]).hint(
-                    "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin, saturated and decisions.",
-                ),
-            ),
-        }
     }
 
     fn check(&self) -> Result<(), ArgumentError> {
@@ -270,8 +279,8 @@ impl<'a> GuardArguments<'a> {
     }
 
     /// The signature column of the table that is searched.
-    pub fn searched_column(&self) -> &'a CStr {
-        self.list_column.unwrap_or(self.column)
+    pub fn searched_column(&self) -> &CStr {
+        self.list_column.as_deref().unwrap_or(&self.column)
     }
 }
 

@@ -1,0 +1,294 @@
+//! A scan of a table for similar rows, which also sees rows that are not committed.
+
+use pgrx::pg_sys;
+
+use super::index::{EqualKey, SearchIndex};
+use super::search_start::SearchStart;
+use super::target::SearchTarget;
+use super::SearchedRow;
+use crate::guard::compare::by_signature::ComparedSignature;
+use crate::guard::row::FetchedRow;
+use pg::memory::Scratch;
+use pg::relation::OpenRelation;
+use pg::tid::Tid;
+use pg::{check_for_interrupts, ffi};
+
+/// A transaction that must end before it is known whether a row is there.
+#[derive(Clone, Copy)]
+pub struct PendingTransaction {
+    pub transaction: pg_sys::TransactionId,
+    /// The token of an INSERT … ON CONFLICT that has not decided yet, else 0.
+    pub speculative: u32,
+}
+
+/// Where the rows come from.
+enum ScanSource {
+    Index {
+        /// Keeps the index open as long as the scan runs.
+        _index: OpenRelation,
+        scan: pg_sys::IndexScanDesc,
+    },
+    /// All versions of all rows of the table.
+    Table { scan: pg_sys::TableScanDesc },
+}
+
+/// Whether a row is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum RowState {
+    /// It is there, or may be: see [`DirtyScan::in_progress`].
+    Present,
+    /// The version was there when the search began, and was deleted or updated since. If it was updated, the scan may
+    /// have read the tid of the new version before that was written.
+    Gone,
+}
+
+/// A scan with a dirty snapshot. The scan writes into the snapshot which transaction inserts or deletes a row, if that
+/// transaction is still in progress.
+pub struct DirtyScan<'a> {
+    target: &'a SearchTarget,
+    /// What is searched for.
+    wanted: SearchedRow<'a>,
+    start: &'a SearchStart,
+    /// What comparisons allocate, if values are compared.
+    scratch: Option<Scratch>,
+    source: ScanSource,
+    /// Whether the tid that the index gave last has led to a row.
+    is_found: bool,
+    /// The candidate that [`DirtyScan::advance`] went to.
+    pub row: FetchedRow,
+    /// Keeps the table open as long as the scan runs, and the row's slot lives.
+    _table: OpenRelation,
+    snapshot: *mut pg_sys::SnapshotData,
+}
+
+const FORWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::ForwardScanDirection;
+
+impl<'a> DirtyScan<'a> {
+    /// The target's table is locked.
+    pub fn begin(
+        target: &'a SearchTarget,
+        wanted: SearchedRow<'a>,
+        threshold: f64,
+        start: &'a SearchStart,
+    ) -> DirtyScan<'a> {
+        let table = OpenRelation::locked_table(target.table);
+        // SAFETY: the table is open, and the slot is made for it. The snapshot is zeroed except for its type, as
+        // InitDirtySnapshot() leaves it, and is freed when the scan has ended.
+        unsafe {
+            let row = FetchedRow::none(table.pointer());
+            let snapshot: *mut pg_sys::SnapshotData =
+                pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
+            (*snapshot).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
+            let source = match &target.index {
+                None => {
+                    let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
+                    let scan = ffi::table_beginscan(table.pointer(), all, 0, keys);
+                    ScanSource::Table { scan }
+                }
+                Some(index) => {
+                    let query = wanted.signature.query(threshold);
+                    index_source(&table, index, query, wanted.within, snapshot)
+                }
+            };
+            DirtyScan {
+                target,
+                wanted,
+                start,
+                scratch: (!wanted.within.is_empty())
+                    .then(|| Scratch::new(c"bloom_ident values of rows")),
+                row,
+                _table: table,
+                source,
+                is_found: false,
+                snapshot,
+            }
+        }
+    }
+
+    /// Goes to the next row that may be similar; `None` at the end.
+    pub fn advance(&mut self) -> Option<RowState> {
+        loop {
+            check_for_interrupts();
+            // SAFETY: the scan has begun, and `drop` ends it. The slot is made for the table.
+            let state = unsafe {
+                match self.source {
+                    ScanSource::Index { scan, .. } => self.next_of_index(scan)?,
+                    ScanSource::Table { scan } => {
+                        if !ffi::table_scan_getnextslot(scan, FORWARD, self.row.slot) {
+                            return None;
+                        }
+                        self.state_of_version()
+                    }
+                }
+            };
+            if state.is_some() && self.is_to_compare() {
+                return state;
+            }
+        }
+    }
+
+    /// Whether the row in the slot has a signature, and the values that are wanted. The index may give the tid of a row
+    /// that is gone, and another row may have it now.
+    fn is_to_compare(&mut self) -> bool {
+        let (target, row, values) = (self.target, &self.row, self.wanted.within);
+        // SAFETY: the values are of the columns' types.
+        let is_equal = || unsafe { target.within.is_equal(row, values) };
+        row.get(target.signature()).is_some()
+            && self
+                .scratch
+                .as_mut()
+                .is_none_or(|scratch| scratch.with(is_equal))
+    }
+
+    /// What `index_getnext_slot` does, except that it also stops at tids whose rows are gone. The inner `None` is for a
+    /// row of no interest.
+    ///
+    /// # Safety
+    /// `scan` is this scan's, so it has begun and has not ended.
+    unsafe fn next_of_index(&mut self, scan: pg_sys::IndexScanDesc) -> Option<Option<RowState>> {
+        // SAFETY: the scan has begun and has not ended. The slot is made for the table, and SnapshotAny is a constant
+        // of the server's.
+        unsafe {
+            if !(*scan).xs_heap_continue {
+                self.is_found = false;
+                if ffi::index_getnext_tid(scan, FORWARD).is_null() {
+                    return None;
+                }
+            }
+            if ffi::index_fetch_heap(scan, self.row.slot) {
+                self.is_found = true;
+                return Some(Some(RowState::Present));
+            }
+            // A row that is dead to all transactions has been dead since before the search began.
+            if self.is_found || (*scan).kill_prior_tuple {
+                return Some(None);
+            }
+            let (mut more, all) = (false, &raw mut pg_sys::SnapshotAnyData);
+            loop {
+                let fetch = (*scan).xs_heapfetch;
+                let (tid, dead) = (&raw mut (*scan).xs_heaptid, std::ptr::null_mut());
+                if !ffi::table_index_fetch_tuple(fetch, tid, all, self.row.slot, &mut more, dead) {
+                    return Some(None);
+                }
+                // A newer version of the chain may have been written meanwhile, or may have other values.
+                let state = self.state_of_version();
+                if state.is_some() && self.is_to_compare() {
+                    return Some(state);
+                }
+            }
+        }
+    }
+
+    /// The state of the version in the slot, `None` if it is of no interest.
+    ///
+    /// # Safety
+    /// The slot holds a version of a row of the table.
+    unsafe fn state_of_version(&mut self) -> Option<RowState> {
+        let table = self.row.table;
+        // SAFETY: the slot holds a version of a row of the table, which is open. The snapshot lives as long as the
+        // scan.
+        unsafe {
+            if pg_sys::table_tuple_satisfies_snapshot(table, self.row.slot, self.snapshot) {
+                Some(RowState::Present)
+            } else {
+                let is_gone = self.start.was_ended_since(self.row.slot);
+                is_gone.then_some(RowState::Gone)
+            }
+        }
+    }
+
+    /// The signature of the row that [`DirtyScan::advance`] went to.
+    pub fn signature(&self) -> ComparedSignature<'_> {
+        let value = self.row.get(self.target.signature());
+        // SAFETY: `advance` stops only at rows with a signature, of the type of all signatures of the guard, and the
+        // slot holds the row until the next call of it.
+        unsafe { self.wanted.signature.other(value.expect("not NULL")) }
+    }
+
+    /// The tid of that row.
+    pub fn tid(&self) -> Tid {
+        // SAFETY: the slot lives as long as the scan.
+        unsafe { (*self.row.slot).tts_tid }.into()
+    }
+
+    /// The transaction that has not decided yet about that row, if the row is there.
+    pub fn in_progress(&self) -> Option<PendingTransaction> {
+        // SAFETY: the snapshot lives as long as the scan.
+        let snapshot = unsafe { &*self.snapshot };
+        let transaction = if snapshot.xmin != pg_sys::InvalidTransactionId {
+            snapshot.xmin
+        } else {
+            snapshot.xmax
+        };
+        (transaction != pg_sys::InvalidTransactionId).then_some(PendingTransaction {
+            transaction,
+            speculative: snapshot.speculativeToken,
+        })
+    }
+}
+
+/// A scan of an index for the rows that a query finds. Those of other values than `within` may be left out.
+///
+/// # Safety
+/// The table outlives the scan, and so does the snapshot, which is a dirty one. The query is of the signatures' type.
+/// The index is one of the table's, and `within` are values of the columns in which rows must be equal.
+unsafe fn index_source(
+    table: &OpenRelation,
+    index: &SearchIndex,
+    query: pg_sys::Datum,
+    within: &[pg_sys::Datum],
+    snapshot: pg_sys::Snapshot,
+) -> ScanSource {
+    let open = OpenRelation::index(index.oid, pg_sys::AccessShareLock).keep_lock();
+    let (table, relation) = (table.pointer(), open.pointer());
+    // SAFETY: table and index are open. The keys are of the operators that the index was chosen for. The server copies
+    // the keys, and what they point to lives in the current memory context, or as long as the row that is searched for.
+    let scan = unsafe {
+        let key = |column: i16, strategy, collation, function, value| {
+            let mut key = pg_sys::ScanKeyData::default();
+            let any = pg_sys::InvalidOid;
+            pg_sys::ScanKeyEntryInitialize(
+                &mut key, 0, column, strategy, any, collation, function, value,
+            );
+            key
+        };
+        let none = pg_sys::InvalidOid;
+        let signature = key(index.column, index.strategy, none, index.function, query);
+        let equal = |k: &EqualKey| {
+            let value = within[k.place];
+            key(k.column, k.strategy, k.collation, k.function, value)
+        };
+        let mut keys: Vec<pg_sys::ScanKeyData> = index.equal.iter().map(equal).collect();
+        keys.push(signature);
+        keys.sort_by_key(|key| key.sk_attno);
+        let n = keys.len() as i32;
+        #[cfg(not(feature = "pg18"))]
+        let scan = ffi::index_beginscan(table, relation, snapshot, n, 0);
+        #[cfg(feature = "pg18")]
+        let scan = ffi::index_beginscan(table, relation, snapshot, std::ptr::null_mut(), n, 0);
+        ffi::index_rescan(scan, keys.as_mut_ptr(), n, std::ptr::null_mut(), 0);
+        scan
+    };
+    ScanSource::Index { _index: open, scan }
+}
+
+impl Drop for DirtyScan<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // The server ends the scan at the end of the transaction.
+            return;
+        }
+        // SAFETY: `begin` has begun the scan and made the slot and the snapshot, and only this ends and frees them. The
+        // relations are closed afterwards.
+        unsafe {
+            match self.source {
+                ScanSource::Index { scan, .. } => ffi::index_endscan(scan),
+                ScanSource::Table { scan } => ffi::table_endscan(scan),
+            }
+            pg_sys::pfree(self.snapshot.cast());
+            if let Some(scratch) = self.scratch.take() {
+                scratch.delete();
+            }
+        }
+    }
+}

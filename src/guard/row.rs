@@ -1,0 +1,183 @@
+//! A row of a trigger's table.
+
+use std::cell::RefCell;
+use std::ops::Deref;
+
+use pgrx::{pg_sys, PgMemoryContexts};
+
+use pg::ffi;
+
+/// A row in a slot. In a BEFORE trigger it has its stored generated columns too, which PostgreSQL computes only after
+/// such triggers.
+pub struct Row {
+    pub table: pg_sys::Relation,
+    pub slot: *mut pg_sys::TupleTableSlot,
+    /// The function of the BEFORE trigger, which keeps the expressions of generated columns ready; else NULL.
+    function: *mut pg_sys::FmgrInfo,
+    /// The generated columns that were computed: the value of each is computed once, so that it stays as long as the
+    /// call.
+    computed: RefCell<Vec<(i16, Option<pg_sys::Datum>)>>,
+}
+
+/// An expression that is ready to run. It is kept with the trigger's function, as long as the statement runs.
+struct PreparedExpression {
+    table: pg_sys::Oid,
+    column: i16,
+    /// The one that was prepared before it.
+    next: *mut PreparedExpression,
+    expression: *mut pg_sys::ExprState,
+    context: *mut pg_sys::ExprContext,
+}
+
+impl Row {
+    /// A row that has the values of all columns.
+    ///
+    /// # Safety
+    /// `slot` holds a row of `table`, which is open, as long as this lives.
+    pub unsafe fn new(table: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot) -> Row {
+        Row {
+            table,
+            slot,
+            function: std::ptr::null_mut(),
+            computed: RefCell::default(),
+        }
+    }
+
+    /// The new row of a BEFORE trigger, whose `function` runs.
+    ///
+    /// # Safety
+    /// As for [`Row::new`]; the function is that of the running call, whose fn_extra nothing else uses.
+    pub unsafe fn before_computing(
+        table: pg_sys::Relation,
+        slot: *mut pg_sys::TupleTableSlot,
+        function: *mut pg_sys::FmgrInfo,
+    ) -> Row {
+        Row {
+            function,
+            // SAFETY: the caller says so.
+            ..unsafe { Row::new(table, slot) }
+        }
+    }
+
+    /// The OID of its table.
+    pub fn table_oid(&self) -> pg_sys::Oid {
+        // SAFETY: the table is open.
+        unsafe { (*self.table).rd_id }
+    }
+
+    /// The value of a column, `None` for NULL. It is valid as long as the slot holds the row.
+    ///
+    /// Errors: the table has no such column.
+    pub fn get(&self, column: i16) -> Option<pg_sys::Datum> {
+        assert!(column > 0, "a system column");
+        if self.is_to_compute(column) {
+            return self.generated(column);
+        }
+        let mut null = false;
+        // SAFETY: the slot holds a row, and the server refuses the number of a column that the row has not.
+        let value = unsafe { pg_sys::slot_getattr(self.slot, column.into(), &mut null) };
+        (!null).then_some(value)
+    }
+
+    fn is_to_compute(&self, column: i16) -> bool {
+        // SAFETY: an open table has a descriptor, with as many columns as it says.
+        unsafe {
+            let columns = (*self.table).rd_att;
+            !self.function.is_null()
+                && i32::from(column) <= (*columns).natts
+                && (*ffi::attribute(columns, i32::from(column) - 1)).attgenerated as u8 == b's'
+        }
+    }
+
+    /// The value of a stored generated column.
+    fn generated(&self, column: i16) -> Option<pg_sys::Datum> {
+        let known = |all: &Vec<(i16, _)>| all.iter().find(|(c, _)| *c == column).map(|(_, v)| *v);
+        if let Some(value) = known(&self.computed.borrow()) {
+            return value;
+        }
+        let (table, function) = (self.table_oid(), self.function);
+        // SAFETY: only this function sets fn_extra. It points to memory of the function's own context, so it is valid
+        // as long as the function is. The table is open, and the slot holds a row of it.
+        let value = unsafe {
+            let mut prepared: *mut PreparedExpression = (*function).fn_extra.cast();
+            while !prepared.is_null()
+                && ((*prepared).table != table || (*prepared).column != column)
+            {
+                prepared = (*prepared).next;
+            }
+            if prepared.is_null() {
+                prepared = self.prepare(column);
+                (*function).fn_extra = prepared.cast();
+            }
+            let context = (*prepared).context;
+            pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
+            (*context).ecxt_scantuple = self.slot;
+            (*self.slot).tts_tableOid = table;
+            let mut null = false;
+            let value = ffi::ExecEvalExprSwitchContext((*prepared).expression, context, &mut null);
+            (!null).then_some(value)
+        };
+        self.computed.borrow_mut().push((column, value));
+        value
+    }
+
+    /// # Safety
+    /// `column` is a stored generated column, and the function that of the running call.
+    unsafe fn prepare(&self, column: i16) -> *mut PreparedExpression {
+        // SAFETY: a stored generated column has an expression. The executor state and the expression are made in the
+        // memory context of the function, so all that they point to lives as long as the function.
+        unsafe {
+            PgMemoryContexts::For((*self.function).fn_mcxt).switch_to(|_| {
+                let state = pg_sys::CreateExecutorState();
+                let expression = ffi::build_column_default(self.table, column.into());
+                let prepared: *mut PreparedExpression =
+                    pg_sys::palloc(size_of::<PreparedExpression>()).cast();
+                prepared.write(PreparedExpression {
+                    table: self.table_oid(),
+                    column,
+                    next: (*self.function).fn_extra.cast(),
+                    expression: ffi::ExecPrepareExpr(expression.cast(), state),
+                    context: pg_sys::MakePerTupleExprContext(state),
+                });
+                prepared
+            })
+        }
+    }
+}
+
+/// A slot of a table, and the row that is fetched into it.
+pub struct FetchedRow(Row);
+
+impl FetchedRow {
+    /// No row yet: nothing may be asked of it before one was fetched into the slot.
+    ///
+    /// # Safety
+    /// `table` is open as long as this lives.
+    pub unsafe fn none(table: pg_sys::Relation) -> FetchedRow {
+        // SAFETY: the slot is made for this table.
+        unsafe {
+            FetchedRow(Row::new(
+                table,
+                pg_sys::table_slot_create(table, std::ptr::null_mut()),
+            ))
+        }
+    }
+}
+
+impl Deref for FetchedRow {
+    type Target = Row;
+
+    fn deref(&self) -> &Row {
+        &self.0
+    }
+}
+
+impl Drop for FetchedRow {
+    fn drop(&mut self) {
+        // After an error the server frees the slot with its memory.
+        if !std::thread::panicking() {
+            // SAFETY: `none` has made the slot, and nothing else drops it.
+            unsafe { pg_sys::ExecDropSingleTupleTableSlot(self.0.slot) };
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Rows on their way from one partition to another, which `skip` must not stop.
+//!
+//! PostgreSQL turns such an UPDATE into a DELETE and an INSERT. A BEFORE INSERT trigger that leaves the row out would
+//! lose it. So the row is checked before the UPDATE, and goes on when it arrives in the other partition.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::CString;
+
+use pgrx::pg_sys;
+
+use super::call::TriggerCall;
+use crate::guard::candidates::search_start::updater;
+use crate::guard::candidates::RowTid;
+use crate::guard::compare::JudgedRow;
+use crate::guard::prepared::PreparedGuard;
+use crate::guard::row::{FetchedRow, Row};
+use pg::ffi;
+use pg::relation::OpenRelation;
+use pg::session_state::map_bytes;
+use pg::values::varlena::Varlena;
+
+/// A row of a partition that has passed the check of an UPDATE.
+struct CheckedUpdate {
+    /// The old version of the row.
+    from: RowTid,
+    /// What the judge reads of the new one; `None` is NULL.
+    compared: Vec<Option<Vec<u8>>>,
+}
+
+/// The partitioned table, and the name that the trigger has in all partitions.
+type TriggerId = (pg_sys::Oid, CString);
+
+pg::session_state! {
+    /// The last row that each trigger has checked.
+    static CHECKED: RefCell<HashMap<TriggerId, CheckedUpdate>> = RefCell::default();
+    "checked updates" by "table and trigger" until "the row arrives, or another is checked" bytes |checked| {
+        let checked = checked.borrow();
+        let of_row = |update: &CheckedUpdate| {
+            update.compared.iter().flatten().map(Vec::len).sum::<usize>()
+        };
+        map_bytes(&checked) + checked.values().map(of_row).sum::<usize>()
+    };
+}
+
+/// Whether the trigger fires for a partition.
+fn is_partition(call: &TriggerCall) -> bool {
+    // SAFETY: the trigger's table is open as long as the call runs, and has a row in pg_class.
+    unsafe { (*(*call.relation()).rd_rel).relispartition }
+}
+
+/// What the judge reads of a row: signatures and arrays, which are varlenas.
+fn compared(row: JudgedRow<'_>) -> Vec<Option<Vec<u8>>> {
+    let places = 0..row.columns.len();
+    // SAFETY: a column that a judge reads is of a type with varlenas.
+    let bytes = |value| unsafe { Varlena::of(value) }.bytes().to_vec();
+    places.map(|place| row.value(place).map(bytes)).collect()
+}
+
+/// Keeps in mind that an UPDATE of the row at `from` will be made, after which it is `row`.
+pub fn remember(call: &TriggerCall, guard: &PreparedGuard, from: RowTid, row: &Row) {
+    if is_partition(call) {
+        let compared = compared(guard.own.judged(row));
+        let trigger = (guard.top, guard.trigger.clone());
+        CHECKED.with_borrow_mut(|all| all.insert(trigger, CheckedUpdate { from, compared }));
+    }
+}
+
+/// Whether the row of an INSERT is one that was remembered, and has just left its partition.
+pub fn arrives(call: &TriggerCall, guard: &PreparedGuard, row: &Row) -> bool {
+    if !is_partition(call) {
+        return false;
+    }
+    let trigger = (guard.top, guard.trigger.clone());
+    let Some(from) = CHECKED.with_borrow(|all| all.get(&trigger).map(|update| update.from)) else {
+        return false;
+    };
+    let compared = compared(guard.own.judged(row));
+    let is_same =
+        CHECKED.with_borrow(|all| all.get(&trigger).is_some_and(|u| u.compared == compared));
+    let arrives = is_same && has_left(from);
+    if arrives {
+        CHECKED.with_borrow_mut(|all| all.remove(&trigger));
+    }
+    arrives
+}
+
+/// Whether this transaction has moved a row to another partition.
+fn has_left(from: RowTid) -> bool {
+    let Some(table) = OpenRelation::find_table(from.table, pg_sys::AccessShareLock) else {
+        return false;
+    };
+    let mut tid = from.tid.pointer();
+    // SAFETY: the table is a partition, whose rows have tids, and the slot is made for it. A slot of the kind that
+    // table_slot_create makes for heap holds the tuple with its header, pinned until the slot is dropped.
+    unsafe {
+        let row = FetchedRow::none(table.pointer());
+        let any = &raw mut pg_sys::SnapshotAnyData;
+        ffi::table_tuple_fetch_row_version(table.pointer(), &mut tid, any, row.slot) && {
+            let tuple = pg_sys::ExecFetchSlotHeapTuple(row.slot, false, std::ptr::null_mut());
+            let header = (*tuple).t_data;
+            // HeapTupleHeaderIndicatesMovedPartitions() looks at the same.
+            u32::from((*header).t_ctid.ip_posid) == pg_sys::MovedPartitionsOffsetNumber
+                && updater(header).is_some_and(|x| pg_sys::TransactionIdIsCurrentTransactionId(x))
+        }
+    }
+}
