@@ -5,7 +5,7 @@
 TESTS ?=
 TEST ?=
 
-.PHONY: help build install uninstall test regress isolation script torture dev dev-stop demo demo-stop bench quality clean
+.PHONY: help build install uninstall test regress isolation script torture dev dev-stop demo demo-stop bench compare quality clean
 
 help:
 	@echo 'make build     [PG=15|16|17|18 | PG_CONFIG=path] release build of the extension'
@@ -21,6 +21,7 @@ help:
 	@echo 'make demo      [KEEP=1]                         demonstration in a scratch cluster; KEEP=1 leaves it running'
 	@echo 'make demo-stop                                  stop and remove the cluster that KEEP=1 left'
 	@echo 'make bench     [PG=15|16|17|18 | PG_CONFIG=path] benchmarks'
+	@echo 'make compare   BASE=commit [ROUNDS=5] [ROWS=100000] [PG=…]  times with that commit and with this tree, and their ratios'
 	@echo 'make quality   [QUALITY_MILLION=1] [PG=…]       how good the pairs of match models, measures of names and of kinds of errors are, on data with a known truth'
 	@echo 'QUICK=1 with build, regress, isolation or script: a build that compiles in less time and runs more slowly'
 	@echo 'make clean                                      remove target/ (builds, downloads, test output)'
@@ -63,6 +64,9 @@ dev-stop:
 
 bench:
 	@scripts/bench.sh
+
+compare:
+	@scripts/compare.sh
 
 quality:
 	@scripts/quality.sh

@@ -11,7 +11,7 @@ need_build_packages
 say 'conditions'
 # What the results are worth nothing without; the server's version follows.
 # The commit is the last one that changed what is measured, and not the scripts.
-measured=(core src macros sql Cargo.toml Cargo.lock)
+measured=(core pg types access src macros sql Cargo.toml Cargo.lock)
 cpu() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -n 1; }
 echo "processor: $(cpu 'model name'), family $(cpu 'cpu family') model $(cpu model), $(nproc) cores; load $(cut -d ' ' -f 1-3 /proc/loadavg)"
 echo "memory: $(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo); kernel $(uname -r); $(rustc --version)"

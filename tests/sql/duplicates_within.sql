@@ -132,6 +132,12 @@ SELECT * FROM bloom_linkage('applicant', 'code', 'sig', 'odd', 'key', 'sig', 0.8
 INSERT INTO twice VALUES (3, 3, bloom_signature('Otto Dix', ngram => 2));
 DELETE FROM twice WHERE key = 1 AND tenant = 2;
 SELECT * FROM bloom_duplicates('twice', 'key', 'sig', 0.8, '{tenant}');
+-- Groups of more than some thousand records are joined, with memory for a part of them.
+SET maintenance_work_mem = '1MB';
+CREATE TABLE many AS SELECT i AS id, i % 7 = 0 AS part, bloom_signature(md5((i / 2)::text)) AS sig FROM generate_series(0, 14999) AS i;
+SELECT count(*), bool_and(a::int / 2 = b::int / 2), min(similarity) FROM bloom_duplicates('many', 'id', 'sig', 0.8, '{part}');
+SELECT count(*) FROM generate_series(0, 14999, 2) AS i WHERE (i % 7 = 0) = ((i + 1) % 7 = 0);
+RESET maintenance_work_mem;
 -- without records
 TRUNCATE person;
 SELECT * FROM bloom_duplicates('person', 'id', 'sig', 0.8, '{tenant}');
