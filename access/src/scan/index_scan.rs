@@ -1,4 +1,4 @@
-//! SigfileIndex scans: what the keys ask for, and the rows page by page.
+//! Scans of an index sigfile: what the keys ask for, and the rows page by page.
 //!
 //! A scan reads the metapage once. Rows that come later belong to transactions that its snapshot does not
 //! see; pages that are replaced meanwhile stay as they are until the snapshot is gone.

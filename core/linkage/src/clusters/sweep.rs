@@ -6,7 +6,7 @@ use base::error::number;
 use base::Ticker;
 use base::{Error, Result};
 
-/// Popcounts pairs by the greatest threshold that they reach, so a pair costs one binary search however
+/// Counts pairs by the greatest threshold that they reach, so a pair costs one binary search however
 /// many thresholds there are.
 #[derive(Clone, Debug)]
 pub struct Sweep {

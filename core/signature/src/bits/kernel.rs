@@ -8,7 +8,7 @@ use super::scan::PackedScan;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 
-/// Popcounts the bits that two strings of so many bytes have in common.
+/// Counts the bits that two strings of so many bytes have in common.
 type IntersectFn = unsafe fn(*const u8, *const u8, usize) -> u32;
 
 /// Calls the function with number and common bits of every row that reaches its limit.
