@@ -21,8 +21,8 @@ failures=0
 # make test has fixed inputs.
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-$((RANDOM << 15 | RANDOM))}
 say "properties and fuzz targets, PROPTEST_RNG_SEED=$PROPTEST_RNG_SEED"
-cargo test --manifest-path "$ROOT/Cargo.toml" -p base -p text -p signature -p sigfile -p linkage || {
-    warn "a property failed: PROPTEST_RNG_SEED=$PROPTEST_RNG_SEED cargo test -p base -p text -p signature -p sigfile -p linkage"
+cargo test --manifest-path "$ROOT/Cargo.toml" -p base -p text -p signature -p sigfile -p linkage -- --include-ignored || {
+    warn "a property failed: PROPTEST_RNG_SEED=$PROPTEST_RNG_SEED cargo test -p base -p text -p signature -p sigfile -p linkage -- --include-ignored"
     failures=$((failures + 1))
 }
 # Eighteen targets and two at a time: a tenth of the minutes more.

@@ -1,8 +1,7 @@
 //! Enums whose values have names, as SQL and JSON write them.
 
 /// Declares an enum with a name for each value. It gets `ALL`, which has all of them in their order, `name()`, and
-/// `named()`, which finds the value
-/// of a name.
+/// `named()`, which finds the value of a name.
 #[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* pub enum $type:ident { $($(#[$doc:meta])* $value:ident = $name:literal,)+ }) => {

@@ -193,11 +193,9 @@ fn all_of_three_records() {
 }
 
 /// A ninth of all graphs of four records with all decisions, in which any eight of the twelve digits have all their
-/// values together: an
-/// orthogonal array of strength 8, whose checks are the words of the ternary code of length 12, dimension 2 and
-/// distance 9. So whatever goes
-/// wrong by up to eight pairs' similarities and decisions together is found. `rest` is 0 or 1, for one half and the
-/// other.
+/// values together: an orthogonal array of strength 8, whose checks are the words of the ternary code of length 12,
+/// dimension 2 and distance 9. So whatever goes wrong by up to eight pairs' similarities and decisions together is
+/// found. `rest` is 0 or 1, for one half and the other.
 fn check_four_records(rest: u64) {
     const CHECKS: [[u64; 2]; 4] = [[1, 0], [0, 1], [1, 1], [1, 2]];
     let is_in = |graph: u64, choice: u64| {
@@ -221,6 +219,18 @@ fn four_records() {
 #[test]
 fn four_records_the_other_half() {
     check_four_records(1);
+}
+
+#[test]
+#[ignore = "takes minutes: make torture runs it"]
+fn all_of_four_records() {
+    check_all(4, |_, _| true);
+}
+
+#[test]
+#[ignore = "takes minutes: make torture runs it"]
+fn many_random_ones() {
+    check_random(3, 1_000_000);
 }
 
 /// Random graphs and decisions of five to eight records, some of them at one time, or unsure.

@@ -1,6 +1,5 @@
-//! The generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood: Fast Splittable Pseudorandom Number Generators,
-//! OOPSLA 2014), by which hashes
-//! are mixed. Stored signatures and sketches depend on it.
+//! The generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
+//! 2014), by which hashes are mixed. Stored signatures and sketches depend on it.
 
 /// What the state grows by from one output to the next.
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -130,8 +130,7 @@ pub fn scan(text: &str, emit: &mut impl FnMut(Symbol), tick: impl FnMut()) {
 }
 
 /// Streams the words of `text`: their symbols, and `None` behind each word. An apostrophe ends none: O'Brien is one.
-/// `tick` is called now and
-/// then.
+/// `tick` is called now and then.
 pub(crate) fn scan_words(text: &str, mut each: impl FnMut(Option<u8>), tick: impl FnMut()) {
     let mut open = false;
     let mut take = |symbol: Symbol| {

@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::BinaryHeap;
 
 use base::sort::sort_records;
-use pgrx::pg_sys;
+use pgrx::pg_sys::BLCKSZ;
 
 use super::{SpillVec, TemporaryFile};
 use crate::budget::reserve;
@@ -63,8 +63,6 @@ pub struct ExternalSort<O> {
     most: usize,
     /// Files of runs; each run of a level has been made of many of the level below.
     levels: Vec<Runs>,
-    /// That in which this was made, and which lasts as long.
-    context: pg_sys::MemoryContext,
 }
 
 /// The buffer has room for so many words and records at least, so that wide ones make no more runs than can be.
@@ -82,6 +80,14 @@ struct Runs {
 }
 
 impl Runs {
+    /// None yet.
+    fn new() -> Runs {
+        Runs {
+            file: TemporaryFile::new(),
+            ends: Vec::new(),
+        }
+    }
+
     /// What was appended last is a run.
     fn end(&mut self) {
         self.ends.push(self.file.len() / size_of::<u64>() as u64);
@@ -98,17 +104,6 @@ impl<O: SortOrder> ExternalSort<O> {
             order,
             buffer: Vec::new(),
             levels: Vec::new(),
-            // SAFETY: a variable of this process.
-            context: unsafe { pg_sys::CurrentMemoryContext },
-        }
-    }
-
-    /// No runs yet.
-    fn runs(&self) -> Runs {
-        Runs {
-            // SAFETY: the context is that in which this was made, and which lasts as long.
-            file: unsafe { TemporaryFile::within(self.context) },
-            ends: Vec::new(),
         }
     }
 
@@ -143,13 +138,13 @@ impl<O: SortOrder> ExternalSort<O> {
     /// Runs that are merged at once; each is read by pages.
     fn fan(&self) -> usize {
         let memory = self.most * size_of::<u64>();
-        (memory / pg_sys::BLCKSZ as usize).clamp(8, 256)
+        (memory / BLCKSZ as usize).clamp(8, 256)
     }
 
     fn spill(&mut self) {
         self.order.sort(&mut self.buffer);
         if self.levels.is_empty() {
-            self.levels.push(self.runs());
+            self.levels.push(Runs::new());
         }
         self.levels[0].file.append(&self.buffer);
         self.levels[0].end();
@@ -160,10 +155,10 @@ impl<O: SortOrder> ExternalSort<O> {
             }
             // the runs take the memory meanwhile
             self.buffer = Vec::new();
-            let empty = self.runs();
+            let empty = Runs::new();
             let full = std::mem::replace(&mut self.levels[level], empty);
             if level + 1 == self.levels.len() {
-                self.levels.push(self.runs());
+                self.levels.push(Runs::new());
             }
             Merge::new(&self.order, vec![full], self.most)
                 .append_to(&self.order, &mut self.levels[level + 1]);
@@ -187,7 +182,7 @@ impl<O: SortOrder> ExternalSort<O> {
         // a level has fewer than `fan`
         while levels.len() > 1 && levels.iter().map(|l| l.ends.len()).sum::<usize>() > fan {
             let lowest = levels.drain(..2).collect();
-            let mut merged = self.runs();
+            let mut merged = Runs::new();
             Merge::new(&self.order, lowest, self.most).append_to(&self.order, &mut merged);
             levels.insert(0, merged);
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pgrx::pg_sys;
+use pgrx::pg_sys::BLCKSZ;
 
 use super::{Plain, TemporaryFile};
 use crate::budget::reserve;
@@ -15,8 +15,6 @@ pub struct SpillVec<T> {
     /// How many of them there may be.
     most: usize,
     file: Option<TemporaryFile>,
-    /// That in which this was made, and which lasts as long: what is made while a cursor is open goes with it.
-    context: pg_sys::MemoryContext,
     /// What was read last from the file.
     read: Vec<T>,
 }
@@ -25,7 +23,7 @@ impl<T: Plain> SpillVec<T> {
     /// Takes `memory` bytes, or a page: with 0, a buffer in front of a file.
     pub fn new(memory: usize) -> SpillVec<T> {
         SpillVec {
-            most: (memory.max(pg_sys::BLCKSZ as usize) / size_of::<T>()).max(1),
+            most: (memory.max(BLCKSZ as usize) / size_of::<T>()).max(1),
             ..SpillVec::of(Vec::new())
         }
     }
@@ -36,8 +34,6 @@ impl<T: Plain> SpillVec<T> {
             most: memory.len(),
             memory,
             file: None,
-            // SAFETY: a variable of this process.
-            context: unsafe { pg_sys::CurrentMemoryContext },
             read: Vec::new(),
         }
     }
@@ -89,10 +85,8 @@ impl<T: Plain> SpillVec<T> {
 
     /// Writes what is in memory behind what has been written.
     fn flush(&mut self) {
-        let context = self.context;
-        // SAFETY: it is that in which this was made, and which lasts as long.
-        let new = || unsafe { TemporaryFile::within(context) };
-        self.file.get_or_insert_with(new).append(&self.memory);
+        let file = self.file.get_or_insert_with(TemporaryFile::new);
+        file.append(&self.memory);
         self.memory.clear();
     }
 

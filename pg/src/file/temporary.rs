@@ -32,7 +32,8 @@ unsafe impl<const N: usize> Plain for [u64; N] {
     const ZERO: [u64; N] = [0; N];
 }
 
-/// A temporary file that goes with the transaction at the latest. It has a buffer of a page in memory.
+/// A temporary file that goes with the transaction, or the subtransaction, at the latest. It has a buffer of a page in memory of
+/// that: the current memory context may be one that goes earlier, such as that of a row, or of a cursor that is open.
 pub struct TemporaryFile {
     file: *mut pg_sys::BufFile,
     /// Bytes written.
@@ -51,27 +52,16 @@ impl Drop for TemporaryFile {
 impl TemporaryFile {
     /// An empty file, in one of the temporary tablespaces.
     pub fn new() -> TemporaryFile {
-        // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction.
+        // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction. After an error the boundary
+        // goes back to the context before.
         let file = unsafe {
             pg_sys::PrepareTempTablespaces();
-            pg_sys::BufFileCreateTemp(false)
-        };
-        TemporaryFile { file, len: 0 }
-    }
-
-    /// The same in memory of a context that lasts as long as the file is used: what a file is made for may come while another context
-    /// is the current one, such as one for a row.
-    ///
-    /// # Safety
-    /// The context exists.
-    pub unsafe fn within(context: pg_sys::MemoryContext) -> TemporaryFile {
-        // SAFETY: the caller promises it. After an error the boundary goes back to the context before.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(context);
-            let file = TemporaryFile::new();
+            let before = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
+            let file = pg_sys::BufFileCreateTemp(false);
             pg_sys::MemoryContextSwitchTo(before);
             file
-        }
+        };
+        TemporaryFile { file, len: 0 }
     }
 
     /// Bytes written.

@@ -160,9 +160,8 @@ impl Clusters {
     }
 }
 
-/// At the least member of each cluster the record that stands for it: of those that may, the one with the greatest
-/// sum of
-/// similarities within the cluster, of equals the least.
+/// At the least member of each cluster the record that stands for it: of those that may, the one with the greatest sum
+/// of similarities within the cluster, of equals the least.
 ///
 /// Errors: out of memory.
 pub(super) fn representatives(
