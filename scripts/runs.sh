@@ -45,6 +45,20 @@ summary() {
     exit $((${#failures[@]} > 0))
 }
 
+# limited COMMAND...: ends it with all that it has started after TIME_LIMIT seconds, so that what waits without an end fails by its name.
+# At a terminal it runs without: an interrupt would not reach it there.
+limited() {
+    if [[ -t 1 ]]; then
+        "$@"
+    else
+        timeout -k 60 "${TIME_LIMIT:-1200}" "$@" || {
+            local status=$?
+            ((status != 124 && status != 137)) || warn "${1#"$ROOT"/} was ended after ${TIME_LIMIT:-1200} s"
+            return "$status"
+        }
+    fi
+}
+
 # check NAME COMMAND...: counts only when it fails; cargo counts its own tests.
 check() {
     part "$@" || failures+=("$1")
@@ -158,7 +172,7 @@ run_regress() {
 run_script() {
     local script=$ROOT/tests/$1.test.sh
     # One that is not executable fails, too.
-    if part "script: $1" "$script"; then
+    if part "script: $1" limited "$script"; then
         passed=$((passed + 1))
     else
         failures+=("script $1.test.sh")

@@ -22,22 +22,49 @@ state() { sql -c "SELECT coalesce(wait_event_type, '') FROM pg_stat_activity WHE
 merging=
 trap '[[ -z $merging ]] || kill -CONT "$merging" 2>/dev/null; scratch_close' EXIT
 
+# within SECONDS COMMAND...: a session that is stopped anywhere may hold a lock of the server's memory, on which others wait without an end.
+within() { timeout -k 1 "$@"; }
+
 # stop_merging: a session that holds the lock, stopped.
 stop_merging() {
-    local tries
+    local tries held
     for ((tries = 0; tries < 200; tries++)); do
         sql -c 'INSERT INTO person SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 300) AS i'
         PGAPPNAME=merging sql -c "SELECT bloom_sigfile_merge('by_sig')" >/dev/null 2>&1 &
         while [[ -z ${merging:=$(pid merging)} ]] && jobs -r %% >/dev/null 2>&1 && [[ -n $(jobs -r) ]]; do :; done
         if [[ -n $merging ]]; then
             kill -STOP "$merging" 2>/dev/null || true
-            [[ $(sql -c "SELECT count(*) FROM pg_locks WHERE pid = $merging AND locktype = 'tuple' AND granted") != 1 ]] || return 0
+            held=$(within 5 psql -XAtqc "SELECT count(*) FROM pg_locks WHERE pid = $merging AND locktype = 'tuple' AND granted") || held=
+            [[ $held != 1 ]] || return 0
             kill -CONT "$merging" 2>/dev/null || true
         fi
         wait
         merging=
     done
     die 'no session was stopped with the merge lock'
+}
+
+# stop_merging_and_insert: and another session that waits for that lock. What waits for a lock of memory instead says nothing of the
+# lock that is meant: such a stop is given up, and the next one tried.
+stop_merging_and_insert() {
+    local tries looks seen
+    for ((tries = 0; tries < 20; tries++)); do
+        stop_merging
+        insert
+        for ((looks = 0; looks < 300; looks++)); do
+            seen=$(within 5 psql -XAtqc "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = 'inserting'") || break
+            [[ $seen != Lock ]] || return 0
+            [[ $seen != LWLock && $seen != BufferPin ]] || ((looks < 40)) || break
+            kill -0 "$inserting" || die "$(<"$SCRATCH/inserting")"
+            sleep 0.05
+        done
+        say 'the session was stopped where others wait for it elsewhere'
+        kill -CONT "$merging"
+        sql -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'inserting'" >/dev/null
+        wait
+        merging=
+    done
+    die 'no session waited for the merge lock'
 }
 # cancelled WHAT: the inserting session ends at once, with the error.
 cancelled() {
@@ -54,9 +81,7 @@ insert() {
     inserting=$!
 }
 
-stop_merging
-insert
-until [[ $(state inserting) == Lock ]]; do sleep 0.05; kill -0 "$inserting" || die "$(<"$SCRATCH/inserting")"; done
+stop_merging_and_insert
 cancelled 'waiting'
 insert
 until [[ $(state inserting) == Lock ]]; do sleep 0.05; kill -0 "$inserting" || die "$(<"$SCRATCH/inserting")"; done
