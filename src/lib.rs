@@ -1,5 +1,6 @@
-//! The PostgreSQL extension bloom_ident: SQL functions, planner, jobs, guard, report and merging. Below it are crates: `access` (indexes), `types`
-//! (values), `pg` (the server), and those of `core/`, which do all the arithmetic. ARCHITECTURE.md has the house on one page.
+//! The PostgreSQL extension bloom_ident: SQL functions, planner, jobs, guard, report and merging. Below it are crates:
+//! `access` (indexes), `types` (values), `pg` (the server), and those of `core/`, which do all the arithmetic.
+//! ARCHITECTURE.md has the house on one page.
 //!
 //! The SQL objects are written by hand in `sql/`; every function here is bound there by the name of
 //! its wrapper.

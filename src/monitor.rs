@@ -1,4 +1,5 @@
-//! What the view `bloom_progress` shows: how far the jobs of all sessions are. And what a session keeps between calls, for tests.
+//! What the view `bloom_progress` shows: how far the jobs of all sessions are. And what a session keeps between calls,
+//! for tests.
 
 use pgrx::{pg_sys, IntoDatum};
 

@@ -1,11 +1,12 @@
-//! The index access method `sigfile`: exact similarity search over signatures, by multi-index hashing (Norouzi, Punjani,
-//! Fleet 2012) with the general pigeonhole principle (Qin et al., GPH, 2018), over segments that are merged as in a
-//! log-structured merge tree (O'Neil et al. 1996).
+//! The index access method `sigfile`: exact similarity search over signatures, by multi-index hashing (Norouzi,
+//! Punjani, Fleet 2012) with the general pigeonhole principle (Qin et al., GPH, 2018), over segments that are merged as
+//! in a log-structured merge tree (O'Neil et al. 1996).
 //!
-//! ARCHITECTURE.md explains the structure; what is computed is in the core. The floors, from below: `page` (how pages are
-//! held and changed), `class` (operators and options), `meta` (reading and changing the metapage), `read` (segments, tails,
-//! free lists), `sort` (the external sort), `write` (build, insert, merge, VACUUM), `scan` (searches, and what they cost) and
-//! `inspect` (functions for the DBA). What other rooms use is named here, and nothing else of it.
+//! ARCHITECTURE.md explains the structure; what is computed is in the core. The floors, from below: `page` (how pages
+//! are held and changed), `class` (operators and options), `meta` (reading and changing the metapage), `read`
+//! (segments, tails, free lists), `sort` (the external sort), `write` (build, insert, merge, VACUUM), `scan` (searches,
+//! and what they cost) and `inspect` (functions for the DBA). What other rooms use is named here, and nothing else of
+//! it.
 
 mod class;
 mod gist;
@@ -30,8 +31,8 @@ pub use scan::rows_alike;
 // Jobs that search for many records.
 pub use scan::{IndexScan, RowConditions};
 
-// Jobs over whole tables read an index as it is: its metapage, its segments by the segment reader, its tails by the walk
-// over tail pages.
+// Jobs over whole tables read an index as it is: its metapage, its segments by the segment reader, its tails by the
+// walk over tail pages.
 pub use meta::{of_words as meta_of_words, read_for as read_meta_for};
 pub use page::{SigfileIndex, PAGE_WORDS};
 pub use read::segment;

@@ -1,8 +1,8 @@
 //! Reading and changing the metapage, whose words the core knows ([`sigfile::meta`]).
 //!
 //! A process that holds the merge lock (see `write::merge_lock`) may publish segments, and take blocks from the free
-//! lists. A process that holds the metapage's buffer locked exclusively may lengthen a tail, and needs no merge lock: that is
-//! why a tail page comes from the stock on the metapage, and never from a free list.
+//! lists. A process that holds the metapage's buffer locked exclusively may lengthen a tail, and needs no merge lock:
+//! that is why a tail page comes from the stock on the metapage, and never from a free list.
 
 use base::{Error, ErrorKind, Result};
 use pgrx::pg_sys;

@@ -20,7 +20,8 @@ const _: () = assert!(
     "a popcount must fit 16 bits"
 );
 
-/// How rows of a geometry are packed: the bits; the threshold; tid and popcount in one word; the key, if rows have keys.
+/// How rows of a geometry are packed: the bits; the threshold; tid and popcount in one word; the key, if rows have
+/// keys.
 #[derive(Clone, Copy)]
 pub struct PackedRows(Geometry);
 

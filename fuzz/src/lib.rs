@@ -1,8 +1,9 @@
-//! A fuzzer for stable Rust: proptest mutates inputs of a kept corpus, and an input with a new outcome joins those that are mutated.
+//! A fuzzer for stable Rust: proptest mutates inputs of a kept corpus, and an input with a new outcome joins those that
+//! are mutated.
 //!
-//! A target reads bytes and says what came of it: `Ok` with a class of answers, or `Err` with a message. Both, without their numbers and
-//! quotations, tell outcomes apart; that takes the place of a measurement of coverage. A panic is a failure: the input is made smaller,
-//! written to the corpus, and from then on read by every run.
+//! A target reads bytes and says what came of it: `Ok` with a class of answers, or `Err` with a message. Both, without
+//! their numbers and quotations, tell outcomes apart; that takes the place of a measurement of coverage. A panic is a
+//! failure: the input is made smaller, written to the corpus, and from then on read by every run.
 //!
 //! | variable | |
 //! |---|---|
@@ -31,8 +32,8 @@ pub fn message<T>(result: Result<T, impl std::fmt::Display>) -> Result<T, String
 /// Cases between looks at the clock.
 const CASES: u32 = 200;
 
-/// Fuzzes `target`, beginning with `seeds` and the files of `corpus/NAME`. Panics when the target does, and when no input is accepted
-/// or none refused: then nothing has been tested.
+/// Fuzzes `target`, beginning with `seeds` and the files of `corpus/NAME`. Panics when the target does, and when no
+/// input is accepted or none refused: then nothing has been tested.
 ///
 /// `refuses` says whether there are inputs that the target refuses.
 pub fn fuzz(name: &str, refuses: bool, seeds: &[Vec<u8>], target: impl Fn(&[u8]) -> Outcome) {

@@ -48,7 +48,8 @@ fn signature_of_token() -> Vec<u8> {
     bytes
 }
 
-/// The bytes, and the same with the popcount and the padding that they ought to have: most changes are found out by these.
+/// The bytes, and the same with the popcount and the padding that they ought to have: most changes are found out by
+/// these.
 fn mended(bytes: &[u8]) -> [Vec<u8>; 2] {
     let mut whole = bytes.to_vec();
     if let Some((header, bits)) = whole.split_at_mut_checked(HEADER) {

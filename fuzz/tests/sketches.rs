@@ -1,4 +1,5 @@
-//! What reads sketches of sets of tokens: their bytes, their text forms, those of their queries, and their type modifiers.
+//! What reads sketches of sets of tokens: their bytes, their text forms, those of their queries, and their type
+//! modifiers.
 
 use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message, Outcome};
@@ -30,7 +31,8 @@ fn sketches(kind: SketchKind) -> Vec<Vec<u8>> {
     .to_vec()
 }
 
-/// The bytes, and the same with the length, the mark and the padding that they ought to have: most changes are found out by these.
+/// The bytes, and the same with the length, the mark and the padding that they ought to have: most changes are found
+/// out by these.
 fn mended(kind: SketchKind, bytes: &[u8]) -> [Vec<u8>; 2] {
     let mut whole = bytes.to_vec();
     whole.resize(whole.len().max(HEADER), 0);

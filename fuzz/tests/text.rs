@@ -1,4 +1,5 @@
-//! What reads text: normalisation, n-grams, check digits, similarity, abbreviations, sound, the text forms of signatures and queries.
+//! What reads text: normalisation, n-grams, check digits, similarity, abbreviations, sound, the text forms of
+//! signatures and queries.
 
 use std::collections::HashMap;
 
@@ -146,7 +147,8 @@ fn abbreviations() {
     });
 }
 
-/// Abbreviations of one's own: a language, lines of an abbreviation and its words parted by an equals sign, and a text, parted by line feeds.
+/// Abbreviations of one's own: a language, lines of an abbreviation and its words parted by an equals sign, and a text,
+/// parted by line feeds.
 #[test]
 fn own_abbreviations() {
     let texts = [

@@ -1,8 +1,8 @@
 //! The attribute `#[entry]`, on every Rust function that PostgreSQL calls.
 //!
 //! An error must leave such a function as an error of the server with all its fields, and never as a Rust panic.
-//! `pg::boundary::enter` does that, and this attribute puts it around the function. It stands in for pgrx's `#[pg_extern]` and `#[pg_guard]`,
-//! whose guard keeps five fields of an error and a closed list of SQLSTATEs.
+//! `pg::boundary::enter` does that, and this attribute puts it around the function. It stands in for pgrx's
+//! `#[pg_extern]` and `#[pg_guard]`, whose guard keeps five fields of an error and a closed list of SQLSTATEs.
 
 use proc_macro::TokenStream;
 use quote::{format_ident, quote, ToTokens};
@@ -29,10 +29,10 @@ const ANY: [&str; 3] = ["FunctionCallInfo", "NewValue", "Datum"];
 /// Makes a function callable by the server.
 ///
 /// - A function without an ABI is an SQL function. It gets a wrapper `<name>_wrapper` of version 1 of the calling
-///   convention, and its record `pg_finfo_<name>_wrapper`; arguments and result convert as in pgrx. It is IMMUTABLE, STRICT and
-///   PARALLEL SAFE; `#[entry(stable, called_on_null, parallel_unsafe)]` says otherwise. Where the Rust types leave open which SQL
-///   types are meant, its documentation begins with the declaration: `(name text) RETURNS regclass`. All this stands in the
-///   library as text, which `tests/symbols.test.sh` compares with the catalog.
+///   convention, and its record `pg_finfo_<name>_wrapper`; arguments and result convert as in pgrx. It is IMMUTABLE,
+///   STRICT and PARALLEL SAFE; `#[entry(stable, called_on_null, parallel_unsafe)]` says otherwise. Where the Rust types
+///   leave open which SQL types are meant, its documentation begins with the declaration: `(name text) RETURNS
+///   regclass`. All this stands in the library as text, which `tests/symbols.test.sh` compares with the catalog.
 /// - A function that is `extern "C-unwind"` is a callback, a hook, or another entry with a signature of its own. Its
 ///   signature stays as it is; its body runs inside the boundary.
 #[proc_macro_attribute]
@@ -111,7 +111,8 @@ fn type_name(of: &Type) -> String {
     }
 }
 
-/// The SQL declarations in a function's documentation: what is code and begins with the arguments, at the beginning of a line.
+/// The SQL declarations in a function's documentation: what is code and begins with the arguments, at the beginning of
+/// a line.
 fn documented(function: &ItemFn) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
@@ -133,8 +134,8 @@ fn documented(function: &ItemFn) -> String {
     declared.collect::<Vec<_>>().join(" or ")
 }
 
-/// What the Rust side says of an SQL function, as a line of text: its name, the types of its arguments, that of its result,
-/// its properties, and its documented declarations, with bars between them.
+/// What the Rust side says of an SQL function, as a line of text: its name, the types of its arguments, that of its
+/// result, its properties, and its documented declarations, with bars between them.
 fn declaration(function: &ItemFn, properties: &Properties) -> syn::Result<String> {
     let name = &function.sig.ident;
     if let Some(unknown) = properties

@@ -2,11 +2,11 @@
 //!
 //! The server reports an error by a jump that runs no destructors. Rust reports one by unwinding, which C code does not
 //! know. So [`call`] stands around each call of a server function: it catches the jump and unwinds with the whole error
-//! as payload. [`enter`] stands around each function of ours that the server calls: it catches what unwinds, and has the
-//! server raise it again when everything in Rust is dropped. An error of user code that we call therefore arrives as it
-//! was raised, with its SQLSTATE, context and object names. pgrx's own guard keeps five fields and a closed list of
-//! SQLSTATEs; errors from functions that are called through pgrx lose the rest. The functions in `ffi.rs` are called by
-//! [`call`].
+//! as payload. [`enter`] stands around each function of ours that the server calls: it catches what unwinds, and has
+//! the server raise it again when everything in Rust is dropped. An error of user code that we call therefore arrives
+//! as it was raised, with its SQLSTATE, context and object names. pgrx's own guard keeps five fields and a closed list
+//! of SQLSTATEs; errors from functions that are called through pgrx lose the rest. The functions in `ffi.rs` are called
+//! by [`call`].
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -30,8 +30,8 @@ pg::session_state! {
     "where a panic began" by "the last" until "the next one" bytes |at| at.borrow().capacity();
 }
 
-/// Sets a panic hook that notes where a panic began and prints nothing, since the panic's message is raised as an error.
-/// It replaces pgrx's hook, which takes a backtrace each time when `RUST_BACKTRACE` is set.
+/// Sets a panic hook that notes where a panic began and prints nothing, since the panic's message is raised as an
+/// error. It replaces pgrx's hook, which takes a backtrace each time when `RUST_BACKTRACE` is set.
 pub fn define() {
     std::panic::set_hook(Box::new(|panic| {
         let at = panic.location().map_or(String::new(), |l| l.to_string());
@@ -116,8 +116,8 @@ pub unsafe fn enter<R>(f: impl FnOnce() -> R) -> R {
 #[inline(never)]
 unsafe fn ready(payload: Box<dyn Any + Send>, memory: pg_sys::MemoryContext) -> Ready {
     let message = message_of(payload);
-    // SAFETY: the caller has kept `memory` from before, so that context lives. Nobody uses contexts that were made since,
-    // because unwinding has left the functions that made them.
+    // SAFETY: the caller has kept `memory` from before, so that context lives. Nobody uses contexts that were made
+    // since, because unwinding has left the functions that made them.
     unsafe {
         pg_sys::CurrentMemoryContext = memory;
         Ready {

@@ -174,7 +174,8 @@ pub fn execute(sql: Sql) {
     }
 }
 
-/// Runs a statement that changes rows, with the caller's privileges and a snapshot of its own. Returns how many it has changed.
+/// Runs a statement that changes rows, with the caller's privileges and a snapshot of its own. Returns how many it has
+/// changed.
 ///
 /// Errors: as the statement.
 pub fn modify(sql: Sql, arguments: &[(pg_sys::Oid, pg_sys::Datum)]) -> u64 {

@@ -1,9 +1,9 @@
-//! C functions and variables that are declared by hand: those of the server that are called without pgrx, and one of the
-//! C library.
+//! C functions and variables that are declared by hand: those of the server that are called without pgrx, and one of
+//! the C library.
 //!
-//! Functions that may run code of users, wait, or look for interrupts are called by `boundary::call`, so that an error in
-//! them keeps all its fields. The compiler compares each declaration with the server's headers, as far as bindgen has read
-//! these. Everything else that the server offers is called as `pg_sys` has it.
+//! Functions that may run code of users, wait, or look for interrupts are called by `boundary::call`, so that an error
+//! in them keeps all its fields. The compiler compares each declaration with the server's headers, as far as bindgen
+//! has read these. Everything else that the server offers is called as `pg_sys` has it.
 
 #![allow(non_snake_case, clippy::too_many_arguments, clippy::missing_safety_doc)]
 
@@ -210,12 +210,12 @@ pub unsafe fn attribute(columns: TupleDesc, i: c_int) -> *mut FormData_pg_attrib
     }
 }
 
-/// ReadRecentBuffer() and LockBuffer() under one jump buffer: pins and locks the buffer if it has this block of the relation's main
-/// fork. The errors are those of lack of memory.
+/// ReadRecentBuffer() and LockBuffer() under one jump buffer: pins and locks the buffer if it has this block of the
+/// relation's main fork. The errors are those of lack of memory.
 ///
 /// # Safety
-/// `relation` is open; `buffer` is a number that a buffer has, of a relation of this session if that is what `relation` is, and
-/// this process has not locked it; `mode` is one of LockBuffer()'s.
+/// `relation` is open; `buffer` is a number that a buffer has, of a relation of this session if that is what `relation`
+/// is, and this process has not locked it; `mode` is one of LockBuffer()'s.
 #[inline]
 pub unsafe fn lock_recent(
     relation: Relation,
@@ -239,8 +239,8 @@ pub unsafe fn lock_recent(
         ) -> bool;
         fn LockBuffer(buffer: Buffer, mode: c_int);
     }
-    // SAFETY: the relation is open. The server checks what the buffer has, and only a buffer that it has pinned is locked. There is
-    // nothing to drop.
+    // SAFETY: the relation is open. The server checks what the buffer has, and only a buffer that it has pinned is
+    // locked. There is nothing to drop.
     unsafe {
         #[cfg(feature = "pg15")]
         let file = (*relation).rd_node;
@@ -260,8 +260,8 @@ pub unsafe fn lock_recent(
 /// UnlockReleaseBuffer().
 ///
 /// # Safety
-/// This process has pinned and locked the buffer, under the resource owner of now: then the server finds nothing to raise an error
-/// over.
+/// This process has pinned and locked the buffer, under the resource owner of now: then the server finds nothing to
+/// raise an error over.
 #[inline]
 pub unsafe fn unlock_release(buffer: Buffer) {
     const _: unsafe fn(Buffer) = pgrx::pg_sys::UnlockReleaseBuffer;
@@ -362,8 +362,8 @@ pub unsafe fn save(context: *mut Node, data: *mut ErrorData) {
         fn errdetail(format: *const c_char, ...) -> c_int;
         fn errhint(format: *const c_char, ...) -> c_int;
     }
-    // SAFETY: the context collects errors, and the data is complete; the protocol of errsave(), in which fields are set between start and finish. An
-    // error in it, for lack of memory, finds nothing to drop here.
+    // SAFETY: the context collects errors, and the data is complete; the protocol of errsave(), in which fields are set
+    // between start and finish. An error in it, for lack of memory, finds nothing to drop here.
     unsafe {
         call(move || {
             if !errsave_start(context, std::ptr::null()) {

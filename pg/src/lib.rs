@@ -4,8 +4,9 @@
 //!   `interrupts`, `message` (errors and notices with all fields), `error` (the core's errors as the server's)
 //! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
 //! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
-//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text forms of values),
-//!   `session` (statements that change tables, rows that they use, and settings that are others for a while)
+//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text
+//!   forms of values), `session` (statements that change tables, rows that they use, and settings that are others for a
+//!   while)
 //! - The planner's structures: `tree`
 //! - `session_state` (what is kept between calls)
 //! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file` (memory, then file)

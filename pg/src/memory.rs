@@ -55,8 +55,8 @@ impl Scratch {
     }
 }
 
-/// Runs in a memory context of its own, which is deleted afterwards: the result must not need what was allocated. After an
-/// error it goes with the current memory context.
+/// Runs in a memory context of its own, which is deleted afterwards: the result must not need what was allocated. After
+/// an error it goes with the current memory context.
 pub fn aside<T>(name: &'static CStr, run: impl FnOnce() -> T) -> T {
     let mut scratch = Scratch::new(name);
     let result = scratch.within(run);
@@ -64,8 +64,8 @@ pub fn aside<T>(name: &'static CStr, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Memory that stays for the session, in a context of the server's, where `pg_backend_memory_contexts` shows it. The context is made
-/// when the first memory is needed.
+/// Memory that stays for the session, in a context of the server's, where `pg_backend_memory_contexts` shows it. The
+/// context is made when the first memory is needed.
 pub struct SessionMemory {
     name: &'static CStr,
     context: Cell<pg_sys::MemoryContext>,
@@ -84,7 +84,8 @@ impl SessionMemory {
     ///
     /// Errors: out of memory.
     pub fn keep(&self, words: &[u64]) -> KeptWords {
-        // SAFETY: the name is a constant. The context is the session's, and is never deleted; the memory has as many bytes as are copied.
+        // SAFETY: the name is a constant. The context is the session's, and is never deleted; the memory has as many
+        // bytes as are copied.
         unsafe {
             if self.context.get().is_null() {
                 self.context.set(pg_sys::AllocSetContextCreateInternal(

@@ -85,7 +85,8 @@ pub fn fill(text: &str, values: &[&[u8]]) -> Vec<u8> {
     all
 }
 
-/// A message with values: as `format!`, with `{}` for each, but of bytes, since names and values are in the database's encoding.
+/// A message with values: as `format!`, with `{}` for each, but of bytes, since names and values are in the database's
+/// encoding.
 #[macro_export]
 macro_rules! words {
     ($text:literal $(, $value:expr)* $(,)?) => {{
@@ -137,8 +138,8 @@ fn context() -> Vec<u8> {
     }
 }
 
-/// Runs statements of ours. That a row offends a constraint is raised as what `tell` makes of it, if it is these statements and foreign keys' own that have
-/// brought it about; what comes from functions of users passes as it is.
+/// Runs statements of ours. That a row offends a constraint is raised as what `tell` makes of it, if it is these
+/// statements and foreign keys' own that have brought it about; what comes from functions of users passes as it is.
 pub fn translated<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&Message) -> Box<Message>) -> T {
     let outer = context();
     match catch_unwind(AssertUnwindSafe(run)) {
@@ -195,7 +196,8 @@ impl Message {
             && self.texts[HINT].is_none()
     }
 
-    /// Whether nothing but statements that name operators with their schema stands between an outer context and it: such are ours, and those of foreign keys.
+    /// Whether nothing but statements that name operators with their schema stands between an outer context and it:
+    /// such are ours, and those of foreign keys.
     fn is_of_statements(&self, outer: &[u8]) -> bool {
         let context = self.texts[CONTEXT].as_deref().unwrap_or_default();
         let inner = context.strip_suffix(outer).unwrap_or(context);
@@ -317,8 +319,8 @@ impl Message {
         }
     }
 
-    /// The server's form of it, in the current memory context; NULL if there is no memory for it. A text for which there is
-    /// no memory is left out. No error is raised, since nobody is left to catch one.
+    /// The server's form of it, in the current memory context; NULL if there is no memory for it. A text for which
+    /// there is no memory is left out. No error is raised, since nobody is left to catch one.
     pub fn data(&self) -> *mut pg_sys::ErrorData {
         let room = |size: usize| {
             // SAFETY: with these flags the function raises no error for lack of memory, and zeroes what it gives.

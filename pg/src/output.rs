@@ -34,14 +34,16 @@ impl OutputFunction {
         }
     }
 
-    /// Gives the bytes of a value's text form, in the database's encoding, to `to`. The value is one of the type, and not NULL.
+    /// Gives the bytes of a value's text form, in the database's encoding, to `to`. The value is one of the type, and
+    /// not NULL.
     pub fn show<T>(&mut self, value: pg_sys::Datum, to: impl FnOnce(&[u8]) -> T) -> T {
         if self.plain {
             // SAFETY: the value is a text or varchar.
             return to(unsafe { Varlena::of(value) }.bytes());
         }
         let function = &raw mut self.function;
-        // SAFETY: a value of the type. The text is a zero-terminated string that stays until the scratch memory is reset.
+        // SAFETY: a value of the type. The text is a zero-terminated string that stays until the scratch memory is
+        // reset.
         let result = unsafe {
             let text = self
                 .scratch
@@ -52,8 +54,9 @@ impl OutputFunction {
         result
     }
 
-    /// A value's text form as a `text`, in the current memory context, where what the output function allocates stays too. It spares
-    /// callers who free that memory for each value a second one. The value is as for [`OutputFunction::show`].
+    /// A value's text form as a `text`, in the current memory context, where what the output function allocates stays
+    /// too. It spares callers who free that memory for each value a second one. The value is as for
+    /// [`OutputFunction::show`].
     pub fn text(&mut self, value: pg_sys::Datum) -> pg_sys::Datum {
         if self.plain {
             return self.show(value, text_datum);

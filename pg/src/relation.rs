@@ -10,7 +10,8 @@ use crate::tree::list;
 
 /// An open relation, which is closed when this is dropped.
 ///
-/// After an error the server closes it itself, at the end of the subtransaction, so nothing is done while the stack unwinds.
+/// After an error the server closes it itself, at the end of the subtransaction, so nothing is done while the stack
+/// unwinds.
 pub struct OpenRelation {
     relation: pg_sys::Relation,
     /// The lock that is released on closing, NoLock for none.
@@ -177,8 +178,8 @@ pub unsafe fn with_inheritors(table: pg_sys::Oid, lock: u32) -> Vec<pg_sys::Oid>
     }
 }
 
-/// Whether the rows are kept, and read, as PostgreSQL itself does it. An access method of another name may have the same
-/// routines.
+/// Whether the rows are kept, and read, as PostgreSQL itself does it. An access method of another name may have the
+/// same routines.
 ///
 /// # Safety
 /// `table` is open.

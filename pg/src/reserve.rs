@@ -1,8 +1,9 @@
 //! Memory in reserve, for what cannot be told that there is none.
 //!
-//! Most of what Rust allocates is not asked for: a failed allocation ends the process, and the server then ends all of its sessions and
-//! recovers. What is large is asked for with `try_reserve`; for the rest each process keeps some memory back. It is given up when an
-//! allocation fails for the first time, and the statement fails at the next look for interrupts, where everything in Rust is dropped.
+//! Most of what Rust allocates is not asked for: a failed allocation ends the process, and the server then ends all of
+//! its sessions and recovers. What is large is asked for with `try_reserve`; for the rest each process keeps some
+//! memory back. It is given up when an allocation fails for the first time, and the statement fails at the next look
+//! for interrupts, where everything in Rust is dropped.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
@@ -45,7 +46,8 @@ pub fn is_spent() -> bool {
     SPENT_FOR.load(Relaxed) != 0
 }
 
-/// Fails the statement if the reserve is given up, and there is no memory for another one. To be called where an error can be raised.
+/// Fails the statement if the reserve is given up, and there is no memory for another one. To be called where an error
+/// can be raised.
 ///
 /// Errors: out of memory.
 #[cold]

@@ -42,12 +42,14 @@ impl<const N: usize> SavedPlan<N> {
         }
     }
 
-    /// Runs the statement, a query of one value, and gives that of its first row; `None` for NULL. It lives until SPI is finished.
+    /// Runs the statement, a query of one value, and gives that of its first row; `None` for NULL. It lives until SPI
+    /// is finished.
     ///
     /// # Safety
     /// As for [`SavedPlan::run`].
     pub unsafe fn value(&self, values: &mut [pg_sys::Datum; N]) -> Option<pg_sys::Datum> {
-        // SAFETY: the caller promises it; after a query the server's variables hold its rows, of which each has a value.
+        // SAFETY: the caller promises it; after a query the server's variables hold its rows, of which each has a
+        // value.
         unsafe {
             self.run(values);
             if pg_sys::SPI_processed == 0 {
@@ -66,8 +68,8 @@ impl<const N: usize> SavedPlan<N> {
     pub unsafe fn prepared(&self) -> pg_sys::SPIPlanPtr {
         if self.plan.get().is_null() {
             let mut types = self.parameters;
-            // SAFETY: SPI is connected. The statement is a C string, and there are as many types as the number says. A plan that is
-            // kept outlives the connection.
+            // SAFETY: SPI is connected. The statement is a C string, and there are as many types as the number says. A
+            // plan that is kept outlives the connection.
             unsafe {
                 let plan = ffi::SPI_prepare(self.statement.as_ptr(), N as i32, types.as_mut_ptr());
                 if plan.is_null() || ffi::SPI_keepplan(plan) != 0 {
@@ -84,8 +86,8 @@ impl<const N: usize> SavedPlan<N> {
 impl<const N: usize> Drop for SavedPlan<N> {
     fn drop(&mut self) {
         let plan = self.plan.get();
-        // SAFETY: the flag is a variable of this process. When the process ends, no handler of errors is left, and the memory
-        // goes with the process.
+        // SAFETY: the flag is a variable of this process. When the process ends, no handler of errors is left, and the
+        // memory goes with the process.
         let is_exiting = unsafe { pg_sys::proc_exit_inprogress };
         if !plan.is_null() && !is_exiting && !std::thread::panicking() {
             // SAFETY: `prepared` has kept the plan, only this frees it, and nobody runs it now.

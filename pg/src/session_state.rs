@@ -1,5 +1,6 @@
-//! What a session keeps between calls. Each place declares it by [`session_state!`](crate::session_state!), which says by what it
-//! is found, what ends it, and how large it is; so [`entries`] can tell what is there. `tests/rooms.test.sh` finds other places.
+//! What a session keeps between calls. Each place declares it by [`session_state!`](crate::session_state!), which says
+//! by what it is found, what ends it, and how large it is; so [`entries`] can tell what is there. `tests/rooms.test.sh`
+//! finds other places.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -34,8 +35,8 @@ pub fn map_bytes<K, V>(map: &HashMap<K, V>) -> usize {
     map.capacity() * (size_of::<(K, V)>() + 1)
 }
 
-/// Declares what a session keeps, as `thread_local!` does, with a name for those who look at the session. `bytes` is given where
-/// it refers to memory beyond its own size.
+/// Declares what a session keeps, as `thread_local!` does, with a name for those who look at the session. `bytes` is
+/// given where it refers to memory beyond its own size.
 ///
 /// ```ignore
 /// session_state! {

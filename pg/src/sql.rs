@@ -92,7 +92,8 @@ impl Sql {
         self.bytes(text)
     }
 
-    /// The text form of a column's value, as the output function of its type gives it, whatever casts there are; empty for NULL.
+    /// The text form of a column's value, as the output function of its type gives it, whatever casts there are; empty
+    /// for NULL.
     pub fn output(self, column: &CStr) -> Sql {
         self.text("pg_catalog.format('%s', ").name(column).text(")")
     }

@@ -1,5 +1,5 @@
-//! Parallel workers. A leader shares memory with them, in parts; each worker loads the library and runs a function of it. After an
-//! error of the leader the end of its transaction stops them.
+//! Parallel workers. A leader shares memory with them, in parts; each worker loads the library and runs a function of
+//! it. After an error of the leader the end of its transaction stops them.
 
 use std::ffi::CStr;
 
@@ -9,9 +9,9 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::error::raise_as;
 use crate::{check_for_interrupts, ffi};
 
-/// The layout of what processes share, at the beginning of its first part. A worker loads the library that is installed when it
-/// starts, which may be another one than its leader has loaded, so it compares the layouts before it reads anything else. This
-/// struct never changes.
+/// The layout of what processes share, at the beginning of its first part. A worker loads the library that is installed
+/// when it starts, which may be another one than its leader has loaded, so it compares the layouts before it reads
+/// anything else. This struct never changes.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
@@ -75,11 +75,11 @@ fn key(part: usize) -> u64 {
 }
 
 impl Team {
-    /// Makes room for parts of these sizes in bytes, the first of which begins with a [`Layout`]. So many workers will run `worker`, a
-    /// function of this library. All parts are to be written before [`Team::launch`].
+    /// Makes room for parts of these sizes in bytes, the first of which begins with a [`Layout`]. So many workers will
+    /// run `worker`, a function of this library. All parts are to be written before [`Team::launch`].
     pub fn new(worker: &'static CStr, workers: usize, sizes: &[usize]) -> Team {
-        // SAFETY: this is the protocol of parallel contexts: sizes are estimated, then the segment is made. Where there is no room for a
-        // shared segment, it is private memory and no worker starts.
+        // SAFETY: this is the protocol of parallel contexts: sizes are estimated, then the segment is made. Where there
+        // is no room for a shared segment, it is private memory and no worker starts.
         unsafe {
             pg_sys::EnterParallelMode();
             let name = c"bloom_ident".as_ptr();

@@ -14,8 +14,8 @@ const MOST_ROWS: u16 = {
     ((pg_sys::BLCKSZ as usize - size_of::<pg_sys::PageHeaderData>()) / row) as u16
 };
 
-/// A tid as the index stores it: block · 2^16 + offset, which is less than 2^48. Tids have the order that their rows have
-/// in the table.
+/// A tid as the index stores it: block · 2^16 + offset, which is less than 2^48. Tids have the order that their rows
+/// have in the table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Tid(u64);
 
@@ -69,8 +69,8 @@ impl Tid {
             && self.0 >> 16 < u64::from(pg_sys::InvalidBlockNumber)
     }
 
-    /// Whether a table, NULL if it is not known, has the block. Only of heap tables is it a block of the file; of others the
-    /// answer is always yes.
+    /// Whether a table, NULL if it is not known, has the block. Only of heap tables is it a block of the file; of
+    /// others the answer is always yes.
     ///
     /// # Safety
     /// `table` is open, or NULL.

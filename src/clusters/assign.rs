@@ -40,11 +40,12 @@ impl Preference {
     }
 }
 
-/// Units of a similarity in a weight. What measures add that only decide between equal sums is less than one unit, up to 2^24 pairs.
+/// Units of a similarity in a weight. What measures add that only decide between equal sums is less than one unit, up
+/// to 2^24 pairs.
 const UNITS: f64 = (1u64 << 44) as f64;
 
-/// Similarities first; of equal sums the greater one of bits, which are bounded by 2,048 either way and counted in 1/512. A pair is always
-/// better than none, be its similarity 0: that it is a pair, its threshold has decided.
+/// Similarities first; of equal sums the greater one of bits, which are bounded by 2,048 either way and counted in
+/// 1/512. A pair is always better than none, be its similarity 0: that it is a pair, its threshold has decided.
 fn weight([similarity, bits]: [f64; 2]) -> i128 {
     const FINE: u32 = 46;
     // a pair with anything in common is better than one without

@@ -21,8 +21,8 @@ pub struct Clustered {
     /// The numbers of the records in the order of their keys. Everything below goes by the position in this order.
     order: Vec<u32>,
     clusters: Clusters,
-    /// The records of clusters. The largest cluster is first, and of equal ones the one with the least key. Within a cluster the
-    /// record to keep is first, then they are ordered by their similarity to it, then by key.
+    /// The records of clusters. The largest cluster is first, and of equal ones the one with the least key. Within a
+    /// cluster the record to keep is first, then they are ordered by their similarity to it, then by key.
     members: Vec<u32>,
 }
 
@@ -41,8 +41,9 @@ pub struct ClusterRecord<'a> {
 }
 
 impl Clustered {
-    /// The clusters, and the pairs by the positions of their records. The result depends neither on the order of the pairs nor on how their records are numbered. `records` is the relation that
-    /// the pairs were found in, if they come from a search.
+    /// The clusters, and the pairs by the positions of their records. The result depends neither on the order of the
+    /// pairs nor on how their records are numbered. `records` is the relation that the pairs were found in, if they
+    /// come from a search.
     ///
     /// Errors: keys of `records` that are not unique; decisions that contradict each other; out of memory.
     pub fn with_links(
@@ -161,8 +162,8 @@ impl Clustered {
         }
     }
 
-    /// The numbers that records have in the dictionary of keys, in the order of the keys, and the places in this order of the records of clusters, as
-    /// [`Clustered::records`] gives them.
+    /// The numbers that records have in the dictionary of keys, in the order of the keys, and the places in this order
+    /// of the records of clusters, as [`Clustered::records`] gives them.
     pub fn places(&self) -> (&[u32], &[u32]) {
         (&self.order, &self.members)
     }

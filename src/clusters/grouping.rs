@@ -51,7 +51,8 @@ impl Method {
 pub struct Grouping<'a> {
     pub threshold: f64,
     pub method: Method,
-    /// What people have decided about pairs. The pairs that clusters are made from are without those judged different or unsure.
+    /// What people have decided about pairs. The pairs that clusters are made from are without those judged different
+    /// or unsure.
     pub decisions: Option<&'a Decisions>,
     /// What is done where decisions contradict each other.
     pub on_conflict: OnConflict,

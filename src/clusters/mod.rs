@@ -1,4 +1,5 @@
-//! What is done with pairs: records are grouped into clusters, and pairs or clusters are measured where the truth is known.
+//! What is done with pairs: records are grouped into clusters, and pairs or clusters are measured where the truth is
+//! known.
 
 mod assign;
 mod cluster_rows;

@@ -16,8 +16,8 @@ use pg::values::text::readable;
 pub enum Resolution {
     /// Pairs of records, as they were read.
     Pairs(Vec<(u32, u32)>),
-    /// A label for each number, which records of one cluster share. It is [`NONE`] for a record that has none, as numbers behind the
-    /// end have none.
+    /// A label for each number, which records of one cluster share. It is [`NONE`] for a record that has none, as
+    /// numbers behind the end have none.
     Labels(Vec<u32>),
 }
 
@@ -59,8 +59,8 @@ impl Resolution {
         labels.get(record as usize).copied().unwrap_or(NONE)
     }
 
-    /// A label for each of `records` in this order, which records share that belong together: the least position among them. Pairs
-    /// put together all that they connect.
+    /// A label for each of `records` in this order, which records share that belong together: the least position among
+    /// them. Pairs put together all that they connect.
     pub fn labels(&self, records: &[u32], keys: &KeyDictionary) -> Vec<u32> {
         let connected;
         let given = match self {

@@ -39,7 +39,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// A relation of pairs as `bloom_duplicates` gives them, with their similarity, or as `bloom_model_duplicates` does, with their probability.
+    /// A relation of pairs as `bloom_duplicates` gives them, with their similarity, or as `bloom_model_duplicates`
+    /// does, with their probability.
     ///
     /// Errors: a relation without columns a, b and similarity or probability.
     pub fn of_similar_pairs(oid: pg_sys::Oid) -> Source {
@@ -125,7 +126,8 @@ impl Source {
         Cursor::open(sql.text(" FROM ").relation(self.oid), &[], BATCH)
     }
 
-    /// The same, and what decides between pairs of one probability: the bits that a match model has found for them, where there is a column of them.
+    /// The same, and what decides between pairs of one probability: the bits that a match model has found for them,
+    /// where there is a column of them.
     ///
     /// Errors: as above.
     pub fn ranked_rows(&self) -> Cursor {

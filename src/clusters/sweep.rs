@@ -19,8 +19,8 @@ use pg::{check_for_interrupts, entry};
 /// The least step between two thresholds.
 const LEAST_STEP: f64 = 1e-6;
 
-/// The thresholds from 0 to 1. They are quotients if the step divides 1, otherwise decimals, so that a similarity of 4/5 reaches
-/// 0.8.
+/// The thresholds from 0 to 1. They are quotients if the step divides 1, otherwise decimals, so that a similarity of
+/// 4/5 reaches 0.8.
 ///
 /// Errors: a step outside its range.
 fn thresholds(step: f64) -> Sweep {

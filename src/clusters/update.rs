@@ -79,14 +79,16 @@ fn bloom_clusters_update(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 struct OldClusters {
     /// Their numbers, as users know them.
     ids: Vec<i64>,
-    /// For each number of a key in the dictionary the place of its cluster's number. Keys that come later were in no cluster.
+    /// For each number of a key in the dictionary the place of its cluster's number. Keys that come later were in no
+    /// cluster.
     of_record: Vec<u32>,
 }
 
 impl OldClusters {
     /// Reads the columns key and cluster of a relation.
     ///
-    /// Errors: no such columns; a cluster that is no whole number; a null; a key that comes twice; more than maintenance_work_mem.
+    /// Errors: no such columns; a cluster that is no whole number; a null; a key that comes twice; more than
+    /// maintenance_work_mem.
     fn read(oid: pg_sys::Oid) -> (OldClusters, KeyDictionary) {
         let name = lock(oid);
         for column in ["key", "cluster"] {

@@ -135,8 +135,8 @@ fn counting_merge(a: Counting<'_>, b: Counting<'_>) -> NewCounting {
 
 /// `(counting_bloom, counting_bloom) RETURNS counting_bloom`
 ///
-/// Transition and combine function of the aggregate `counting_merge(counting_bloom)`: the state is a counting filter of its own
-/// that changes in place. Called otherwise it is `counting_merge(a, b)`.
+/// Transition and combine function of the aggregate `counting_merge(counting_bloom)`: the state is a counting filter of
+/// its own that changes in place. Called otherwise it is `counting_merge(a, b)`.
 #[entry]
 fn counting_merge_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as (counting_bloom, counting_bloom), and STRICT.

@@ -7,7 +7,8 @@ use signature::filter::{self, FilterPlan, Shape};
 
 use pg::error::OrRaise;
 
-/// The shape of signatures of text if nobody says otherwise: `sql/` has the same defaults, which `tests/symbols.test.sh` compares.
+/// The shape of signatures of text if nobody says otherwise: `sql/` has the same defaults, which
+/// `tests/symbols.test.sh` compares.
 pub const DEFAULT_NGRAM: i32 = 3;
 pub const DEFAULT_MAX_CHARS: i32 = 30;
 pub const DEFAULT_FPR: f64 = 0.01;

@@ -81,7 +81,8 @@ fn bloom_profile_coverage(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
         compare(fcinfo, |a, b, weights| {
             let both = a.iter().zip(b.iter());
             let present = both.map(|(a, b)| {
-                // They are read to refuse those of a format that is not known, as everything does. They are alive with their arrays.
+                // They are read to refuse those of a format that is not known, as everything does. They are alive with
+                // their arrays.
                 let [a, b] = [a, b].map(|signature| signature.map(|s| Bloom::from_raw(s)));
                 a.is_some() && b.is_some()
             });

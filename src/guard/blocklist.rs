@@ -33,8 +33,8 @@ const BATCH: i64 = 1000;
 ///
 /// Without a signature there are no rows.
 ///
-/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of another type
-/// (42804), no primary key (42704).
+/// Errors: no list, column or threshold (22004), a threshold outside [0,1] (22023), no such column (42703) or one of
+/// another type (42804), no primary key (42704).
 #[entry(stable, called_on_null, parallel_restricted)]
 fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.

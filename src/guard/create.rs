@@ -27,8 +27,8 @@ use types::Elements;
 ///
 /// The trigger is created by the caller, with the caller's privileges.
 ///
-/// Errors: those that the trigger would report for its first row; a NULL (22004); a relation that is no table (42809); those of
-/// CREATE TRIGGER.
+/// Errors: those that the trigger would report for its first row; a NULL (22004); a relation that is no table (42809);
+/// those of CREATE TRIGGER.
 #[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_guard_create()");

@@ -140,8 +140,9 @@ fn create(names: &[CString]) {
     );
 }
 
-/// Whether the relation belongs to the very role that is the current user. A superuser, or a member of the owner, could do as the owner, but what others may have put there does not count:
-/// their triggers would run with the rights of who merges.
+/// Whether the relation belongs to the very role that is the current user. A superuser, or a member of the owner, could
+/// do as the owner, but what others may have put there does not count: their triggers would run with the rights of who
+/// merges.
 fn is_own(relation: pg_sys::Oid) -> bool {
     OpenRelation::find(relation, pg_sys::AccessShareLock)
         .is_some_and(|open| open.form().relowner == current_user())
@@ -153,7 +154,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// The table that is named, or the caller's own `bloom_merges` of the search_path; made where there is none and `make` says so.
+    /// The table that is named, or the caller's own `bloom_merges` of the search_path; made where there is none and
+    /// `make` says so.
     ///
     /// Errors: there is none; it is another's; it is no such table; the caller may not write it.
     pub fn of(given: Option<pg_sys::Oid>, make: bool) -> Audit {
@@ -259,8 +261,9 @@ impl Audit {
     }
 }
 
-/// The condition that entries under an alias are about a table. It is a call, since a table of merges has no statistics after a large merge: with an operator the
-/// server takes the index on relation and key for as good as that on id, and reads all entries of the table.
+/// The condition that entries under an alias are about a table. It is a call, since a table of merges has no statistics
+/// after a large merge: with an operator the server takes the index on relation and key for as good as that on id, and
+/// reads all entries of the table.
 pub fn is_about(alias: &str, table: pg_sys::Oid) -> Sql {
     Sql::new(&format!(
         "pg_catalog.oideq({alias}.relation, {}::pg_catalog.oid)",

@@ -46,7 +46,8 @@ pub fn refuse_pointed_back(child: &str, subject: &str) -> ! {
 }
 
 impl MergeRun<'_> {
-    /// Locks the records that were found, in order of their keys. A row that was changed meanwhile is seen as it is now by the statements that follow.
+    /// Locks the records that were found, in order of their keys. A row that was changed meanwhile is seen as it is now
+    /// by the statements that follow.
     pub fn lock_records(&self) {
         let subject = self.subject;
         let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM ")
@@ -149,7 +150,8 @@ impl MergeRun<'_> {
     }
 }
 
-/// Runs a statement that changes or deletes rows of a table. That they offend a constraint nevertheless is told as a reason why nothing is merged; what triggers of users raise passes as it is.
+/// Runs a statement that changes or deletes rows of a table. That they offend a constraint nevertheless is told as a
+/// reason why nothing is merged; what triggers of users raise passes as it is.
 ///
 /// Errors: as those of `run`.
 pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {

@@ -21,10 +21,12 @@ use pg::values::varlena::Varlena;
 
 /// The records that the clusters name: `no`, `label` (the cluster), `key`, `preferred`.
 pub const FOUND: &CStr = c"bloom_merge_found";
-/// The same with the record that is kept: `no`, `id`, `cluster`, `key`, `keep`, `kept`. With the texts of the keys, `name` and `keep_name`, they are bloom_merge_members.
+/// The same with the record that is kept: `no`, `id`, `cluster`, `key`, `keep`, `kept`. With the texts of the keys,
+/// `name` and `keep_name`, they are bloom_merge_members.
 const DECIDED: &CStr = c"bloom_merge_decided";
 
-/// Makes the records that were decided about, which are in `members`, a table of the session, with the texts of their keys.
+/// Makes the records that were decided about, which are in `members`, a table of the session, with the texts of their
+/// keys.
 pub fn name_members<'a>(session: &'a Session, members: &TupleStore) -> KeptRows<'a> {
     session.table(DECIDED, members);
     let query = Sql::new("SELECT m.no, m.id, m.cluster, m.key, m.keep, m.kept, pg_catalog.format('%s', m.key) AS name, pg_catalog.format('%s', m.keep) AS keep_name FROM bloom_merge_decided AS m");
@@ -246,7 +248,8 @@ pub fn check_once(subject: &Subject, session: &Session) {
     );
 }
 
-/// Decides which record of each cluster is kept. `number_of` gives the number of the merge of each cluster, from the first to the last.
+/// Decides which record of each cluster is kept. `number_of` gives the number of the merge of each cluster, from the
+/// first to the last.
 ///
 /// Errors: a record has gone since it was found.
 pub fn decide(

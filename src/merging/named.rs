@@ -28,7 +28,8 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
     };
     let c = CString::new(to_database(given))
         .unwrap_or_else(|_| invalid("name of a column has a zero byte".to_owned()));
-    // SAFETY: the server reads names from a text, and finds the table of all but the last. Without a lock: that comes next, when it is known that the caller may read it.
+    // SAFETY: the server reads names from a text, and finds the table of all but the last. Without a lock: that comes
+    // next, when it is known that the caller may read it.
     let (oid, column) = unsafe {
         let text = pg_sys::cstring_to_text(c.as_ptr());
         let parts = pg_sys::textToQualifiedNameList(text);

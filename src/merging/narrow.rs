@@ -1,4 +1,5 @@
-//! Columns that cannot have every value of what they refer to: of a shorter or coarser type, or of one with a modifier. An assignment would fail, or make another value of it, which may be that of another record.
+//! Columns that cannot have every value of what they refer to: of a shorter or coarser type, or of one with a modifier.
+//! An assignment would fail, or make another value of it, which may be that of another record.
 
 use std::ffi::CString;
 

@@ -21,7 +21,8 @@ fn send(message: String, hint: String) {
     message.send(PgLogLevel::NOTICE);
 }
 
-/// Tells which columns that refer to the records have no index: the table is read as a whole for each record that is deleted.
+/// Tells which columns that refer to the records have no index: the table is read as a whole for each record that is
+/// deleted.
 pub fn missing_indexes(subject: &Subject, children: &[Child], session: &Session) {
     for child in children.iter().filter(|child| !child.columns.is_empty()) {
         // Texts are compared by what no index has.
@@ -63,7 +64,8 @@ pub fn missing_indexes(subject: &Subject, children: &[Child], session: &Session)
     }
 }
 
-/// Tells which children may have rows that the current user does not see, and whose foreign keys would not let records go.
+/// Tells which children may have rows that the current user does not see, and whose foreign keys would not let records
+/// go.
 pub fn hidden_rows(children: &[Child]) {
     let user = current_user();
     for child in children {

@@ -52,7 +52,8 @@ impl MergeRun<'_> {
                 .text(" AS e SET gone = d.entry, hash = NULL FROM bloom_merge_gone AS o JOIN ")
                 .sql(&self.audit.sql())
                 .text(" AS d ON d.id OPERATOR(pg_catalog.=) o.id AND d.action OPERATOR(pg_catalog.=) 'delete' AND d.key OPERATOR(pg_catalog.=) o.name WHERE e.relation OPERATOR(pg_catalog.=) ")
-                // Not that of `d`: without statistics the server may join all entries of the table with each other by it.
+                // Not that of `d`: without statistics the server may join all entries of the table with each other by
+                // it.
                 .text(&oid(subject.oid))
                 .text(" AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) o.key");
             self.session.run(&of_rows, &[]);
@@ -62,7 +63,8 @@ impl MergeRun<'_> {
             .only(subject.oid)
             .text(" AS r USING bloom_merge_members AS m WHERE NOT m.kept AND ")
             .sql(&subject.key_is("r", "m.key"));
-        // A trigger before the deletion may point rows at the losers, which foreign keys would then reach; and some rows are redirected only when the losers are gone.
+        // A trigger before the deletion may point rows at the losers, which foreign keys would then reach; and some
+        // rows are redirected only when the losers are gone.
         let waits = self
             .children
             .iter()

@@ -19,7 +19,8 @@ use pg::sql::Sql;
 const ROUNDS: usize = 10;
 
 impl MergeRun<'_> {
-    /// Redirects all that refers to the losers, until nothing does: triggers of a child may point rows of another one at a loser, and the deletion would take them along.
+    /// Redirects all that refers to the losers, until nothing does: triggers of a child may point rows of another one
+    /// at a loser, and the deletion would take them along.
     ///
     /// Errors: rows collide, and `drops` is not so; rows are left.
     pub fn redirect_all(&self, indexes: &[Vec<Uniqueness>], drops: bool) {
@@ -88,7 +89,8 @@ impl MergeRun<'_> {
         named.collect()
     }
 
-    /// Redirects what refers to the losers. Returns how many rows. What triggers change of these rows besides is written down with what they refer to.
+    /// Redirects what refers to the losers. Returns how many rows. What triggers change of these rows besides is
+    /// written down with what they refer to.
     fn redirect(&self, child: &Child, reference: &Reference) -> u64 {
         let columns: Vec<&CStr> = reference.pairs.iter().map(|p| p.child.as_c_str()).collect();
         let chosen = (0..columns.len()).fold(
@@ -191,8 +193,10 @@ impl MergeRun<'_> {
         self.session.number(&left, &[])
     }
 
-    /// Rows that go, as the table bloom_merge_gone: what `others` names, without its alias; `key` (of a child) and `old`, as if they had been redirected; and for each reference j `id{j}`, `cluster{j}`, `key{j}` of
-    /// the loser, NULL where the row refers to none, and the texts of `old{j}` and `new{j}`. `rows` is what follows FROM: the rows as `c`, and the map of each reference as `g0`, `g1` ...
+    /// Rows that go, as the table bloom_merge_gone: what `others` names, without its alias; `key` (of a child) and
+    /// `old`, as if they had been redirected; and for each reference j `id{j}`, `cluster{j}`, `key{j}` of the loser,
+    /// NULL where the row refers to none, and the texts of `old{j}` and `new{j}`. `rows` is what follows FROM: the rows
+    /// as `c`, and the map of each reference as `g0`, `g1` ...
     pub fn gone(
         &self,
         child: Option<&Child>,

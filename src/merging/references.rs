@@ -39,7 +39,8 @@ pub struct Reference {
     pub deferred: bool,
     /// The child is the table itself.
     pub own: bool,
-    /// A partition to which it refers, with those below it, as an array of OIDs; the same value in another partition is not what it means.
+    /// A partition to which it refers, with those below it, as an array of OIDs; the same value in another partition is
+    /// not what it means.
     pub part: Option<String>,
     /// The table of the statement that has the map, once the losers are deleted.
     pub stored: OnceCell<CString>,
@@ -57,7 +58,8 @@ impl Reference {
         self.pairs.iter().any(|pair| pair.narrow.is_some())
     }
 
-    /// A subquery of the losers: `no`, `id`, `cluster`, `key` and `name` (of the loser, and as text), for each pair the old and new value `o1`, `n1` ...
+    /// A subquery of the losers: `no`, `id`, `cluster`, `key` and `name` (of the loser, and as text), for each pair the
+    /// old and new value `o1`, `n1` ...
     pub fn map(&self, subject: &Subject) -> Sql {
         if let Some(stored) = self.stored.get() {
             return Sql::new("(SELECT * FROM ").name(stored).text(")");
@@ -82,7 +84,8 @@ impl Reference {
                 .sql(&new)
                 .text(&format!(" AS n{i}"));
         }
-        // The old value is known, too, but the table has statistics of it: without them the server makes hash tables of the children, NULLs and all.
+        // The old value is known, too, but the table has statistics of it: without them the server makes hash tables of
+        // the children, NULLs and all.
         sql = sql
             .text(" FROM bloom_merge_members AS m JOIN ")
             .sql(&subject.from("l"))
@@ -203,8 +206,8 @@ impl Reference {
         sql
     }
 
-    /// A query of how many rows refer to each loser: `no`, `cluster`, `key`, their number, whether the record that is kept has NULL where they would refer to, and its key. Rows that
-    /// go themselves do not count.
+    /// A query of how many rows refer to each loser: `no`, `cluster`, `key`, their number, whether the record that is
+    /// kept has NULL where they would refer to, and its key. Rows that go themselves do not count.
     pub fn counts(&self, subject: &Subject) -> Sql {
         let mut nulls = Sql::new("false");
         for i in 0..self.pairs.len() {
@@ -276,7 +279,8 @@ pub fn array(tables: &[pg_sys::Oid]) -> String {
     format!("'{{{}}}'::pg_catalog.oid[]", numbers.join(","))
 }
 
-/// The foreign keys that point to the table or its partitions, each once: of those that partitions have because of their parents, only the parents'.
+/// The foreign keys that point to the table or its partitions, each once: of those that partitions have because of
+/// their parents, only the parents'.
 pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
     let query = Sql::new("WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY (")
         .text(&array(tree))
@@ -304,7 +308,8 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
                 child: name_of(row, 4),
                 referenced: name_of(row, 5),
                 equal: Some(equal.clone()),
-                // Any that takes only equal bytes as equal says the same; that of the referencing column is that of its indexes.
+                // Any that takes only equal bytes as equal says the same; that of the referencing column is that of its
+                // indexes.
                 collation: oid_of(row, 16),
                 narrow: Narrow::of(
                     (oid_of(row, 11), modifier(13)),

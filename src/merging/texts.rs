@@ -1,5 +1,7 @@
-//! Values and rows as the table of merges has them, and back: by the output and input functions of their types, whatever casts users have made, and under settings of their own.
-//! Statements that run code of users, such as triggers and policies, see the settings of the caller: rows are read into a store, and what is made of that runs within [`exactly`].
+//! Values and rows as the table of merges has them, and back: by the output and input functions of their types,
+//! whatever casts users have made, and under settings of their own. Statements that run code of users, such as triggers
+//! and policies, see the settings of the caller: rows are read into a store, and what is made of that runs within
+//! [`exactly`].
 
 use std::ffi::{CStr, CString};
 
@@ -17,7 +19,8 @@ const READING: [(&CStr, &CStr); 3] = [
     (c"extra_float_digits", c"3"),
 ];
 
-/// With the first ones, those under which a value has the same text in all sessions. What is not in pg_catalog is written with its schema.
+/// With the first ones, those under which a value has the same text in all sessions. What is not in pg_catalog is
+/// written with its schema.
 const RECORDING: [(&CStr, &CStr); 10] = [
     READING[0],
     READING[1],
@@ -38,12 +41,14 @@ fn with_settings<T>(settings: &[(&CStr, &CStr)], run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs queries that find and compare records, under settings in which each value's text is read as the same value again, whatever the caller's are.
+/// Runs queries that find and compare records, under settings in which each value's text is read as the same value
+/// again, whatever the caller's are.
 pub fn with_exact_texts<T>(run: impl FnOnce() -> T) -> T {
     with_settings(&READING, run)
 }
 
-/// Runs a query that makes texts of values, or values of texts, under settings of its own. It reads stores only: no code of users is to see these settings, but for that of types.
+/// Runs a query that makes texts of values, or values of texts, under settings of its own. It reads stores only: no
+/// code of users is to see these settings, but for that of types.
 pub fn exactly<T>(run: impl FnOnce() -> T) -> T {
     with_settings(&RECORDING, run)
 }
@@ -90,7 +95,8 @@ fn text_of(value: &Sql, of_type: pg_sys::Oid) -> Sql {
     }
 }
 
-/// An object of the values of a row, as texts; `row` is an alias, or a row in parentheses. A value of NULL is null, and a row of NULLs is not.
+/// An object of the values of a row, as texts; `row` is an alias, or a row in parentheses. A value of NULL is null, and
+/// a row of NULLs is not.
 pub fn json<'a>(row: &str, columns: impl IntoIterator<Item = &'a TableColumn>) -> Sql {
     let sql = Sql::new("pg_catalog.jsonb_object(ARRAY[").list(columns, |sql, column| {
         let value = Sql::new(row).text(".").name(&column.name);
@@ -134,7 +140,8 @@ pub fn key_text(row: &str, key: &[CString]) -> Sql {
     }
 }
 
-/// The condition that a row under an alias has a primary key; `value` gives that for each of its columns, of the column's type.
+/// The condition that a row under an alias has a primary key; `value` gives that for each of its columns, of the
+/// column's type.
 pub fn key_is(
     alias: &str,
     columns: &[TableColumn],

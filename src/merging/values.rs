@@ -330,7 +330,8 @@ fn is_true(value: Option<pg_sys::Datum>) -> bool {
     value.is_some_and(|value| value.value() != 0)
 }
 
-/// A column under an alias; where it refers to a record that goes by reference number j, the value of the map under g{j}.
+/// A column under an alias; where it refers to a record that goes by reference number j, the value of the map under
+/// g{j}.
 pub fn redirected(alias: &str, column: &TableColumn, references: &[&Reference]) -> Sql {
     let plain = Sql::new(alias).text(".").name(&column.name);
     let all = references.iter().enumerate();

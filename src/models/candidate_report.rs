@@ -1,4 +1,5 @@
-//! `bloom_model_candidates` and `bloom_model_candidates_linkage`: what the searches for pairs will find, before the work.
+//! `bloom_model_candidates` and `bloom_model_candidates_linkage`: what the searches for pairs will find, before the
+//! work.
 
 use linkage::model::Search;
 use pgrx::{pg_sys, IntoDatum};

@@ -146,8 +146,9 @@ fn judge(model: &mut MatchModel, personal_given: bool) {
     }
 }
 
-/// How many records of one table there would be that a model expects duplicates of as it does of its own. A small table that is compared with a large one
-/// has few duplicates for the records of both, so of two tables it is twice the geometric mean, which is their sum where they have the same size.
+/// How many records of one table there would be that a model expects duplicates of as it does of its own. A small table
+/// that is compared with a large one has few duplicates for the records of both, so of two tables it is twice the
+/// geometric mean, which is their sum where they have the same size.
 fn comparable_records(model: &MatchModel) -> f64 {
     match model.linkage {
         true => 2.0 * model.all_pairs.sqrt(),

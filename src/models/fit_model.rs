@@ -27,7 +27,8 @@ const PAIRS_A_RECORD: f64 = 3.0;
 const SCANNED_A_RECORD: u64 = 40;
 const LEAST_SCANNED: u64 = 100_000;
 
-/// Pairs that searches have found, and that are compared; of more, a sample. It does not depend on the memory, or the model would.
+/// Pairs that searches have found, and that are compared; of more, a sample. It does not depend on the memory, or the
+/// model would.
 pub const MOST_COUNTED: u64 = 4_000_000;
 
 /// Fits a model to records.
@@ -181,8 +182,8 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> PatternTable {
     count(pairs.finish_shown(), &mut records.store, memory / 4).finish(memory / 16)
 }
 
-/// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is the second result; and how
-/// many pairs each search finds.
+/// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is
+/// the second result; and how many pairs each search finds.
 fn by_equality(
     records: &mut FitRecords,
     searches: &[Search],

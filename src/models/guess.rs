@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use linkage::model::values::{FieldLayout, Habits, Kind, Reading};
 use text::{normalize, Sound};
 
-/// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between words.
+/// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between
+/// words.
 const PERSONAL: [&str; 26] = [
     "birth",
     "dob",
@@ -169,7 +170,8 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// One value more; it is none if nothing is left of it in its normal form. The length of that is looked at if it belongs to the sample.
+    /// One value more; it is none if nothing is left of it in its normal form. The length of that is looked at if it
+    /// belongs to the sample.
     pub fn add(&mut self, value: &str, in_sample: bool) {
         let is_plain = |b: u8| b.is_ascii_alphanumeric();
         if !value.bytes().any(is_plain)
@@ -206,7 +208,8 @@ impl Seen {
         }
     }
 
-    /// Whether it looks like a column of numbers or codes of which each record has another one, so that it says nothing of duplicates.
+    /// Whether it looks like a column of numbers or codes of which each record has another one, so that it says nothing
+    /// of duplicates.
     pub fn is_unique(&self) -> bool {
         !self.repeated && self.present >= LEAST_UNIQUE && 10 * self.of_words < self.present
     }
@@ -248,8 +251,9 @@ fn is_date(value: &str) -> bool {
 
 /// How the values of a column are compared, and how they are read before.
 ///
-/// Telephones and e-mail addresses are compared as texts, which finds more than their own kinds where all are written alike. Where telephones are written
-/// with and without the code of a country, only their digits show that they are the same.
+/// Telephones and e-mail addresses are compared as texts, which finds more than their own kinds where all are written
+/// alike. Where telephones are written with and without the code of a country, only their digits show that they are the
+/// same.
 pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> (Kind, Option<Reading>) {
     let plain = plain(name);
     if is_date

@@ -43,7 +43,8 @@ impl<'m> PairLimit<'m> {
         &self.chosen
     }
 
-    /// Whether a search that has found so many pairs by itself is worth a further look: one pair too many is enough to know that it is not.
+    /// Whether a search that has found so many pairs by itself is worth a further look: one pair too many is enough to
+    /// know that it is not.
     #[inline]
     pub fn has_room(&self, found: u64) -> bool {
         found as f64 <= self.most + 1.0

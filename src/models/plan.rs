@@ -27,8 +27,8 @@ const SIMILAR_FIELDS: usize = 6;
 const LEAST_OF_EQUAL: f64 = 0.0005;
 const LEAST_OF_SIMILAR: f64 = 0.002;
 
-/// What is similar may be alike by chance or of a family, more often than a model knows. Only pairs of at least this probability speak for such a
-/// search.
+/// What is similar may be alike by chance or of a family, more often than a model knows. Only pairs of at least this
+/// probability speak for such a search.
 const SURE: f64 = 0.95;
 
 /// The share of the expected matches that may be lost.
@@ -60,8 +60,8 @@ pub fn equal_searches(model: &MatchModel) -> Vec<Search> {
         .collect()
 }
 
-/// The least similarity that is searched for, in hundredths, by how many pairs of records there are: the more there are, the more of them are alike by
-/// chance, and the less likely are those that are somewhat alike to be matches.
+/// The least similarity that is searched for, in hundredths, by how many pairs of records there are: the more there
+/// are, the more of them are alike by chance, and the less likely are those that are somewhat alike to be matches.
 fn least_similar(all_pairs: f64) -> u32 {
     match all_pairs {
         _ if all_pairs <= 2e9 => 40,
@@ -84,8 +84,9 @@ fn similar_searches(model: &MatchModel) -> Vec<Search> {
         .collect()
 }
 
-/// Pairs and expected matches, by the searches that find them. Pairs that are matches with less than the probability `sure` speak for no search.
-/// `each` gives patterns, always in the same order, each with the searches that have found its pairs, and how many those are.
+/// Pairs and expected matches, by the searches that find them. Pairs that are matches with less than the probability
+/// `sure` speak for no search. `each` gives patterns, always in the same order, each with the searches that have found
+/// its pairs, and how many those are.
 fn found_together(
     model: &MatchModel,
     each: impl FnOnce(&mut dyn FnMut(Pattern, u64, u64)),
@@ -115,11 +116,11 @@ fn found_together(
     found
 }
 
-/// Chooses the searches of the model: of those by equality, all that are of use, and then of those by similarity. How many of them are done is
-/// settled when they are.
+/// Chooses the searches of the model: of those by equality, all that are of use, and then of those by similarity. How
+/// many of them are done is settled when they are.
 ///
-/// `planned`: a scan, if there is one. Then all searches by equality, the patterns of the pairs that they have found, and how many pairs each of these
-/// stands for, since they may be a sample.
+/// `planned`: a scan, if there is one. Then all searches by equality, the patterns of the pairs that they have found,
+/// and how many pairs each of these stands for, since they may be a sample.
 pub fn plan(
     model: &mut MatchModel,
     records: &mut FitRecords,
@@ -180,7 +181,8 @@ pub fn plan(
     model.searches = planned;
 }
 
-/// Records by which searches are judged: all, or of more than a quarter of a million a sample, which does not depend on their order in the table.
+/// Records by which searches are judged: all, or of more than a quarter of a million a sample, which does not depend on
+/// their order in the table.
 #[derive(Clone, Copy)]
 struct Sample {
     /// Those are in it whose mixed numbers have so many zeros at the end.

@@ -1,6 +1,6 @@
-//! Parallel workers that do steps of expectation with the leader of a fit. The patterns lie in shared memory, in chunks. Each process takes a chunk that
-//! nobody has, and writes what the classes get of it to the chunk's place; the leader adds the chunks up in their order. So the sums are the same bit for
-//! bit, however many processes there are.
+//! Parallel workers that do steps of expectation with the leader of a fit. The patterns lie in shared memory, in
+//! chunks. Each process takes a chunk that nobody has, and writes what the classes get of it to the chunk's place; the
+//! leader adds the chunks up in their order. So the sums are the same bit for bit, however many processes there are.
 
 use std::mem::size_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -42,8 +42,8 @@ struct FitShared {
 /// The last round: workers end.
 const END: u64 = u32::MAX as u64;
 
-/// A pattern in two halves, the upper one first; the bits of its pairs and of the logarithm of the expected random pairs; 0 without a label, 1 for a pair
-/// that is none, 2 for a match.
+/// A pattern in two halves, the upper one first; the bits of its pairs and of the logarithm of the expected random
+/// pairs; 0 without a label, 1 for a pair that is none, 2 for a match.
 type SharedPattern = [u64; 5];
 
 /// The parts of what is shared.
@@ -102,8 +102,9 @@ impl Places {
         let Some(mut chunk) = self.claim(round, size.chunks()) else {
             return false;
         };
-        // SAFETY: a chunk of the round is this process's, so the round is not over before it is done: until then nobody writes the classes or the patterns,
-        // and this process alone writes the chunk's result. All lie within what has been allocated for them.
+        // SAFETY: a chunk of the round is this process's, so the round is not over before it is done: until then nobody
+        // writes the classes or the patterns, and this process alone writes the chunk's result. All lie within what has
+        // been allocated for them.
         let (classes, patterns) = unsafe {
             (
                 std::slice::from_raw_parts(self.classes, size.result() - 1),

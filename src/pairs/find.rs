@@ -1,4 +1,5 @@
-//! The search for pairs: through the indexes where every table has one, otherwise over what a query of the caller's reads.
+//! The search for pairs: through the indexes where every table has one, otherwise over what a query of the caller's
+//! reads.
 
 use base::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
@@ -12,8 +13,9 @@ use crate::pairs::{from_index, from_query, only_new, unique, verify, within};
 use pg::error::{raise, raise_as};
 use pg::values::text::readable;
 
-/// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take` can fail
-/// before the search ends. `job` is the name of the running function. Pairs that are judged different or unsure are left out.
+/// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take`
+/// can fail before the search ends. `job` is the name of the running function. Pairs that are judged different or
+/// unsure are left out.
 ///
 /// Errors: as `bloom_duplicates`.
 pub fn each_pair<'a>(
@@ -27,8 +29,8 @@ pub fn each_pair<'a>(
     pairs(output, Relations::one(records), threshold);
 }
 
-/// Finds all pairs of one or two relations, each with one signature, whose similarity reaches the threshold: that of the signatures, or that of
-/// their tokens where the relations have a column of them.
+/// Finds all pairs of one or two relations, each with one signature, whose similarity reaches the threshold: that of
+/// the signatures, or that of their tokens where the relations have a column of them.
 ///
 /// Errors: as [`similar`], and what reading the tokens fails with.
 pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
@@ -41,7 +43,8 @@ pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
 /// Finds all pairs whose signatures reach the threshold, or are worth a comparison of their tokens.
 ///
 /// Errors: the caller may not read the records; keys that are not unique, or null; signatures of different shapes; more
-/// partitions than can be joined; damaged indexes; columns of two types; what a query of the records fails with; out of memory.
+/// partitions than can be joined; damaged indexes; columns of two types; what a query of the records fails with; out of
+/// memory.
 pub fn similar(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
     let Relations { left: a, right: b } = relations;
     if let Some(b) = b.filter(|b| b.signature_type() != a.signature_type()) {

@@ -18,8 +18,8 @@ use pg::check_for_interrupts;
 use pg::error::raise;
 use pg::progress::{self, phases};
 
-/// Joins the tables: the first `left` ones with the others, or all with each other if `left` is `None`. A judge, if there is one, says
-/// which of the pairs are wanted, and how similar they are.
+/// Joins the tables: the first `left` ones with the others, or all with each other if `left` is `None`. A judge, if
+/// there is one, says which of the pairs are wanted, and how similar they are.
 ///
 /// Errors: indexes of different shapes; keys that are not unique, or null; damaged indexes; out of memory.
 pub fn pairs(
@@ -125,8 +125,8 @@ impl JoinSink for LoosePairs<'_, '_, '_> {
     }
 }
 
-/// Joins the loose rows with each other and with the rows that have posting lists. [`parallel::run`] joins the latter with each
-/// other.
+/// Joins the loose rows with each other and with the rows that have posting lists. [`parallel::run`] joins the latter
+/// with each other.
 fn join_loose(
     tables: &[IndexedTable],
     left: Option<usize>,

@@ -1,5 +1,5 @@
-//! Pairs of the rows that a query of the caller's gives: where there is no index, behind views and policies, and for several
-//! signatures a record.
+//! Pairs of the rows that a query of the caller's gives: where there is no index, behind views and policies, and for
+//! several signatures a record.
 
 use base::{Error, ErrorKind};
 use sigfile::{Geometry, RowShape, SignatureRow};
@@ -106,7 +106,8 @@ impl Attribute {
 pub struct Stream {
     pub keys: ByteStrings,
     pub attributes: Vec<Attribute>,
-    /// The same of the new records alone, where only these are searched for. The tids of all rows are then as [`numbered`] says.
+    /// The same of the new records alone, where only these are searched for. The tids of all rows are then as
+    /// [`numbered`] says.
     pub new: Option<Vec<Attribute>>,
     /// Whether the records come in the order of their keys.
     pub ordered: bool,
@@ -121,8 +122,8 @@ impl Stream {
         Stream::read_for(records, memory, None, None)
     }
 
-    /// The same where only some of the signatures will be joined, by their numbers, or all of them. The profile of every record is added to
-    /// `profiles`, if given.
+    /// The same where only some of the signatures will be joined, by their numbers, or all of them. The profile of
+    /// every record is added to `profiles`, if given.
     pub fn read_for(
         records: &Records,
         memory: usize,
@@ -202,8 +203,8 @@ impl Stream {
 }
 
 impl Records {
-    /// Selects the key and the signatures of all records that have any signature, by key if `ordered`; then, where only new ones are searched
-    /// for, what is not NULL for these.
+    /// Selects the key and the signatures of all records that have any signature, by key if `ordered`; then, where only
+    /// new ones are searched for, what is not NULL for these.
     fn query(&self, ordered: bool) -> Sql {
         let columns = || self.signatures.iter().map(|column| column.name.as_c_str());
         let all = [self.key.name.as_c_str()].into_iter().chain(columns());
@@ -243,7 +244,8 @@ impl KeyedOutput<'_, '_> {
         }
     }
 
-    /// Puts out a pair of records, whose keys are here by their numbers from 1. If both are of one relation, the lesser key is first.
+    /// Puts out a pair of records, whose keys are here by their numbers from 1. If both are of one relation, the lesser
+    /// key is first.
     ///
     /// Errors: a key that is null, or that both records have.
     pub fn put(
@@ -335,8 +337,8 @@ impl JoinSink for StreamPairs<'_, '_> {
     }
 }
 
-/// Joins the rows of an attribute with each other, or with those of `right`, which is the same attribute of another stream. It
-/// takes `memory` bytes besides what the rows take already. The rows of a pair are the numbers of records.
+/// Joins the rows of an attribute with each other, or with those of `right`, which is the same attribute of another
+/// stream. It takes `memory` bytes besides what the rows take already. The rows of a pair are the numbers of records.
 ///
 /// Errors: two shapes; out of memory.
 pub fn join(

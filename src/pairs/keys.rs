@@ -28,7 +28,8 @@ struct Fetcher<'a> {
 impl Drop for Fetcher<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: scan and slots were made on construction, and the table is still open: `Keys` goes before its tables.
+            // SAFETY: scan and slots were made on construction, and the table is still open: `Keys` goes before its
+            // tables.
             unsafe {
                 pg_sys::table_index_fetch_end(self.scan);
                 for slot in self.slots {
@@ -79,8 +80,8 @@ impl<'a> Fetcher<'a> {
         (!is_null).then_some(value)
     }
 
-    /// The key of the row with this tid, which is `None` for null; no key if the snapshot does not see the row. The key stays until
-    /// the slot is used again.
+    /// The key of the row with this tid, which is `None` for null; no key if the snapshot does not see the row. The key
+    /// stays until the slot is used again.
     ///
     /// Errors: a tid that no row of the table can have.
     fn key(
@@ -95,8 +96,8 @@ impl<'a> Fetcher<'a> {
         }
         let mut pointer = tid.pointer();
         let mut again = false;
-        // SAFETY: the slot is one of this table. The snapshot is an MVCC snapshot, so it sees at most one version of a row, and one
-        // call is enough.
+        // SAFETY: the slot is one of this table. The snapshot is an MVCC snapshot, so it sees at most one version of a
+        // row, and one call is enough.
         unsafe {
             let found = ffi::table_index_fetch_tuple(
                 self.scan,
@@ -230,8 +231,8 @@ impl<'a> Keys<'a> {
         self
     }
 
-    /// Both keys in the current memory context, and the similarity: the given one, if nobody judges. `None` if the snapshot does not see both rows, or
-    /// they are not equal where they must be, or judged to be no pair.
+    /// Both keys in the current memory context, and the similarity: the given one, if nobody judges. `None` if the
+    /// snapshot does not see both rows, or they are not equal where they must be, or judged to be no pair.
     ///
     /// Errors: a tid that no row of a table can have.
     pub fn of(&mut self, a: TableRow, b: TableRow, similarity: f64) -> Option<(KeyTexts, f64)> {
@@ -240,8 +241,8 @@ impl<'a> Keys<'a> {
         self.texts(x, y, similarity)
     }
 
-    /// The same of the version of a row at `a`, which a query has found, and one that an index has found, if it is `wanted`, which is told where its
-    /// version is.
+    /// The same of the version of a row at `a`, which a query has found, and one that an index has found, if it is
+    /// `wanted`, which is told where its version is.
     pub fn of_version(
         &mut self,
         a: TableRow,

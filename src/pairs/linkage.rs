@@ -74,8 +74,8 @@ fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe { give(fcinfo, arguments.boolean(8), decisions.as_ref(), search) }
 }
 
-/// Gives the pairs that `search` finds as rows, without those that are judged different or unsure: all of them, or those that give each record one partner at the most. What is judged the
-/// same comes first then.
+/// Gives the pairs that `search` finds as rows, without those that are judged different or unsure: all of them, or
+/// those that give each record one partner at the most. What is judged the same comes first then.
 ///
 /// # Safety
 /// `fcinfo` is that of a running function that returns a set of pairs.

@@ -1,4 +1,5 @@
-//! All pairs of similar records, in one relation or between two; and the records of a relation that are nearest to a name.
+//! All pairs of similar records, in one relation or between two; and the records of a relation that are nearest to a
+//! name.
 
 pub mod decisions;
 pub mod dictionary;

@@ -1,4 +1,5 @@
-//! `bloom_nearest_names`: the names of a relation that are nearest to a name, found by an index and then compared as names.
+//! `bloom_nearest_names`: the names of a relation that are nearest to a name, found by an index and then compared as
+//! names.
 
 use std::collections::BinaryHeap;
 use std::ffi::CStr;
@@ -27,11 +28,11 @@ const BATCH: i64 = 100;
 /// `(rel regclass, key name, signature name, name_column name, text text, k integer, by_word boolean) RETURNS TABLE
 /// (key text, name text, similarity float8)`
 ///
-/// The nearest names come first. It reads as its caller does, with the caller's privileges and row-level security. Without a
-/// text there are no rows.
+/// The nearest names come first. It reads as its caller does, with the caller's privileges and row-level security.
+/// Without a text there are no rows.
 ///
-/// Errors: no relation, column, k or by_word (22004), k out of range (22023), no privilege (42501), no such column (42703), a signature
-/// column of another type (42804) or of tokens (22000).
+/// Errors: no relation, column, k or by_word (22004), k out of range (22023), no privilege (42501), no such column
+/// (42703), a signature column of another type (42804) or of tokens (22000).
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and the record is that of a running call.
@@ -71,7 +72,8 @@ fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// A row with a name, by the texts of both, in the database's encoding. They have the order of their keys, byte by byte.
+/// A row with a name, by the texts of both, in the database's encoding. They have the order of their keys, byte by
+/// byte.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct NamedRow {
     /// `None` for NULL, as it may be in a view.
@@ -185,8 +187,9 @@ impl NameList {
         self.signature().text(" ").sql(&self.distance).text(" $1")
     }
 
-    /// The rows with a name whose signatures are nearest to one, so many, and those that are as far as the last of them, compared
-    /// with the name. Which rows they are is a matter of distances and keys alone, not of the order in which a plan finds them.
+    /// The rows with a name whose signatures are nearest to one, so many, and those that are as far as the last of
+    /// them, compared with the name. Which rows they are is a matter of distances and keys alone, not of the order in
+    /// which a plan finds them.
     fn candidates(&self, signature: NewBloom, many: i64, wanted: &WantedName) -> Vec<ComparedName> {
         let signature = (self.bloom, signature.datum());
         let limit = many + MAX_TIES;

@@ -42,7 +42,8 @@ impl BestFirst {
         }
     }
 
-    /// One pair more. Of two pairs the one with the greater first measure is better, and of equal ones that with the greater second.
+    /// One pair more. Of two pairs the one with the greater first measure is better, and of equal ones that with the
+    /// greater second.
     ///
     /// Errors: out of memory.
     pub fn push(&mut self, pair: [u32; 2], measures: [f64; 2]) {
@@ -61,8 +62,8 @@ impl BestFirst {
         [falling(first), falling(second), pair]
     }
 
-    /// Gives the pairs that are kept to `each`, the best first, and by the numbers of their records where they are equal. `records` says how many
-    /// there are on either side.
+    /// Gives the pairs that are kept to `each`, the best first, and by the numbers of their records where they are
+    /// equal. `records` says how many there are on either side.
     pub fn finish(self, records: [usize; 2], mut each: impl FnMut([u32; 2], [f64; 2])) {
         let mut taken = records.map(|n| vec![0u64; n.div_ceil(64)]);
         for [first, second, pair] in self.judged.finish().chain(self.pairs.finish()) {
@@ -86,7 +87,8 @@ impl BestFirst {
     }
 }
 
-/// Pairs by the keys of their records, which are texts in the database's encoding. Equal keys on both sides are different records. The keys are in memory, the pairs in a temporary file.
+/// Pairs by the keys of their records, which are texts in the database's encoding. Equal keys on both sides are
+/// different records. The keys are in memory, the pairs in a temporary file.
 pub struct KeyedPairs {
     keys: [KeyDictionary; 2],
     /// The numbers of both keys, and both measures.
@@ -133,8 +135,8 @@ impl KeyedPairs {
         self.keys.iter().map(KeyDictionary::len).sum()
     }
 
-    /// The pairs by the places of their records in the order of the keys of their side, for which there must be room: `a_pair` bytes
-    /// for each and `a_record` for each record.
+    /// The pairs by the places of their records in the order of the keys of their side, for which there must be room:
+    /// `a_pair` bytes for each and `a_record` for each record.
     ///
     /// Errors: more than maintenance_work_mem.
     pub fn ordered(

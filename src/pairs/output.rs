@@ -11,8 +11,8 @@ use pg::function::rows::{text_bytes, ResultRows};
 use pg::memory::Scratch;
 use pg::progress::{self, Progress};
 
-/// Takes pairs one by one: the keys of both records as text in the database's encoding, and their similarity. What it allocates in
-/// the current memory context is freed when it returns.
+/// Takes pairs one by one: the keys of both records as text in the database's encoding, and their similarity. What it
+/// allocates in the current memory context is freed when it returns.
 pub type Taker<'a> = dyn FnMut([&[u8]; 2], f64) + 'a;
 
 /// The keys of a pair as values of type `text`, `None` for null.
@@ -54,7 +54,8 @@ impl<'a> PairOutput<'a> {
         PairOutput::new(Destination::Taker(scratch, take), job)
     }
 
-    /// Pairs are candidates, of which the second record is of side `side`, 0 or 1. The search for them takes `memory` bytes. `job` is the name of the running function.
+    /// Pairs are candidates, of which the second record is of side `side`, 0 or 1. The search for them takes `memory`
+    /// bytes. `job` is the name of the running function.
     pub fn candidates(
         job: &'static str,
         to: &'a mut CandidatePairs,
@@ -97,8 +98,8 @@ impl<'a> PairOutput<'a> {
         self.memory
     }
 
-    /// Adds the pair whose keys `keys` gives. It gives none if one of the records is not there. It allocates them in the current
-    /// memory context, which is freed when the pair was added.
+    /// Adds the pair whose keys `keys` gives. It gives none if one of the records is not there. It allocates them in
+    /// the current memory context, which is freed when the pair was added.
     ///
     /// Errors: a key is null.
     pub fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<KeyTexts>) {
@@ -130,7 +131,8 @@ impl<'a> PairOutput<'a> {
                 let Some(([a, b], similarity)) = pair() else {
                     return false;
                 };
-                // SAFETY: both texts were just made, so they are plain, and they stay until the scratch memory is freed.
+                // SAFETY: both texts were just made, so they are plain, and they stay until the scratch memory is
+                // freed.
                 let texts = unsafe { [text_bytes(a), text_bytes(b)] };
                 if decisions.is_some_and(|decisions| decisions.leaves_out(texts)) {
                     return false;

@@ -1,6 +1,7 @@
 //! Numbers that look random, and numbers well mixed.
 
-/// A number that looks random (splitmix64: G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators, 2014).
+/// A number that looks random (splitmix64: G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number
+/// generators, 2014).
 pub fn random(state: &mut u64) -> u64 {
     let mixed = mix(*state);
     *state = state.wrapping_add(GOLDEN);

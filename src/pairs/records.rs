@@ -73,8 +73,8 @@ impl RecordColumn {
 
 /// Locks a relation until the end of the transaction. Returns its name for messages.
 ///
-/// Errors: no relation, or one without rows; the caller may not SELECT any of its columns. Such a caller gets no lock, by which it
-/// could keep others waiting, and is told nothing of the columns.
+/// Errors: no relation, or one without rows; the caller may not SELECT any of its columns. Such a caller gets no lock,
+/// by which it could keep others waiting, and is told nothing of the columns.
 pub fn lock(oid: pg_sys::Oid) -> String {
     if catalog::kind(oid) != 0 && !may_select_any(oid, current_user()) {
         refuse(oid);
@@ -186,7 +186,8 @@ impl Records {
         SignatureType::of_type(self.signatures[0].type_oid)
     }
 
-    /// The same records, of which only those are compared that are equal in the columns of these names; `None` compares all.
+    /// The same records, of which only those are compared that are equal in the columns of these names; `None` compares
+    /// all.
     ///
     /// Errors: as [`within::column`].
     pub fn within(mut self, names: Option<Vec<CString>>) -> Records {
@@ -215,9 +216,9 @@ impl Records {
         self
     }
 
-    /// The tables that hold the rows, each with a sigfile index on the only signature column. It is `None` if a table has no such
-    /// index, if the caller sees the rows through a view or a policy, or if a query would read other rows than those that are in
-    /// these tables.
+    /// The tables that hold the rows, each with a sigfile index on the only signature column. It is `None` if a table
+    /// has no such index, if the caller sees the rows through a view or a policy, or if a query would read other rows
+    /// than those that are in these tables.
     ///
     /// Errors: the caller may not read the columns.
     pub fn indexed(&self) -> Option<Vec<IndexedTable>> {
@@ -244,8 +245,8 @@ impl Records {
             if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_MATVIEW {
                 return None;
             }
-            // SAFETY: the table is locked, and has the columns of the one that it inherits from. The snapshot is active as long as
-            // the running function.
+            // SAFETY: the table is locked, and has the columns of the one that it inherits from. The snapshot is active
+            // as long as the running function.
             tables.push(unsafe {
                 let compared = self.within.iter().chain(&self.profile);
                 let compared = compared.map(|column| column.name.as_c_str());
@@ -324,7 +325,8 @@ impl<'a> Relations<'a> {
         }
     }
 
-    /// The similarity of signatures from which on pairs are looked for: less than the threshold, and maybe below 0, where tokens are compared afterwards.
+    /// The similarity of signatures from which on pairs are looked for: less than the threshold, and maybe below 0,
+    /// where tokens are compared afterwards.
     pub fn searched(self, measure: Measure, threshold: f64) -> f64 {
         match &self.left.verified {
             None => threshold,

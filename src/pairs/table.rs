@@ -19,7 +19,8 @@ pub struct IndexedTable {
     pub heap: OpenRelation,
     /// The number of the key's column; 0 in a parallel worker.
     pub key: pg_sys::AttrNumber,
-    /// The numbers of the columns in which records must be equal, or by which they are judged; none in a parallel worker.
+    /// The numbers of the columns in which records must be equal, or by which they are judged; none in a parallel
+    /// worker.
     pub within: Vec<pg_sys::AttrNumber>,
     pub meta: Meta,
     /// The snapshot that the table is read with.
@@ -27,7 +28,8 @@ pub struct IndexedTable {
 }
 
 impl IndexedTable {
-    /// A table with its first usable index on the column `signature`; `None` if it has none, or if only a query can read the table.
+    /// A table with its first usable index on the column `signature`; `None` if it has none, or if only a query can
+    /// read the table.
     ///
     /// Errors: a temporary or unlogged table during recovery.
     ///
@@ -85,7 +87,8 @@ impl IndexedTable {
         }
     }
 
-    /// In a parallel worker: opens what the leader has opened. `words` are those of the metapage that the leader has read.
+    /// In a parallel worker: opens what the leader has opened. `words` are those of the metapage that the leader has
+    /// read.
     ///
     /// # Safety
     /// The table and its sigfile index exist, and the leader has locked them. The active snapshot is the leader's.
@@ -136,7 +139,8 @@ pub unsafe fn is_older(index: pg_sys::Relation) -> bool {
     }
 }
 
-/// Whether an index is a sigfile index of the column itself and of no other, over all rows, that every snapshot of this transaction may use.
+/// Whether an index is a sigfile index of the column itself and of no other, over all rows, that every snapshot of this
+/// transaction may use.
 ///
 /// # Safety
 /// `index` is open.

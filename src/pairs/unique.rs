@@ -37,8 +37,8 @@ pub fn repeated(key: &[u8], records: &Records) -> ! {
     )
 }
 
-/// Checks the keys of a pair of one relation. They differ as values, but values that differ can have the same text, such as
-/// numbers that are shown with few digits.
+/// Checks the keys of a pair of one relation. They differ as values, but values that differ can have the same text,
+/// such as numbers that are shown with few digits.
 ///
 /// Errors: both keys are the same text.
 pub fn check_distinct(keys: KeyTexts, relations: Relations<'_>) {
@@ -51,8 +51,8 @@ pub fn check_distinct(keys: KeyTexts, relations: Relations<'_>) {
     }
 }
 
-/// Checks that keys are unique. That is so if there is a unique index on the key; otherwise a query finds out, which runs as the
-/// caller with the same snapshot.
+/// Checks that keys are unique. That is so if there is a unique index on the key; otherwise a query finds out, which
+/// runs as the caller with the same snapshot.
 ///
 /// Errors: two records with signatures have the same key.
 pub fn check(records: &Records) {
@@ -109,8 +109,8 @@ pub fn has_equality(column: &RecordColumn) -> bool {
     unsafe { (*pg_sys::lookup_type_cache(column.type_oid, flags)).eq_opr != pg_sys::InvalidOid }
 }
 
-/// Whether an index keeps every key unique, over all rows, at all times of a transaction, and for every snapshot that this
-/// transaction can have.
+/// Whether an index keeps every key unique, over all rows, at all times of a transaction, and for every snapshot that
+/// this transaction can have.
 ///
 /// # Safety
 /// `oid` is a locked relation with this column.

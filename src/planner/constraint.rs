@@ -15,7 +15,8 @@ use pg::tree::node::{bare, cast};
 /// # Safety
 /// `rel` is a table's, as the planner has read it from the catalogs.
 pub unsafe fn offer(rel: &mut pg_sys::RelOptInfo) {
-    // SAFETY: the planner has read the table and its indexes from the catalogs; the new node is of the planner's memory.
+    // SAFETY: the planner has read the table and its indexes from the catalogs; the new node is of the planner's
+    // memory.
     unsafe {
         for index in nodes(rel.indexlist) {
             let index = &*index.cast::<pg_sys::IndexOptInfo>();
@@ -34,8 +35,8 @@ unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexO
     if !is_estimated_by_sigfile(index) {
         return None;
     }
-    // SAFETY: the index is of the planner's list, with a key column at least; where the number of the last is 0, it is the last
-    // expression.
+    // SAFETY: the index is of the planner's list, with a key column at least; where the number of the last is 0, it is
+    // the last expression.
     unsafe {
         let columns = index.nkeycolumns as usize;
         let last = columns - 1;

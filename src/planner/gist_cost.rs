@@ -1,5 +1,6 @@
-//! What a search by GiST costs. The server's estimate takes it that an index is read as far as its rows are asked for; but signatures
-//! have no order in which similar ones are together, so that a search reads most pages of a tree to find one row.
+//! What a search by GiST costs. The server's estimate takes it that an index is read as far as its rows are asked for;
+//! but signatures have no order in which similar ones are together, so that a search reads most pages of a tree to find
+//! one row.
 
 use pgrx::pg_sys;
 
@@ -26,20 +27,21 @@ const PAGES_READ_OF_BITS: [(f64, f64); 3] = [(0.8, 0.92), (0.95, 0.21), (1.0, 0.
 /// The threshold of a condition that does not say it yet.
 const USUAL: f64 = 0.8;
 
-/// Strategies of the classes for signatures and for sketches: `%` with a signature, with a query, and with the column on the right; `=`.
+/// Strategies of the classes for signatures and for sketches: `%` with a signature, with a query, and with the column
+/// on the right; `=`.
 const SIMILAR: i32 = 1;
 const MATCHES: i32 = 2;
 const EQUAL: i32 = 3;
 const SIMILAR_COMMUTED: i32 = 7;
 
-/// Has the planner ask [`gist_cost`] about the GiST indexes of a table on one column of ours. Where there are other columns, their
-/// conditions say which pages are read.
+/// Has the planner ask [`gist_cost`] about the GiST indexes of a table on one column of ours. Where there are other
+/// columns, their conditions say which pages are read.
 ///
 /// # Safety
 /// `rel` is a table's, as the planner has read it from the catalogs.
 pub unsafe fn estimate(rel: &mut pg_sys::RelOptInfo) {
-    // SAFETY: the planner has read the indexes from the catalogs, each with a key column at least. A cost function is called as the server's
-    // own are, whatever type its pointer is declared with.
+    // SAFETY: the planner has read the indexes from the catalogs, each with a key column at least. A cost function is
+    // called as the server's own are, whatever type its pointer is declared with.
     unsafe {
         for index in nodes(rel.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();

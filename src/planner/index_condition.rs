@@ -49,7 +49,8 @@ fn of_bits(constructor: Purpose) -> bool {
     )
 }
 
-/// `supported` have (bloom, bloom, float8), or the same of minhash_bits, which a function that somebody else has given this support need not have.
+/// `supported` have (bloom, bloom, float8), or the same of minhash_bits, which a function that somebody else has given
+/// this support need not have.
 fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Internal {
     let bloom = |of: pg_sys::Oid| {
         let asked = function(of).filter(|f| supported.contains(&f.purpose))?;
@@ -117,8 +118,8 @@ unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
 /// so the index is not offered.
 const GIST_LOSES_BELOW: f64 = 0.7;
 
-/// The same of sampled bits, of which there is nearly no tree: over 100,000 rows of 192 bits a search reads 21 % of the pages at an estimate of .95, 92 %
-/// at .8.
+/// The same of sampled bits, of which there is nearly no tree: over 100,000 rows of 192 bits a search reads 21 % of the
+/// pages at an estimate of .95, 92 % at .8.
 const GIST_OF_BITS_LOSES_BELOW: f64 = 0.95;
 
 /// # Safety

@@ -1,5 +1,5 @@
-//! What an index of sigfile says of a search before it is searched: how many rows there are that nearly equal the query. A sample of
-//! thousands does not tell one such row in a million from 26.
+//! What an index of sigfile says of a search before it is searched: how many rows there are that nearly equal the
+//! query. A sample of thousands does not tell one such row in a million from 26.
 
 use pgrx::pg_sys;
 use sigfile::RowBits;
@@ -8,10 +8,12 @@ use access::{is_estimated_by_sigfile, rows_alike};
 use pg::tree::list::nodes;
 use pg::tree::node::{bare, cast, Node};
 
-/// Rows that nearly equal a signature, if there is an index on the expression. Those that came after its last merge are not counted.
+/// Rows that nearly equal a signature, if there is an index on the expression. Those that came after its last merge are
+/// not counted.
 ///
 /// # Safety
-/// `table` is of the query that is planned, `expression` is of that table alone, and the user may know statistics of it.
+/// `table` is of the query that is planned, `expression` is of that table alone, and the user may know statistics of
+/// it.
 pub unsafe fn alike(
     table: *mut pg_sys::RelOptInfo,
     expression: *mut Node,

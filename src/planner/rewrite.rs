@@ -1,7 +1,7 @@
 //! Rewrites `bloom_sim(a, b) > c` to `bloom_sim_above(a, b, c)`, and likewise `>=`, `bloom_dice`, `minhash_sim`,
-//! and comparisons with the number on the left. The comparison itself is an operator of `float8`, to whose functions an extension cannot give
-//! support functions. So the conditions are rewritten when the planner begins with a table: they are simplified
-//! then, and not yet distributed over the tables.
+//! and comparisons with the number on the left. The comparison itself is an operator of `float8`, to whose functions an
+//! extension cannot give support functions. So the conditions are rewritten when the planner begins with a table: they
+//! are simplified then, and not yet distributed over the tables.
 
 use std::sync::OnceLock;
 
@@ -77,7 +77,8 @@ impl Conditions<'_> {
     /// # Safety
     /// As the planner calls the hook.
     unsafe fn rewrite(self) {
-        // SAFETY: the planner calls the hook with a query and a table that it has read. Index predicates are copies for this planning.
+        // SAFETY: the planner calls the hook with a query and a table that it has read. Index predicates are copies for
+        // this planning.
         unsafe {
             if (*(*self.root).parse).jointree.is_null() {
                 return; // CLUSTER and CREATE INDEX estimate without a query
@@ -335,7 +336,8 @@ impl Conditions<'_> {
             // SAFETY: compares two expressions.
             unsafe { pg_sys::equal(bare(node).cast(), std::ptr::from_ref(score).cast()) }
         };
-        // SAFETY: the relation is a table that the query has locked; a parent is locked by the query, and its indexes here.
+        // SAFETY: the relation is a table that the query has locked; a parent is locked by the query, and its indexes
+        // here.
         unsafe {
             if !self.parent {
                 return nodes(self.rel.indexlist).into_iter().any(|index| {

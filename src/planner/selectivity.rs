@@ -1,5 +1,5 @@
-//! How many rows a comparison with a threshold will leave: `%`, of signatures and of sketches, and the functions that comparisons of
-//! a similarity are rewritten to.
+//! How many rows a comparison with a threshold will leave: `%`, of signatures and of sketches, and the functions that
+//! comparisons of a similarity are rewritten to.
 
 use std::rc::Rc;
 
@@ -64,8 +64,8 @@ impl SampledColumn {
     /// `node` is an expression of the planner's.
     unsafe fn examine(question: &Question, node: *mut Node) -> Option<SampledColumn> {
         let mut data = pg_sys::VariableStatData::default();
-        // SAFETY: the node is an expression of the query that the planner plans; the row that examine_variable finds is released as
-        // ReleaseVariableStats and its callers do it.
+        // SAFETY: the node is an expression of the query that the planner plans; the row that examine_variable finds is
+        // released as ReleaseVariableStats and its callers do it.
         unsafe {
             ffi::examine_variable(question.root, node, question.var_relid, &mut data);
             let row = data.statsTuple;

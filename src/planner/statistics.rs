@@ -1,8 +1,9 @@
 //! What ANALYZE has stored of a column of signatures or sketches, taken apart once and kept for the session.
 //!
-//! A column's row of pg_statistic holds some hundred kilobytes, compressed: to fetch them at every estimate takes ten times as long as
-//! the rest of planning. What is kept belongs to one version of that row. The planner looks the row up for every estimate, and checks
-//! whether the user may know it, so nothing here is older than the server's own statistics, and nobody sees more.
+//! A column's row of pg_statistic holds some hundred kilobytes, compressed: to fetch them at every estimate takes ten
+//! times as long as the rest of planning. What is kept belongs to one version of that row. The planner looks the row up
+//! for every estimate, and checks whether the user may know it, so nothing here is older than the server's own
+//! statistics, and nobody sees more.
 
 use pg::error::OrRaise;
 use pg::memory::{KeptWords, SessionMemory};
@@ -77,13 +78,14 @@ impl Statistics {
         8 * self.words.len() + size_of::<Statistics>() + 8 * self.asked.len()
     }
 
-    /// Takes a row of pg_statistic apart: the shares of the most common values are known, and the sample stands for the others, so
-    /// those among it that are common are left out. `None` if there is no sample.
+    /// Takes a row of pg_statistic apart: the shares of the most common values are known, and the sample stands for the
+    /// others, so those among it that are common are left out. `None` if there is no sample.
     ///
     /// # Safety
     /// `row` is one of pg_statistic.
     unsafe fn of_row(row: pg_sys::HeapTuple) -> Option<Statistics> {
-        // SAFETY: the row is one of pg_statistic; a slot gives as many values and numbers as it says, and its values are of its type.
+        // SAFETY: the row is one of pg_statistic; a slot gives as many values and numbers as it says, and its values
+        // are of its type.
         unsafe {
             let sample = Slot::get(row, KIND, pg_sys::ATTSTATSSLOT_VALUES)?;
             // the kind's number may be used by others, too
@@ -206,8 +208,8 @@ unsafe fn form<'a>(row: pg_sys::HeapTuple) -> &'a pg_sys::FormData_pg_statistic 
     unsafe { &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>() }
 }
 
-/// A number below `n`, which is 1 or more. What gives way is chosen at random: of more partitions than can be kept, the least recently
-/// used one is always the one that is asked for next.
+/// A number below `n`, which is 1 or more. What gives way is chosen at random: of more partitions than can be kept, the
+/// least recently used one is always the one that is asked for next.
 fn random(n: usize) -> usize {
     let next = RANDOM.get().wrapping_mul(6364136223846793005);
     let next = next.wrapping_add(1442695040888963407);
@@ -312,8 +314,8 @@ pub unsafe fn of(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
     Some(statistics)
 }
 
-/// What was estimated: of which statistics, for whom (the hash of a signature, or the number of other statistics), and the bits of the numbers
-/// that it depends on.
+/// What was estimated: of which statistics, for whom (the hash of a signature, or the number of other statistics), and
+/// the bits of the numbers that it depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Estimate {
     pub what: &'static str,

@@ -5,7 +5,8 @@ use super::Edge;
 /// Steps of the similarity from 0 to 1.
 const STEPS: u32 = 100;
 
-/// How many pairs have a similarity from `from` on and below `from` + 0.01. Those of similarity 1 have a bin of their own.
+/// How many pairs have a similarity from `from` on and below `from` + 0.01. Those of similarity 1 have a bin of their
+/// own.
 #[derive(Clone, Copy, Debug)]
 pub struct Bin {
     pub from: f64,

@@ -360,7 +360,8 @@ pub fn html(facts: &Facts, origin: &Origin, data: &str) -> String {
     ascii(&page)
 }
 
-/// Writes all that is not ASCII as character references, so that the page reads the same in every encoding that a client writes.
+/// Writes all that is not ASCII as character references, so that the page reads the same in every encoding that a
+/// client writes.
 pub fn ascii(page: &str) -> String {
     let mut ascii = String::with_capacity(page.len() + page.len() / 8);
     for c in page.chars() {

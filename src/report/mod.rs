@@ -1,5 +1,6 @@
 //! `bloom_report`: the duplicates of a table on one page. `facts` finds out what it says, `html` and `plain` write it.
-//! `bloom_report_pairs`: pairs that were found before. `pairs` finds out what it says, `why` explains pairs by a model, `pairs_html` writes it.
+//! `bloom_report_pairs`: pairs that were found before. `pairs` finds out what it says, `why` explains pairs by a model,
+//! `pairs_html` writes it.
 
 mod charts;
 mod facts;
@@ -212,7 +213,8 @@ unsafe fn of_server(text: *const std::ffi::c_char) -> String {
 
 /// The database, the time, and the version of the server.
 fn made() -> (String, String, String) {
-    // SAFETY: the server gives zero-terminated strings: a new one of the date, and those of the database and the setting exist.
+    // SAFETY: the server gives zero-terminated strings: a new one of the date, and those of the database and the
+    // setting exist.
     unsafe {
         let date = of_server(pg_sys::timestamptz_to_str(
             pg_sys::GetCurrentTransactionStartTimestamp(),

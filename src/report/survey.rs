@@ -1,4 +1,5 @@
-//! One look at each pair: how many there are of each similarity, how many of them are true, and those nearest to the threshold.
+//! One look at each pair: how many there are of each similarity, how many of them are true, and those nearest to the
+//! threshold.
 
 use linkage::clusters::sweep::best;
 use linkage::clusters::{OnConflict, PairCounts, Sweep, Verdict};

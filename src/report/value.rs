@@ -9,7 +9,8 @@ pub const SHOWN: usize = 120;
 /// Line and paragraph separators.
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
-/// Whether a character is a control, changes the direction of the text around it, is not seen, or is no character at all.
+/// Whether a character is a control, changes the direction of the text around it, is not seen, or is no character at
+/// all.
 pub fn is_unfit(c: char) -> bool {
     c.is_control()
         || matches!(c,

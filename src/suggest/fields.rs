@@ -47,8 +47,8 @@ impl ProposedField {
     }
 }
 
-/// What a value's text is in the expression of a generated column, which must not depend on settings; `functions` is the schema of the extension's functions
-/// as SQL needs it.
+/// What a value's text is in the expression of a generated column, which must not depend on settings; `functions` is
+/// the schema of the extension's functions as SQL needs it.
 fn signed(
     oid: pg_sys::Oid,
     name: &CString,

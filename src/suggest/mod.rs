@@ -1,5 +1,6 @@
-//! `bloom_suggest`: where to begin with a relation. `relation` and `sample` find out what it is like, `fields` what its columns are good for, `proposals` chooses what is said
-//! and in which order, `signing` and `statements` write the statements.
+//! `bloom_suggest`: where to begin with a relation. `relation` and `sample` find out what it is like, `fields` what its
+//! columns are good for, `proposals` chooses what is said and in which order, `signing` and `statements` write the
+//! statements.
 
 mod fields;
 mod proposals;

@@ -159,7 +159,8 @@ impl SuggestSubject {
         })
     }
 
-    /// A name for a new table beside this one, and how CREATE names its kind. It is a temporary table where the caller may create no other.
+    /// A name for a new table beside this one, and how CREATE names its kind. It is a temporary table where the caller
+    /// may create no other.
     pub fn free_table(&self, label: &str) -> NewTable {
         let own = catalog::name(self.oid);
         let name = free(|number| {

@@ -19,8 +19,8 @@ const BATCH: i64 = 500;
 /// Most rows of what has no blocks.
 const ROWS: u64 = 20_000;
 
-/// A table of no more blocks is read as a whole, and about so many blocks of a larger one are chosen. Of their rows none is left out, or the sample would be one of the
-/// table's beginning.
+/// A table of no more blocks is read as a whole, and about so many blocks of a larger one are chosen. Of their rows
+/// none is left out, or the sample would be one of the table's beginning.
 const BLOCKS: u64 = 400;
 
 /// So many characters of a value are looked at.

@@ -1,5 +1,5 @@
-//! Page guards as they must not be used. Each line that ends in a comment with an error's code is refused with that error,
-//! and no other line is.
+//! Page guards as they must not be used. Each line that ends in a comment with an error's code is refused with that
+//! error, and no other line is.
 
 use pg::relation::OpenRelation;
 use sigfile::Meta;

@@ -1,4 +1,5 @@
-//! The types `bloom`, `bloom_query`, `counting_bloom` and those of sketches as SQL values: input and output, casts, modifiers, and views for the core.
+//! The types `bloom`, `bloom_query`, `counting_bloom` and those of sketches as SQL values: input and output, casts,
+//! modifiers, and views for the core.
 
 mod array;
 mod bloom;

@@ -76,8 +76,8 @@ impl TextArray {
             return NewValue(pg_sys::Datum::from(empty));
         }
         let total = start() + self.elements.len();
-        // SAFETY: palloc gives `total` bytes, aligned, or raises an error; they hold the header of an array of one dimension and
-        // n elements, and the elements behind it. All are written.
+        // SAFETY: palloc gives `total` bytes, aligned, or raises an error; they hold the header of an array of one
+        // dimension and n elements, and the elements behind it. All are written.
         unsafe {
             let array: *mut pg_sys::ArrayType = pg_sys::palloc(total).cast();
             array.cast::<u8>().write_bytes(0, start());

@@ -1,5 +1,5 @@
-//! Columns before the signature, which a search can give values of: rows are kept by a hash of them, their key. The operator class of such a
-//! column has the strategy number and the support function that one of access method hash has.
+//! Columns before the signature, which a search can give values of: rows are kept by a hash of them, their key. The
+//! operator class of such a column has the strategy number and the support function that one of access method hash has.
 
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -35,15 +35,16 @@ fn combine(key: u32, hash: u32) -> u32 {
     key ^ mixed
 }
 
-/// The key of rows whose values of the columns before the signature have these hashes, if there are such columns and all
-/// hashes are known.
+/// The key of rows whose values of the columns before the signature have these hashes, if there are such columns and
+/// all hashes are known.
 pub fn key_of(hashes: &[Option<u32>]) -> Option<u32> {
     let of_all = |key, hash: &Option<u32>| Some(combine(key, (*hash)?));
     let known = (!hashes.is_empty()).then_some(0);
     hashes.iter().try_fold(known?, of_all)
 }
 
-/// The hash of a value of a column before the signature, by the column's own operator class and collation. NULL has one, too.
+/// The hash of a value of a column before the signature, by the column's own operator class and collation. NULL has
+/// one, too.
 ///
 /// # Safety
 /// `value` is of the type of column `i` of the index, unless it is `None`.
@@ -90,8 +91,8 @@ pub unsafe fn hash_other(
     }
 }
 
-/// The hash of a `name` as the text that it is, where the collation has different texts be equal: `hashname` does not ask the collation,
-/// and equality does. Arrays of names have all the same. `None` for everything else.
+/// The hash of a `name` as the text that it is, where the collation has different texts be equal: `hashname` does not
+/// ask the collation, and equality does. Arrays of names have all the same. `None` for everything else.
 ///
 /// # Safety
 /// `value` is of the type that `function` hashes.

@@ -1,4 +1,5 @@
-//! The signatures of an index: values of type `bloom` or `minhash_bits`, and what is searched for, a query with a threshold of either.
+//! The signatures of an index: values of type `bloom` or `minhash_bits`, and what is searched for, a query with a
+//! threshold of either.
 
 use base::Error;
 use pgrx::pg_sys;

@@ -128,7 +128,8 @@ unsafe fn get_hash(family: pg_sys::Oid, of_type: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { pg_sys::get_opfamily_proc(family, of_type, of_type, leading::HASH as i16) }
 }
 
-/// Looks at the class of a column before the signature: equality, and for each type that values are compared with a hash function.
+/// Looks at the class of a column before the signature: equality, and for each type that values are compared with a
+/// hash function.
 ///
 /// # Safety
 /// In a transaction.

@@ -71,7 +71,8 @@ fn minhash_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
 
 /// `(internal, minhash_bits, smallint, oid, internal) RETURNS float8`
 ///
-/// The bits that differ at least, and as many as differ for a leaf of the query's shape; infinity where one is that of an empty set.
+/// The bits that differ at least, and as many as differ for a leaf of the query's shape; infinity where one is that of
+/// an empty set.
 #[entry]
 fn minhash_gist_distance(fcinfo: pg_sys::FunctionCallInfo) -> f64 {
     // SAFETY: declared as distance function of an operator on two of minhash_bits.

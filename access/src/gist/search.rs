@@ -39,7 +39,8 @@ mod query_ops {
 /// # Safety
 /// `fcinfo` is that of such a call.
 pub(super) unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, pg_sys::Datum, u16) {
-    // SAFETY: the call is one of consistent or distance, so there are five arguments; the entry's key outlives the call.
+    // SAFETY: the call is one of consistent or distance, so there are five arguments; the entry's key outlives the
+    // call.
     unsafe {
         let args = (*fcinfo).args.as_slice(5);
         let entry: *const pg_sys::GISTENTRY = args[0].value.cast_mut_ptr();
@@ -51,8 +52,8 @@ pub(super) unsafe fn arguments(fcinfo: pg_sys::FunctionCallInfo) -> (IndexKey, p
     }
 }
 
-/// The answer about a key. Leaves hold the whole signature, so only rows of another shape are checked again: on a row that somebody
-/// sees the operator itself fails, and one that nobody sees does no harm.
+/// The answer about a key. Leaves hold the whole signature, so only rows of another shape are checked again: on a row
+/// that somebody sees the operator itself fails, and one that nobody sees does no harm.
 ///
 /// # Safety
 /// `fcinfo` is that of a call of consistent or distance.

@@ -51,7 +51,8 @@ unsafe extern "C-unwind" fn check_row(
     _alive: bool,
     state: *mut std::ffi::c_void,
 ) {
-    // SAFETY: the server passes `state` on from the check, where nobody else uses it meanwhile, and the values of the index's columns.
+    // SAFETY: the server passes `state` on from the check, where nobody else uses it meanwhile, and the values of the
+    // index's columns.
     unsafe {
         let expected = &mut *state.cast::<ExpectedRows<'_>>();
         let row = IndexRow::of(expected.index, expected.kind, values, nulls, tid);
@@ -86,8 +87,8 @@ fn broken(index: SigfileIndex<'_>, what: String) -> ! {
 fn bloom_sigfile_check(oid: pg_sys::Oid) -> i64 {
     let opened = OpenedSigfile::new(oid, pg_sys::AccessShareLock, true);
     let index = opened.index();
-    // The snapshot is registered before the index is read, so that each row that it sees is in the index. Expressions of
-    // the index are evaluated as its owner, and can change nothing.
+    // The snapshot is registered before the index is read, so that each row that it sees is in the index. Expressions
+    // of the index are evaluated as its owner, and can change nothing.
     // SAFETY: the relations are open; the snapshot stays registered until the table is checked.
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
@@ -143,8 +144,8 @@ fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
     Ok(())
 }
 
-/// Every block belongs to one thing only. Blocks are used all the time by whoever merges; so this holds the merge lock. On a standby
-/// it looks again if they were used meanwhile.
+/// Every block belongs to one thing only. Blocks are used all the time by whoever merges; so this holds the merge lock.
+/// On a standby it looks again if they were used meanwhile.
 ///
 /// Errors: what is wrong first; out of memory.
 fn check_blocks(index: SigfileIndex<'_>) -> Result<()> {
@@ -192,9 +193,9 @@ fn blocks_of(index: SigfileIndex<'_>, meta: &Meta, blocks: u32) -> Result<()> {
 unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Snapshot) -> i64 {
     let index = opened.index();
     let heap = opened.table.pointer();
-    // SAFETY: both relations are open, and the snapshot is registered; the server makes what it needs of the index itself.
-    // `expected` is used by nobody else while the table is scanned. User and settings are set back, after an error by the
-    // server.
+    // SAFETY: both relations are open, and the snapshot is registered; the server makes what it needs of the index
+    // itself. `expected` is used by nobody else while the table is scanned. User and settings are set back, after an
+    // error by the server.
     unsafe {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
@@ -238,8 +239,8 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
                 .expect("every table method has it");
             let blocks = (step < total).then_some(start..end.min(total));
             let scan = scan_of(heap, snapshot, blocks);
-            // With a scan that is handed to it the server scans what that one does, and takes no snapshot of its own; it expects to be told
-            // of the whole table, as a parallel build tells it.
+            // With a scan that is handed to it the server scans what that one does, and takes no snapshot of its own;
+            // it expects to be told of the whole table, as a parallel build tells it.
             boundary::call(|| {
                 range_scan(
                     heap,
@@ -266,7 +267,8 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
 /// A scan of the table, or of these blocks of it, that sees what the snapshot sees. Who is given it ends it.
 ///
 /// # Safety
-/// `heap` is open, `snapshot` is registered and lives longer than the scan. A range is given only if the table's method knows ranges.
+/// `heap` is open, `snapshot` is registered and lives longer than the scan. A range is given only if the table's method
+/// knows ranges.
 unsafe fn scan_of(
     heap: pg_sys::Relation,
     snapshot: pg_sys::Snapshot,

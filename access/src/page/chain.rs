@@ -1,5 +1,5 @@
-//! Chains of pages: words that need more than one page. Each page begins with the next one's block ([`META`] at the end)
-//! and the number of words on this one, u32 each.
+//! Chains of pages: words that need more than one page. Each page begins with the next one's block ([`META`] at the
+//! end) and the number of words on this one, u32 each.
 
 use sigfile::words::{join, split};
 

@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 const MOST_HINTS: usize = 256;
 
 pg::session_state! {
-    /// The buffer where a block of a shared index was last, 0 if it is not known: for metapages and the pages of tails. Blocks with
-    /// the same place here displace each other; the server sees which block a buffer has.
+    /// The buffer where a block of a shared index was last, 0 if it is not known: for metapages and the pages of tails.
+    /// Blocks with the same place here displace each other; the server sees which block a buffer has.
     static HINTS: [Cell<pg_sys::Buffer>; MOST_HINTS] = [const { Cell::new(0) }; MOST_HINTS];
     "buffers of pages" by "index and block" until "another block has the buffer, or the place here";
 }
@@ -125,8 +125,8 @@ impl<'r> SigfileIndex<'r> {
         HINTS.with(|hints| self.locked_recent(block, &hints[hint]))
     }
 
-    /// Where [`HINTS`] has the buffer of a block, if it has been noted. Not for a temporary index: the numbers of its buffers mean
-    /// something else.
+    /// Where [`HINTS`] has the buffer of a block, if it has been noted. Not for a temporary index: the numbers of its
+    /// buffers mean something else.
     fn hint(self, block: u32) -> Option<usize> {
         // SAFETY: the relation is open.
         let relation = unsafe { &*self.relation };
@@ -163,8 +163,8 @@ impl<'r> SigfileIndex<'r> {
         recent: &Cell<pg_sys::Buffer>,
     ) -> PageGuard<'r, L> {
         let hint = recent.get();
-        // SAFETY: the relation is open; the server checks a hint before it is used, and this process has not locked the page. A hint
-        // was noted for this relation, or for another one whose buffers are shared like its own.
+        // SAFETY: the relation is open; the server checks a hint before it is used, and this process has not locked the
+        // page. A hint was noted for this relation, or for another one whose buffers are shared like its own.
         unsafe {
             if hint != 0 && ffi::lock_recent(self.relation, block, hint, L::MODE as i32) {
                 return PageGuard::locked(self, hint);
@@ -193,7 +193,8 @@ impl<'r> SigfileIndex<'r> {
     pub fn extended(self) -> BlankPage<'r> {
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
         let normal = pg_sys::ReadBufferMode::RBM_NORMAL;
-        // SAFETY: the relation is open; it is extended under its extension lock, which is held until the new buffer is locked.
+        // SAFETY: the relation is open; it is extended under its extension lock, which is held until the new buffer is
+        // locked.
         unsafe {
             ffi::LockRelationForExtension(self.relation, lock);
             let buffer = self.pin(pg_sys::InvalidBlockNumber, normal);
@@ -257,8 +258,8 @@ impl SigfileIndex<'_> {
         broken(format!("index \"{}\" is damaged", self.name()), what)
     }
 
-    /// An error of the core's as one about the index, and the block. `blocks` are those of the segment's pages. Errors of
-    /// other kinds stay as they are.
+    /// An error of the core's as one about the index, and the block. `blocks` are those of the segment's pages. Errors
+    /// of other kinds stay as they are.
     #[cold]
     pub fn locate(self, error: Error, blocks: &[u32]) -> Error {
         if error.kind() != ErrorKind::Corrupted || error.hint_text().is_some() {

@@ -1,5 +1,5 @@
-//! Pages that are held. The lock is in the type, as with VectorChord's guards of buffers: what needs an exclusive lock does
-//! not compile with a shared one.
+//! Pages that are held. The lock is in the type, as with VectorChord's guards of buffers: what needs an exclusive lock
+//! does not compile with a shared one.
 
 use std::marker::PhantomData;
 
@@ -53,8 +53,8 @@ impl<L: PageLock> Drop for PageGuard<'_, L> {
     #[inline]
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: the buffer has been pinned and locked since construction, by the same call of ours, which has no other
-            // resource owner since.
+            // SAFETY: the buffer has been pinned and locked since construction, by the same call of ours, which has no
+            // other resource owner since.
             unsafe { ffi::unlock_release(self.buffer) };
         }
     }

@@ -4,8 +4,9 @@
 //! segment that the page belongs to (u64, 0 where it belongs to none), kind (u16), page layout version (u16), and
 //! 0xFF85 (u32). It is not in the special space at the page's end, where it would cost one more cache line.
 //!
-//! A page that is held is a [`PageGuard`], whose type says how it is locked: everybody may read it, only who has locked it
-//! exclusively can change it. A page whose old content does not matter is a [`BlankPage`], which can only be written anew.
+//! A page that is held is a [`PageGuard`], whose type says how it is locked: everybody may read it, only who has locked
+//! it exclusively can change it. A page whose old content does not matter is a [`BlankPage`], which can only be written
+//! anew.
 
 pub mod chain;
 mod index;
@@ -72,8 +73,8 @@ const _: () = {
 #[repr(u16)]
 pub enum PageKind {
     Meta = 1,
-    /// Rows in the order of their arrival. Its generation is its own: an insert that has read an old metapage can tell a
-    /// page that was sealed from one that is of a tail again, perhaps of that of the other part.
+    /// Rows in the order of their arrival. Its generation is its own: an insert that has read an old metapage can tell
+    /// a page that was sealed from one that is of a tail again, perhaps of that of the other part.
     Tail = 2,
     /// Rows of a segment, by popcount.
     Rows = 3,

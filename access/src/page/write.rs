@@ -48,8 +48,8 @@ unsafe fn content<'a>(page: pg_sys::Page) -> &'a mut [u64] {
 }
 
 impl BlankPage<'_> {
-    /// Writes the page, and lets go of it. Returns its block. `fill` finds content that is undefined, and has to write all
-    /// of it.
+    /// Writes the page, and lets go of it. Returns its block. `fill` finds content that is undefined, and has to write
+    /// all of it.
     pub fn write(
         mut self,
         log: PageLog,
@@ -139,8 +139,8 @@ impl PageGuard<'_, ExclusiveLock> {
 /// `relation` is an unlogged index that is being created, and open.
 pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [u64])) {
     // SAFETY: the new buffer is pinned and locked exclusively until it is released. The page is logged after that, as a
-    // whole, when it is marked dirty: nobody else can see the relation, so nothing has to happen between the two, and no
-    // critical section is needed.
+    // whole, when it is marked dirty: nobody else can see the relation, so nothing has to happen between the two, and
+    // no critical section is needed.
     unsafe {
         let init = pg_sys::ForkNumber::INIT_FORKNUM;
         let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;

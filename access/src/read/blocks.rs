@@ -56,7 +56,8 @@ impl BlockSet {
     }
 }
 
-/// The blocks in use, of `total`: all but those that are free. `free`: those, too, which leaves what belongs to nothing.
+/// The blocks in use, of `total`: all but those that are free. `free`: those, too, which leaves what belongs to
+/// nothing.
 ///
 /// Errors: one that is used twice, or that there is not; damaged descriptions; out of memory.
 pub fn in_use(index: SigfileIndex<'_>, meta: &Meta, total: u32, free: bool) -> Result<BlockSet> {

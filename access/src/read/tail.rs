@@ -139,8 +139,8 @@ impl TailBlocks {
     }
 }
 
-/// Walks over the pages of a tail. Each is locked as long as the caller keeps it; who goes on has let go of the one before.
-/// Between two pages it looks for interrupts.
+/// Walks over the pages of a tail. Each is locked as long as the caller keeps it; who goes on has let go of the one
+/// before. Between two pages it looks for interrupts.
 pub struct TailPages<'a, L: PageLock = SharedLock> {
     index: SigfileIndex<'a>,
     geometry: Geometry,

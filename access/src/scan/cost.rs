@@ -71,7 +71,8 @@ pub unsafe fn index_quals(
     }
 }
 
-/// The operator of a condition, and what it compares the column with, if that is a constant; `None` if it is not one of an operator.
+/// The operator of a condition, and what it compares the column with, if that is a constant; `None` if it is not one of
+/// an operator.
 ///
 /// # Safety
 /// `qual` is one of [`index_quals`].
@@ -262,11 +263,12 @@ fn temporary(rows: f64) -> f64 {
     2.0 * passes * page * bytes / f64::from(pg_sys::BLCKSZ)
 }
 
-/// What a plan costs besides that cannot be executed, or not with this index as it is. The server's own (`disable_cost`) is less.
+/// What a plan costs besides that cannot be executed, or not with this index as it is. The server's own
+/// (`disable_cost`) is less.
 const IMPOSSIBLE: f64 = 1.0e12;
 
-/// Estimates what a scan costs. A damaged index is a warning only, since a statement that need not use it can be executed; one that
-/// uses it fails when it does.
+/// Estimates what a scan costs. A damaged index is a warning only, since a statement that need not use it can be
+/// executed; one that uses it fails when it does.
 ///
 /// # Safety
 /// The server calls it as IndexAmRoutine says.

@@ -175,8 +175,8 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
     }
 }
 
-// Scan keys on columns before the signature: together they give the key of the rows that are wanted, if there is one for
-// each column.
+// Scan keys on columns before the signature: together they give the key of the rows that are wanted, if there is one
+// for each column.
 
 /// What the keys of a scan ask of the columns before the signature.
 pub struct LeadingKeys<'r> {

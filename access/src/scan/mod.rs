@@ -20,9 +20,9 @@ pub use own::rows_alike;
 use pg::entry;
 use state::{start, ScanPhase, ScanState};
 
-/// What belongs to a scan, behind its `opaque`. An exclusion check begins one for each row, in memory that is freed when the statement ends. So a
-/// scan has a memory context of its own, which amendscan deletes: that drops this. After an ERROR the server deletes
-/// it together with what it is in.
+/// What belongs to a scan, behind its `opaque`. An exclusion check begins one for each row, in memory that is freed
+/// when the statement ends. So a scan has a memory context of its own, which amendscan deletes: that drops this. After
+/// an ERROR the server deletes it together with what it is in.
 struct ScanMemory {
     context: pg_sys::MemoryContext,
     /// Its relations are open as long as the scan: the state is dropped when the scan ends, at the latest.
@@ -39,8 +39,8 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: the server passes an open index, and frees what RelationGetIndexScan() makes when the scan ends. The callback
-    // and its argument stay until the context is deleted.
+    // SAFETY: the server passes an open index, and frees what RelationGetIndexScan() makes when the scan ends. The
+    // callback and its argument stay until the context is deleted.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(relation, keys, order_bys);
         let context = pg_sys::AllocSetContextCreateInternal(
@@ -81,8 +81,8 @@ pub unsafe extern "C-unwind" fn ambeginscan(
 /// The server calls it once, with what ambeginscan has registered.
 #[entry]
 unsafe extern "C-unwind" fn drop_own(own: *mut std::ffi::c_void) {
-    // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once. What is dropped is in
-    // Rust's memory; no server function is called, so nothing can raise an error here.
+    // SAFETY: the callback was registered with the box that ambeginscan has made, and the server calls it once. What is
+    // dropped is in Rust's memory; no server function is called, so nothing can raise an error here.
     let own = unsafe { Box::from_raw(own.cast::<ScanMemory>()) };
     // amendscan has dropped the state, unless there was an error
     if let Some(state) = own.state {
@@ -161,8 +161,8 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
 ) -> i64 {
     // SAFETY: the server passes a scan of ours, whose index is open; the table is locked as long, and is closed again.
     unsafe {
-        // The scan of a bitmap index has no table, which only the scan of its heap knows. That one reads ahead, and tids
-        // beyond the end of the table would fail there.
+        // The scan of a bitmap index has no table, which only the scan of its heap knows. That one reads ahead, and
+        // tids beyond the end of the table would fail there.
         let index = (*scan).indexRelation;
         let table = pg_sys::RelationIdGetRelation((*(*index).rd_index).indrelid);
         let count = collect(scan, SigfileTable::new(table), bitmap);

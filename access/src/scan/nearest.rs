@@ -1,6 +1,6 @@
 //! Nearest neighbours: the method never learns how many are wanted, so the threshold is lowered
-//! step by step as long as searching is cheaper than looking at every row. Of what a step finds the nearest are kept. If
-//! thousands do not suffice, those behind them are sorted in stages, in temporary files if need be.
+//! step by step as long as searching is cheaper than looking at every row. Of what a step finds the nearest are kept.
+//! If thousands do not suffice, those behind them are sorted in stages, in temporary files if need be.
 
 use pgrx::pg_sys;
 use sigfile::costs::FIRST_NEAREST;
@@ -45,8 +45,8 @@ const GRID: [f64; 9] = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5];
 /// What each step may cost more than the one before.
 const GROWTH: f64 = 4.0;
 
-/// Rows that the first pass keeps, the second, and each further one, as far as memory allows. Those behind them are counted by their similarity
-/// and sorted in stages, of which the first has so many times as many rows.
+/// Rows that the first pass keeps, the second, and each further one, as far as memory allows. Those behind them are
+/// counted by their similarity and sorted in stages, of which the first has so many times as many rows.
 const FIRST_CAP: usize = 64;
 const SECOND_CAP: usize = 4096;
 const LAST_CAP: usize = 32_768;
@@ -196,7 +196,8 @@ impl NearestScan {
 
     /// Sorts all rows behind the last one returned.
     fn sort(&self, scan: &mut IndexScan<'_>, threshold: f64) -> SortedRows {
-        // SAFETY: the context lasts as long as this, as new() was promised. After an error the boundary goes back to the one before.
+        // SAFETY: the context lasts as long as this, as new() was promised. After an error the boundary goes back to
+        // the one before.
         unsafe {
             let before = pg_sys::MemoryContextSwitchTo(self.context);
             let sorted = if self.keys.len() == 1 {

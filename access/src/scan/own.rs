@@ -1,4 +1,5 @@
-//! How many rows of an index nearly equal a query, for the planner: the lists of the query's own values, in all segments.
+//! How many rows of an index nearly equal a query, for the planner: the lists of the query's own values, in all
+//! segments.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -13,7 +14,8 @@ use crate::page::SigfileIndex;
 use crate::read::{self, SegmentReader};
 use pg::relation::OpenRelation;
 
-/// Lists that are looked at, at most. On a million names the shortest of 4 lists of a segment tells as much as that of all, nearly.
+/// Lists that are looked at, at most. On a million names the shortest of 4 lists of a segment tells as much as that of
+/// all, nearly.
 const LISTS: usize = 16;
 const LISTS_OF_SEGMENT: usize = 4;
 
@@ -36,8 +38,9 @@ pg::session_state! {
         bytes |last| last.borrow().as_ref().map_or(0, |l| 8 * (l.generations.len() + l.words.len()));
 }
 
-/// Rows of the segments that agree with a signature in the chunk where that says most, and have about as many bits as it takes to
-/// reach the threshold, which is that of users. `None` where the index cannot tell, as when it is damaged: a plan may do without it.
+/// Rows of the segments that agree with a signature in the chunk where that says most, and have about as many bits as
+/// it takes to reach the threshold, which is that of users. `None` where the index cannot tell, as when it is damaged:
+/// a plan may do without it.
 ///
 /// # Safety
 /// `index` is an index of sigfile, which this transaction has locked.

@@ -58,8 +58,8 @@ pub struct ScanState<'r> {
 /// # Safety
 /// `scan` was begun by [`ambeginscan`](super::ambeginscan), has its keys, and is not ended for `'r`.
 pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) -> ScanState<'r> {
-    // SAFETY: the server keeps the index open and the snapshot registered until the scan ends; it fills in as many keys as
-    // it says, with values of the operators' types.
+    // SAFETY: the server keeps the index open and the snapshot registered until the scan ends; it fills in as many keys
+    // as it says, with values of the operators' types.
     unsafe {
         let index = SigfileIndex::new((*scan).indexRelation);
         index.count_scan();

@@ -87,7 +87,8 @@ impl TupleValues {
 /// # Safety
 /// `scan` is an index-only scan of ours that is not ended, and `value` is of the index's type, or NULL.
 pub unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
-    // SAFETY: the values are as many as the index has columns. The tuple before belongs to the scan, and the value is not used any more.
+    // SAFETY: the values are as many as the index has columns. The tuple before belongs to the scan, and the value is
+    // not used any more.
     unsafe {
         if !(*scan).xs_itup.is_null() {
             pg_sys::pfree((*scan).xs_itup.cast());
@@ -132,7 +133,8 @@ impl VisibilityMap {
     /// clean: VACUUM takes the row from the index first and sets the map afterwards. So the row is there.
     pub fn all_see(&mut self, tid: Tid) -> bool {
         let block = tid.block();
-        // SAFETY: the table is open, as new() was promised; the server pins a page of the map, and lets go of the one before.
+        // SAFETY: the table is open, as new() was promised; the server pins a page of the map, and lets go of the one
+        // before.
         let status =
             unsafe { pg_sys::visibilitymap_get_status(self.table, block, &raw mut self.buffer) };
         u32::from(status) & pg_sys::VISIBILITYMAP_ALL_VISIBLE != 0

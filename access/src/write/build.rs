@@ -127,7 +127,8 @@ pub unsafe extern "C-unwind" fn ambuild(
     relation: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
 ) -> *mut pg_sys::IndexBuildResult {
-    // SAFETY: the server passes relations that it keeps open. `build` is borrowed by nobody else while rows are added to it.
+    // SAFETY: the server passes relations that it keeps open. `build` is borrowed by nobody else while rows are added
+    // to it.
     unsafe {
         let index = SigfileIndex::new(relation);
         if index.blocks() != 0 {

@@ -1,5 +1,5 @@
-//! Compacting: VACUUM, and the function for the DBA, seal tails and merge segments. They do it in steps, too, and let others do theirs
-//! between two of them.
+//! Compacting: VACUUM, and the function for the DBA, seal tails and merge segments. They do it in steps, too, and let
+//! others do theirs between two of them.
 
 use base::Result;
 use pgrx::pg_sys;
@@ -100,8 +100,8 @@ impl Compaction<'_> {
         lock.fill_stock(&meta::read(self.index))
     }
 
-    /// Gives up merges most of whose rows have died: what they have taken is more than what the rest of the rows needs, and there may be no
-    /// space for going on.
+    /// Gives up merges most of whose rows have died: what they have taken is more than what the rest of the rows needs,
+    /// and there may be no space for going on.
     ///
     /// Errors: a damaged page; out of memory.
     fn give_up_dead(&self) -> Result<()> {
@@ -140,7 +140,8 @@ impl Compaction<'_> {
         }
     }
 
-    /// Whether there is space for a merge. While old snapshots keep what was replaced, another one would only add to it.
+    /// Whether there is space for a merge. While old snapshots keep what was replaced, another one would only add to
+    /// it.
     fn may(&self, lock: &MergeLock<'_>, sources: &MergeSources) -> bool {
         let meta = meta::read(self.index);
         let needed = self.all || too_many(&meta, 0);
@@ -155,7 +156,8 @@ impl Compaction<'_> {
         lock.reusable(&meta) >= lock.expected_pages(&meta, sources.part, rows) as usize
     }
 
-    /// Whether the index stays within twice what its rows take in a fresh one, the dead ones counted, while this is merged.
+    /// Whether the index stays within twice what its rows take in a fresh one, the dead ones counted, while this is
+    /// merged.
     fn leaves_it_small(&self, lock: &MergeLock<'_>, sources: &MergeSources) -> bool {
         let meta = meta::read(self.index);
         if self.all || sources.segments.is_empty() {
@@ -173,8 +175,9 @@ impl Compaction<'_> {
         new == 0 || u64::from(self.index.blocks()) + new <= 2 * fresh_pages(lock, &meta)
     }
 
-    /// Whether pages of so many rows keep the end of the index from being cut off: one of them stands above twice what all rows take in a fresh
-    /// index, and below there are enough free blocks, which are taken first when the rows are written anew.
+    /// Whether pages of so many rows keep the end of the index from being cut off: one of them stands above twice what
+    /// all rows take in a fresh index, and below there are enough free blocks, which are taken first when the rows are
+    /// written anew.
     ///
     /// Errors: a damaged list; out of memory.
     fn stands_high(
@@ -197,7 +200,8 @@ impl Compaction<'_> {
         Ok(low > needed + needed / 8 && blocks()?.is_some_and(|b| u64::from(b) >= limit))
     }
 
-    /// What is merged: the segments of each merge, with the tail or without. `moving`: a segment is written anew for its place, too.
+    /// What is merged: the segments of each merge, with the tail or without. `moving`: a segment is written anew for
+    /// its place, too.
     ///
     /// Errors: a damaged page; out of memory.
     fn groups(&self, part: Part, moving: bool) -> Result<Vec<MergeSources>> {

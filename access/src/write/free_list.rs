@@ -1,8 +1,8 @@
 //! Free lists: blocks that can be used again.
 //!
 //! A replaced page keeps its content until no search can need it, as a deleted page of nbtree and GiST does (Lanin and
-//! Shasha, A symmetric concurrent B-tree algorithm, 1986: the drain technique). So each list has a horizon. Blocks are taken
-//! off its first page, and what is left keeps the horizon.
+//! Shasha, A symmetric concurrent B-tree algorithm, 1986: the drain technique). So each list has a horizon. Blocks are
+//! taken off its first page, and what is left keeps the horizon.
 
 use base::Result;
 use pgrx::pg_sys;
@@ -41,11 +41,11 @@ pub fn write_list<'r>(blocks: &[u32], next: u32, mut page: impl FnMut() -> Blank
 }
 
 impl<'r> MergeLock<'r> {
-    /// Takes up to `most` blocks that nobody can be reading any more, and one more if that leaves a page of a list empty. Fewer, if there are
-    /// no more.
+    /// Takes up to `most` blocks that nobody can be reading any more, and one more if that leaves a page of a list
+    /// empty. Fewer, if there are no more.
     ///
-    /// A block that is in use all the same, or not there, is left out. The last can be so on a standby that was promoted, which
-    /// never got a page that its primary lost in a crash.
+    /// A block that is in use all the same, or not there, is left out. The last can be so on a standby that was
+    /// promoted, which never got a page that its primary lost in a crash.
     ///
     /// Errors: damaged lists; out of memory.
     pub fn take_free(&self, most: usize) -> Result<Vec<u32>> {
@@ -119,8 +119,8 @@ impl<'r> MergeLock<'r> {
         past.map(|list| list.blocks as usize).sum::<usize>()
     }
 
-    /// Whether an old snapshot keeps replaced pages from being used again: those that were replaced more than `rows` rows ago, or
-    /// by this transaction itself, which keeps them to its end.
+    /// Whether an old snapshot keeps replaced pages from being used again: those that were replaced more than `rows`
+    /// rows ago, or by this transaction itself, which keeps them to its end.
     pub fn is_starved(&self, meta: &Meta, rows: u64) -> bool {
         let now = meta.entered();
         // Where no transaction has begun since, nobody can tell, except of this transaction.
@@ -201,7 +201,8 @@ impl<'r> MergeLock<'r> {
     }
 
     /// Changes the metapage, and lists blocks that were replaced by that: they can be used again when no snapshot
-    /// is older. The list is on pages that `page` gives. `also` writes what belongs to the change to the page of merges.
+    /// is older. The list is on pages that `page` gives. `also` writes what belongs to the change to the page of
+    /// merges.
     ///
     /// Errors: more than a metapage holds.
     pub fn replace(
@@ -221,11 +222,12 @@ impl<'r> MergeLock<'r> {
         let mut metapage = index.exclusive(META);
         let mut meta = meta::of_page(&metapage);
         if !retired.is_empty() {
-            // When too many lists wait for old snapshots, the newest has to wait longer: the older ones come free in time.
+            // When too many lists wait for old snapshots, the newest has to wait longer: the older ones come free in
+            // time.
             let more = joined.and_then(|_| meta.free.pop());
             meta.free.push(FreeList {
-                // A process that has read the metapage before has a snapshot that is no younger, since nobody can read it while
-                // this is asked.
+                // A process that has read the metapage before has a snapshot that is no younger, since nobody can read
+                // it while this is asked.
                 horizon: next_transaction(),
                 first,
                 blocks: retired.len() as u32 + more.map_or(0, |list| list.blocks),
@@ -274,15 +276,15 @@ impl<'r> MergeLock<'r> {
 
     /// Frees blocks that belong to nothing: what a crash or an error leaves of a merge.
     ///
-    /// The list of them stands on none of them. Nobody knows when they were read last, so they wait for old snapshots as all
-    /// replaced blocks do.
+    /// The list of them stands on none of them. Nobody knows when they were read last, so they wait for old snapshots
+    /// as all replaced blocks do.
     ///
     /// Errors: damaged lists or descriptions; out of memory.
     pub fn sweep(&self) -> Result<()> {
         let index = self.index;
         let (meta, total) = {
-            // Tails grow while the metapage is locked exclusively: a page that is there by now, and belongs to a tail, is
-            // known to the metapage.
+            // Tails grow while the metapage is locked exclusively: a page that is there by now, and belongs to a tail,
+            // is known to the metapage.
             let metapage = index.share(META);
             (meta::of_page(&metapage), index.blocks())
         };

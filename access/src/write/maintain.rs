@@ -1,5 +1,5 @@
-//! What an inserting session does for merges: a little of them with each row, so that none waits long and a search never
-//! finds many segments.
+//! What an inserting session does for merges: a little of them with each row, so that none waits long and a search
+//! never finds many segments.
 
 use std::cell::Cell;
 
@@ -22,25 +22,26 @@ const STEP: MergeStepSize = MergeStepSize {
     interruptible: false,
 };
 
-/// Pages of rows that are read at a time for the postings of a large merge, where a tail has so many rows, too; in proportion to the square
-/// where it has others, so that an index of short tails is merged in short steps.
+/// Pages of rows that are read at a time for the postings of a large merge, where a tail has so many rows, too; in
+/// proportion to the square where it has others, so that an index of short tails is merged in short steps.
 const SCANNED: usize = 1024;
 
 /// How much of a merge ought to be done, as a share, when it has taken twice its time.
 const OVERDUE: f64 = 2.0;
 
-/// Bytes for sorting, for each row of a large merge: the rows are read as many times as that does not hold all postings.
+/// Bytes for sorting, for each row of a large merge: the rows are read as many times as that does not hold all
+/// postings.
 const MEMORY_A_ROW: usize = 3;
 
 /// Pages that an insert writes at most, but for those of a step.
 const PAGES: u32 = 48;
 
-/// Tails of a session that enters many rows by one statement, and of an index whose space is kept by an old snapshot, become so many
-/// times longer: each row is moved less often.
+/// Tails of a session that enters many rows by one statement, and of an index whose space is kept by an old snapshot,
+/// become so many times longer: each row is moved less often.
 const PATIENT: u64 = 4;
 
-/// Twice as long for each so many segments, while space is kept: then nothing but the tail is sealed. Segments so are few until many rows
-/// have come, and small ones take more space for each row.
+/// Twice as long for each so many segments, while space is kept: then nothing but the tail is sealed. Segments so are
+/// few until many rows have come, and small ones take more space for each row.
 const MORE: usize = 8;
 
 /// Tails have as many rows at least while space is kept, or this share of those of the index, if that is less.
@@ -62,8 +63,8 @@ pub fn tail_rows(meta: &Meta, part: Part) -> u64 {
     pages.saturating_sub(1) * meta.geometry(part).capacity as u64
 }
 
-/// Does what is due of the merges in progress, and begins others. `on_page` rows have been entered since a tail got its last page;
-/// `bulk`: the statement has entered many rows before.
+/// Does what is due of the merges in progress, and begins others. `on_page` rows have been entered since a tail got its
+/// last page; `bulk`: the statement has entered many rows before.
 ///
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
 pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> Result<()> {
@@ -94,13 +95,14 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> R
     Ok(())
 }
 
-/// Whether there are so many segments, with those that so many merges will add, that they are merged even without space for it.
+/// Whether there are so many segments, with those that so many merges will add, that they are merged even without space
+/// for it.
 pub fn too_many(meta: &Meta, merges: usize) -> bool {
     meta.segments.len() + merges >= MANY
 }
 
-/// Seals a tail that has no room for another page. Segments that have become too many are merged before. That can take long, and
-/// the row is not entered yet, so it can be cancelled: what is done of a merge stays.
+/// Seals a tail that has no room for another page. Segments that have become too many are merged before. That can take
+/// long, and the row is not entered yet, so it can be cancelled: what is done of a merge stays.
 ///
 /// Errors: damage; out of memory; no space left.
 pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
@@ -195,8 +197,8 @@ fn finish(lock: &MergeLock<'_>, merge: SegmentMerge, interruptible: bool) -> Res
     go_on(lock, &merge, OVERDUE, &mut pages, interruptible)
 }
 
-/// The row that was entered is there, and all that it needs. What is damaged elsewhere fails those who read it; a merge that
-/// would have read it is given up, and the tail sealed without it.
+/// The row that was entered is there, and all that it needs. What is damaged elsewhere fails those who read it; a merge
+/// that would have read it is given up, and the tail sealed without it.
 ///
 /// Errors: others than damage of a segment.
 fn give_up(

@@ -1,9 +1,10 @@
 //! The merge lock: a heavyweight lock on the index, under the name of a tuple of its metapage, where none is.
 //!
-//! Under the name of the page, as GIN has it, the server would allow no other heavyweight lock while this one is held, and until
-//! version 17 would look for no deadlock. But VACUUM cuts the index off under it, and a look into the catalog takes a lock, too.
-//! Where it differs, that processes which work for one query have the page's lock to themselves but not a tuple's, nothing is lost:
-//! what takes the merge lock never runs in a parallel worker beside another one that does.
+//! Under the name of the page, as GIN has it, the server would allow no other heavyweight lock while this one is held,
+//! and until version 17 would look for no deadlock. But VACUUM cuts the index off under it, and a look into the catalog
+//! takes a lock, too. Where it differs, that processes which work for one query have the page's lock to themselves but
+//! not a tuple's, nothing is lost: what takes the merge lock never runs in a parallel worker beside another one that
+//! does.
 
 use pgrx::pg_sys;
 
@@ -12,8 +13,8 @@ use crate::page::{SigfileIndex, SigfileTable, META};
 use pg::ffi;
 use pg::tid::Tid;
 
-/// The merge lock. A process that holds it may begin merges, go on with them, end them, and use free blocks again. It is held for a
-/// step of a merge, so for some milliseconds; an insert that does not get it leaves the step to others.
+/// The merge lock. A process that holds it may begin merges, go on with them, end them, and use free blocks again. It
+/// is held for a step of a merge, so for some milliseconds; an insert that does not get it leaves the step to others.
 pub struct MergeLock<'r> {
     pub index: SigfileIndex<'r>,
     pub table: SigfileTable<'r>,

@@ -23,7 +23,8 @@ pub struct IndexRow {
 }
 
 impl IndexRow {
-    /// The values of the index for a row, as the server passes them; `signatures` are of this type. `thresholds`: the last of them are queries.
+    /// The values of the index for a row, as the server passes them; `signatures` are of this type. `thresholds`: the
+    /// last of them are queries.
     ///
     /// # Safety
     /// `values` and `nulls` are one for each column of the index, of the columns' types, and `tid` points to a tid.

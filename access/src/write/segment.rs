@@ -82,8 +82,8 @@ impl PageStore for SegmentPages<'_> {
     }
 }
 
-/// Writes all of the rows into segments at the end of an index that is being built, several if they are too many for one.
-/// `memory` bytes are used to sort postings.
+/// Writes all of the rows into segments at the end of an index that is being built, several if they are too many for
+/// one. `memory` bytes are used to sort postings.
 ///
 /// Errors: a damaged page; out of memory.
 pub fn write_segments<'r>(

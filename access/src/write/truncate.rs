@@ -25,8 +25,8 @@ const PAUSE: std::ffi::c_long = 50_000;
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
 
 impl MergeLock<'_> {
-    /// Puts what can be used again on one list, low blocks first, and cuts off what of it is at the end of the index, unless
-    /// somebody uses the index all the time.
+    /// Puts what can be used again on one list, low blocks first, and cuts off what of it is at the end of the index,
+    /// unless somebody uses the index all the time.
     ///
     /// Errors: damaged lists or descriptions; out of memory.
     pub fn truncate(&self) -> Result<()> {
@@ -75,7 +75,8 @@ impl MergeLock<'_> {
         if past.len() < 2 && !worth && free.len() == past.first().map_or(0, |l| l.blocks as usize) {
             return Ok(());
         }
-        // SAFETY: a state of this process. Where VACUUM works in parallel, nobody can take a lock that standbys have to know of.
+        // SAFETY: a state of this process. Where VACUUM works in parallel, nobody can take a lock that standbys have to
+        // know of.
         let parallel = unsafe { pg_sys::IsInParallelMode() };
         let cut = if worth && !parallel { cut } else { total };
         past.iter().for_each(|list| self.log_reuse(list));

@@ -20,9 +20,9 @@ const ROUNDS: usize = 4;
 
 /// VACUUM's pass over the index.
 ///
-/// It does not keep anybody from merging, as rows are copied from pages that may not have been looked at yet: what a merge has
-/// written in the meantime is looked at afterwards. The rest is done with the merge lock, and takes no longer than a
-/// merge needs to wait: segments that have come since, the pages of merges in progress, and the tails.
+/// It does not keep anybody from merging, as rows are copied from pages that may not have been looked at yet: what a
+/// merge has written in the meantime is looked at afterwards. The rest is done with the merge lock, and takes no longer
+/// than a merge needs to wait: segments that have come since, the pages of merges in progress, and the tails.
 struct BulkDelete<'r> {
     index: SigfileIndex<'r>,
     callback: pg_sys::IndexBulkDeleteCallback,

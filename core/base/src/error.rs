@@ -82,8 +82,8 @@ impl Error {
         Error::new(ErrorKind::Corrupted, what)
     }
 
-    /// Data that a newer version has stored; `what` is half a sentence, as messages are, and `ours` the format version that
-    /// this one reads.
+    /// Data that a newer version has stored; `what` is half a sentence, as messages are, and `ours` the format version
+    /// that this one reads.
     #[cold]
     pub fn newer_format(what: impl Into<String>, ours: impl fmt::Display) -> Self {
         Error::new(ErrorKind::NewerFormat, what).detail(format!(

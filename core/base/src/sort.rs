@@ -1,14 +1,16 @@
 //! Sorting numbers, with turns for the caller: the standard sort has none, and takes seconds for a hundred million.
 //!
-//! What has few distinct keys is put in order by counting ([`order_by_count`]). The other sorts are by digits: [`sort`] in place, from the highest digit on (P. M. McIlroy, K. Bostic, M. D. McIlroy:
-//! Engineering Radix Sort, Computing Systems 6, 1993), [`sort_stably`] with a second buffer, from the lowest on. For a
-//! million postings the second takes 14 to 17 ms, where the first takes 26.
+//! What has few distinct keys is put in order by counting ([`order_by_count`]). The other sorts are by digits: [`sort`]
+//! in place, from the highest digit on (P. M. McIlroy, K. Bostic, M. D. McIlroy: Engineering Radix Sort, Computing
+//! Systems 6, 1993), [`sort_stably`] with a second buffer, from the lowest on. For a million postings the second
+//! takes 14 to 17 ms, where the first takes 26.
 
 use crate::tick::Ticker;
 use crate::{Error, Result};
 
-/// The numbers below `n` in the order of their keys, those of one key in their own order, and where in it each key begins,
-/// for the keys 0 to `greatest` + 1 and one more. `key` gives the key of a number, `greatest` at the most. 4 bytes a number, and 4 a key.
+/// The numbers below `n` in the order of their keys, those of one key in their own order, and where in it each key
+/// begins, for the keys 0 to `greatest` + 1 and one more. `key` gives the key of a number, `greatest` at the most. 4
+/// bytes a number, and 4 a key.
 ///
 /// Errors: out of memory.
 pub fn order_by_count(
@@ -166,7 +168,8 @@ fn sort_bits<T: Copy + Ord + Into<u64>>(
     }
 }
 
-/// Sorts by the bits `bits` only, and leaves the order of those that agree in them. `spare` has room for as many values.
+/// Sorts by the bits `bits` only, and leaves the order of those that agree in them. `spare` has room for as many
+/// values.
 pub fn sort_stably(
     values: &mut Vec<u64>,
     spare: &mut Vec<u64>,

@@ -1,5 +1,5 @@
-//! Which records are the same: match models ([`model`]) say how probable it is of a pair, [`clusters`] and [`assignment`] group pairs,
-//! [`merging`] chooses what is kept, and [`review`] shows pairs to people who decide.
+//! Which records are the same: match models ([`model`]) say how probable it is of a pair, [`clusters`] and
+//! [`assignment`] group pairs, [`merging`] chooses what is kept, and [`review`] shows pairs to people who decide.
 
 #![warn(missing_docs)]
 

@@ -1,9 +1,9 @@
-//! Hashes of records: what a record was like when somebody decided about it. They name the columns that they are of, so that they
-//! can be computed again.
+//! Hashes of records: what a record was like when somebody decided about it. They name the columns that they are of, so
+//! that they can be computed again.
 //!
-//! The digest is the first 16 bytes of SHA-256 over, for each column, a byte 1, the length of its text in bytes (8 bytes, little
-//! endian) and the text; a single byte 0 stands for NULL. SHA-256, since a guard trusts it: nobody can make another record with
-//! the hash of one that was let in.
+//! The digest is the first 16 bytes of SHA-256 over, for each column, a byte 1, the length of its text in bytes (8
+//! bytes, little endian) and the text; a single byte 0 stands for NULL. SHA-256, since a guard trusts it: nobody can
+//! make another record with the hash of one that was let in.
 
 use std::fmt::{self, Write};
 
@@ -52,7 +52,8 @@ pub struct RecordHash {
 }
 
 impl fmt::Display for RecordHash {
-    /// `(name,"date of birth")` and 32 hexadecimal digits. A name is quoted, as in SQL, if it is not of small ASCII letters, digits and underscores.
+    /// `(name,"date of birth")` and 32 hexadecimal digits. A name is quoted, as in SQL, if it is not of small ASCII
+    /// letters, digits and underscores.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('(')?;
         for (i, column) in self.columns.iter().enumerate() {

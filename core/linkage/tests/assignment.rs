@@ -30,7 +30,8 @@ fn sum(edges: &[WeightedPair]) -> i128 {
     edges.iter().map(|e| e.weight).sum()
 }
 
-/// Each record once, only pairs that were given, with the greatest of their weights, by falling weight and then by records.
+/// Each record once, only pairs that were given, with the greatest of their weights, by falling weight and then by
+/// records.
 fn check(found: &[WeightedPair], given: &[WeightedPair]) {
     let mut greatest = HashMap::new();
     for e in given {
@@ -144,7 +145,8 @@ fn best_of_chain(chain: &[WeightedPair]) -> i128 {
     with.max(without)
 }
 
-/// Connected graphs of 100,000 pairs of several kinds. The time is printed (`--nocapture`); tested are turns all the way, and the sums of chains.
+/// Connected graphs of 100,000 pairs of several kinds. The time is printed (`--nocapture`); tested are turns all the
+/// way, and the sums of chains.
 #[test]
 fn a_large_part() {
     let mut state = 1u64;

@@ -1,6 +1,6 @@
 //! Measures the table of costs (`core/sigfile/src/costs.rs`) anew, and says which entries deviate by more than half.
-//! `benches/costs.sh` calls it with what it has measured through SQL, as NAME=nanoseconds; without, there is no unit of this machine, and
-//! nanoseconds are compared as they are.
+//! `benches/costs.sh` calls it with what it has measured through SQL, as NAME=nanoseconds; without, there is no unit of
+//! this machine, and nanoseconds are compared as they are.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -62,7 +62,8 @@ impl Random {
     }
 }
 
-/// Nanoseconds for each of `n` operations that `run` does: the least, since whatever else the machine does only adds to it.
+/// Nanoseconds for each of `n` operations that `run` does: the least, since whatever else the machine does only adds to
+/// it.
 fn time(n: usize, mut run: impl FnMut()) -> f64 {
     let times = (0..TIMES).map(|_| {
         let started = Instant::now();

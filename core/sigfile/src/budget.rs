@@ -1,17 +1,18 @@
 //! How a search is done: which chunks are read to which radius, and which rows are scanned instead.
 //!
-//! *Multi-index hashing.* Rows are listed by the values of disjoint chunks of their bits, and those lists are read whose
-//! values are near the query's (M. Norouzi, A. Punjani, D. J. Fleet: Fast Exact Search in Hamming Space with Multi-Index
-//! Hashing, IEEE TPAMI 36, 2014). There every chunk is read to the same radius.
+//! *Multi-index hashing.* Rows are listed by the values of disjoint chunks of their bits, and those lists are read
+//! whose values are near the query's (M. Norouzi, A. Punjani, D. J. Fleet: Fast Exact Search in Hamming Space with
+//! Multi-Index Hashing, IEEE TPAMI 36, 2014). There every chunk is read to the same radius.
 //!
-//! *General pigeonhole principle.* Here each chunk has a radius of its own, chosen by what its lists cost (J. Qin, Y. Wang,
-//! C. Xiao, W. Wang, X. Lin, Y. Ishikawa: GPH: Similarity Search in Hamming Space, ICDE 2018). A row reaches the threshold
-//! only if it differs from the query in at most r bits. Let the chunks be disjoint, and ρ_i ≥ −1 with Σ(ρ_i + 1) = r + 1.
-//! If the row differed in more than ρ_i bits, so in ρ_i + 1 at least, in every chunk, it would differ in r + 1 bits. So it
-//! differs in at most ρ_i bits in some chunk i with ρ_i ≥ 0, and is found among the neighbours of the query's value there.
+//! *General pigeonhole principle.* Here each chunk has a radius of its own, chosen by what its lists cost (J. Qin, Y.
+//! Wang, C. Xiao, W. Wang, X. Lin, Y. Ishikawa: GPH: Similarity Search in Hamming Space, ICDE 2018). A row reaches the
+//! threshold only if it differs from the query in at most r bits. Let the chunks be disjoint, and ρ_i ≥ −1 with
+//! Σ(ρ_i + 1) = r + 1. If the row differed in more than ρ_i bits, so in ρ_i + 1 at least, in every chunk, it would
+//! differ in r + 1 bits. So it differs in at most ρ_i bits in some chunk i with ρ_i ≥ 0, and is found among the
+//! neighbours of the query's value there.
 //!
-//! r grows with the row's popcount, and rows are in the order of their popcounts. So the rows with the most bits, few as
-//! they usually are, can be scanned, and the chunks read for a smaller r.
+//! r grows with the row's popcount, and rows are in the order of their popcounts. So the rows with the most bits, few
+//! as they usually are, can be scanned, and the chunks read for a smaller r.
 
 use super::chunk::MAX_CHUNKS;
 use super::costs::Costs;
@@ -23,7 +24,8 @@ use std::ops::Range;
 /// What is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchPlan {
-    /// How many steps are taken, of those in whose order it was planned; each raises the radius of a chunk by one, from −1 on.
+    /// How many steps are taken, of those in whose order it was planned; each raises the radius of a chunk by one, from
+    /// −1 on.
     pub steps: usize,
     /// Rows that are searched by chunks.
     pub probed: Range<u32>,
@@ -40,7 +42,8 @@ pub(super) fn choose(n: u32, k: u32) -> f64 {
         .product()
 }
 
-/// What it costs to raise a chunk's radius to `radius`, in nanoseconds: the probes, and the candidates that are expected.
+/// What it costs to raise a chunk's radius to `radius`, in nanoseconds: the probes, and the candidates that are
+/// expected.
 fn shares(postings: &Postings, radius: u32, costs: &Costs) -> (f64, f64) {
     if radius > postings.chunk.width {
         return (f64::INFINITY, 0.0);
@@ -57,8 +60,8 @@ fn shares(postings: &Postings, radius: u32, costs: &Costs) -> (f64, f64) {
     (probes * costs.probe, expected * costs.candidate)
 }
 
-/// How many times more candidates a chunk gives than expected, where the list of the query's own value has `own` rows: a value
-/// that is frequent has frequent neighbours, more or less. `share` is that of the list which counts.
+/// How many times more candidates a chunk gives than expected, where the list of the query's own value has `own` rows:
+/// a value that is frequent has frequent neighbours, more or less. `share` is that of the list which counts.
 fn frequency(postings: &Postings, own: u32, share: f64) -> f64 {
     let factor = (f64::from(own) + 1.0) / (postings.expected[0] * share + 1.0);
     factor.clamp(0.2, 20.0)
@@ -92,8 +95,8 @@ pub struct SearchSteps {
     costs: Costs,
     /// For each chunk and radius probes and candidates, in nanoseconds.
     shares: Vec<[(f64, f64); KEPT]>,
-    /// The chunks whose radii are raised, the cheapest step first, and what all steps up to there cost. It ends where a scan of
-    /// all rows is cheaper.
+    /// The chunks whose radii are raised, the cheapest step first, and what all steps up to there cost. It ends where a
+    /// scan of all rows is cheaper.
     order: Vec<(u8, f64)>,
     /// How many of the first steps are the first of their chunk.
     first: usize,
@@ -157,8 +160,8 @@ impl SearchSteps {
         probes + candidates
     }
 
-    /// The cheapest way found to search the segment, as far as that can be said without reading a page. The steps are those of
-    /// [`SearchSteps::order`]. `within` are the rows that the query can find.
+    /// The cheapest way found to search the segment, as far as that can be said without reading a page. The steps are
+    /// those of [`SearchSteps::order`]. `within` are the rows that the query can find.
     pub fn plan(&self, segment: &Segment, query: &Query, within: &Within) -> SearchPlan {
         self.cut(segment, query, within, |steps, most| {
             if within.share < 1.0 {
@@ -183,8 +186,8 @@ impl SearchSteps {
         Some(spent)
     }
 
-    /// The same where for each chunk the length of the list of the query's own value is known. `order` is filled with the chunks
-    /// whose radii are raised, step by step. The lengths are those of the rows that the query can find.
+    /// The same where for each chunk the length of the list of the query's own value is known. `order` is filled with
+    /// the chunks whose radii are raised, step by step. The lengths are those of the rows that the query can find.
     pub(super) fn plan_with(
         &self,
         segment: &Segment,
@@ -219,8 +222,8 @@ impl SearchSteps {
         })
     }
 
-    /// Chooses up to which popcount rows are probed. `spent` gives what so many steps cost, or nothing where that is more than
-    /// its second argument.
+    /// Chooses up to which popcount rows are probed. `spent` gives what so many steps cost, or nothing where that is
+    /// more than its second argument.
     fn cut(
         &self,
         segment: &Segment,
@@ -300,8 +303,8 @@ impl Greedy {
         }
     }
 
-    /// The chunk of the next step, and what all steps cost so far; `None` if no step is left. `cost` gives what it costs to raise the
-    /// radius of a chunk to its second argument.
+    /// The chunk of the next step, and what all steps cost so far; `None` if no step is left. `cost` gives what it
+    /// costs to raise the radius of a chunk to its second argument.
     pub fn next(&mut self, cost: impl Fn(usize, u32) -> f64) -> Option<(usize, f64)> {
         let (mut least, mut least_cost) = (0, f64::INFINITY);
         for (i, &cost) in self.next[..self.chunks].iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Words seen as smaller numbers, in the order of memory. Pages are little-endian, so the first number of a word is in its
-//! lowest bits.
+//! Words seen as smaller numbers, in the order of memory. Pages are little-endian, so the first number of a word is in
+//! its lowest bits.
 
 use bytemuck::{cast_slice, cast_slice_mut};
 

@@ -1,6 +1,6 @@
 //! Chunks: the bits of a signature dealt into neighbouring stretches that each tell about as many rows
-//! apart as there are, as multi-index hashing (Norouzi, Punjani, Fleet; see [`super::budget`]) has them, but of the same
-//! entropy and not of the same width.
+//! apart as there are, as multi-index hashing (Norouzi, Punjani, Fleet; see [`super::budget`]) has them, but of the
+//! same entropy and not of the same width.
 
 use signature::similarity::Measure;
 
@@ -36,18 +36,18 @@ pub const MAX_CHUNKS: usize = 128;
 /// Segments of fewer rows have no chunks: scanning them is as quick.
 pub const MIN_ROWS: u32 = 2048;
 
-/// Measured on names of 301 bits at 0.8 and 0.7, milliseconds: a hundred thousand with 15 chunks 0.10 and 0.32, 16 0.10 and 0.33,
-/// 17 0.10 and 0.32; a million with 12 chunks 0.25 and 2.7, 13 0.29 and 2.0, 14 0.32 and 2.4; ten million
+/// Measured on names of 301 bits at 0.8 and 0.7, milliseconds: a hundred thousand with 15 chunks 0.10 and 0.32, 16 0.10
+/// and 0.33, 17 0.10 and 0.32; a million with 12 chunks 0.25 and 2.7, 13 0.29 and 2.0, 14 0.32 and 2.4; ten million
 /// with 10 chunks 1.5 and 22, 11 1.1 and 15, 12 1.1 and 14, 13 2.3. This gives 15, 13 and 11.
 const SPARE: f64 = 1.5;
 
-/// The same of sketches, whose bits are independent of each other, so that entropies add up. Measured on a million rows at estimates of
-/// 0.8, 0.7 and 0.65, milliseconds: 192 bits with 9 chunks 0.21, 0.70, 1.5, 10 0.16, 0.64, 1.5, 11 0.25, 0.87, 1.4; 128 bits with
-/// 6 chunks 0.13, 0.62, 1.1, 7 0.16, 0.63, 1.1; 256 with 12 0.19, 0.89, 1.9, 13 0.17, 0.72, 1.7, 14 0.22, 0.93, 1.7; 512 with 25
-/// 0.35, 1.6, 3.7, 26 0.29, 1.4, 3.5, 28 0.55, 2.1, 3.7; on a hundred thousand of 192 bits with 10 0.07, 0.19, 11 0.08, 0.19, 12
-/// 0.09, 0.21. This gives 10, 6, 13, 26 and 11. On a million messages of 10 to 40 words by Zipf's law, which agree in 0.53 of their
-/// bits by their frequent words, 192 bits with 8 chunks 0.19, 1.13, 3.8, 9 0.20, 0.97, 1.9, 10 0.24, 0.96, 1.9, 11 0.32, 1.1, 3.8.
-/// This gives 9.
+/// The same of sketches, whose bits are independent of each other, so that entropies add up. Measured on a million rows
+/// at estimates of 0.8, 0.7 and 0.65, milliseconds: 192 bits with 9 chunks 0.21, 0.70, 1.5, 10 0.16, 0.64, 1.5, 11
+/// 0.25, 0.87, 1.4; 128 bits with 6 chunks 0.13, 0.62, 1.1, 7 0.16, 0.63, 1.1; 256 with 12 0.19, 0.89, 1.9, 13 0.17,
+/// 0.72, 1.7, 14 0.22, 0.93, 1.7; 512 with 25 0.35, 1.6, 3.7, 26 0.29, 1.4, 3.5, 28 0.55, 2.1, 3.7; on a hundred
+/// thousand of 192 bits with 10 0.07, 0.19, 11 0.08, 0.19, 12 0.09, 0.21. This gives 10, 6, 13, 26 and 11. On a million
+/// messages of 10 to 40 words by Zipf's law, which agree in 0.53 of their bits by their frequent words, 192 bits with 8
+/// chunks 0.19, 1.13, 3.8, 9 0.20, 0.97, 1.9, 10 0.24, 0.96, 1.9, 11 0.32, 1.1, 3.8. This gives 9.
 const SPARE_OF_COINS: f64 = 0.1;
 
 /// How often each bit is set in a sample of rows.
@@ -92,8 +92,9 @@ impl Frequencies {
         }
     }
 
-    /// Entropy of a bit, in bits: Shannon's of signatures. Of sketches it is the collision entropy, −log2 of how often two rows agree: sets with frequent tokens
-    /// in common agree in more than half of their bits, and so share the value of a chunk more often.
+    /// Entropy of a bit, in bits: Shannon's of signatures. Of sketches it is the collision entropy, −log2 of how often
+    /// two rows agree: sets with frequent tokens in common agree in more than half of their bits, and so share the
+    /// value of a chunk more often.
     fn entropy(&self, bit: usize) -> f64 {
         let p = f64::from(self.set[bit]) / f64::from(self.rows.max(1));
         if p <= 0.0 || p >= 1.0 {
@@ -111,8 +112,8 @@ impl Frequencies {
     }
 
     /// The chunks for a segment of `rows` rows; `wanted` of them, or as many as give each about
-    /// [`SPARE`], or [`SPARE_OF_COINS`], bits of entropy more than log2(rows). All bits are dealt, in order, each chunk with the
-    /// same share of the entropy.
+    /// [`SPARE`], or [`SPARE_OF_COINS`], bits of entropy more than log2(rows). All bits are dealt, in order, each chunk
+    /// with the same share of the entropy.
     pub fn deal(&self, rows: u32, wanted: Option<u32>) -> Vec<Chunk> {
         if rows < MIN_ROWS || self.set.is_empty() {
             return Vec::new();

@@ -1,10 +1,10 @@
 //! What single operations cost: the only place where times of a machine are written down.
 //!
-//! All are nanoseconds of the machine on which they were measured, on warm buffers. Searches and joins compare them with each
-//! other, so that only their ratios matter; for the planner they become its units by [`UNIT`]. `benches/costs.sh` measures
-//! anew those that stand for one operation, in proportion to the unit of the machine it runs on, and says which deviate by
-//! more than half. Another value is another plan for somebody: it is changed by itself, with the list of the plans that
-//! change.
+//! All are nanoseconds of the machine on which they were measured, on warm buffers. Searches and joins compare them
+//! with each other, so that only their ratios matter; for the planner they become its units by [`UNIT`].
+//! `benches/costs.sh` measures anew those that stand for one operation, in proportion to the unit of the machine it
+//! runs on, and says which deviate by more than half. Another value is another plan for somebody: it is changed by
+//! itself, with the list of the plans that change.
 
 /// What the steps of a search or a join cost.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +79,8 @@ pub const MANY_LOOK_UP: f64 = 10.0;
 /// and to compare a row.
 pub const MANY_COMPARE: f64 = 1.0;
 
-/// A unit of the planner's cost, with its settings as they are delivered: a sequential scan of a million signatures takes
-/// 70 to 90 ms, and is estimated at some 25,000.
+/// A unit of the planner's cost, with its settings as they are delivered: a sequential scan of a million signatures
+/// takes 70 to 90 ms, and is estimated at some 25,000.
 pub const UNIT: f64 = 3_500.0;
 
 /// To begin with a scan of an index,
@@ -99,8 +99,8 @@ pub const TAIL_PAGE: f64 = 500.0;
 /// and a row of the indexes where records are searched for together, before the first of them is found.
 pub const TOGETHER: f64 = 6_000.0;
 
-/// Searches of profiles ([`signature::similarity::ProfilePlan`]): a search for a row that is similar by .8 or more among
-/// 100,000 whose signatures are those of short texts,
+/// Searches of profiles ([`signature::similarity::ProfilePlan`]): a search for a row that is similar by .8 or more
+/// among 100,000 whose signatures are those of short texts,
 pub const PROFILE_ROW: f64 = 12_000.0;
 /// a comparison of two signatures, for each bit,
 pub const PROFILE_BIT: f64 = 1.5 / 581.0;

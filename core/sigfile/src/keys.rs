@@ -1,7 +1,8 @@
-//! The order of rows that have keys. A key is a hash of what rows are searched within, such as a tenant: a search for one looks at its
-//! rows only. Rows are in the order of key and popcount, so those of a key are side by side, and among them those of a popcount. The
-//! description has key and popcount of the first row of each page, which tells the pages of a key by a binary search in memory. Rows of
-//! other keys on the first and the last of them are left out by who looks at the rows.
+//! The order of rows that have keys. A key is a hash of what rows are searched within, such as a tenant: a search for
+//! one looks at its rows only. Rows are in the order of key and popcount, so those of a key are side by side, and among
+//! them those of a popcount. The description has key and popcount of the first row of each page, which tells the pages
+//! of a key by a binary search in memory. Rows of other keys on the first and the last of them are left out by who
+//! looks at the rows.
 
 use std::ops::Range;
 
@@ -18,8 +19,8 @@ pub struct Within {
     pub share: f64,
 }
 
-/// What the row pages of a segment begin with: [`SignatureRow::order`](super::rows::SignatureRow::order) of their first rows. Empty where
-/// rows have no keys.
+/// What the row pages of a segment begin with: [`SignatureRow::order`](super::rows::SignatureRow::order) of their first
+/// rows. Empty where rows have no keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOrders(Vec<u64>);
 
@@ -128,7 +129,8 @@ impl PageOrders {
     }
 }
 
-/// Whether rows are in the order of keys and popcounts, of which none is beyond `most`: without a branch for each row, several at once.
+/// Whether rows are in the order of keys and popcounts, of which none is beyond `most`: without a branch for each row,
+/// several at once.
 fn ascend(keys: &[u32], popcounts: &[u32], most: u32) -> bool {
     let too_many = popcounts
         .iter()

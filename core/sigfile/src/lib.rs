@@ -1,14 +1,14 @@
 //! What the index access method `sigfile` computes, over pages that its caller reads and writes.
 //!
-//! A *segment* holds rows sorted by popcount ([`rows`]), or by key and popcount where rows have keys ([`keys`]), and for each *chunk* of the bits
-//! ([`chunk`]) the rows by the value of that chunk ([`posting`]). A search with a threshold knows in
-//! how many bits a row can differ at most ([`query`]); by the pigeonhole principle a row that differs
-//! in so few agrees nearly with the query in some chunk ([`budget`]), so that few lists are read
-//! and few rows are looked at ([`search`]). What that would not spare is scanned.
+//! A *segment* holds rows sorted by popcount ([`rows`]), or by key and popcount where rows have keys ([`keys`]), and
+//! for each *chunk* of the bits ([`chunk`]) the rows by the value of that chunk ([`posting`]). A search with a
+//! threshold knows in how many bits a row can differ at most ([`query`]); by the pigeonhole principle a row that
+//! differs in so few agrees nearly with the query in some chunk ([`budget`]), so that few lists are read and few rows
+//! are looked at ([`search`]). What that would not spare is scanned.
 //!
 //! Pages are slices of 64-bit words, the content between page header and special area. What is on them is input:
-//! storage can have changed it. Nothing is sized or indexed by a number from a page before it was held against what the shape
-//! and the segment's description allow; what cannot be is an error of kind `Corrupted`.
+//! storage can have changed it. Nothing is sized or indexed by a number from a page before it was held against what the
+//! shape and the segment's description allow; what cannot be is an error of kind `Corrupted`.
 
 #![warn(missing_docs)]
 

@@ -1,9 +1,10 @@
-//! Which segments are merged. A search reads each of them, so they are few: the greatest, and at most one of each level below it,
-//! each level growing by the same factor (levelled merging: P. O'Neil, E. Cheng, D. Gawlick, E. O'Neil: The log-structured
-//! merge-tree, Acta Informatica 33, 1996). While space is not given back, because a snapshot keeps it, rows are moved
-//! as rarely as can be, and there are more segments.
+//! Which segments are merged. A search reads each of them, so they are few: the greatest, and at most one of each level
+//! below it, each level growing by the same factor (levelled merging: P. O'Neil, E. Cheng, D. Gawlick, E. O'Neil: The
+//! log-structured merge-tree, Acta Informatica 33, 1996). While space is not given back, because a snapshot keeps it,
+//! rows are moved as rarely as can be, and there are more segments.
 
-/// Rows of an index by which a level is worth its while: each further level has a segment more to search, and moves a row less often.
+/// Rows of an index by which a level is worth its while: each further level has a segment more to search, and moves a
+/// row less often.
 const LEVEL_GROWTH: f64 = 60.0;
 
 /// Most levels.

@@ -1,5 +1,5 @@
-//! Merges in progress. A merge is done in steps, by whoever comes by, so everything that a step has to know is on a page of the index:
-//! the page of merges, of which the metapage tells.
+//! Merges in progress. A merge is done in steps, by whoever comes by, so everything that a step has to know is on a
+//! page of the index: the page of merges, of which the metapage tells.
 //!
 //! | word | content |
 //! |---|---|
@@ -24,8 +24,9 @@
 //! | 13 | generations of the segments taken |
 //! | 29 | chunks: start (u16), width (u16), pages (u32) |
 //!
-//! The list of pages is a chain, with a word for each page of the segment to be: its block (u32), and what the description will tell
-//! of it (u32): the popcount of the first row (the key where rows have keys), or the least value. Pages behind those that are written are blocks to be used next.
+//! The list of pages is a chain, with a word for each page of the segment to be: its block (u32), and what the
+//! description will tell of it (u32): the popcount of the first row (the key where rows have keys), or the least value.
+//! Pages behind those that are written are blocks to be used next.
 
 use super::chunk::{Chunk, MAX_CHUNKS};
 use super::meta::{Part, BLOCK};
@@ -283,7 +284,8 @@ impl SegmentMerge {
         geometry.pages(self.rows)
     }
 
-    /// How much of it ought to be done when so many rows have been entered, as a share of all pages. It can be more than 1.
+    /// How much of it ought to be done when so many rows have been entered, as a share of all pages. It can be more
+    /// than 1.
     pub fn due(&self, entered: u64) -> f64 {
         let (from, to) = self.paced;
         let all = to.saturating_sub(from).max(1);

@@ -13,13 +13,14 @@ pub trait Pages {
     /// processor's cache, and several can be on their way at once.
     fn prefetch(&mut self, _number: u32, _words: &[usize]) {}
 
-    /// A word of the page as it may be, without asking for the page: to tell what of it to prefetch, and for nothing else. `None` where
-    /// it is not known where the page is.
+    /// A word of the page as it may be, without asking for the page: to tell what of it to prefetch, and for nothing
+    /// else. `None` where it is not known where the page is.
     fn glimpse(&self, _number: u32, _word: usize) -> Option<u64> {
         None
     }
 
-    /// A turn for the caller, at every step that may take more than some microseconds. No page is needed until the next call.
+    /// A turn for the caller, at every step that may take more than some microseconds. No page is needed until the next
+    /// call.
     fn tick(&mut self) {}
 
     /// No page is needed until the next call.

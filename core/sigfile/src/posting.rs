@@ -244,7 +244,8 @@ impl ListPlace {
         (self.bucket < self.buckets).then_some(entry)
     }
 
-    /// Words that the keys of the bucket and its rows begin in, and one some rows later. `entry` is the word that says where it begins.
+    /// Words that the keys of the bucket and its rows begin in, and one some rows later. `entry` is the word that says
+    /// where it begins.
     #[inline]
     pub(super) fn list(&self, entry: u64) -> [usize; 3] {
         let from = (entry >> (16 * ((HEADER_QUARTERS + self.bucket) % 4)) & 0xffff) as usize;

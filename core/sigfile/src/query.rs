@@ -82,7 +82,8 @@ impl Query {
         self.window = (lo.unwrap_or(start), hi.unwrap_or(start));
     }
 
-    /// Asks for another signature, of `popcount` set bits, with the same threshold. Cheap if it has as many as the last.
+    /// Asks for another signature, of `popcount` set bits, with the same threshold. Cheap if it has as many as the
+    /// last.
     pub fn replace(&mut self, words: &[u64], popcount: u32) {
         self.words.copy_from_slice(words);
         if popcount != self.popcount {

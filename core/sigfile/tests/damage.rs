@@ -1,6 +1,6 @@
-//! Pages as storage can leave them: every bit of small segments flipped, and pages torn, exchanged, blank or full of noise. What reads
-//! them gives an error of kind `Corrupted` (or `NewerFormat`), or an answer that the page allows; it never panics, never asks for more memory than sound
-//! pages need, and copies nothing that can be seen to be wrong.
+//! Pages as storage can leave them: every bit of small segments flipped, and pages torn, exchanged, blank or full of
+//! noise. What reads them gives an error of kind `Corrupted` (or `NewerFormat`), or an answer that the page allows; it
+//! never panics, never asks for more memory than sound pages need, and copies nothing that can be seen to be wrong.
 
 mod damaged;
 

@@ -27,7 +27,8 @@ fn of(bytes: &[u8]) -> BitsView<'_> {
     BitsView::stored(bytes).unwrap()
 }
 
-/// Sketches that are near to one of three, any others, and those of empty sets. 48 bits have as many bytes as the header of a signature.
+/// Sketches that are near to one of three, any others, and those of empty sets. 48 bits have as many bytes as the
+/// header of a signature.
 fn sketches() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<u8>)> {
     let shape = (
         prop_oneof![1..=70i64, Just(48), Just(192), Just(1024)],

@@ -15,8 +15,8 @@ fn signature(shape: Shape, of: u32, tokens: impl Iterator<Item = u32>) -> Vec<u8
     bytes
 }
 
-/// Of pairs of two sets of so many tokens, `common` of them in both, the share whose signatures are less similar than what is searched for, and the
-/// mean difference between that similarity and the one of the tokens.
+/// Of pairs of two sets of so many tokens, `common` of them in both, the share whose signatures are less similar than
+/// what is searched for, and the mean difference between that similarity and the one of the tokens.
 fn lost(shape: Shape, tokens: u32, common: u32) -> (f64, f64) {
     let jaccard = f64::from(common) / f64::from(2 * tokens - common);
     let least = searched(Measure::Jaccard, jaccard, None);
@@ -33,7 +33,8 @@ fn lost(shape: Shape, tokens: u32, common: u32) -> (f64, f64) {
     (missed as f64 / f64::from(PAIRS), mean - jaccard)
 }
 
-/// Less than 1 % of the pairs, and by far most shapes lose none of 2000. On the average, the similarity of signatures is not below that of the tokens.
+/// Less than 1 % of the pairs, and by far most shapes lose none of 2000. On the average, the similarity of signatures
+/// is not below that of the tokens.
 #[test]
 fn few_pairs_are_below_the_margin_of_signatures() {
     for (most, fpr) in [(10, 0.01), (32, 0.1), (32, 0.01), (32, 0.001), (100, 0.01)] {

@@ -240,8 +240,8 @@ proptest! {
     }
 }
 
-/// Where a search reads more lists than it needs, a row has to be in several of them: rows that differ in few bits from many others,
-/// at high thresholds.
+/// Where a search reads more lists than it needs, a row has to be in several of them: rows that differ in few bits from
+/// many others, at high thresholds.
 #[test]
 fn rows_in_several_lists() {
     let geometry = Geometry::new(PAGE_WORDS, 301, false).unwrap();

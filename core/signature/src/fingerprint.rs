@@ -27,7 +27,8 @@ const CRATES: &[(&str, &str)] = &[
     ("unicode-segmentation", "1.13.3"),
 ];
 
-/// The tables of the compiler's library, by which words of names and of postal addresses are large or small. Another compiler can bring others.
+/// The tables of the compiler's library, by which words of names and of postal addresses are large or small. Another
+/// compiler can bring others.
 fn compilers_unicode() -> String {
     let (major, minor, update) = char::UNICODE_VERSION;
     format!("{major}.{minor}.{update}")

@@ -1,6 +1,6 @@
-//! Signatures: n-grams and tokens folded into Bloom filters ([`filter`]), into filters that texts can be removed from again
-//! ([`counting`]), or into sketches of their least hashes ([`sketch`]); the kernels that count common bits ([`bits`]); and how similar two are
-//! ([`similarity`]). [`fingerprint`] names everything that stored ones depend on.
+//! Signatures: n-grams and tokens folded into Bloom filters ([`filter`]), into filters that texts can be removed from
+//! again ([`counting`]), or into sketches of their least hashes ([`sketch`]); the kernels that count common bits
+//! ([`bits`]); and how similar two are ([`similarity`]). [`fingerprint`] names everything that stored ones depend on.
 
 #![warn(missing_docs)]
 

@@ -75,7 +75,8 @@ fn what_is_read_more_generously() {
     }
 }
 
-/// A form is read again as it is: what becomes another character by composition or in lower case has been looked at before.
+/// A form is read again as it is: what becomes another character by composition or in lower case has been looked at
+/// before.
 #[test]
 fn characters_that_compose_to_punctuation_are_refused() {
     for text in [

@@ -166,7 +166,8 @@ proptest! {
         }
     }
 
-    /// A removal fails exactly if some counter that is not full holds less than the text would take; then nothing is changed.
+    /// A removal fails exactly if some counter that is not full holds less than the text would take; then nothing is
+    /// changed.
     #[test]
     fn a_removal_takes_all_or_nothing(shape in shapes(), added in prop::collection::vec(texts(), 0..6), text in texts()) {
         let before = of_all(shape, &added);

@@ -43,8 +43,9 @@ fn one(token: &str) -> TokenHashList {
     tokens
 }
 
-/// A thousand names have every trigram of 43 % of the other names, and of 61 % if each word is by itself. So no filter of their trigrams,
-/// however large, tells listed names from others, and it lets those be removed. Besides, the commonest trigrams fill their counters.
+/// A thousand names have every trigram of 43 % of the other names, and of 61 % if each word is by itself. So no filter
+/// of their trigrams, however large, tells listed names from others, and it lets those be removed. Besides, the
+/// commonest trigrams fill their counters.
 #[test]
 fn trigrams_of_a_list_are_those_of_other_names() {
     const ORDERS: u32 = 20;
@@ -81,8 +82,8 @@ fn trigrams_of_a_list_are_those_of_other_names() {
     }
 }
 
-/// With whole names as tokens it is the rate that the filter was planned for. Each such removal takes some five of a thousand names off the
-/// list, those that were alone at a counter.
+/// With whole names as tokens it is the rate that the filter was planned for. Each such removal takes some five of a
+/// thousand names off the list, those that were alone at a counter.
 #[test]
 fn tokens_that_were_never_added_are_removed_at_the_planned_rate() {
     let names = shuffled(&names(), 0);

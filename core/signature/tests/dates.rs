@@ -14,7 +14,8 @@ fn formats(list: &[&str]) -> DateFormats {
     formats
 }
 
-/// The columns of the lines of tests/data/dates.tsv that begin with `kind`; tests/data/dates.py tells where they are from.
+/// The columns of the lines of tests/data/dates.tsv that begin with `kind`; tests/data/dates.py tells where they are
+/// from.
 fn golden(kind: &str) -> Vec<[&'static str; 3]> {
     let lines = include_str!("../../../tests/data/dates.tsv").lines();
     let columns = lines.map(|line| line.split('\t').collect::<Vec<_>>());
@@ -196,7 +197,8 @@ impl Signed {
     }
 }
 
-/// Every seventh day from 1930 to 2009, each as if it were written with all errors of each sort, whether a date comes out or not.
+/// Every seventh day from 1930 to 2009, each as if it were written with all errors of each sort, whether a date comes
+/// out or not.
 #[test]
 fn nearly_equal_dates_have_much_in_common() {
     let mut signed = Signed::default();

@@ -1,4 +1,5 @@
-//! That the lowest bits of minima are as good as thrown coins. Tokens are numbers, so that there are enough; every run has the same.
+//! That the lowest bits of minima are as good as thrown coins. Tokens are numbers, so that there are enough; every run
+//! has the same.
 
 use signature::sketch::{self, Signer, SketchKind, SketchShape, HEADER};
 use text::tokens::token_hash;
@@ -52,7 +53,8 @@ impl Numbered {
     }
 }
 
-/// Bits of disjoint sets agree as thrown coins do: the number of those that agree has the mean n/2 and the variance n/4.
+/// Bits of disjoint sets agree as thrown coins do: the number of those that agree has the mean n/2 and the variance
+/// n/4.
 #[test]
 fn bits_of_disjoint_sets_are_binomial() {
     const N: u32 = 128;

@@ -1,4 +1,5 @@
-//! Weighted profiles: no pair that is wanted has all attributes below their bounds, and bounds are no lower than they must be.
+//! Weighted profiles: no pair that is wanted has all attributes below their bounds, and bounds are no lower than they
+//! must be.
 
 use proptest::prelude::*;
 use signature::similarity::{ProfilePlan, ProfileRule, SearchCosts};
@@ -98,7 +99,8 @@ fn cases() -> impl Strategy<Value = Case> {
         )
 }
 
-/// All sets of attributes of positive weight that suffice for the coverage, as sums of their searched ones and their others.
+/// All sets of attributes of positive weight that suffice for the coverage, as sums of their searched ones and their
+/// others.
 fn present_sets(case: &Case) -> Vec<(Vec<usize>, f64)> {
     let all: f64 = case.weights.iter().sum();
     let n = case.weights.len();
@@ -138,7 +140,8 @@ fn check_tight(case: &Case) -> Result<(), TestCaseError> {
         if own >= 1.0 || own <= 0.0 {
             continue;
         }
-        // A set in which this attribute could not have a greater bound: its similarity is at the threshold where all are at their bounds.
+        // A set in which this attribute could not have a greater bound: its similarity is at the threshold where all
+        // are at their bounds.
         let tight = sets
             .iter()
             .filter(|(has, _)| has.contains(&i))
@@ -152,8 +155,8 @@ fn check_tight(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// 0.2 + 0.6 + 4 is 0.75 of all weights, and a little less in floating-point numbers: the rule takes it for enough, as it takes all that rounding may
-/// have made less, and the bound of attribute 3 is the one of that set.
+/// 0.2 + 0.6 + 4 is 0.75 of all weights, and a little less in floating-point numbers: the rule takes it for enough, as
+/// it takes all that rounding may have made less, and the bound of attribute 3 is the one of that set.
 #[test]
 fn a_set_on_the_edge_of_the_coverage_bounds_its_attributes() {
     let weights = vec![0.0, 0.7, 0.2, 0.6, 0.9, 4.0];

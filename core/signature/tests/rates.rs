@@ -179,7 +179,8 @@ fn omissions_as_simulated() {
         let (mean, share) = (omitted / runs, f64::from(any) / runs);
         let error = ((squares / runs - mean * mean) / runs).sqrt();
         eprintln!("k {k} m {m} n {n}: {of:?}, simulated {mean} ± {error}, any {share}");
-        // The formula takes the mean fill for the fill, and positions of one state for different ones: a few percent in filters so small.
+        // The formula takes the mean fill for the fill, and positions of one state for different ones: a few percent in
+        // filters so small.
         assert!(
             (of.expected - mean).abs() < 4.0 * error + 0.06 * mean,
             "{of:?} {mean}"
@@ -216,7 +217,8 @@ fn shapes_to_choose_from() {
                 let is = |c: &&Candidate| c.max_chars == room * max_chars && c.fpr == fpr;
                 *all.iter().find(is).unwrap()
             };
-            // As long as texts fill the filter it is half full, whatever its rate; with more room the bits say what the words do.
+            // As long as texts fill the filter it is half full, whatever its rate; with more room the bits say what the
+            // words do.
             assert!((0.25..0.45).contains(&of(1, 0.001).unrelated), "{all:#?}");
             assert!(of(4, 0.01).bias < of(1, 0.01).bias / 3.0, "{all:#?}");
             assert!(of(4, 0.01).unrelated < of(1, 0.01).unrelated / 2.0);

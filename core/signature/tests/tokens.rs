@@ -213,8 +213,8 @@ proptest! {
     }
 }
 
-/// Positions of different segments are independent: of 20,000 tokens in segments of 43 bits every pair of positions in two segments
-/// has its share, by the χ² of 1,848 degrees of freedom, whose standard deviation is 61.
+/// Positions of different segments are independent: of 20,000 tokens in segments of 43 bits every pair of positions in
+/// two segments has its share, by the χ² of 1,848 degrees of freedom, whose standard deviation is 61.
 #[test]
 fn positions_are_independent() {
     let shape = Shape::new(4, 43, 0).unwrap();

@@ -1,14 +1,15 @@
-//! Exact similarity of two texts, symbol by symbol: the second stage behind signatures. All compare normal forms, and are 0 when
-//! one of these is empty.
+//! Exact similarity of two texts, symbol by symbol: the second stage behind signatures. All compare normal forms, and
+//! are 0 when one of these is empty.
 
 use super::normalize::normalize;
 use base::{Error, ErrorKind, Result};
 
-/// Symbols of a normal form that is compared. Each symbol of one text is held against each of the other; with so many it takes some
-/// milliseconds, which nothing interrupts, or a fraction of a second with turns between.
+/// Symbols of a normal form that is compared. Each symbol of one text is held against each of the other; with so many
+/// it takes some milliseconds, which nothing interrupts, or a fraction of a second with turns between.
 pub const MAX_EDITED: usize = 10_000;
 
-/// Levenshtein: 1 less the insertions, deletions and replacements that make one of the other, per symbol of the longer one.
+/// Levenshtein: 1 less the insertions, deletions and replacements that make one of the other, per symbol of the longer
+/// one.
 ///
 /// Errors: a text of more than [`MAX_EDITED`] symbols; out of memory.
 pub fn edit_similarity(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
@@ -17,15 +18,16 @@ pub fn edit_similarity(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
     })
 }
 
-/// Damerau and Levenshtein: the same, where two neighbours that have changed places are one edit, and may be edited further.
+/// Damerau and Levenshtein: the same, where two neighbours that have changed places are one edit, and may be edited
+/// further.
 ///
 /// Errors: as those of [`edit_similarity`].
 pub fn damerau_similarity(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
     per_symbol(a, b, tick, damerau_distance)
 }
 
-/// Jaro and Winkler: symbols in common that are not far from each other, those out of order counting half, and up to four common
-/// symbols at the beginning count more where the rest is above 0.7.
+/// Jaro and Winkler: symbols in common that are not far from each other, those out of order counting half, and up to
+/// four common symbols at the beginning count more where the rest is above 0.7.
 ///
 /// Errors: as those of [`edit_similarity`].
 pub fn jaro_winkler(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
@@ -58,9 +60,11 @@ fn per_symbol<T: FnMut()>(
 /// Rows of the matrix between two turns: of 10,000 cells each they take some milliseconds.
 const ROWS: usize = 64;
 
-/// The matrix row by row, of which two are kept (Zhao and Sahni 2019). That of the crate goes through all rows without a turn.
+/// The matrix row by row, of which two are kept (Zhao and Sahni 2019). That of the crate goes through all rows without
+/// a turn.
 ///
-/// A swap is looked for only where one side of it has nothing between the two symbols; any other costs as much as replacing them.
+/// A swap is looked for only where one side of it has nothing between the two symbols; any other costs as much as
+/// replacing them.
 fn damerau_distance(a: &[u8], b: &[u8], tick: &mut impl FnMut()) -> usize {
     // A cell that is outside of the matrix, and more than any cell in it.
     let outside = a.len().max(b.len()) + 1;

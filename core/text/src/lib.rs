@@ -1,5 +1,5 @@
-//! Identity text: one spelling for what is meant to be the same ([`normalize`]), dates, [`contact`] data, [`names`]; and what texts are cut into:
-//! n-grams ([`ngram`]) and [`tokens`].
+//! Identity text: one spelling for what is meant to be the same ([`normalize`]), dates, [`contact`] data, [`names`];
+//! and what texts are cut into: n-grams ([`ngram`]) and [`tokens`].
 
 #![warn(missing_docs)]
 
@@ -32,6 +32,6 @@ pub use sound::{for_each_sound, Sound, MOST_CODES, MOST_LETTERS};
 /// signature's shape.
 pub const RULES: u8 = 1;
 
-/// Version of the rules of sound: of the crate that they are from, and of what goes into it. Nothing of it is in a signature, so whoever
-/// has stored codes, or signatures of codes, computes them again when it changes.
+/// Version of the rules of sound: of the crate that they are from, and of what goes into it. Nothing of it is in a
+/// signature, so whoever has stored codes, or signatures of codes, computes them again when it changes.
 pub const SOUNDS: u8 = 1;

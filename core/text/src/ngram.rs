@@ -187,8 +187,8 @@ pub fn for_each_ngram(
     }
 }
 
-/// Calls `each` with the index of every n-gram of a text in its normal form, where the `_` between two words is a symbol like any other, so that
-/// n-grams reach over it. The whole text is one run.
+/// Calls `each` with the index of every n-gram of a text in its normal form, where the `_` between two words is a
+/// symbol like any other, so that n-grams reach over it. The whole text is one run.
 pub fn for_each_normal_ngram(normal: &str, ngram: u8, mut each: impl FnMut(u64)) {
     let mut window = Window::new(ngram);
     let mut each = |_: &Window, index: u64| each(index);

@@ -1,5 +1,5 @@
-//! Addresses taken apart: address_parts.json, which another program computes (tests/data/address_parts.py), the rules of docs/addresses.md, and
-//! laws.
+//! Addresses taken apart: address_parts.json, which another program computes (tests/data/address_parts.py), the rules
+//! of docs/addresses.md, and laws.
 
 use base::ErrorKind;
 use proptest::prelude::*;
@@ -36,7 +36,8 @@ fn golden() {
     assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
 }
 
-/// As people have labelled them for the parsers usaddress (measure_performance/test_data, aa7699b) and libpostal (test/test_parser.c, 4c030d8), both MIT.
+/// As people have labelled them for the parsers usaddress (measure_performance/test_data, aa7699b) and libpostal
+/// (test/test_parser.c, 4c030d8), both MIT.
 #[test]
 fn labelled_by_others() {
     for (text, expected) in [

@@ -1,5 +1,5 @@
-//! Names taken apart: name_parts.json, which another program computes (tests/data/name_parts.py), the rules of docs/names.md, one by one,
-//! and laws; forms of given names.
+//! Names taken apart: name_parts.json, which another program computes (tests/data/name_parts.py), the rules of
+//! docs/names.md, one by one, and laws; forms of given names.
 
 use base::ErrorKind;
 use proptest::prelude::*;

@@ -26,9 +26,11 @@ fn codes(text: &str, sound: &str) -> Vec<String> {
     all
 }
 
-/// Where the crate, which follows Apache Commons Codec 1.15, gives another code than the package of PyPI, and is taken as it is.
+/// Where the crate, which follows Apache Commons Codec 1.15, gives another code than the package of PyPI, and is taken
+/// as it is.
 const DIFFERING: [(&str, &[(&str, &str)]); 3] = [
-    // Commons Codec has SCH as SK everywhere, and CH before a vowel at the beginning as K; jellyfish has both as X. G before ER, and words of one letter, differ too.
+    // Commons Codec has SCH as SK everywhere, and CH before a vowel at the beginning as K; jellyfish has both as X. G
+    // before ER, and words of one letter, differ too.
     (
         "metaphone",
         &[
@@ -47,8 +49,8 @@ const DIFFERING: [(&str, &[(&str, &str)]); 3] = [
             ("tschaikowski", "TSKKSK"),
         ],
     ),
-    // W and H take the letter before them as it has become, A for any vowel, so that they vanish behind one; jellyfish takes the letter as
-    // it was.
+    // W and H take the letter before them as it has become, A for any vowel, so that they vanish behind one; jellyfish
+    // takes the letter as it was.
     (
         "nysiis",
         &[

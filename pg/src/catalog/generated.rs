@@ -8,7 +8,8 @@ use crate::relation::OpenRelation;
 
 /// The columns that a generated column of an open table is computed from, ascending; none if it is no generated column.
 pub fn sources(table: &OpenRelation, column: i16) -> Vec<i16> {
-    // SAFETY: the table is open, so its descriptor stays as it is; the server made the expressions, and reads what it has written.
+    // SAFETY: the table is open, so its descriptor stays as it is; the server made the expressions, and reads what it
+    // has written.
     unsafe {
         if pg_sys::get_attgenerated(table.rd_id, column) == 0 {
             return Vec::new();
@@ -34,7 +35,8 @@ pub fn sources(table: &OpenRelation, column: i16) -> Vec<i16> {
             if member < 0 {
                 break columns;
             }
-            // A member is the number of a column, moved so that those of the system are not negative. A generated column has no whole row.
+            // A member is the number of a column, moved so that those of the system are not negative. A generated
+            // column has no whole row.
             let number = member + pg_sys::FirstLowInvalidHeapAttributeNumber;
             columns.extend(i16::try_from(number).ok().filter(|&n| n > 0));
         }

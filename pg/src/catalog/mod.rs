@@ -62,7 +62,8 @@ pub fn collation(oid: pg_sys::Oid) -> (CString, CString) {
     }
 }
 
-/// The schema and the name of a type, as the catalog has it: what SQL writes for it can be of another length, such as `character`.
+/// The schema and the name of a type, as the catalog has it: what SQL writes for it can be of another length, such as
+/// `character`.
 pub fn type_itself(oid: pg_sys::Oid) -> (CString, CString) {
     let cache = pg_sys::SysCacheIdentifier::TYPEOID as i32;
     // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
@@ -153,8 +154,8 @@ pub fn column_name(relation: pg_sys::Oid, column: i16) -> CString {
     unsafe { copy(pg_sys::get_attname(relation, column, true)) }
 }
 
-/// Whether a type came with the server, so that nobody but a superuser can have made a cast of it: what a user's cast does, it does as the one who
-/// reads the values. A domain is as the type that it is of.
+/// Whether a type came with the server, so that nobody but a superuser can have made a cast of it: what a user's cast
+/// does, it does as the one who reads the values. A domain is as the type that it is of.
 pub fn is_of_server(of_type: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up of a type that exists.
     unsafe { pg_sys::getBaseType(of_type) }.to_u32() < pg_sys::FirstNormalObjectId

@@ -11,7 +11,8 @@ fn schema(namespace: pg_sys::Oid) -> CString {
 
 /// Schema and name of an operator.
 pub fn named(oid: pg_sys::Oid) -> (CString, CString) {
-    // SAFETY: a row of the catalog, if there is one, is as its form says until it is released; what is used of it is copied.
+    // SAFETY: a row of the catalog, if there is one, is as its form says until it is released; what is used of it is
+    // copied.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::OPEROID as i32;
         let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));

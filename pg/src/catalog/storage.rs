@@ -1,8 +1,8 @@
 //! Where the rows of a table are: in its own storage, or where only a query finds them.
 //!
-//! In the catalogs, a table of another access method looks like any other, and so does one that an extension distributes
-//! over servers. But its storage is read in another way, or is empty. So this looks at what a query would read: the plan of
-//! the simplest query scans the tables themselves, or does something else.
+//! In the catalogs, a table of another access method looks like any other, and so does one that an extension
+//! distributes over servers. But its storage is read in another way, or is empty. So this looks at what a query would
+//! read: the plan of the simplest query scans the tables themselves, or does something else.
 
 use std::collections::BTreeSet;
 
@@ -86,8 +86,8 @@ unsafe fn scans(plan: *mut Node, entries: &[*mut Node], to: &mut BTreeSet<u32>) 
     if plan.is_null() {
         return true;
     }
-    // SAFETY: the plan is not NULL, so it is a node of the planned statement. Every plan node begins with a Plan, and those of
-    // scans with a Scan.
+    // SAFETY: the plan is not NULL, so it is a node of the planned statement. Every plan node begins with a Plan, and
+    // those of scans with a Scan.
     unsafe {
         let mut all = |plans| {
             let mut plans = list::nodes(plans).into_iter();

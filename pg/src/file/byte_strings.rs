@@ -5,8 +5,8 @@ use pgrx::pg_sys;
 use super::SpillVec;
 use crate::function::rows::text_datum;
 
-/// Byte strings by their numbers from 0, each of which may be missing: in memory, or in temporary files if they are many. All are
-/// appended before the first is read.
+/// Byte strings by their numbers from 0, each of which may be missing: in memory, or in temporary files if they are
+/// many. All are appended before the first is read.
 pub struct ByteStrings {
     /// One behind the other.
     bytes: SpillVec<u8>,

@@ -1,5 +1,5 @@
-//! Sorting more records than fit into memory: runs in temporary files, which are merged, in several passes where memory does not
-//! suffice for all of them at once.
+//! Sorting more records than fit into memory: runs in temporary files, which are merged, in several passes where memory
+//! does not suffice for all of them at once.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;

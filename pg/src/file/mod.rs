@@ -1,5 +1,6 @@
-//! Memory, then file: what may be more than memory allows. There is one vector whose values go to a temporary file when they are too
-//! many ([`SpillVec`]), byte strings by number in two of these ([`ByteStrings`]), and one sort ([`ExternalSort`]).
+//! Memory, then file: what may be more than memory allows. There is one vector whose values go to a temporary file when
+//! they are too many ([`SpillVec`]), byte strings by number in two of these ([`ByteStrings`]), and one sort
+//! ([`ExternalSort`]).
 
 mod byte_strings;
 mod external_sort;

@@ -8,7 +8,8 @@ use super::{Plain, TemporaryFile};
 use crate::budget::reserve;
 use crate::check_for_interrupts;
 
-/// Values by their numbers from 0: in memory, or in a temporary file if they are many. All are appended before the first is read.
+/// Values by their numbers from 0: in memory, or in a temporary file if they are many. All are appended before the
+/// first is read.
 pub struct SpillVec<T> {
     /// All values, or those that have not been written yet; none once they are read from a file.
     memory: Vec<T>,

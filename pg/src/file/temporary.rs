@@ -32,8 +32,9 @@ unsafe impl<const N: usize> Plain for [u64; N] {
     const ZERO: [u64; N] = [0; N];
 }
 
-/// A temporary file that goes with the transaction, or the subtransaction, at the latest. It has a buffer of a page in memory of
-/// that: the current memory context may be one that goes earlier, such as that of a row, or of a cursor that is open.
+/// A temporary file that goes with the transaction, or the subtransaction, at the latest. It has a buffer of a page in
+/// memory of that: the current memory context may be one that goes earlier, such as that of a row, or of a cursor that
+/// is open.
 pub struct TemporaryFile {
     file: *mut pg_sys::BufFile,
     /// Bytes written.
@@ -52,8 +53,8 @@ impl Drop for TemporaryFile {
 impl TemporaryFile {
     /// An empty file, in one of the temporary tablespaces.
     pub fn new() -> TemporaryFile {
-        // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction. After an error the boundary
-        // goes back to the context before.
+        // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction. After an
+        // error the boundary goes back to the context before.
         let file = unsafe {
             pg_sys::PrepareTempTablespaces();
             let before = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
@@ -93,7 +94,8 @@ impl TemporaryFile {
 
     /// Reads so many values, which have been written.
     pub fn read<T: Plain>(&mut self, to: &mut [T]) {
-        // SAFETY: any bytes are a plain value, and bytes need no alignment; the values are borrowed as long as the bytes.
+        // SAFETY: any bytes are a plain value, and bytes need no alignment; the values are borrowed as long as the
+        // bytes.
         let bytes = unsafe {
             std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), size_of_val(to))
         };

@@ -39,7 +39,8 @@ impl Arguments {
 
     /// The name under which the argument is declared.
     fn name_of(self, i: usize) -> String {
-        // SAFETY: the row of a function that is running, with as many names as arguments if it has any; they are copies.
+        // SAFETY: the row of a function that is running, with as many names as arguments if it has any; they are
+        // copies.
         unsafe {
             let function = pg_sys::Datum::from((*(*self.0).flinfo).fn_oid);
             let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;

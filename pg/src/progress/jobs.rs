@@ -26,8 +26,8 @@ pub struct JobDetails {
     pub started: [pg_sys::TimestampTz; 2],
 }
 
-/// The jobs of all sessions, as the server's views of progress show commands: somebody else's details only to those who have its role or read all
-/// statistics. The server copies what sessions write when it is asked first in a transaction.
+/// The jobs of all sessions, as the server's views of progress show commands: somebody else's details only to those who
+/// have its role or read all statistics. The server copies what sessions write when it is asked first in a transaction.
 pub fn jobs() -> Vec<JobStatus> {
     // SAFETY: a function of the server's over its own copy.
     let sessions = unsafe { pg_sys::pgstat_fetch_stat_numbackends() };
@@ -35,7 +35,8 @@ pub fn jobs() -> Vec<JobStatus> {
 }
 
 fn job_of_session(number: i32) -> Option<JobStatus> {
-    // SAFETY: the entry of a number from 1 stays in the server's copy until the end of the transaction; the roles are those of the catalogs.
+    // SAFETY: the entry of a number from 1 stays in the server's copy until the end of the transaction; the roles are
+    // those of the catalogs.
     unsafe {
         let entry = &session_status(number).as_ref()?.backendStatus;
         let Slots {

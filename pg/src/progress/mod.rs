@@ -1,4 +1,5 @@
-//! How far a long job is: in the server's own slots for progress, which the view `bloom_progress` shows, and as a NOTICE from time to time.
+//! How far a long job is: in the server's own slots for progress, which the view `bloom_progress` shows, and as a
+//! NOTICE from time to time.
 
 mod jobs;
 pub mod phases;
@@ -131,14 +132,16 @@ impl CurrentJob {
     }
 }
 
-/// A job, until it is dropped: by then the slots are as they were before it, as another command may need them, such as COPY of a query.
+/// A job, until it is dropped: by then the slots are as they were before it, as another command may need them, such as
+/// COPY of a query.
 #[must_use]
 pub struct RunningJob {
     before: Option<Slots>,
     is_within: bool,
 }
 
-/// Begins a job over a relation; its name has 32 bytes at most. A job within another one is not shown, since the outer one is what somebody waits for.
+/// Begins a job over a relation; its name has 32 bytes at most. A job within another one is not shown, since the outer
+/// one is what somebody waits for.
 pub fn job(name: &'static str, relation: pg_sys::Oid) -> RunningJob {
     let is_within = RUNNING.with_borrow(Option::is_some);
     if is_within {
@@ -183,7 +186,8 @@ impl Drop for RunningJob {
     }
 }
 
-/// The job that is running begins a phase of so many steps, if that is known. A phase that reads one relation after the other goes on.
+/// The job that is running begins a phase of so many steps, if that is known. A phase that reads one relation after the
+/// other goes on.
 pub fn phase(phase: JobPhase, total: Option<u64>) {
     change(|running| {
         if !phase.of_rows || phase != running.phase {
@@ -197,7 +201,8 @@ pub fn done(steps: u64) {
     change(|running| running.write_done(steps));
 }
 
-/// So many of so many steps are done, where both come to light while a phase runs. It is written about a thousand times.
+/// So many of so many steps are done, where both come to light while a phase runs. It is written about a thousand
+/// times.
 pub fn done_of(steps: u64, total: u64) {
     change(|running| {
         let all = i64::try_from(total).unwrap_or(i64::MAX);
@@ -222,7 +227,8 @@ pub fn step() {
     });
 }
 
-/// The next query of a phase that counts rows will give so many, as the planner expects, besides those that were counted before.
+/// The next query of a phase that counts rows will give so many, as the planner expects, besides those that were
+/// counted before.
 pub fn expect_rows(rows: f64) {
     change(|running| {
         if running.phase.of_rows && rows.is_finite() {

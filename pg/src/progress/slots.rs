@@ -1,11 +1,12 @@
-//! The server's slots for progress. For each session it keeps the number of a command, a relation and 20 numbers in shared memory, and forgets the
-//! command when a transaction or a subtransaction is aborted. Its own views ask for the commands that they know, so that they show no other one. Names are
-//! written as bytes and not as numbers of a list, so that sessions with several versions of the library understand each other.
+//! The server's slots for progress. For each session it keeps the number of a command, a relation and 20 numbers in
+//! shared memory, and forgets the command when a transaction or a subtransaction is aborted. Its own views ask for the
+//! commands that they know, so that they show no other one. Names are written as bytes and not as numbers of a list, so
+//! that sessions with several versions of the library understand each other.
 
 use pgrx::pg_sys;
 
-/// The number of our command, "blom" in ASCII. The server counts its commands from 1 and has come to some seven of them since version 9.6, so it will not get
-/// here, and other extensions that count on from there will not either.
+/// The number of our command, "blom" in ASCII. The server counts its commands from 1 and has come to some seven of them
+/// since version 9.6, so it will not get here, and other extensions that count on from there will not either.
 pub const COMMAND: pg_sys::ProgressCommandType::Type = 0x626c_6f6d;
 
 /// Nothing is running.

@@ -7,8 +7,8 @@ use pgrx::pg_sys;
 /// Settings as they are for a while. After an error the server restores them by itself.
 pub struct FixedSettings(i32);
 
-/// What the text forms of values depend on, so that a text is the same in all sessions. What text means on its way in is left alone, since a view
-/// may read some, as is search_path, since its functions may need it.
+/// What the text forms of values depend on, so that a text is the same in all sessions. What text means on its way in
+/// is left alone, since a view may read some, as is search_path, since its functions may need it.
 pub const OF_TEXT_FORMS: &[(&CStr, &CStr)] = &[
     (c"bytea_output", c"hex"),
     (c"datestyle", c"ISO"),
@@ -21,7 +21,8 @@ pub const OF_TEXT_FORMS: &[(&CStr, &CStr)] = &[
 impl FixedSettings {
     /// Each is one that any user may change, with a value that it can have.
     pub fn begin(settings: &[(&CStr, &CStr)]) -> FixedSettings {
-        // SAFETY: `end` restores what is changed here, or the server does at the end of the subtransaction. All strings are C strings.
+        // SAFETY: `end` restores what is changed here, or the server does at the end of the subtransaction. All strings
+        // are C strings.
         unsafe {
             let level = pg_sys::NewGUCNestLevel();
             for (name, value) in settings {

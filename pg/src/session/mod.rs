@@ -1,4 +1,5 @@
-//! Statements of one function that change tables, with the caller's privileges, and see rows that the function has kept.
+//! Statements of one function that change tables, with the caller's privileges, and see rows that the function has
+//! kept.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -34,7 +35,8 @@ pub type Parameter = (pg_sys::Oid, pg_sys::Datum);
 
 /// A connection of the SPI. Within it [`TupleStore`]s are tables.
 ///
-/// A session that may only read sees what its caller sees. Otherwise each statement sees what is there when it begins, as in a transaction.
+/// A session that may only read sees what its caller sees. Otherwise each statement sees what is there when it begins,
+/// as in a transaction.
 pub struct Session {
     outside: pg_sys::MemoryContext,
     read_only: bool,
@@ -89,7 +91,8 @@ impl Session {
 
     /// Makes the rows of a store a table of this name, as they are until the session ends.
     pub fn table(&self, name: &CStr, store: &TupleStore) {
-        // SAFETY: the session is connected, and keeps what it is told of the table as long as it is, with a copy of the name. The store lives longer.
+        // SAFETY: the session is connected, and keeps what it is told of the table as long as it is, with a copy of the
+        // name. The store lives longer.
         unsafe {
             let table = pg_sys::palloc0(size_of::<pg_sys::EphemeralNamedRelationData>());
             let table: pg_sys::EphemeralNamedRelation = table.cast();
@@ -117,7 +120,8 @@ impl Session {
         }
     }
 
-    /// Keeps the rows that a statement gives, as a table of this name. A statement that changes rows and returns them has done so when this returns.
+    /// Keeps the rows that a statement gives, as a table of this name. A statement that changes rows and returns them
+    /// has done so when this returns.
     ///
     /// Errors: as the statement.
     pub fn keep(&self, name: &'static CStr, sql: &Sql, parameters: &[Parameter]) -> KeptRows<'_> {
@@ -173,11 +177,13 @@ impl Session {
         }
     }
 
-    /// Runs a statement as [`Session::run`] does. If a row offends a constraint, nothing has changed, and the result says what the server has raised.
+    /// Runs a statement as [`Session::run`] does. If a row offends a constraint, nothing has changed, and the result
+    /// says what the server has raised.
     ///
     /// Errors: all others of the statement.
     pub fn attempt(&self, sql: &Sql, parameters: &[Parameter]) -> OrMessage<u64> {
-        // SAFETY: the subtransaction is ended on both ways out; memory and resources are as they were before it, as the server asks for.
+        // SAFETY: the subtransaction is ended on both ways out; memory and resources are as they were before it, as the
+        // server asks for.
         unsafe {
             let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
             let back = || {
@@ -205,14 +211,15 @@ impl Session {
         }
     }
 
-    /// Runs a statement as [`Session::run`] does, and `before` between its changes and what these lead to: triggers AFTER, and so the actions of foreign keys, wait until
-    /// `before` has run.
+    /// Runs a statement as [`Session::run`] does, and `before` between its changes and what these lead to: triggers
+    /// AFTER, and so the actions of foreign keys, wait until `before` has run.
     ///
     /// Errors: as the statement and `before`.
     pub fn run_before_triggers(&self, sql: &Sql, before: impl FnOnce()) -> u64 {
         let sql = sql.clone().into_c();
-        // SAFETY: connected, and the statement has no parameters. The level of triggers that is begun here is ended below, or by the server after an error. The server
-        // makes an executor's state where it is given none. The snapshot is pushed and popped around what may look for one.
+        // SAFETY: connected, and the statement has no parameters. The level of triggers that is begun here is ended
+        // below, or by the server after an error. The server makes an executor's state where it is given none. The
+        // snapshot is pushed and popped around what may look for one.
         unsafe {
             ffi::AfterTriggerBeginQuery();
             let plan = ffi::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
@@ -236,7 +243,8 @@ impl Session {
         }
     }
 
-    /// Gives every row of a query to `each`, with what `begin` makes of its columns. What `each` allocates is freed after each row; what `begin` does, at the end.
+    /// Gives every row of a query to `each`, with what `begin` makes of its columns. What `each` allocates is freed
+    /// after each row; what `begin` does, at the end.
     ///
     /// Errors: as the query.
     pub fn each<T>(
@@ -249,7 +257,8 @@ impl Session {
         self.scan(sql, parameters, begin, each, |_| ());
     }
 
-    /// Gives the rows of a query that follow each other with the same number in their first column to `each`, together. They are in memory together.
+    /// Gives the rows of a query that follow each other with the same number in their first column to `each`, together.
+    /// They are in memory together.
     ///
     /// Errors: as the query.
     pub fn groups<T>(
@@ -305,7 +314,8 @@ impl Session {
     ) {
         let sql = sql.clone().into_c();
         let (mut types, mut values): (Vec<_>, Vec<_>) = parameters.iter().copied().unzip();
-        // SAFETY: connected; as many values as types, none of them NULL. Rows are freed batch by batch, by the pointer that was kept, since `each` may run statements.
+        // SAFETY: connected; as many values as types, none of them NULL. Rows are freed batch by batch, by the pointer
+        // that was kept, since `each` may run statements.
         unsafe {
             let portal = ffi::SPI_cursor_open_with_args(
                 std::ptr::null(),

@@ -41,7 +41,8 @@ impl TupleStore {
     /// An empty store with these columns.
     pub fn new<'a>(columns: impl ExactSizeIterator<Item = (&'a CStr, StoreColumn)>) -> TupleStore {
         let width = columns.len();
-        // SAFETY: a descriptor with as many columns as are entered, of types that exist; their names are copied. The store is for a statement that goes on.
+        // SAFETY: a descriptor with as many columns as are entered, of types that exist; their names are copied. The
+        // store is for a statement that goes on.
         unsafe {
             let descriptor = pg_sys::CreateTemplateTupleDesc(width as i32);
             for (i, (name, column)) in columns.enumerate() {

@@ -19,7 +19,8 @@ use crate::values::varlena::Varlena;
 /// `value` is a `jsonb` that is not NULL.
 pub unsafe fn json_text(value: pg_sys::Datum) -> String {
     let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
-    // SAFETY: a type that exists, and a value of it. The function gives a new zero-terminated string, which is freed when it has been copied.
+    // SAFETY: a type that exists, and a value of it. The function gives a new zero-terminated string, which is freed
+    // when it has been copied.
     let text = unsafe {
         pg_sys::getTypeOutputInfo(pg_sys::JSONBOID, &mut function, &mut is_varlena);
         let text = ffi::OidOutputFunctionCall(function, value);
@@ -50,7 +51,8 @@ pub fn jsonb_datum(text: &str) -> pg_sys::Datum {
         ))
     };
     let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-    // SAFETY: a type that exists. Its input function takes a zero-terminated string, and gives a value that does not point into it.
+    // SAFETY: a type that exists. Its input function takes a zero-terminated string, and gives a value that does not
+    // point into it.
     unsafe {
         pg_sys::getTypeInputInfo(pg_sys::JSONBOID, &mut function, &mut parameter);
         ffi::OidInputFunctionCall(function, text.as_ptr().cast_mut(), parameter, -1)
@@ -87,7 +89,8 @@ pub unsafe fn read_json(
     let whole = unsafe { Varlena::aligned(value) };
     let json: *mut pg_sys::Jsonb = whole.pointer().cast();
     let mut part = std::mem::MaybeUninit::<pg_sys::JsonbValue>::zeroed();
-    // SAFETY: the iterator is the server's; it writes the part that it comes to, whose type says which field of the union is set.
+    // SAFETY: the iterator is the server's; it writes the part that it comes to, whose type says which field of the
+    // union is set.
     unsafe {
         let mut iterator = pg_sys::JsonbIteratorInit(&raw mut (*json).root);
         loop {

@@ -40,8 +40,8 @@ macro_rules! argument {
         unsafe impl<'fcx> pgrx::callconv::ArgAbi<'fcx> for $rust<'fcx> {
             #[inline]
             unsafe fn unbox_arg_unchecked(arg: pgrx::callconv::Arg<'_, 'fcx>) -> Self {
-                // SAFETY: the argument is of the declared type, and outlives the call. It is not null, since functions that take
-                // it are STRICT or take an Option.
+                // SAFETY: the argument is of the declared type, and outlives the call. It is not null, since functions
+                // that take it are STRICT or take an Option.
                 unsafe { arg.unbox_arg_using_from_datum() }.expect("argument must not be null")
             }
 

@@ -109,8 +109,8 @@ pub fn to_database(text: &str) -> Vec<u8> {
     }
 }
 
-/// A string as it is in a message: in the database's encoding, and a character that this does not have by its code point. Where the
-/// encoding does not say what characters are, as it is.
+/// A string as it is in a message: in the database's encoding, and a character that this does not have by its code
+/// point. Where the encoding does not say what characters are, as it is.
 ///
 /// Never fails, since errors are shown so.
 pub fn in_message(text: &str) -> Vec<u8> {

@@ -92,16 +92,19 @@ pub unsafe fn is_plain(value: *const pg_sys::varlena) -> bool {
     unsafe { varatt_is_4b_u(value) || (varatt_is_1b(value) && !varatt_is_1b_e(value)) }
 }
 
-/// The payload of an aggregate's state, to be changed where it is. `None` outside of an aggregate, and for a state that is not plain.
+/// The payload of an aggregate's state, to be changed where it is. `None` outside of an aggregate, and for a state that
+/// is not plain.
 ///
 /// # Safety
-/// `fcinfo` is that of this call, and `state` its first argument. The slice is used as long as the call, and no other refers to it.
+/// `fcinfo` is that of this call, and `state` its first argument. The slice is used as long as the call, and no other
+/// refers to it.
 pub unsafe fn aggregate_state<'a>(
     fcinfo: pg_sys::FunctionCallInfo,
     state: pg_sys::Datum,
 ) -> Option<&'a mut [u8]> {
     let plain: *mut pg_sys::varlena = state.cast_mut_ptr();
-    // SAFETY: in an aggregate the state belongs to it, and may be written where it is stored plain. It never overlaps another argument.
+    // SAFETY: in an aggregate the state belongs to it, and may be written where it is stored plain. It never overlaps
+    // another argument.
     unsafe {
         let in_aggregate = pg_sys::AggCheckCallContext(fcinfo, std::ptr::null_mut()) != 0;
         (in_aggregate && is_plain(plain)).then(|| {

@@ -47,8 +47,8 @@ impl KeepChoice {
 
     /// By the arguments `i`, and `rel` and `key` behind it. `None` if `keep_by` is NULL.
     ///
-    /// Errors: `keep_by` without the others, or one of these without it; no such relation or column; keys or values that have no order; the caller may
-    /// not read the columns.
+    /// Errors: `keep_by` without the others, or one of these without it; no such relation or column; keys or values
+    /// that have no order; the caller may not read the columns.
     pub fn of_named(arguments: Arguments, i: usize) -> Option<KeepChoice> {
         let rel = arguments.datum(i + 1).map(|_| arguments.oid(i + 1));
         let key = arguments.datum(i + 2).map(|_| arguments.name(i + 2));

@@ -187,7 +187,8 @@ impl KeyedRelation {
             .text(expression)
     }
 
-    /// The condition that a row under an alias is the one that an expression of some type names; where types differ, by what the key is as text.
+    /// The condition that a row under an alias is the one that an expression of some type names; where types differ, by
+    /// what the key is as text.
     pub fn is_named(&self, alias: &str, expression: &str, of_type: pg_sys::Oid) -> Sql {
         let base = self.key_type;
         if of_type == base.type_oid {

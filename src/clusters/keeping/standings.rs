@@ -26,7 +26,8 @@ impl<'a> Standings<'a> {
     /// The column of what `found` has as `key`.
     pub const KEY: usize = 2;
 
-    /// `found` is a table with columns `no` (the cluster's number), `label`, `key` and `preferred`; `matches` tells which record `r` a row `f` of it is.
+    /// `found` is a table with columns `no` (the cluster's number), `label`, `key` and `preferred`; `matches` tells
+    /// which record `r` a row `f` of it is.
     pub fn new(
         relation: &'a KeyedRelation,
         by: &KeepBy,

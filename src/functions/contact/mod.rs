@@ -1,4 +1,5 @@
-//! Telephone numbers, e-mail addresses and postal addresses, the encodings that go into signatures of identities, and on what all values depend.
+//! Telephone numbers, e-mail addresses and postal addresses, the encodings that go into signatures of identities, and
+//! on what all values depend.
 
 mod address;
 mod email;

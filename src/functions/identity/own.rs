@@ -31,7 +31,8 @@ fn ident_plain_words(text: Text<'_>) -> String {
 ///
 /// Entries are read with the caller's privileges and snapshot.
 ///
-/// Errors: those of ident_expand and of bloom_signature; no table beside the function (42P01), or it must not be read (42501).
+/// Errors: those of ident_expand and of bloom_signature; no table beside the function (42P01), or it must not be read
+/// (42501).
 #[entry(stable)]
 #[allow(clippy::too_many_arguments)]
 fn bloom_sign(
@@ -137,8 +138,8 @@ impl OwnEntries {
                 |array: &mut TextArray| asked.iter().try_for_each(|one| array.push_text(one));
             TextArray::of(fill).0
         });
-        // SAFETY: the protocol of the SPI; values are of the types of the parameters, and rows have two columns of text that are not NULL. They are
-        // copied before they are freed.
+        // SAFETY: the protocol of the SPI; values are of the types of the parameters, and rows have two columns of text
+        // that are not NULL. They are copied before they are freed.
         unsafe {
             ffi::SPI_connect();
             let (plan, mut values) = match asked {

@@ -1,4 +1,5 @@
-//! Equality, order and hashing of both types, which have one header: what btree and hash need. None of these ever fails.
+//! Equality, order and hashing of both types, which have one header: what btree and hash need. None of these ever
+//! fails.
 
 use std::cmp::Ordering;
 

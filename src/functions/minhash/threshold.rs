@@ -1,4 +1,5 @@
-//! Similarity held against a threshold: the operators of `minhash_query`, and what comparisons of `minhash_sim` are rewritten to.
+//! Similarity held against a threshold: the operators of `minhash_query`, and what comparisons of `minhash_sim` are
+//! rewritten to.
 
 use pg::entry;
 use pg::error::OrRaise;

@@ -15,8 +15,8 @@ fn minhash_union(a: Minhash<'_>, b: Minhash<'_>) -> NewMinhash {
 
 /// `(minhash, minhash) RETURNS minhash`
 ///
-/// Transition and combine function of `minhash_union(minhash)`: the state is a sketch of its own whose minima sink in place. Called
-/// otherwise it is the function of two.
+/// Transition and combine function of `minhash_union(minhash)`: the state is a sketch of its own whose minima sink in
+/// place. Called otherwise it is the function of two.
 #[entry]
 fn minhash_union_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as (minhash, minhash), and STRICT.

@@ -14,7 +14,8 @@ use pg::sql::Sql;
 
 /// The rows of one child that go since they would collide: `place` (tableoid), `at` (ctid), `no`.
 const COLLISIONS: &CStr = c"bloom_merge_collisions";
-/// Rows that would be like others: `place`, `at`, `no`, `gone`, `stays`, `firm`. And those of them that have to go in this round: `place`, `at`, `no`, `gone`.
+/// Rows that would be like others: `place`, `at`, `no`, `gone`, `stays`, `firm`. And those of them that have to go in
+/// this round: `place`, `at`, `no`, `gone`.
 const ALIKE: &CStr = c"bloom_merge_alike";
 const GOING: &CStr = c"bloom_merge_going";
 
@@ -44,7 +45,8 @@ impl MergeRun<'_> {
         {
             obstacle.raise();
         }
-        // What belongs to other clusters is redirected before the row goes, so that each merge can be taken back by itself.
+        // What belongs to other clusters is redirected before the row goes, so that each merge can be taken back by
+        // itself.
         let references: Vec<&Reference> = child.references.iter().collect();
         let mut rows = Sql::new("")
             .only(child.oid)
@@ -89,7 +91,8 @@ impl MergeRun<'_> {
         self.session.run(&gone, &[]);
     }
 
-    /// The rows of a child that go, each since it would be like one that stays: a row that is like nothing but others that go can stay.
+    /// The rows of a child that go, each since it would be like one that stays: a row that is like nothing but others
+    /// that go can stay.
     fn to_be_dropped(&self, child: &Child, uniquenesses: &[Uniqueness]) -> TupleStore {
         let (key, number) = (
             StoreColumn::plain(pg_sys::TEXTOID),

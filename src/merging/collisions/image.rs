@@ -106,8 +106,9 @@ impl Image {
         }
     }
 
-    /// The rows under their own names and those of ours: `tableoid` and `ctid` of each row as it is, which no column can be called, and after the prefix `key` (of the child), `no` (the
-    /// least number of a cluster because of which it changes), and of each reference its `no0` ... and what it referred to, `was0` ...
+    /// The rows under their own names and those of ours: `tableoid` and `ctid` of each row as it is, which no column
+    /// can be called, and after the prefix `key` (of the child), `no` (the least number of a cluster because of which
+    /// it changes), and of each reference its `no0` ... and what it referred to, `was0` ...
     pub fn sql(&self, child: &Child, subject: &Subject) -> Sql {
         let prefix = &self.prefix;
         let mut sql = Sql::new("(SELECT c.tableoid AS tableoid, c.ctid AS ctid, ")

@@ -1,4 +1,5 @@
-//! Rows of a child that could not all be redirected, since a unique index or an exclusion constraint would have two of them alike.
+//! Rows of a child that could not all be redirected, since a unique index or an exclusion constraint would have two of
+//! them alike.
 
 mod dropped;
 pub mod image;
@@ -155,10 +156,12 @@ impl Uniqueness {
         })
     }
 
-    /// A query of the rows that would have to go: `no`, `place` (tableoid), `at` (ctid), `gone` and `stays`, the primary keys of the row and of the one that it is like, and `firm`:
-    /// the other one does not change, so that it stays.
-    /// The number is the least of the clusters without which the two would not be alike, so that the row can come back when that one is taken back.
-    /// A row that refers to the record that is kept stays; of those that are redirected, the one with the least key as text.
+    /// A query of the rows that would have to go: `no`, `place` (tableoid), `at` (ctid), `gone` and `stays`, the
+    /// primary keys of the row and of the one that it is like, and `firm`: the other one does not change, so that it
+    /// stays.
+    /// The number is the least of the clusters without which the two would not be alike, so that the row can come back
+    /// when that one is taken back. A row that refers to the record that is kept stays; of those that are redirected,
+    /// the one with the least key as text.
     pub fn query(&self, child: &Child, subject: &Subject) -> Sql {
         let prefix = &self.image.prefix;
         let mut keyed = Sql::new(&format!(

@@ -56,7 +56,8 @@ fn referenced(reference: &Reference) -> Sql {
     })
 }
 
-/// Why rows of a child cannot be redirected: a table refers to columns that change by that. With a subject, its rows are looked at; the map of what goes is there.
+/// Why rows of a child cannot be redirected: a table refers to columns that change by that. With a subject, its rows
+/// are looked at; the map of what goes is there.
 pub fn of_redirected(
     child: &Child,
     children: &[Child],

@@ -57,7 +57,8 @@ impl Undo<'_> {
         })
     }
 
-    /// Inserts the records that were deleted, and changes records that refer to them back, of which `own` tells. Returns how many were deleted.
+    /// Inserts the records that were deleted, and changes records that refer to them back, of which `own` tells.
+    /// Returns how many were deleted.
     pub fn insert_records(&self, table: &RestoredTable, own: Option<&Redirected>) -> i64 {
         let steps = own.map(|of| self.write_back(of));
         let insertion = self.insertion(table, "delete");
@@ -93,7 +94,8 @@ impl Undo<'_> {
         count as i64
     }
 
-    /// Errors: a record that is back refers to one that is gone, which a deferred key would tell when the transaction ends.
+    /// Errors: a record that is back refers to one that is gone, which a deferred key would tell when the transaction
+    /// ends.
     fn check_referenced(&self, table: &RestoredTable) {
         let name = "bloom_unmerge_entries";
         let _rows = table.rows(self.session, name, "old", "entry", false);
@@ -166,8 +168,9 @@ impl Undo<'_> {
         }
     }
 
-    /// Inserts rows that were dropped, one by one. One that cannot be there yet, since a merge that stands has changed it or what it is like, or has deleted what it refers to, comes back when that merge is taken back.
-    /// Returns how many are inserted, or left to other merges.
+    /// Inserts rows that were dropped, one by one. One that cannot be there yet, since a merge that stands has changed
+    /// it or what it is like, or has deleted what it refers to, comes back when that merge is taken back. Returns how
+    /// many are inserted, or left to other merges.
     fn insert_each(&self, table: &RestoredTable, all: &Sql) -> u64 {
         let mut entries = Vec::new();
         let query = Sql::new("SELECT v.entry FROM bloom_unmerge_inserted AS v ORDER BY v.entry");
@@ -188,7 +191,8 @@ impl Undo<'_> {
         done
     }
 
-    /// The first merge that stands and because of which a row of bloom_unmerge_entries cannot be there, or any of them; 0 if there is none.
+    /// The first merge that stands and because of which a row of bloom_unmerge_entries cannot be there, or any of
+    /// them; 0 if there is none.
     pub fn other(&self, violation: &Message, entry: Option<i64>) -> i64 {
         let is_missing = violation.code() == sqlstate(b"23503");
         let (of_entry, parameters) = match entry {

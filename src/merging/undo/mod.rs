@@ -201,7 +201,8 @@ impl<'a> Undo<'a> {
         }
     }
 
-    /// What is written of the record that was kept, as the table bloom_unmerge_kept: `old`, `new`, and `key` as an object.
+    /// What is written of the record that was kept, as the table bloom_unmerge_kept: `old`, `new`, and `key` as an
+    /// object.
     fn record(&self) -> KeptRows<'_> {
         let (from, condition) = self.entries("a", "keep");
         let query = Sql::new("SELECT a.old, a.new, pg_catalog.jsonb_object(ARRAY[")
@@ -291,7 +292,8 @@ impl<'a> Undo<'a> {
         }
     }
 
-    /// The last merge that has redirected the record, which is in bloom_unmerge_rows, since this one; 0 if there is none.
+    /// The last merge that has redirected the record, which is in bloom_unmerge_rows, since this one; 0 if there is
+    /// none.
     fn redirected_later(&self) -> i64 {
         let table = RestoredTable::of(self.subject.oid, self.session);
         if table.key.is_empty() {

@@ -54,7 +54,8 @@ impl RestoredTable {
         names.iter().map(|name| self.column(name)).collect()
     }
 
-    /// The rows whose primary keys an object of texts of a store has: `tag` of the store, and the row as `c`. The keys are read by the functions of their types.
+    /// The rows whose primary keys an object of texts of a store has: `tag` of the store, and the row as `c`. The keys
+    /// are read by the functions of their types.
     pub fn rows<'a>(
         &self,
         session: &'a Session,
@@ -95,7 +96,8 @@ impl RestoredTable {
             .sql(&self.key_is("c", "v"))
     }
 
-    /// The primary keys that an object of a store has: `tag`, their columns under their names as `k0` ..., and `name`, the object as text.
+    /// The primary keys that an object of a store has: `tag`, their columns under their names as `k0` ..., and `name`,
+    /// the object as text.
     fn keys<'a>(&self, session: &'a Session, store: &str, object: &str, tag: &str) -> KeptRows<'a> {
         let key = self.columns_named(&self.key);
         let query = Sql::new(&format!(

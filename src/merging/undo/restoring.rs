@@ -24,7 +24,8 @@ fn picked(object: &str, names: &[CString]) -> Sql {
 }
 
 impl Undo<'_> {
-    /// Runs a statement that changes rows back. That they offend a constraint is told as a reason why the merge cannot be taken back; what triggers of users raise passes as it is.
+    /// Runs a statement that changes rows back. That they offend a constraint is told as a reason why the merge cannot
+    /// be taken back; what triggers of users raise passes as it is.
     ///
     /// Errors: as those of `run`.
     fn told<T>(&self, table: &str, other: i64, run: impl FnOnce() -> T) -> T {
@@ -140,8 +141,10 @@ impl Undo<'_> {
         drop(texts);
     }
 
-    /// What the merge has changed of rows of a table, as the table bloom_unmerge_steps: the row by `key`, or by `gone` if another merge has deleted it; `old` and `made`, the values of columns before and after; `new`,
-    /// with the row's primary key; `first`, the first entry. Where an entry of another merge has changed the same columns later, `heir` is the next such: it then says what they were before.
+    /// What the merge has changed of rows of a table, as the table bloom_unmerge_steps: the row by `key`, or by `gone`
+    /// if another merge has deleted it; `old` and `made`, the values of columns before and after; `new`, with the row's
+    /// primary key; `first`, the first entry. Where an entry of another merge has changed the same columns later,
+    /// `heir` is the next such: it then says what they were before.
     fn steps(&self, of: &Redirected) -> KeptRows<'_> {
         let (from, condition) = self.of(of, "e");
         let others = |about: &str| {
@@ -171,7 +174,8 @@ impl Undo<'_> {
         self.session.keep(name, &query, &parameter(self.id))
     }
 
-    /// Redirects rows back that are not there, where entries have written them, and what entries of other merges say of them. Returns the steps.
+    /// Redirects rows back that are not there, where entries have written them, and what entries of other merges say of
+    /// them. Returns the steps.
     pub fn write_back(&self, of: &Redirected) -> KeptRows<'_> {
         let table = &of.table;
         let steps = self.steps(of);
@@ -204,8 +208,9 @@ impl Undo<'_> {
         )
     }
 
-    /// Redirects rows back, with what triggers changed besides. Records that cannot be inserted before these are changed, nor after, since rows refer to them, are inserted in the same statement: `together`, and why they
-    /// could not before.
+    /// Redirects rows back, with what triggers changed besides. Records that cannot be inserted before these are
+    /// changed, nor after, since rows refer to them, are inserted in the same statement: `together`, and why they could
+    /// not before.
     pub fn change_back(
         &self,
         of: &Redirected,
@@ -216,7 +221,8 @@ impl Undo<'_> {
         let now = of.own.then(|| self.rows_now(table));
         let last = match of.own {
             false => Sql::new("SELECT s.key, s.new, s.old FROM bloom_unmerge_steps AS s WHERE s.heir IS NULL AND s.gone IS NULL"),
-            // A record that was kept by another merge may have got another value there since: then that merge has what it was redirected to.
+            // A record that was kept by another merge may have got another value there since: then that merge has what
+            // it was redirected to.
             true => Sql::new("SELECT q.* FROM (SELECT s.key, s.new, (SELECT pg_catalog.jsonb_object_agg(k.key, k.value) FROM pg_catalog.jsonb_each(s.old) AS k \
                 WHERE (s.made OPERATOR(pg_catalog.->) k.key) OPERATOR(pg_catalog.=) (t.now OPERATOR(pg_catalog.->) k.key)) AS old \
                 FROM bloom_unmerge_steps AS s JOIN bloom_unmerge_now AS t ON t.key OPERATOR(pg_catalog.=) s.key WHERE s.heir IS NULL AND s.gone IS NULL) AS q WHERE q.old IS NOT NULL"),

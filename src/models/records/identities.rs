@@ -36,8 +36,8 @@ impl Identities {
         self.records += 1;
     }
 
-    /// Gives every record and what its values in these fields come to, to `each`. Records that lack one of them are left out, unless
-    /// `missing_too`. No more records can be added afterwards.
+    /// Gives every record and what its values in these fields come to, to `each`. Records that lack one of them are
+    /// left out, unless `missing_too`. No more records can be added afterwards.
     pub fn each(&mut self, fields: &[usize], missing_too: bool, mut each: impl FnMut(u32, u64)) {
         let mut blocks = vec![Vec::new(); fields.len()];
         let mut begin = 0;
@@ -58,8 +58,8 @@ impl Identities {
         }
     }
 
-    /// The records in blocks of those that have equal values in these fields. Two different values count as equal where the bits agree that are left of
-    /// 64 besides a record's number.
+    /// The records in blocks of those that have equal values in these fields. Two different values count as equal where
+    /// the bits agree that are left of 64 besides a record's number.
     pub fn blocks(&mut self, fields: &[usize], missing_too: bool, memory: usize) -> Blocks {
         Blocks::of(self.records, memory, |each| {
             self.each(fields, missing_too, each)

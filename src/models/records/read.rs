@@ -45,8 +45,8 @@ pub struct RecordTexts {
     buffer: Vec<u8>,
 }
 
-/// The text of a column's value as models compare it, whatever the session's settings are. A float has as many digits as its type is sure of;
-/// a point in time has its day in UTC. Some dates are no timestamps, and have no text.
+/// The text of a column's value as models compare it, whatever the session's settings are. A float has as many digits
+/// as its type is sure of; a point in time has its day in UTC. Some dates are no timestamps, and have no text.
 pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
     let value = match base_type(column.type_oid) {
         pg_sys::DATEOID | pg_sys::TIMESTAMPOID => Sql::new("").name(&column.name),
@@ -80,8 +80,8 @@ pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
 }
 
 impl Table {
-    /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never seen; then, where only new ones are
-    /// searched for, what is not NULL for these.
+    /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never
+    /// seen; then, where only new ones are searched for, what is not NULL for these.
     fn query(&self) -> Sql {
         let key = &self.records.key.name;
         let mut sql = Sql::new("SELECT ").name(key);

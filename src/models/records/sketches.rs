@@ -26,8 +26,9 @@ pub struct Sketches {
 }
 
 impl Sketches {
-    /// Reads the records once more, for the sketches of these fields. `fields`: the number of each in the model, its column among the texts, and how its
-    /// values are compared. Only records that `has` says have sketches; others are left out as those without values.
+    /// Reads the records once more, for the sketches of these fields. `fields`: the number of each in the model, its
+    /// column among the texts, and how its values are compared. Only records that `has` says have sketches; others are
+    /// left out as those without values.
     ///
     /// Errors: out of memory.
     pub fn read<'l>(
@@ -61,9 +62,9 @@ impl Sketches {
         }
     }
 
-    /// The records in blocks of those that have parts of their sketches in common, by the part of this `number`: of two fields that part of both, and
-    /// another part of both where `at_once` is 2; of a single field three parts. Records that lack a value are left out. Names that may have changed
-    /// places are in the same blocks in either order.
+    /// The records in blocks of those that have parts of their sketches in common, by the part of this `number`: of two
+    /// fields that part of both, and another part of both where `at_once` is 2; of a single field three parts. Records
+    /// that lack a value are left out. Names that may have changed places are in the same blocks in either order.
     ///
     /// Sorting takes `memory` bytes.
     pub fn blocks(

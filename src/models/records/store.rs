@@ -28,7 +28,8 @@ pub struct PairNumbers {
 }
 
 impl PairNumbers {
-    /// A number for a pair: pairs whose rows are in the same chunks follow each other in its order. It has twice the bits of a record's number.
+    /// A number for a pair: pairs whose rows are in the same chunks follow each other in its order. It has twice the
+    /// bits of a record's number.
     #[inline]
     pub fn number(self, a: u32, b: u32) -> u64 {
         let (low, high) = (self.chunk_bits, self.bits - self.chunk_bits);
@@ -99,7 +100,8 @@ impl RowStore {
         self.layout.words() + 1
     }
 
-    /// Adds a row that `write` writes to its words, which are all 0. The record counts until [`RowStore::settle`] says that it does not.
+    /// Adds a row that `write` writes to its words, which are all 0. The record counts until [`RowStore::settle`] says
+    /// that it does not.
     ///
     /// Errors: out of memory.
     pub fn push(&mut self, write: impl FnOnce(&RowLayout, &mut [u64])) {
@@ -165,7 +167,8 @@ impl RowStore {
         });
     }
 
-    /// How many pairs all records make; of two relations, where `second` is the first record of the second one, those of a record of each.
+    /// How many pairs all records make; of two relations, where `second` is the first record of the second one, those
+    /// of a record of each.
     pub fn pairs(&self, second: Option<u32>) -> f64 {
         let n = f64::from(self.records);
         match second.map(f64::from) {
@@ -179,7 +182,8 @@ impl RowStore {
         self.numbers
     }
 
-    /// Gives the records of a pair, its pattern, and whether both count in a fit. Rows in a file are read when pairs come in the order of their numbers.
+    /// Gives the records of a pair, its pattern, and whether both count in a fit. Rows in a file are read when pairs
+    /// come in the order of their numbers.
     pub fn compare(&mut self, number: u64) -> Compared {
         let (a, b) = self.numbers.pair(number);
         let (stride, chunk_bits) = (self.stride(), self.numbers.chunk_bits);

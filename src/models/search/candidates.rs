@@ -13,7 +13,8 @@ const SEARCH_BITS: u32 = 6;
 // one number is left, under which a plan has all searches by equality
 const _: () = assert!(MOST_SEARCHES < 1 << SEARCH_BITS);
 
-/// Pairs with the searches that have found them. If they become too many, only a sample is kept: a pair is in it, or not, whichever search finds it.
+/// Pairs with the searches that have found them. If they become too many, only a sample is kept: a pair is in it, or
+/// not, whichever search finds it.
 pub struct Candidates {
     sort: RecordSort<1>,
     numbers: PairNumbers,
@@ -50,7 +51,8 @@ impl Candidates {
         }
     }
 
-    /// Pairs in the order of their numbers. They are what is compared next, and progress is shown by how many have come.
+    /// Pairs in the order of their numbers. They are what is compared next, and progress is shown by how many have
+    /// come.
     pub fn finish_shown(self) -> Distinct {
         progress::phase(phases::COMPARING_PAIRS, Some(self.kept));
         self.finish()

@@ -19,8 +19,9 @@ pub struct Found {
     pub cut_pairs: u64,
 }
 
-/// Which of the model's searches are done, of `records` records that make `all_pairs` pairs, so that no more than `most` pairs are compared. What a
-/// search brings was counted without what those before it bring: once one is left out, so are those behind it. A scan finds all.
+/// Which of the model's searches are done, of `records` records that make `all_pairs` pairs, so that no more than
+/// `most` pairs are compared. What a search brings was counted without what those before it bring: once one is left
+/// out, so are those behind it. A scan finds all.
 pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Vec<bool> {
     let (mut expected, mut is_done) = (0.0, false);
     let mut is_chosen = |planned: &PlannedSearch| {
@@ -40,8 +41,9 @@ pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Ve
     model.searches.iter().map(&mut is_chosen).collect()
 }
 
-/// Gives the pairs of records that are equal in `fields` to `each`, the lesser number first, block by block. Blocks of more than `most` records are left
-/// out. Of two relations, the first record is one of the first relation and the second one of the second.
+/// Gives the pairs of records that are equal in `fields` to `each`, the lesser number first, block by block. Blocks of
+/// more than `most` records are left out. Of two relations, the first record is one of the first relation and the
+/// second one of the second.
 pub fn pairs<'w>(
     identities: &mut Identities,
     fields: &[usize],

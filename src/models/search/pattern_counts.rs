@@ -50,7 +50,8 @@ pub struct PatternCounting {
 impl PatternCounting {
     /// Takes about `memory` bytes.
     pub fn new(memory: usize) -> PatternCounting {
-        // A table has a power of two of places, of which seven in eight are used; it is half as large besides while it grows.
+        // A table has a power of two of places, of which seven in eight are used; it is half as large besides while it
+        // grows.
         const PLACE: usize = size_of::<(Key, u64)>() + 1;
         let places = (memory / 2 / (PLACE + PLACE / 2)).max(1 << 10);
         PatternCounting {

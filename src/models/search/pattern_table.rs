@@ -1,4 +1,5 @@
-//! Patterns with the searches that have found their pairs, in their order: in memory, or in a temporary file where they have no room there.
+//! Patterns with the searches that have found their pairs, in their order: in memory, or in a temporary file where they
+//! have no room there.
 
 use linkage::model::{CountedPatterns, Pattern, PatternBlock};
 
@@ -10,7 +11,8 @@ type Entry = [u64; 4];
 /// Entries at a time.
 const BLOCK: usize = 1024;
 
-/// Patterns, each with the searches that have found its pairs, and how many those are. All are added before the first is read.
+/// Patterns, each with the searches that have found its pairs, and how many those are. All are added before the first
+/// is read.
 pub struct PatternTable {
     entries: SpillVec<Entry>,
     last: Option<Entry>,

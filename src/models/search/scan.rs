@@ -16,7 +16,8 @@ pub fn is_possible(all_pairs: f64) -> bool {
     all_pairs <= MOST_PAIRS
 }
 
-/// Gives the pairs whose fields have a mean similarity of at least `least` hundredths to `each`, with that similarity in hundredths.
+/// Gives the pairs whose fields have a mean similarity of at least `least` hundredths to `each`, with that similarity
+/// in hundredths.
 pub fn pairs<'w>(
     store: &mut RowStore,
     wanted: impl Into<WantedPairs<'w>>,

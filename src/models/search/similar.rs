@@ -7,9 +7,10 @@ use super::wanted::WantedPairs;
 use crate::models::records::sketches::Sketches;
 use pg::progress::{self, phases};
 
-/// Gives pairs of records that have a part of their sketches in common to `each`, the lesser number first: most of those that
-/// [`Search::takes`](linkage::model::Search::takes), and others. A pair comes once for each part. Blocks of more than `most` records are left
-/// out. Of two relations, the first record is one of the first relation and the second one of the second.
+/// Gives pairs of records that have a part of their sketches in common to `each`, the lesser number first: most of
+/// those that [`Search::takes`](linkage::model::Search::takes), and others. A pair comes once for each part. Blocks of
+/// more than `most` records are left out. Of two relations, the first record is one of the first relation and the
+/// second one of the second.
 pub fn pairs<'w>(
     sketches: &mut Sketches,
     fields: &[usize],

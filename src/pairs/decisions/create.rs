@@ -21,8 +21,9 @@ use pg::values::varlena::NewValue;
 
 /// `(name text) RETURNS regclass`
 ///
-/// Keys are compared byte by byte, and found by an index in either order, as the guard does. Of two decisions of one transaction the later one is newer, so `at`
-/// is the time of the clock. By its primary key a merge can redirect the decisions about records that go.
+/// Keys are compared byte by byte, and found by an index in either order, as the guard does. Of two decisions of one
+/// transaction the later one is newer, so `at` is the time of the clock. By its primary key a merge can redirect the
+/// decisions about records that go.
 #[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_decisions_create()");

@@ -37,7 +37,8 @@ impl HashColumns {
     }
 }
 
-/// Gives the key of each record that has one, as its text form is in this session, and its digest over each list of columns, which does not depend on the session.
+/// Gives the key of each record that has one, as its text form is in this session, and its digest over each list of
+/// columns, which does not depend on the session.
 ///
 /// Errors: what the query fails with, which runs as the caller.
 pub fn read_digests(records: &Records, lists: &[HashColumns], each: &mut EachDigest<'_>) {

@@ -1,4 +1,5 @@
-//! What people have decided about pairs of records: read from a relation with the columns a, b, decision, at and maybe hash.
+//! What people have decided about pairs of records: read from a relation with the columns a, b, decision, at and maybe
+//! hash.
 
 mod create;
 mod hashes;
@@ -69,7 +70,8 @@ impl Decisions {
         Some(self.pairs[found].judgement)
     }
 
-    /// Whether a pair that was found is left out, since it is judged different or unsure. Pairs that are asked again are counted.
+    /// Whether a pair that was found is left out, since it is judged different or unsure. Pairs that are asked again
+    /// are counted.
     pub fn leaves_out(&self, keys: [&[u8]; 2]) -> bool {
         match self.of(keys) {
             Some(Judgement { verdict, changed }) => {
@@ -109,8 +111,9 @@ impl Decisions {
         self.pairs.len()
     }
 
-    /// What counts, by the numbers of a dictionary that has the keys of records with pairs. Records that are judged the same as another one are added to
-    /// it; what is judged different from a record without pairs changes nothing. Decisions about two relations name its keys with their sides.
+    /// What counts, by the numbers of a dictionary that has the keys of records with pairs. Records that are judged the
+    /// same as another one are added to it; what is judged different from a record without pairs changes nothing.
+    /// Decisions about two relations name its keys with their sides.
     pub fn among(&self, records: &mut KeyDictionary, mut each: impl FnMut(Decision)) {
         let second = self.keys.len() - 1;
         let sides = match second {

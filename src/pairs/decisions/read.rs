@@ -88,11 +88,11 @@ fn verdict(text: &[u8], relation: &str) -> Verdict {
 }
 
 impl Decisions {
-    /// Reads a relation as the caller. `relations` are those whose records it is about; `None` if that is not known, and then hashes say nothing.
-    /// Where `must_exist`, decisions about records that are not there do not count.
+    /// Reads a relation as the caller. `relations` are those whose records it is about; `None` if that is not known,
+    /// and then hashes say nothing. Where `must_exist`, decisions about records that are not there do not count.
     ///
-    /// Errors: not the columns a, b, decision and at; a null, but for `at`, which is the oldest then; what is no decision or no hash; more than maintenance_work_mem;
-    /// what reading the records fails with.
+    /// Errors: not the columns a, b, decision and at; a null, but for `at`, which is the oldest then; what is no
+    /// decision or no hash; more than maintenance_work_mem; what reading the records fails with.
     pub fn read(oid: pg_sys::Oid, relations: Option<Relations<'_>>, must_exist: bool) -> Decisions {
         let name = lock(oid);
         if !has(oid, &[c"a", c"b", c"decision", c"at"]) {
@@ -257,7 +257,8 @@ fn refuse_one_key(key: &[u8], name: &str) -> ! {
     )
 }
 
-/// Records that were one, or of which nobody could tell, may have been merged since, and what was decided redirected to the record that was kept.
+/// Records that were one, or of which nobody could tell, may have been merged since, and what was decided redirected to
+/// the record that was kept.
 ///
 /// Errors: a record is judged different from itself.
 fn drop_merged(rows: &mut Vec<Row>, keys: &KeyDictionary, name: &str) {

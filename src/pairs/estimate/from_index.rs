@@ -124,8 +124,8 @@ struct RowSample {
 }
 
 impl RowSample {
-    /// Searches for so many rows more: one of each of so many stretches of all rows, which are in the order of their popcounts, so
-    /// that no stretch is left out.
+    /// Searches for so many rows more: one of each of so many stretches of all rows, which are in the order of their
+    /// popcounts, so that no stretch is left out.
     fn add(&mut self, parts: &[SampledPiece<'_>], n: u64, threshold: f64, memory: usize) {
         let started = Instant::now();
         let all: u64 = parts.iter().map(SampledPiece::rows).sum();

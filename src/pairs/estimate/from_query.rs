@@ -20,13 +20,15 @@ use pg::error::{raise, OrRaise};
 use pg::progress::{self, phases};
 use pg::sql::Sql;
 
-/// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part of it.
+/// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part
+/// of it.
 const ROWS: usize = 40_000;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// Some rows of all that were read, each as likely as any other (Algorithm R: J. S. Vitter: Random sampling with a reservoir, 1985).
+/// Some rows of all that were read, each as likely as any other (Algorithm R: J. S. Vitter: Random sampling with a
+/// reservoir, 1985).
 struct Reservoir {
     tag: u64,
     geometry: Option<Geometry>,

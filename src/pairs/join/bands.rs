@@ -1,5 +1,5 @@
-//! Joining rows that are sorted by popcount and may be in temporary files. They are joined in pieces, of which two fit into
-//! memory at a time.
+//! Joining rows that are sorted by popcount and may be in temporary files. They are joined in pieces, of which two fit
+//! into memory at a time.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,8 +142,8 @@ impl Bands<'_> {
     }
 }
 
-/// Whether no row of a segment can be similar to a row with one of these popcounts (the least and the greatest): the popcount
-/// bound, by which two signatures are at most as similar as the lesser popcount is to the greater.
+/// Whether no row of a segment can be similar to a row with one of these popcounts (the least and the greatest): the
+/// popcount bound, by which two signatures are at most as similar as the lesser popcount is to the greater.
 fn is_apart(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
     let last = segment.rows.saturating_sub(1);
     let own = (segment.popcount_of(0), segment.popcount_of(last));

@@ -1,6 +1,6 @@
-//! Loose rows are the rows of an index without posting lists: those on its tail pages, and those of small segments. The loose
-//! rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be half a
-//! million pairs of pieces.
+//! Loose rows are the rows of an index without posting lists: those on its tail pages, and those of small segments. The
+//! loose rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be
+//! half a million pairs of pieces.
 
 use base::{Error, Result};
 use sigfile::{Geometry, Pages, Part, RowPage, SignatureRow};
@@ -54,8 +54,8 @@ impl Collector {
     }
 }
 
-/// The loose rows of some tables, by popcount, and where they are. The result is `None` if there are none. It takes `memory`
-/// bytes.
+/// The loose rows of some tables, by popcount, and where they are. The result is `None` if there are none. It takes
+/// `memory` bytes.
 ///
 /// Errors: a damaged page; out of memory.
 pub fn loose<'a>(
@@ -63,7 +63,8 @@ pub fn loose<'a>(
     memory: usize,
 ) -> Option<(Sorted, Origins)> {
     let mut all: Option<Collector> = None;
-    // The indexes can be of both operator classes, whose pages are laid out differently. The thresholds of rows are left out.
+    // The indexes can be of both operator classes, whose pages are laid out differently. The thresholds of rows are
+    // left out.
     for (number, table) in tables {
         let tail = table.meta.tail(Part::Signatures);
         let small = || {

@@ -1,5 +1,5 @@
-//! Parallel workers. Each process makes the same pieces and the same plan. A counter in shared memory says which unit is the
-//! next, and each worker has a queue on which it sends the pairs that it finds to the leader.
+//! Parallel workers. Each process makes the same pieces and the same plan. A counter in shared memory says which unit
+//! is the next, and each worker has a queue on which it sends the pairs that it finds to the leader.
 
 use std::cell::{Cell, RefCell};
 use std::mem::size_of;
@@ -91,7 +91,8 @@ impl Job<'_> {
 /// With fewer units workers are not worth their start.
 const WORTH_IT: u64 = 16;
 
-/// The segments of the tables that have posting lists. The first `left` tables are side 0, if so many are joined with the others.
+/// The segments of the tables that have posting lists. The first `left` tables are side 0, if so many are joined with
+/// the others.
 pub fn pieces(tables: &[IndexedTable], left: Option<usize>) -> Vec<JoinPiece<'_>> {
     let side = |n: usize| u8::from(left.is_some_and(|left| n >= left));
     let numbered = tables.iter().enumerate();
@@ -242,8 +243,9 @@ impl JoinTeam {
 
 /// A worker's whole life. The server has restored the leader's transaction and snapshot.
 ///
-/// The name is not the one that libraries without a [`Layout`] have. They would take what a leader of this one shares for
-/// their own, and their workers would crash the server; so the server does not find the function there, which is an error.
+/// The name is not the one that libraries without a [`Layout`] have. They would take what a leader of this one shares
+/// for their own, and their workers would crash the server; so the server does not find the function there, which is an
+/// error.
 ///
 /// # Safety
 /// `segment` and `toc` are those of the parallel context that a leader has started this worker with.
@@ -253,8 +255,8 @@ pub unsafe extern "C-unwind" fn bloom_join_worker(
     segment: *mut pg_sys::dsm_segment,
     toc: *mut pg_sys::shm_toc,
 ) {
-    // SAFETY: the leader has written the layout before it started this process, at the beginning of what it shares. When it is
-    // the same as ours, what follows has the types that are read here.
+    // SAFETY: the leader has written the layout before it started this process, at the beginning of what it shares.
+    // When it is the same as ours, what follows has the types that are read here.
     unsafe {
         let parts = SharedParts::new(toc, layout());
         let shared = &*parts.part::<Shared>(part::SHARED);

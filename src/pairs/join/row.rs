@@ -11,7 +11,8 @@ impl TableNumber {
     /// There are numbers for so many tables.
     pub const MOST: usize = TableNumber::LOOSE[0].0 as usize;
 
-    /// The table at this index of a list. A list is checked against [`TableNumber::MOST`] before its tables get numbers.
+    /// The table at this index of a list. A list is checked against [`TableNumber::MOST`] before its tables get
+    /// numbers.
     pub fn of_index(index: usize) -> TableNumber {
         assert!(index < TableNumber::MOST, "the number of tables is checked");
         TableNumber(index as u16)

@@ -7,15 +7,15 @@ use crate::pairs::join::units::{JoinPlan, Worker};
 /// Units that are looked at, at most.
 const UNITS: u64 = 8;
 
-/// Rows of a unit that are searched for: so many where that takes long, and more where it is quick, since rows of one unit share
-/// pages.
+/// Rows of a unit that are searched for: so many where that takes long, and more where it is quick, since rows of one
+/// unit share pages.
 const ROWS: (u32, u32) = (1024, 16384);
 
 /// What a unit should take about.
 const QUICK: Duration = Duration::from_millis(50);
 
-/// Seconds of processor time that the units of a plan take, and those that each process takes by itself. Looks at some units, one
-/// after the other until `limit` has gone by.
+/// Seconds of processor time that the units of a plan take, and those that each process takes by itself. Looks at some
+/// units, one after the other until `limit` has gone by.
 ///
 /// Errors: a damaged page; out of memory.
 pub fn time(plan: &JoinPlan<'_>, limit: Duration) -> (f64, f64) {

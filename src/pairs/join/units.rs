@@ -14,8 +14,8 @@ use crate::pairs::join::{RowPair, TableRow};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
-/// How many row pages of a piece one unit searches for, `most` at the most. More pages make a unit quicker for each row. A small
-/// piece gets fewer, so that there are units to share.
+/// How many row pages of a piece one unit searches for, `most` at the most. More pages make a unit quicker for each
+/// row. A small piece gets fewer, so that there are units to share.
 fn unit(pages: u32, most: u32) -> u32 {
     (pages / 32).clamp(4, most)
 }
@@ -31,7 +31,8 @@ pub fn is_null(geometry: &Geometry, popcount: u32) -> bool {
 /// Row pages of a unit, at the most: with more of them rows are not searched for any quicker.
 const MOST_PAGES: usize = 256;
 
-/// What a row page takes in memory while its rows are searched for, in bytes: its bits, and what is planned for each row.
+/// What a row page takes in memory while its rows are searched for, in bytes: its bits, and what is planned for each
+/// row.
 const PAGE: usize = 20 << 10;
 
 /// Some rows of one piece. The rows of the piece itself and of all pieces behind it are searched for among them.
@@ -46,16 +47,16 @@ struct Task {
     before: u64,
 }
 
-/// All units of work of a join. Every process that knows the pieces makes the same plan. Its size grows with the number of
-/// pieces, not with that of their pairs, since there can be thousands of partitions.
+/// All units of work of a join. Every process that knows the pieces makes the same plan. Its size grows with the number
+/// of pieces, not with that of their pairs, since there can be thousands of partitions.
 pub struct JoinPlan<'a> {
     /// Those with more rows come first, so that the fewer rows are searched for among the more.
     pieces: Vec<&'a JoinPiece<'a>>,
     pairing: Pairing,
     threshold: f64,
     tasks: Vec<Task>,
-    /// For each side, how many units the pieces in front of each one have when they are searched for. If all pieces are joined
-    /// with each other, the first list has all of them.
+    /// For each side, how many units the pieces in front of each one have when they are searched for. If all pieces are
+    /// joined with each other, the first list has all of them.
     before: [Vec<u64>; 2],
     units: u64,
     /// Row pages of a unit, at the most.
@@ -198,7 +199,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Does the next unit that no process has taken; returns `false` if there is none. No page is locked while `each` runs.
+    /// Does the next unit that no process has taken; returns `false` if there is none. No page is locked while `each`
+    /// runs.
     ///
     /// Errors: out of memory.
     pub fn turn(&mut self, next: &AtomicU64, each: &mut impl FnMut(&RowPair)) -> bool {
@@ -287,8 +289,8 @@ impl<'a> Worker<'a> {
         RunTime { folding, once }
     }
 
-    /// Adds every `every`-th row of a page to the batch that is searched for. `itself` says that they are searched for in their own piece:
-    /// each row is then searched for among the rows behind it.
+    /// Adds every `every`-th row of a page to the batch that is searched for. `itself` says that they are searched for
+    /// in their own piece: each row is then searched for among the rows behind it.
     ///
     /// Errors: a damaged page.
     fn read(

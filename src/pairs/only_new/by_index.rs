@@ -26,10 +26,12 @@ use sigfile::costs::{TAIL_PAGE, TOGETHER};
 /// Searches for the costs are estimated for so many of the rows.
 const SAMPLE: u32 = 16;
 
-/// Finds the pairs of which one record at least is among the new ones. Gives false, and does nothing, if these are too many for the memory, or
-/// the caller may read some columns only. A judge, if there is one, says which of the pairs are wanted, and how similar they are.
+/// Finds the pairs of which one record at least is among the new ones. Gives false, and does nothing, if these are too
+/// many for the memory, or the caller may read some columns only. A judge, if there is one, says which of the pairs are
+/// wanted, and how similar they are.
 ///
-/// Errors: as a search by indexes, but for keys that are not unique: of these only the new ones are looked at, and the keys of pairs.
+/// Errors: as a search by indexes, but for keys that are not unique: of these only the new ones are looked at, and the
+/// keys of pairs.
 pub fn pairs(
     output: &mut PairOutput,
     tables: &[IndexedTable],

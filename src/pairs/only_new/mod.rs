@@ -1,5 +1,6 @@
-//! Only what is new: pairs of which one record at least is among given ones, such as those of the last day. Where there is an index, each
-//! of the new records is searched in it; otherwise all records are read once, and compared with the new ones.
+//! Only what is new: pairs of which one record at least is among given ones, such as those of the last day. Where there
+//! is an index, each of the new records is searched in it; otherwise all records are read once, and compared with the
+//! new ones.
 
 mod by_index;
 mod probes;
@@ -21,7 +22,8 @@ use pg::values::text::readable;
 
 pub use by_index::{pairs as indexed_pairs, unindexed_side};
 
-/// A relation that names the new records by their keys, as text, in column `key`. It is locked until the end of the transaction.
+/// A relation that names the new records by their keys, as text, in column `key`. It is locked until the end of the
+/// transaction.
 #[derive(Clone)]
 pub struct NewRecords {
     oid: pg_sys::Oid,
@@ -38,7 +40,8 @@ pub fn given(arguments: Arguments, i: usize) -> Option<NewRecords> {
 }
 
 impl NewRecords {
-    /// Errors: no relation with rows; the caller may not read it; no column `key` (42703), or one of another type (42804).
+    /// Errors: no relation with rows; the caller may not read it; no column `key` (42703), or one of another type
+    /// (42804).
     pub fn of(oid: pg_sys::Oid) -> NewRecords {
         let name = lock(oid);
         let Ok(key) = RecordColumn::find(oid, CString::from(c"key")) else {
@@ -107,7 +110,8 @@ impl NewRecords {
         compared(key).text(" ANY (").sql(&keys).text(")")
     }
 
-    /// Joins a relation, which is called r, with the new keys, which are a column of n with this name, and NULL for other records.
+    /// Joins a relation, which is called r, with the new keys, which are a column of n with this name, and NULL for
+    /// other records.
     pub fn joined(&self, key: &RecordColumn, name: &str) -> Sql {
         Sql::new(" LEFT JOIN (")
             .sql(&self.keys(key, name))
@@ -118,7 +122,8 @@ impl NewRecords {
     }
 }
 
-/// Of the records of a relation, which is called r, whether their keys are in an array of texts, which is the statement's first argument.
+/// Of the records of a relation, which is called r, whether their keys are in an array of texts, which is the
+/// statement's first argument.
 pub fn among(key: &RecordColumn) -> Sql {
     compared(key)
         .text(" ANY (SELECT ")
@@ -131,8 +136,8 @@ fn is_by_value(key: &RecordColumn) -> bool {
     is_of_server(key.type_oid) && has_equality(key)
 }
 
-/// The key of a record in text form, which SQL calls `text`, as it can be compared: as a value of the records' type, so that an index finds it, unless users may have
-/// made a cast of this type, or it has no equality.
+/// The key of a record in text form, which SQL calls `text`, as it can be compared: as a value of the records' type, so
+/// that an index finds it, unless users may have made a cast of this type, or it has no equality.
 fn comparable(key: &RecordColumn, text: &str) -> Sql {
     let sql = Sql::new("CAST(").text(text).text(" AS ");
     if !is_by_value(key) {
@@ -159,8 +164,8 @@ fn compared(key: &RecordColumn) -> Sql {
     sql.text(" OPERATOR(pg_catalog.=)")
 }
 
-/// The numbers of the records of a pair that the new records, of which the first is one, and all records make; `None` if it is no pair, or
-/// comes a second time. See [`numbered`].
+/// The numbers of the records of a pair that the new records, of which the first is one, and all records make; `None`
+/// if it is no pair, or comes a second time. See [`numbered`].
 pub fn pair_of(new: u64, other: u64) -> Option<(u64, u64)> {
     let (a, b, is_new) = (new >> 1, other >> 1, other & 1 == 1);
     (a != b && !(is_new && a > b)).then_some((a, b))

@@ -34,8 +34,8 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Reads them, and their rows, by a query of the caller's. Either takes `memory` bytes, and there are none if they are too many for that. The tables are
-    /// those that the relation has.
+    /// Reads them, and their rows, by a query of the caller's. Either takes `memory` bytes, and there are none if they
+    /// are too many for that. The tables are those that the relation has.
     ///
     /// Errors: what the query fails with; a key that two new records have; out of memory.
     pub fn read(

@@ -235,7 +235,8 @@ impl PairTable {
 
 /// Runs with a snapshot that sees what this transaction has done so far.
 fn with_new_snapshot<T>(run: impl FnOnce() -> T) -> T {
-    // SAFETY: the function runs in a transaction, and may change rows; so the counter may go on. The snapshot is active as long as it is used.
+    // SAFETY: the function runs in a transaction, and may change rows; so the counter may go on. The snapshot is active
+    // as long as it is used.
     unsafe {
         pg_sys::CommandCounterIncrement();
         with_snapshot(pg_sys::GetTransactionSnapshot(), run)

@@ -11,8 +11,8 @@ use signature::similarity::{Popcounts, SearchCosts};
 use super::sample::{ProfileSample, SampledProfile};
 use pg::check_for_interrupts;
 
-/// [`PROFILE_ROW`] is that of a search among so many rows for what is similar by this or more. It doubles with each twelfth that the
-/// similarity falls, and grows with the root of the rows, until comparing all signatures is cheaper.
+/// [`PROFILE_ROW`] is that of a search among so many rows for what is similar by this or more. It doubles with each
+/// twelfth that the similarity falls, and grows with the root of the rows, until comparing all signatures is cheaper.
 const AMONG: f64 = 1e5;
 const AT: f64 = 0.8;
 const TWELFTHS: f64 = 12.0;
@@ -26,7 +26,8 @@ struct ColumnSample {
     pairs: [f64; STEPS + 1],
     /// The share of records that have a signature.
     filled: f64,
-    /// Records with a signature that none before them has, about. Only these are searched for: rows that are equal are found together.
+    /// Records with a signature that none before them has, about. Only these are searched for: rows that are equal are
+    /// found together.
     distinct: f64,
     /// Bits of a signature.
     bits: f64,
@@ -47,8 +48,8 @@ pub struct SampledCosts {
 }
 
 impl SampledCosts {
-    /// `indexed` says which columns have indexes; none if it is empty. Profiles may take `memory` bytes. Pairs are wanted with so many `new` records,
-    /// or all pairs.
+    /// `indexed` says which columns have indexes; none if it is empty. Profiles may take `memory` bytes. Pairs are
+    /// wanted with so many `new` records, or all pairs.
     pub fn new(
         sample: &ProfileSample,
         indexed: &[bool],
@@ -91,8 +92,8 @@ fn bits(profile: &SampledProfile, column: usize) -> Option<&[u8]> {
     profile.get(column)?.as_deref()
 }
 
-/// How many different values there are among so many, of which some were sampled: the estimate of ANALYZE (P. J. Haas, L. Stokes: Estimating
-/// the number of classes in a finite population, 1998, the estimator Duj1).
+/// How many different values there are among so many, of which some were sampled: the estimate of ANALYZE (P. J. Haas,
+/// L. Stokes: Estimating the number of classes in a finite population, 1998, the estimator Duj1).
 fn distinct<'a>(sampled: impl Iterator<Item = &'a [u8]>, all: f64) -> f64 {
     let mut counts = HashMap::<&[u8], u32>::new();
     for value in sampled {
@@ -173,8 +174,8 @@ impl SampledCosts {
         (by_index, sorting + search + found * a_pair)
     }
 
-    /// The cost of the best way to do some searches, and those that are joins then: none if indexes serve all of them, and that is cheaper
-    /// than to read the records.
+    /// The cost of the best way to do some searches, and those that are joins then: none if indexes serve all of them,
+    /// and that is cheaper than to read the records.
     fn best(&self, searches: &[(usize, f64)]) -> (f64, Vec<usize>) {
         let indexes = searches.iter().map(|&search| self.ways(search).0);
         let indexes: Option<f64> = indexes.sum();

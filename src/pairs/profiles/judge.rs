@@ -18,8 +18,8 @@ impl<'a> ProfileJudge<'a> {
         ProfileJudge { plan, column }
     }
 
-    /// The similarity of two profiles, if they are a pair and no other column has found it before. `signature` gives that of a column and a side,
-    /// `None` for null.
+    /// The similarity of two profiles, if they are a pair and no other column has found it before. `signature` gives
+    /// that of a column and a side, `None` for null.
     ///
     /// Errors: signatures of different shapes.
     ///

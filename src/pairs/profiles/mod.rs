@@ -1,5 +1,6 @@
-//! Profiles are records with several weighted signatures. Pairs of them are found by some of their columns, each searched for a similarity
-//! that follows from the weights: by the indexes of a column where there are some, otherwise among what a query gives.
+//! Profiles are records with several weighted signatures. Pairs of them are found by some of their columns, each
+//! searched for a similarity that follows from the weights: by the indexes of a column where there are some, otherwise
+//! among what a query gives.
 
 mod costs;
 mod judge;
@@ -70,7 +71,8 @@ pub struct ProfileSearch<'a> {
 }
 
 impl ProfileSearch<'_> {
-    /// Errors: a coverage that cannot be; as a search by indexes, and one by a query; two shapes; a key that is null, or that two records have.
+    /// Errors: a coverage that cannot be; as a search by indexes, and one by a query; two shapes; a key that is null,
+    /// or that two records have.
     pub fn run(self, mut output: PairOutput) {
         let ProfileSearch {
             relations,
@@ -169,7 +171,8 @@ impl ColumnTables {
         })
     }
 
-    /// Gives the pairs to the output that the column finds. Gives false, and does nothing, if new records cannot be searched for by indexes.
+    /// Gives the pairs to the output that the column finds. Gives false, and does nothing, if new records cannot be
+    /// searched for by indexes.
     ///
     /// Errors: as a search by indexes.
     fn search(&self, output: &mut PairOutput, bound: f64, judge: ProfileJudge<'_>) -> bool {

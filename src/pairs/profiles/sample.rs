@@ -39,7 +39,8 @@ pub struct ProfileSample {
     pub right: Option<SampleSide>,
 }
 
-/// How many of so many records are in a sample: so many that comparing them with each other takes next to nothing of the time of the search.
+/// How many of so many records are in a sample: so many that comparing them with each other takes next to nothing of
+/// the time of the search.
 fn size(records: f64, bytes: usize, memory: usize) -> usize {
     let most = (memory / bytes.max(1)).clamp(2, MOST);
     ((2.0 * records.sqrt()) as usize).clamp(100, MOST).min(most)

@@ -1,4 +1,5 @@
-//! All signatures of the records that a query gives, by the number of the record, in memory or, if they are many, in a temporary file.
+//! All signatures of the records that a query gives, by the number of the record, in memory or, if they are many, in a
+//! temporary file.
 
 use pg::budget::reserve;
 use pg::file::ByteStrings;

@@ -7,8 +7,8 @@ use crate::pairs::dictionary::KeyDictionary;
 use pg::budget::reserve;
 use pg::file::{RecordSort, SortedRecords};
 
-/// A record, by 96 bits of a hash of its side and its key. Of a billion records two have the same with a probability of 10⁻¹¹, and if they are candidates, that is taken for one
-/// key of two records, which is an error.
+/// A record, by 96 bits of a hash of its side and its key. Of a billion records two have the same with a probability of
+/// 10⁻¹¹, and if they are candidates, that is taken for one key of two records, which is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecordId {
     pub high: u64,
@@ -100,7 +100,8 @@ impl CandidatePairs {
         }
     }
 
-    /// The same, whose keys are kept as long as they are few, so that no other records have to be read. All are of side 0.
+    /// The same, whose keys are kept as long as they are few, so that no other records have to be read. All are of
+    /// side 0.
     pub fn with_keys(mut self) -> CandidatePairs {
         self.keys = Some(KeyDictionary::new());
         self

@@ -1,4 +1,5 @@
-//! Comparing the tokens of candidates, band by band: as many first records of candidates as fit into memory are held, and their second records pass by.
+//! Comparing the tokens of candidates, band by band: as many first records of candidates as fit into memory are held,
+//! and their second records pass by.
 
 use std::iter::Peekable;
 
@@ -50,8 +51,8 @@ impl Held {
     }
 }
 
-/// Compares candidates, which come in the order of their first records. It takes about `memory` bytes, and more only for two records that exceed it. A record that is not
-/// in the file has no tokens.
+/// Compares candidates, which come in the order of their first records. It takes about `memory` bytes, and more only
+/// for two records that exceed it. A record that is not in the file has no tokens.
 ///
 /// Errors: two records with the key of one of a candidate; out of memory.
 pub fn compare(
@@ -71,7 +72,8 @@ pub fn compare(
     }
 }
 
-/// Takes candidates as long as their first records fit into memory. Gives their second records, each with the place of the first one.
+/// Takes candidates as long as their first records fit into memory. Gives their second records, each with the place of
+/// the first one.
 fn hold(
     candidates: &mut Peekable<SortedRecords<3>>,
     file: &mut TokenFile,

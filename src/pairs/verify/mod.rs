@@ -1,5 +1,6 @@
-//! Pairs by the exact similarity of their tokens. Signatures that stand for sets of tokens tell about how similar these are, so the search for pairs goes
-//! somewhat below the threshold, and what it finds are candidates. The tokens of their records are read once, as hashes, into a temporary file, and compared.
+//! Pairs by the exact similarity of their tokens. Signatures that stand for sets of tokens tell about how similar these
+//! are, so the search for pairs goes somewhat below the threshold, and what it finds are candidates. The tokens of
+//! their records are read once, as hashes, into a temporary file, and compared.
 
 mod argument;
 mod candidates;
@@ -27,7 +28,8 @@ pub struct Verified {
     pub margin: Option<f64>,
 }
 
-/// Finds all pairs whose signatures reach the threshold less the margin, and gives those to the output whose tokens reach the threshold.
+/// Finds all pairs whose signatures reach the threshold less the margin, and gives those to the output whose tokens
+/// reach the threshold.
 ///
 /// Errors: those of a search; what reading the tokens fails with.
 pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {

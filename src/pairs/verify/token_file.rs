@@ -123,7 +123,8 @@ pub struct TokenFile {
 }
 
 impl TokenFile {
-    /// Reads them by a query of the caller's, with the snapshot of the running function. It takes `memory` bytes, and those of a record.
+    /// Reads them by a query of the caller's, with the snapshot of the running function. It takes `memory` bytes, and
+    /// those of a record.
     ///
     /// Errors: what the query fails with; an array of more than one dimension; out of memory.
     pub fn read(relations: Relations<'_>, candidates: &CandidatePairs, memory: usize) -> TokenFile {
@@ -216,7 +217,8 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// The entry of a record, if it is there. Records are asked for in the order of their identities; one may be asked for again.
+    /// The entry of a record, if it is there. Records are asked for in the order of their identities; one may be asked
+    /// for again.
     pub fn find(&mut self, file: &mut TokenFile, id: RecordId) -> Option<RecordPlace> {
         loop {
             if self.at == self.block.len() {
@@ -233,7 +235,8 @@ impl Entries {
     }
 }
 
-/// Selects key and tokens of all records with a signature, which are called r: others are in no pair, and may have any key.
+/// Selects key and tokens of all records with a signature, which are called r: others are in no pair, and may have any
+/// key.
 fn query(records: &Records) -> Sql {
     let verified = records.verified.as_ref();
     let tokens = &verified.expect("there are tokens to compare").tokens;

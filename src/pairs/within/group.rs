@@ -1,4 +1,5 @@
-//! The records that are equal in the columns. Some thousand of them are compared each with each; more are joined as all records would be.
+//! The records that are equal in the columns. Some thousand of them are compared each with each; more are joined as all
+//! records would be.
 
 use sigfile::join::{FewJoin, FewRows};
 use sigfile::{Geometry, SignatureRow};
@@ -81,7 +82,8 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         }
     }
 
-    /// Adds a record. Where only new ones are searched for, these are those of side 0, too, and all are of side 1, which has the keys.
+    /// Adds a record. Where only new ones are searched for, these are those of side 0, too, and all are of side 1,
+    /// which has the keys.
     ///
     /// Errors: another shape; out of memory.
     pub fn add(&mut self, side: usize, key: Option<&[u8]>, signature: &RowSignature, is_new: bool) {

@@ -1,5 +1,5 @@
-//! Pairs of records that are equal in some columns, such as that of the tenant: rows come from a query in the order of these columns, so
-//! that those that are equal come one after the other, and each such group is joined by itself.
+//! Pairs of records that are equal in some columns, such as that of the tenant: rows come from a query in the order of
+//! these columns, so that those that are equal come one after the other, and each such group is joined by itself.
 
 mod columns;
 mod group;
@@ -19,8 +19,8 @@ pub use columns::{column, given};
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// The columns of the query: the side of the record, 0 or 1, its key, its signature, and, for new records where only these are searched for, what is not NULL; behind
-/// them those that must be equal.
+/// The columns of the query: the side of the record, 0 or 1, its key, its signature, and, for new records where only
+/// these are searched for, what is not NULL; behind them those that must be equal.
 const SIDE: usize = 0;
 const KEY: usize = 1;
 const SIGNATURE: usize = 2;
@@ -33,8 +33,8 @@ const SAME: f64 = 0.25;
 /// And if as many records are in the group of a record, on the average.
 const MANY: f64 = 50_000.0;
 
-/// Whether the records are in a few large groups, so that to join all of them by indexes, with workers, is quicker than to join
-/// each group by itself.
+/// Whether the records are in a few large groups, so that to join all of them by indexes, with workers, is quicker than
+/// to join each group by itself.
 ///
 /// Errors: as a query of the caller's.
 pub fn are_few(relations: Relations<'_>) -> bool {
@@ -83,8 +83,8 @@ fn condition(records: &Records) -> Sql {
     sql
 }
 
-/// Finds the pairs of what the caller can read, of records that are equal in the columns `within` of the relations. Both relations
-/// have as many of them. A record that has a NULL there is in no pair.
+/// Finds the pairs of what the caller can read, of records that are equal in the columns `within` of the relations.
+/// Both relations have as many of them. A record that has a NULL there is in no pair.
 ///
 /// Errors: what the query fails with; two shapes; a key that is null, or that two records have; out of memory.
 pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {
@@ -138,8 +138,8 @@ fn value(row: QueryRow, i: usize) -> pg_sys::Datum {
         .expect("the query leaves out records with a NULL")
 }
 
-/// Selects all records with a signature and without a NULL in the columns that must be equal, in the order of these, and then of the keys if
-/// `ordered`.
+/// Selects all records with a signature and without a NULL in the columns that must be equal, in the order of these,
+/// and then of the keys if `ordered`.
 fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let part = |side: &str, records: &Records| {
         // Keys of two relations can be of different types.

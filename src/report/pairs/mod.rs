@@ -51,7 +51,8 @@ fn bloom_report_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     report("bloom_report_linkage", arguments, relations)
 }
 
-/// The page on pairs of records of these relations. Behind their arguments are the columns, the model, the truth and the decisions.
+/// The page on pairs of records of these relations. Behind their arguments are the columns, the model, the truth and
+/// the decisions.
 fn report(
     function: &'static str,
     arguments: Arguments,

@@ -1,4 +1,5 @@
-//! Records that pairs connect, as graphs: the pairs between them, their clusters, and which pair alone links two halves.
+//! Records that pairs connect, as graphs: the pairs between them, their clusters, and which pair alone links two
+//! halves.
 
 use std::collections::HashMap;
 
@@ -84,7 +85,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The pairs between some of its records, which are given by their places; `local` has the place of each position, and gets it back.
+    /// The pairs between some of its records, which are given by their places; `local` has the place of each position,
+    /// and gets it back.
     ///
     /// Errors: out of memory.
     fn pairs(&self, places: &[usize], links: &Links, local: &mut [u32]) -> EdgeList {
@@ -107,7 +109,8 @@ impl<'a> Group<'a> {
         pairs
     }
 
-    /// For each record whether it links two halves, and the pairs that do, with how many records are on the smaller side.
+    /// For each record whether it links two halves, and the pairs that do, with how many records are on the smaller
+    /// side.
     ///
     /// Errors: out of memory.
     fn halves(&self, links: &Links, local: &mut [u32]) -> (Vec<bool>, HashMap<(u32, u32), u32>) {
@@ -134,7 +137,8 @@ impl<'a> Group<'a> {
         (linking, halves)
     }
 
-    /// The records and pairs to draw: who links the halves in any case, then those to keep, then the least similar ones.
+    /// The records and pairs to draw: who links the halves in any case, then those to keep, then the least similar
+    /// ones.
     ///
     /// Errors: out of memory.
     fn drawn(&self, of: &Drawn, local: &mut [u32], number: u32) -> Graph {

@@ -28,7 +28,8 @@ pub struct ShownPair {
     pub value: f64,
     /// The number of the cluster that has both records; 0 if there is none.
     pub cluster: i64,
-    /// The number of the group of records that pairs connect; 0 if the group has no other record, or the pair does not reach the threshold.
+    /// The number of the group of records that pairs connect; 0 if the group has no other record, or the pair does not
+    /// reach the threshold.
     pub group: u32,
 }
 

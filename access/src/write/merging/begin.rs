@@ -14,13 +14,13 @@ use crate::meta;
 use crate::page::{PageKind, PageLog, META};
 use crate::read::{self, is_used, work_list};
 
-/// Chunks of a segment of 2^n rows: its signatures have some 260 bits of entropy, of which a chunk has n + 1.5. It is only for guessing
-/// how many pages a merge will take.
+/// Chunks of a segment of 2^n rows: its signatures have some 260 bits of entropy, of which a chunk has n + 1.5. It is
+/// only for guessing how many pages a merge will take.
 const ENTROPY: f64 = 260.0;
 
 impl MergeLock<'_> {
-    /// Begins a merge, which ought to be done when `rows` more rows have been entered. `None` if there are too many already, or
-    /// nothing to merge.
+    /// Begins a merge, which ought to be done when `rows` more rows have been entered. `None` if there are too many
+    /// already, or nothing to merge.
     ///
     /// Errors: a damaged page; out of memory.
     pub fn begin(&self, sources: &MergeSources, rows: u64) -> Result<Option<SegmentMerge>> {
@@ -111,8 +111,8 @@ impl MergeLock<'_> {
         Ok(meta)
     }
 
-    /// Gives a merge up: its pages are free at once, since no search has ever read them. They are listed on some of themselves, so that it
-    /// takes no space, which there may be none of.
+    /// Gives a merge up: its pages are free at once, since no search has ever read them. They are listed on some of
+    /// themselves, so that it takes no space, which there may be none of.
     ///
     /// A crash between the two changes leaves pages that belong to nothing, which VACUUM finds.
     ///

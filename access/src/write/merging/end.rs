@@ -1,4 +1,5 @@
-//! The end of a merge: the description is written, and the segment takes the place of its sources by one change of the metapage.
+//! The end of a merge: the description is written, and the segment takes the place of its sources by one change of the
+//! metapage.
 
 use base::Result;
 use sigfile::keys::PageOrders;

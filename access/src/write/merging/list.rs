@@ -14,8 +14,8 @@ impl<'r> MergeStep<'_, 'r> {
         self.list.words.len() - self.merge.written as usize
     }
 
-    /// Has `n` free blocks on the list, or as many as there are; if some are missing, up to `some` are taken. They are on it before they
-    /// are used, so that an error leaves none that belongs to nothing.
+    /// Has `n` free blocks on the list, or as many as there are; if some are missing, up to `some` are taken. They are
+    /// on it before they are used, so that an error leaves none that belongs to nothing.
     ///
     /// Errors: damaged lists of free blocks; out of memory.
     pub fn reserve(&mut self, n: usize, some: usize) -> Result<()> {
@@ -33,8 +33,8 @@ impl<'r> MergeStep<'_, 'r> {
         self.save()
     }
 
-    /// Writes the next page of the segment. `about` is what the description will tell of it. What the merge tells of the pages before
-    /// has to be complete, as it is saved when free blocks are taken.
+    /// Writes the next page of the segment. `about` is what the description will tell of it. What the merge tells of
+    /// the pages before has to be complete, as it is saved when free blocks are taken.
     ///
     /// Errors: damaged lists of free blocks; out of memory.
     pub fn write(

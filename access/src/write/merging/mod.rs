@@ -1,6 +1,7 @@
-//! Merges in steps: some segments and the beginning of a tail become one segment, which takes their place in the end. What a step has
-//! to know is in the index, so that whoever comes by goes on where the last one stopped, after a crash or a promotion, too. The old
-//! pages are used again when no snapshot, here or on a standby, can belong to a search that still reads them.
+//! Merges in steps: some segments and the beginning of a tail become one segment, which takes their place in the end.
+//! What a step has to know is in the index, so that whoever comes by goes on where the last one stopped, after a crash
+//! or a promotion, too. The old pages are used again when no snapshot, here or on a standby, can belong to a search
+//! that still reads them.
 
 mod begin;
 mod end;

@@ -1,8 +1,9 @@
 //! The postings of a large merge, collected by one session over many of its inserts.
 //!
-//! To sort a part of a chunk's postings all rows have to be read, which takes some ten milliseconds for a million. So an
-//! inserting session reads some pages at a time and keeps what it has collected in its own memory. The merge tells which process that is, so that others leave it alone; what it
-//! collected is lost with it, and nothing else: somebody else begins that part again.
+//! To sort a part of a chunk's postings all rows have to be read, which takes some ten milliseconds for a million. So
+//! an inserting session reads some pages at a time and keeps what it has collected in its own memory. The merge tells
+//! which process that is, so that others leave it alone; what it collected is lost with it, and nothing else: somebody
+//! else begins that part again.
 
 use std::cell::RefCell;
 
@@ -34,7 +35,8 @@ pub struct PartialSort {
 struct KeptSort {
     sort: Option<PartialSort>,
     idle: u32,
-    /// Index, merge and pages written of one that another process was seen to be at, and the rows that had been entered then.
+    /// Index, merge and pages written of one that another process was seen to be at, and the rows that had been entered
+    /// then.
     seen: (u64, u64, u32, u64),
 }
 
@@ -99,7 +101,8 @@ impl PartialSort {
     }
 }
 
-/// Whether another process is at the postings of a merge, and has not been gone for long: `entered` rows are there by now.
+/// Whether another process is at the postings of a merge, and has not been gone for long: `entered` rows are there by
+/// now.
 pub fn is_left_to_others(meta: &Meta, merge: &SegmentMerge, entered: u64) -> bool {
     if merge.owner == 0 || merge.owner == this_process() {
         return false;

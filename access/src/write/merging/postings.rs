@@ -86,8 +86,8 @@ impl<'r> MergeStep<'_, 'r> {
         }
     }
 
-    /// Writes some postings, or collects them; after the last ones the description can be written. Returns whether there was
-    /// anything to write down.
+    /// Writes some postings, or collects them; after the last ones the description can be written. Returns whether
+    /// there was anything to write down.
     ///
     /// Errors: a damaged page; out of memory.
     pub fn postings(&mut self) -> Result<bool> {
@@ -153,8 +153,8 @@ impl<'r> MergeStep<'_, 'r> {
         Ok(true)
     }
 
-    /// Writes sorted postings of the chunk, the next that are to be written; `all`: no others are behind them. If there are, those of
-    /// the last page, which they do not fill, are left.
+    /// Writes sorted postings of the chunk, the next that are to be written; `all`: no others are behind them. If there
+    /// are, those of the last page, which they do not fill, are left.
     ///
     /// Errors: damaged lists of free blocks; out of memory.
     fn write_sorted(&mut self, postings: &[u64], all: bool) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Pairs of two sides of which each record is in one at the most: the partners of a one-to-one linkage.
 //!
-//! Records of each side are numbered from 0 in the order of their keys; equal numbers on both sides are different records. No result
-//! depends on the order of the pairs.
+//! Records of each side are numbered from 0 in the order of their keys; equal numbers on both sides are different
+//! records. No result depends on the order of the pairs.
 
 mod optimal;
 mod sparse;

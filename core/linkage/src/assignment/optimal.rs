@@ -12,14 +12,16 @@ use crate::clusters::memory::{filled, reserve};
 use base::Ticker;
 use base::{Error, ErrorKind, Result};
 
-/// Records of either side of a part that is solved as a matrix. What the order of keys adds to a weight then has 26 bits at the most.
+/// Records of either side of a part that is solved as a matrix. What the order of keys adds to a weight then has 26
+/// bits at the most.
 const FEW: usize = 8;
 
-/// The pairs whose weights have the greatest sum; a record without a partner counts 0. Each connected part of the graph is solved by
-/// itself: one of eight records a side at the most as a matrix (H. W. Kuhn: The Hungarian Method for the Assignment Problem, Naval Research
-/// Logistics Quarterly 2, 1955), and there of several solutions the one is taken that gives the first record of `a` a partner, and the first of those that
-/// it can have, then the second, and so on; a larger one along its pairs alone ([`super::sparse`]), where the solution taken follows from the
-/// order of the records, too. Weights are below 2^90, so that sums fit.
+/// The pairs whose weights have the greatest sum; a record without a partner counts 0. Each connected part of the graph
+/// is solved by itself: one of eight records a side at the most as a matrix (H. W. Kuhn: The Hungarian Method for the
+/// Assignment Problem, Naval Research Logistics Quarterly 2, 1955), and there of several solutions the one is taken
+/// that gives the first record of `a` a partner, and the first of those that it can have, then the second, and so on; a
+/// larger one along its pairs alone ([`super::sparse`]), where the solution taken follows from the order of the
+/// records, too. Weights are below 2^90, so that sums fit.
 ///
 /// Takes 8 bytes a record besides the pairs, and some 150 bytes for each pair of the largest part.
 /// Gives the pairs kept, by falling weight, equal ones by their records. Errors: 2^32 records and more; out of memory.
@@ -43,7 +45,8 @@ pub fn optimal(mut edges: Vec<WeightedPair>, mut turn: impl FnMut()) -> Result<V
             .then(y.weight.cmp(&x.weight))
             .then(y.value.total_cmp(&x.value))
     });
-    // of a pair that was given twice the one with the greater weight comes first, and of equal ones that with the greater value
+    // of a pair that was given twice the one with the greater weight comes first, and of equal ones that with the
+    // greater value
     edges.dedup_by_key(|e| (e.a, e.b));
     let mut numbers = Numbers(filled(b as usize, 0, ticker)?);
     let mut kept = Vec::new();
@@ -128,8 +131,9 @@ impl Numbers {
     }
 }
 
-/// The numbers below `n`, each next one far from those before it. Where the records are a chain, each of which takes the partner of the one before
-/// it, all of them would move with each that is added at the chain's end; added like this, most stand alone when they come.
+/// The numbers below `n`, each next one far from those before it. Where the records are a chain, each of which takes
+/// the partner of the one before it, all of them would move with each that is added at the chain's end; added like
+/// this, most stand alone when they come.
 fn scattered(n: u32) -> impl Iterator<Item = u32> {
     let bits = u64::from(n).next_power_of_two().trailing_zeros();
     let numbers = (0..1u64 << bits).map(move |i| (i.reverse_bits() >> 1 >> (63 - bits)) as u32);

@@ -1,9 +1,10 @@
 //! An assignment along the pairs that there are, by shortest augmenting paths.
 //!
-//! R. Jonker, A. Volgenant: A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems, Computing 38, 1987,
-//! where a record may stay without a partner. Every record of `b` has a price, 0 as long as it has no partner; a record of `a` gains its pair's
-//! weight less the price of its partner, or 0 without one, and nobody could gain more. A record that is added takes the way that costs the others the least:
-//! its partner's former partner takes another one, and so on, until one is reached that nobody has, or a record that rather has none.
+//! R. Jonker, A. Volgenant: A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems,
+//! Computing 38, 1987, where a record may stay without a partner. Every record of `b` has a price, 0 as long as it has
+//! no partner; a record of `a` gains its pair's weight less the price of its partner, or 0 without one, and nobody
+//! could gain more. A record that is added takes the way that costs the others the least: its partner's former partner
+//! takes another one, and so on, until one is reached that nobody has, or a record that rather has none.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, TryReserveError};

@@ -20,8 +20,8 @@ use base::{Error, Result};
 /// members. A pair that is not given counts as `missing`, and so does one given with less: 0 is severe,
 /// the threshold that the pairs were searched with is the most that a missing one can have. Only
 /// clusters that a pair above `missing` connects are ever merged. The centre is the record with the
-/// greatest sum of similarities given within the cluster, of equals the least. What is judged the same is merged first, and two clusters
-/// that bounds keep apart are not.
+/// greatest sum of similarities given within the cluster, of equals the least. What is judged the same is merged first,
+/// and two clusters that bounds keep apart are not.
 ///
 /// Takes time in proportion to the pairs, times a logarithm; where many records share one neighbour, up to
 /// 1/(threshold − missing) times as much, since each record that joins it changes the mean of all
@@ -151,7 +151,8 @@ impl<'a> Merging<'a> {
         link.steps().saturating_sub(self.missing)
     }
 
-    /// Merges what is to be merged among the records of a part, which are a ring through `start`: first those of pairs that are judged the same.
+    /// Merges what is to be merged among the records of a part, which are a ring through `start`: first those of pairs
+    /// that are judged the same.
     fn part(
         &mut self,
         start: u32,

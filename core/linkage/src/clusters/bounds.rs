@@ -30,8 +30,8 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Records judged the same are in one cluster, records judged different are not, and pairs make no cluster of more than
-    /// `most` records; only records judged the same do.
+    /// Records judged the same are in one cluster, records judged different are not, and pairs make no cluster of more
+    /// than `most` records; only records judged the same do.
     pub fn new(decided: Decided, most: u32) -> Bounds {
         Bounds { decided, most }
     }

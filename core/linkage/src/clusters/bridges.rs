@@ -4,8 +4,9 @@ use super::memory::{filled, reserve};
 use base::Result;
 use base::Ticker;
 
-/// For each pair of records `0..records` how many records are on one side of it if it is the only link between both sides, and 0 if it is not (R. E.
-/// Tarjan: A Note on Finding the Bridges of a Graph, Information Processing Letters 2, 1974). A pair comes once. 40 bytes a record and 20 a pair.
+/// For each pair of records `0..records` how many records are on one side of it if it is the only link between both
+/// sides, and 0 if it is not (R. E. Tarjan: A Note on Finding the Bridges of a Graph, Information Processing Letters 2,
+/// 1974). A pair comes once. 40 bytes a record and 20 a pair.
 ///
 /// Errors: out of memory.
 ///

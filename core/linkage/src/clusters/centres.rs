@@ -18,9 +18,10 @@ use base::Ticker;
 /// Algorithm for Static and Dynamic Information Organization, JGAA 8, 2004). Then each other record goes to
 /// the most similar centre, of equals to the least.
 ///
-/// Where there are bounds, records judged the same are one, as similar to others as the most similar of them, and go to a centre by falling similarity,
-/// as far as the bounds allow. Those that may go to none begin anew among themselves. Of a cluster's centre that is several records the one with the
-/// greatest sum of similarities within the cluster stands for it. 60 bytes a pair more.
+/// Where there are bounds, records judged the same are one, as similar to others as the most similar of them, and go to
+/// a centre by falling similarity, as far as the bounds allow. Those that may go to none begin anew among themselves.
+/// Of a cluster's centre that is several records the one with the greatest sum of similarities within the cluster
+/// stands for it. 60 bytes a pair more.
 ///
 /// Errors: a threshold outside 0…1, out of memory.
 pub fn centres(
@@ -144,7 +145,8 @@ fn within(
     Ok(clusters.refusing(joining.refused))
 }
 
-/// The pairs of at least `threshold` between records that stand for all that are judged the same, without those that must stay apart.
+/// The pairs of at least `threshold` between records that stand for all that are judged the same, without those that
+/// must stay apart.
 ///
 /// Errors: out of memory.
 fn contracted(
@@ -178,7 +180,8 @@ fn reserve_more(pairs: &mut Vec<Pair>) -> Result<()> {
     }
 }
 
-/// Those of `records` that have neighbours, by the number of these, then by the sum of similarities, then in their order.
+/// Those of `records` that have neighbours, by the number of these, then by the sum of similarities, then in their
+/// order.
 fn by_weight<'a, N: Iterator<Item = &'a Link>>(
     records: &[u32],
     near: impl Fn(u32) -> N,

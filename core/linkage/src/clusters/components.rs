@@ -118,7 +118,8 @@ impl Clusters {
         }
     }
 
-    /// The same clusters, each with another record to keep, where one of it is among `kept`. Similarities are those with this record, as `links` have them.
+    /// The same clusters, each with another record to keep, where one of it is among `kept`. Similarities are those
+    /// with this record, as `links` have them.
     ///
     /// # Panics
     /// When there is no such record.
@@ -206,8 +207,9 @@ pub(super) fn least_members(
 
 /// Clusters of all that is connected by pairs of at least `threshold`. A chain of similar records is one
 /// cluster, however different its ends are. The centre is the record with the greatest sum of
-/// similarities within the cluster, of equals the least. Where there are bounds, what is judged the same is joined first, then pairs by falling
-/// similarity, equal ones by their records, as far as the bounds allow; then 16 bytes a pair more.
+/// similarities within the cluster, of equals the least. Where there are bounds, what is judged the same is joined
+/// first, then pairs by falling similarity, equal ones by their records, as far as the bounds allow; then 16 bytes a
+/// pair more.
 ///
 /// Errors: a threshold outside 0…1, out of memory.
 pub fn components(

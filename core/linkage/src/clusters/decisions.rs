@@ -33,7 +33,8 @@ pub struct Decision {
     pub at: i64,
 }
 
-/// Why decisions cannot all hold: records each of which is judged the same as the next one, where the first and the last are judged different.
+/// Why decisions cannot all hold: records each of which is judged the same as the next one, where the first and the
+/// last are judged different.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// Two records at the least.
@@ -49,8 +50,9 @@ pub enum OnConflict {
     Newer,
 }
 
-/// What holds of decisions about records `0..records`. Of a pair the newest decision counts, and of several at one time the most cautious: different before
-/// unsure before same. 24 bytes a decision and 8 a record, besides some 60 bytes for each pair judged different.
+/// What holds of decisions about records `0..records`. Of a pair the newest decision counts, and of several at one time
+/// the most cautious: different before unsure before same. 24 bytes a decision and 8 a record, besides some 60 bytes
+/// for each pair judged different.
 ///
 /// Errors: out of memory.
 ///
@@ -115,7 +117,8 @@ pub fn decided(
     Ok(Ok(holds))
 }
 
-/// The shortest way from one record to another one that is connected with it, the first in the order of its records where there are several.
+/// The shortest way from one record to another one that is connected with it, the first in the order of its records
+/// where there are several.
 fn shortest(
     records: u32,
     pairs: &[(u32, u32)],

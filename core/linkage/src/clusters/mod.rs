@@ -1,6 +1,6 @@
 //! What is done with pairs of similar records once they are found: grouping them ([`clusters`],
-//! [`mod@centres`], [`mod@average`]), and measuring them against a known truth ([`quality`]), at many thresholds at once
-//! ([`sweep`]).
+//! [`mod@centres`], [`mod@average`]), and measuring them against a known truth ([`quality`]), at many thresholds at
+//! once ([`sweep`]).
 //!
 //! Records are numbered from 0. No result depends on the order of the pairs.
 

@@ -48,9 +48,10 @@ struct Overlap {
     first: u32,
 }
 
-/// For each later cluster which earlier one it is. `old` and `new` are the clusters of each record, in the order of the records' keys, numbered from 0 without
-/// a gap, or [`NOWHERE`]. Those with the most records in common come first, and where that is the same, those whose common records have the
-/// least key: each earlier cluster is one later cluster at the most, and the other way round. 16 bytes a record and some 60 a cluster.
+/// For each later cluster which earlier one it is. `old` and `new` are the clusters of each record, in the order of the
+/// records' keys, numbered from 0 without a gap, or [`NOWHERE`]. Those with the most records in common come first, and
+/// where that is the same, those whose common records have the least key: each earlier cluster is one later cluster at
+/// the most, and the other way round. 16 bytes a record and some 60 a cluster.
 ///
 /// Errors: out of memory.
 ///
@@ -61,7 +62,8 @@ pub fn succession(old: &[u32], new: &[u32], turn: impl FnMut()) -> Result<Vec<Su
     let ticker = &mut Ticker::new(turn);
     let (old_sizes, new_sizes) = (sizes(old, ticker)?, sizes(new, ticker)?);
     let mut overlaps = overlaps(old, new, ticker)?;
-    // Records of each earlier cluster that are in any later one, and how many earlier ones each later one has records of.
+    // Records of each earlier cluster that are in any later one, and how many earlier ones each later one has records
+    // of.
     let mut placed = filled(old_sizes.len(), 0u32, ticker)?;
     let mut sources = filled(new_sizes.len(), 0u32, ticker)?;
     for overlap in &overlaps {

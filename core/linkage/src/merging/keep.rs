@@ -2,7 +2,8 @@
 
 use base::{Error, Result};
 
-/// By what the record to keep is chosen, as people write it. What it leaves open is decided by the cluster's own choice, then by completeness, then by the key.
+/// By what the record to keep is chosen, as people write it. What it leaves open is decided by the cluster's own
+/// choice, then by completeness, then by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeepBy {
     /// What the clusters say, where they say it.
@@ -20,8 +21,9 @@ pub enum KeepBy {
 }
 
 impl KeepBy {
-    /// `clusters`, `most complete`, `oldest`, `newest`, `oldest by COLUMN`, `newest by COLUMN`, or the name of a column, whose greatest value is kept.
-    /// A column that has such a name is written `newest by "most complete"`, or the like: what follows `by` is a name as it stands, with or without quotes.
+    /// `clusters`, `most complete`, `oldest`, `newest`, `oldest by COLUMN`, `newest by COLUMN`, or the name of a
+    /// column, whose greatest value is kept. A column that has such a name is written `newest by "most complete"`, or
+    /// the like: what follows `by` is a name as it stands, with or without quotes.
     ///
     /// Errors: nothing is given.
     pub fn parse(text: &str) -> Result<KeepBy> {

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use base::{Error, Result};
 
-/// Where a column's value comes from. A value is missing if it is NULL or a text of spaces. Where no record has a value, that of the record to keep stays.
+/// Where a column's value comes from. A value is missing if it is NULL or a text of spaces. Where no record has a
+/// value, that of the record to keep stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The record that is kept, whatever it has.

@@ -52,7 +52,8 @@ pub(super) fn bits_of(m: f64, u: f64) -> f64 {
 }
 
 impl MatchModel {
-    /// Every level that can occur, by field. Of two fields whose values change places, the first has that level: it stands for both.
+    /// Every level that can occur, by field. Of two fields whose values change places, the first has that level: it
+    /// stands for both.
     pub fn levels(&self) -> Vec<LevelFacts> {
         let matches = &self.classes[0];
         let pairs = matches.pairs_per_record * self.records;

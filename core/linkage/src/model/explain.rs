@@ -84,8 +84,8 @@ impl Explainer {
         Ok(self.layout.pattern(&a, &b))
     }
 
-    /// What adds to the bits of a pattern: each field, and behind them [`Reason::Together`], [`Reason::Prior`] and [`Reason::Others`]. The sum is what
-    /// [`Scorer`](super::Scorer) gives for so many records and pairs.
+    /// What adds to the bits of a pattern: each field, and behind them [`Reason::Together`], [`Reason::Prior`] and
+    /// [`Reason::Others`]. The sum is what [`Scorer`](super::Scorer) gives for so many records and pairs.
     pub fn explain(&self, pattern: Pattern, records: f64, all_pairs: f64) -> Vec<Addend> {
         let model = &self.model;
         let mut all = Vec::with_capacity(model.fields.len() + 3);
@@ -153,7 +153,8 @@ impl Explainer {
         (!told.is_empty()).then(|| told.join(", "))
     }
 
-    /// Records that make so many pairs: of one table, or of two that grow alike. `None` stands for all pairs of the fit.
+    /// Records that make so many pairs: of one table, or of two that grow alike. `None` stands for all pairs of the
+    /// fit.
     ///
     /// Errors: less than one pair, infinitely many, none.
     pub fn records(&self, pairs: Option<f64>) -> Result<(f64, f64)> {

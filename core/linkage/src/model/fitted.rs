@@ -63,11 +63,13 @@ pub enum Search {
         /// Larger blocks are left out.
         most: u32,
     },
-    /// Records that are similar in one field or two, in blocks of at most so many records that have parts of their sketches in common.
+    /// Records that are similar in one field or two, in blocks of at most so many records that have parts of their
+    /// sketches in common.
     Similar {
         /// Numbers of fields, ascending: one or two.
         fields: Vec<usize>,
-        /// The least similarity in hundredths, one of those where a level ends. Values that are not compared by similarity have such a level, too.
+        /// The least similarity in hundredths, one of those where a level ends. Values that are not compared by
+        /// similarity have such a level, too.
         least: u32,
         /// Larger blocks are left out.
         most: u32,

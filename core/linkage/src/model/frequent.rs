@@ -56,7 +56,8 @@ impl FrequentLevels {
         }
     }
 
-    /// The level that two values of this identity have, for [`FieldLayout::set_level`]. Where there is no value, it has no meaning.
+    /// The level that two values of this identity have, for [`FieldLayout::set_level`]. Where there is no value, it has
+    /// no meaning.
     ///
     /// Panics: the model has no such field.
     #[inline]

@@ -1,9 +1,9 @@
 //! Match models: how much agreement in each field says, learned from the data alone.
 //!
-//! Every pair of records has a *pattern*: one level of agreement for each field. How many pairs of a pattern are to be expected is
-//! the sum over classes of pairs: random ones, matches, and others that agree in some fields without being matches, as families
-//! do. The classes are fitted to the counts of patterns by expectation maximisation (I. Fellegi, A. Sunter: A Theory for Record
-//! Linkage, 1969; W. Winkler's fit of it without labels, 1988).
+//! Every pair of records has a *pattern*: one level of agreement for each field. How many pairs of a pattern are to be
+//! expected is the sum over classes of pairs: random ones, matches, and others that agree in some fields without being
+//! matches, as families do. The classes are fitted to the counts of patterns by expectation maximisation (I. Fellegi,
+//! A. Sunter: A Theory for Record Linkage, 1969; W. Winkler's fit of it without labels, 1988).
 //!
 //! - [`values`]: what a field's value is compared by, and the levels;
 //! - [`pattern`]: the levels of a pair, and how many pairs have them;

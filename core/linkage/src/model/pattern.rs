@@ -27,8 +27,9 @@ impl Pattern {
 /// Some patterns, and how many pairs have each.
 pub type PatternBlock = [(Pattern, u64)];
 
-/// Patterns and how many pairs have each, in the order of the patterns, so that what is summed over them never depends on how they came. They may
-/// be more than fit into memory, so they are read from the first to the last, as often as is needed.
+/// Patterns and how many pairs have each, in the order of the patterns, so that what is summed over them never depends
+/// on how they came. They may be more than fit into memory, so they are read from the first to the last, as often as is
+/// needed.
 pub trait CountedPatterns {
     /// Gives all of them to `each`, block by block.
     fn each_block(&mut self, each: &mut dyn FnMut(&PatternBlock));

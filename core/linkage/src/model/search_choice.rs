@@ -37,14 +37,15 @@ pub struct Choice<'a> {
     pub records: f64,
     /// Matches that are expected besides those that are found.
     pub besides: f64,
-    /// A search that brings less than this share of the expected matches is not worth while, nor one of whose matches fewer than half of this speak for it.
+    /// A search that brings less than this share of the expected matches is not worth while, nor one of whose matches
+    /// fewer than half of this speak for it.
     pub least_gain: f64,
     /// No more searches are chosen where this share of the expected matches is lost, or less.
     pub most_loss: f64,
 }
 
-/// Chooses searches one by one, each the one with the most new matches for its new pairs, until little is lost, or the rest brings
-/// next to nothing.
+/// Chooses searches one by one, each the one with the most new matches for its new pairs, until little is lost, or the
+/// rest brings next to nothing.
 pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
     let Choice {
         found,
@@ -95,8 +96,9 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
     chosen
 }
 
-/// Matches that no search finds, by those that only one and only two of the searches find (A. Chao: Nonparametric Estimation of the Number of Classes in a
-/// Population, 1984). Searches find the same matches more often than chance says, so there may be more.
+/// Matches that no search finds, by those that only one and only two of the searches find (A. Chao: Nonparametric
+/// Estimation of the Number of Classes in a Population, 1984). Searches find the same matches more often than chance
+/// says, so there may be more.
 pub fn missed(found: &[FoundTogether]) -> f64 {
     let by = |n: u32| -> f64 {
         let found = found.iter().filter(|f| f.searches.count_ones() == n);

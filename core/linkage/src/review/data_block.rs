@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-/// JSON in which everything beyond printable ASCII, and `<`, `>` and `&`, is written as `\u` and four digits. All of that is within strings, so the
-/// values stay the same; nothing can end the element that holds them, and no encoding of the page changes them.
+/// JSON in which everything beyond printable ASCII, and `<`, `>` and `&`, is written as `\u` and four digits. All of
+/// that is within strings, so the values stay the same; nothing can end the element that holds them, and no encoding of
+/// the page changes them.
 pub fn data_block(json: &str) -> String {
     let mut block = String::with_capacity(json.len() + json.len() / 8);
     for c in json.chars() {

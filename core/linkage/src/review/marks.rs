@@ -1,7 +1,7 @@
 //! How two values differ in normal form: what differs, and what only looks different, such as case and accents.
 //!
-//! Words are compared first. Words that both have are the same wherever they stand. What is between them is compared letter by letter if
-//! the words are like each other, and marked as a whole if single letters would be confetti.
+//! Words are compared first. Words that both have are the same wherever they stand. What is between them is compared
+//! letter by letter if the words are like each other, and marked as a whole if single letters would be confetti.
 
 use super::common::longest;
 use super::letters::{Parsed, Word};

@@ -5,7 +5,8 @@ use std::collections::BinaryHeap;
 /// A pair in a band, by what decides whether it stays: the least priorities do.
 type BandPair<T> = (u64, T);
 
-/// Takes pairs, and keeps those of the least priorities in each band: as many of each as there is room for, all of the small bands.
+/// Takes pairs, and keeps those of the least priorities in each band: as many of each as there is room for, all of the
+/// small bands.
 pub struct BandSample<T> {
     most: usize,
     /// Of no band more than so many are kept.

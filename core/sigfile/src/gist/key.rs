@@ -98,7 +98,8 @@ impl<'a> TreeKey<'a> {
         }
     }
 
-    /// A leaf key as it is stored. Byte 1 is k of a signature, 1 at least, and 1 or 0 of a sketch, whose lengths no signature of one segment has.
+    /// A leaf key as it is stored. Byte 1 is k of a signature, 1 at least, and 1 or 0 of a sketch, whose lengths no
+    /// signature of one segment has.
     fn leaf(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
         if *bytes.get(1)? > 0 {
             if let Some(view) = View::stored(bytes) {
@@ -223,8 +224,8 @@ impl<'a> TreeKey<'a> {
         self.measure().of(Popcounts { a, b, common })
     }
 
-    /// The least distance to `query` that a signature below can have: what none undercuts, and exact for a leaf. It is 0 where
-    /// shapes differ.
+    /// The least distance to `query` that a signature below can have: what none undercuts, and exact for a leaf. It
+    /// is 0 where shapes differ.
     pub fn distance(&self, query: &TreeKey<'_>) -> f64 {
         self.measure().distance(self.bound(query))
     }
@@ -386,9 +387,9 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>, out: &mut [u8]) {
 }
 
 /// Deals keys to two pages: true for the right one. Keys of one shape go half and half, those with more
-/// set bits to the right; of several shapes none is divided, and GiST may have to split again. Seeds by distance, as is usual
-/// for signatures, make pages whose unions have nearly all bits set and whose ranges of popcounts are as wide as the
-/// table's.
+/// set bits to the right; of several shapes none is divided, and GiST may have to split again. Seeds by distance, as is
+/// usual for signatures, make pages whose unions have nearly all bits set and whose ranges of popcounts are as wide as
+/// the table's.
 ///
 /// Errors: out of memory.
 pub fn split(keys: &[TreeKey<'_>]) -> Result<Vec<bool>> {

@@ -3,7 +3,8 @@
 //! Such a tree is an S-tree (U. Deppisch: S-Tree: A Dynamic Balanced Signature Index for Office Retrieval, SIGIR 1986)
 //! whose inner keys have an intersection and a range of popcounts besides the union.
 //!
-//! A leaf key is a signature, the sampled bits of a sketch, or a query of either, byte for byte. An inner key stands for a set of them:
+//! A leaf key is a signature, the sampled bits of a sketch, or a query of either, byte for byte. An inner key stands
+//! for a set of them:
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -15,7 +16,8 @@
 //! | 24 | ⌈m/8⌉ | union: the bits that any has |
 //! | … | ⌈m/8⌉ | intersection: the bits that all have |
 //!
-//! Sampled bits are compared by how many differ, see [`Measure`](signature::similarity::Measure). Those of an empty set have no bits, and the popcount n + 1.
+//! Sampled bits are compared by how many differ, see [`Measure`](signature::similarity::Measure). Those of an empty set
+//! have no bits, and the popcount n + 1.
 //!
 //! Where signatures of several shapes meet, the inner key is the marker 0x82 and seven zeros, and says
 //! nothing. Nothing here refuses another shape: what is in an index may belong to rows that are deleted or

@@ -30,7 +30,8 @@ pub(super) struct BatchRow {
     pub(super) fold: Fold,
     /// The least number of a row that is asked for.
     from: u32,
-    /// The next row of the batch with the same signature, which is not searched for by itself; `u32::MAX` if there is none.
+    /// The next row of the batch with the same signature, which is not searched for by itself; `u32::MAX` if there is
+    /// none.
     twin: u32,
     /// It has the signature of a row in front of it, which is searched for.
     pub(super) is_led: bool,
@@ -112,7 +113,8 @@ impl Batch {
         sort(&mut keys, ticker);
         let number = |key: u64| (key & ((1 << NUMBER) - 1)) as usize;
         let mut leader = keys.first().map_or(0, |&key| number(key));
-        // Different signatures can have the same key. Then some equal ones are not linked, and each is searched for by itself.
+        // Different signatures can have the same key. Then some equal ones are not linked, and each is searched for by
+        // itself.
         for two in keys.windows(2) {
             ticker.step();
             let (first, second) = (number(two[0]), number(two[1]));
@@ -129,7 +131,8 @@ impl Batch {
         }
     }
 
-    /// Calls `hit` with the number of each row of the batch that row `first` is searched for, and that `row` is asked for by.
+    /// Calls `hit` with the number of each row of the batch that row `first` is searched for, and that `row` is asked
+    /// for by.
     #[inline]
     pub(super) fn each_twin(&self, first: usize, row: u32, mut hit: impl FnMut(usize)) {
         let mut next = first;

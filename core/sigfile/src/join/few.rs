@@ -130,7 +130,8 @@ impl FewJoin {
         }
     }
 
-    /// Calls `hit` with the numbers and the similarity of every pair of these rows, each pair once, and `tick` for each row.
+    /// Calls `hit` with the numbers and the similarity of every pair of these rows, each pair once, and `tick` for each
+    /// row.
     ///
     /// Errors: out of memory.
     pub fn within(

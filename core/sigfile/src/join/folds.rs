@@ -8,8 +8,8 @@ use base::{Error, Result};
 use signature::bits::{fold, Fold};
 use std::ops::Range;
 
-/// Folds are of no use where more than this share of rows with nothing in common pass: a row that passes costs as much to look
-/// at as thirty to scan.
+/// Folds are of no use where more than this share of rows with nothing in common pass: a row that passes costs as much
+/// to look at as thirty to scan.
 const PASSING: f64 = 0.01;
 
 /// Rows of a segment, folded.

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// Searches one segment for many rows at a time. Where many rows are, their values are looked up in tables that
-/// are made of the segment's rows. Few are looked up in the posting pages, in their order, so that those of one page come
-/// together: looked up row by row, most of the time would go by waiting for memory.
+/// are made of the segment's rows. Few are looked up in the posting pages, in their order, so that those of one page
+/// come together: looked up row by row, most of the time would go by waiting for memory.
 pub struct Joiner<'a> {
     pub(super) segment: &'a Segment,
     pub(super) folds: &'a Folds,
@@ -94,8 +94,8 @@ impl<'a> Joiner<'a> {
 const SCANNED: u32 = 1 << 16;
 
 impl Joiner<'_> {
-    /// Calls `hit` with the number of a row of the batch, and tid and similarity of each row, also a dead one, that reaches the
-    /// threshold with it. No page is held then.
+    /// Calls `hit` with the number of a row of the batch, and tid and similarity of each row, also a dead one, that
+    /// reaches the threshold with it. No page is held then.
     ///
     /// Errors: out of memory; a damaged page.
     pub fn search<P: Pages>(
@@ -262,8 +262,8 @@ impl Joiner<'_> {
         Ok(())
     }
 
-    /// Whether `chunk` is the first that gives a row with these words as a candidate of row `asked` of the batch, whose words the
-    /// query has.
+    /// Whether `chunk` is the first that gives a row with these words as a candidate of row `asked` of the batch, whose
+    /// words the query has.
     fn is_first(&self, asked: usize, chunk: usize, words: &[u64]) -> bool {
         let postings = &self.segment.postings;
         let radii = &self.radii[asked * postings.len()..][..postings.len()];

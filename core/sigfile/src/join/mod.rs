@@ -6,10 +6,10 @@
 //! bits as their folds do. A row that agrees in a chunk by chance differs in about half of its folded bits, and is
 //! dropped without a look at its page.
 //!
-//! And many rows are searched for at a time, chunk by chunk. Most of the time of a search goes to values near a row's own that
-//! no row has. So where rows are many, the chunk's values of all rows that they can be similar to are put into a table in memory,
-//! with a filter in front that fits into the processor's cache. Then a value that no row has costs 2 ns, which is 80 in the posting
-//! pages. Where they are few, they are looked up in these, value by value.
+//! And many rows are searched for at a time, chunk by chunk. Most of the time of a search goes to values near a row's
+//! own that no row has. So where rows are many, the chunk's values of all rows that they can be similar to are put into
+//! a table in memory, with a filter in front that fits into the processor's cache. Then a value that no row has costs 2
+//! ns, which is 80 in the posting pages. Where they are few, they are looked up in these, value by value.
 
 mod batch;
 mod few;

@@ -108,7 +108,8 @@ impl Joiner<'_> {
 /// Differences that all rows of a batch are probed with, one row after the other.
 const FLIPS: usize = 1 << 10;
 
-/// Values, and pairs, that are collected before the next step is done with them, so that the processor waits for several at once.
+/// Values, and pairs, that are collected before the next step is done with them, so that the processor waits for
+/// several at once.
 const COLLECTED: usize = 1 << 12;
 
 impl Joiner<'_> {

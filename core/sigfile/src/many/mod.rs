@@ -1,11 +1,11 @@
 //! Searching for many rows at once among rows that go by, as a hash join does.
 //!
-//! The rows that go by are collected, some ten thousand at a time, and listed in memory by the values of disjoint chunks of their
-//! bits. In these lists each row that is searched for is looked up: by its own value, and, where that is cheaper than more chunks, by
-//! the values that differ from it in a bit or two. If two rows differ in r bits at the most, r + 1 lists will do
-//! (the pigeonhole principle): r + 1 chunks without a flip, or half as many with one. That reads every row of a segment, which for
-//! a few thousand rows is far quicker than a search for each: nothing is read but rows, one page behind the other, and nothing is
-//! planned for a row.
+//! The rows that go by are collected, some ten thousand at a time, and listed in memory by the values of disjoint
+//! chunks of their bits. In these lists each row that is searched for is looked up: by its own value, and, where that
+//! is cheaper than more chunks, by the values that differ from it in a bit or two. If two rows differ in r bits at the
+//! most, r + 1 lists will do (the pigeonhole principle): r + 1 chunks without a flip, or half as many with one. That
+//! reads every row of a segment, which for a few thousand rows is far quicker than a search for each: nothing is read
+//! but rows, one page behind the other, and nothing is planned for a row.
 
 mod plan;
 mod rows;
@@ -55,9 +55,9 @@ pub struct ManySearch {
 }
 
 impl ManySearch {
-    /// A search for rows of so many bits among those of pages, of which each has `page` rows at the most. It takes `memory` bytes
-    /// besides the rows that are wanted. `None` if it would not be worth while: the threshold is so low that rows which may be
-    /// similar need not agree in bits enough.
+    /// A search for rows of so many bits among those of pages, of which each has `page` rows at the most. It takes
+    /// `memory` bytes besides the rows that are wanted. `None` if it would not be worth while: the threshold is so low
+    /// that rows which may be similar need not agree in bits enough.
     ///
     /// Errors: out of memory.
     pub fn new(
@@ -129,8 +129,8 @@ impl ManySearch {
         Ok(Some(search))
     }
 
-    /// How many rows of so many words should be searched for at once in so much memory, if each of them takes `row` bytes. What is left
-    /// is for those that go by.
+    /// How many rows of so many words should be searched for at once in so much memory, if each of them takes `row`
+    /// bytes. What is left is for those that go by.
     pub fn rows_for(stride: usize, row: usize, memory: usize) -> usize {
         let rest = memory.saturating_sub(ChunkTable::bytes(0));
         // With less, tables would be made for few rows each.
@@ -138,7 +138,8 @@ impl ManySearch {
             return 0;
         }
         // All rows are read for each search, and looked up in so many tables as there are blocks of them: the more rows
-        // a block has the better. A third of the memory for the rows that are wanted costs least, if the blocks are not complete.
+        // a block has the better. A third of the memory for the rows that are wanted costs least, if the blocks are not
+        // complete.
         let block = MOST_IN_TABLE * ManySearch::bytes_of_row(stride);
         (rest / 3).max(rest.saturating_sub(block)) / row
     }
@@ -165,8 +166,8 @@ impl ManySearch {
         Some((least as u32, greatest as u32))
     }
 
-    /// Takes the rows of a page, except those that are dead. If it is [full](ManySearch::is_full) then, [`ManySearch::sweep`] must be
-    /// called before the next page.
+    /// Takes the rows of a page, except those that are dead. If it is [full](ManySearch::is_full) then,
+    /// [`ManySearch::sweep`] must be called before the next page.
     pub fn pass(&mut self, page: &RowPage<'_>) {
         let popcounts = page.popcounts();
         let within = |popcount: u32| self.is_within.get(popcount as usize) == Some(&true);
@@ -189,14 +190,16 @@ impl ManySearch {
         self.tids.len() + self.page > self.capacity
     }
 
-    /// Whether [`ManySearch::sweep`] had better be called before rows that are not in the order of their popcounts with these.
+    /// Whether [`ManySearch::sweep`] had better be called before rows that are not in the order of their popcounts with
+    /// these.
     pub fn is_half_full(&self) -> bool {
         2 * self.tids.len() > self.capacity
     }
 
-    /// Calls `hit` with the number of a row that is wanted and the tid of a row that has gone by, for all of these whose similarity
-    /// reaches the threshold, and forgets these. By chance it is called with some of them twice. `hit` returns whether the row that is wanted is to be searched for further.
-    /// `tick` is called at every step that may take some microseconds.
+    /// Calls `hit` with the number of a row that is wanted and the tid of a row that has gone by, for all of these
+    /// whose similarity reaches the threshold, and forgets these. By chance it is called with some of them twice. `hit`
+    /// returns whether the row that is wanted is to be searched for further. `tick` is called at every step that may
+    /// take some microseconds.
     ///
     /// Errors: out of memory.
     pub fn sweep(

@@ -9,7 +9,8 @@ use signature::similarity::LeastCommon;
 /// A chunk has so many bits at the most.
 const MOST_WIDTH: usize = 32;
 
-/// A row is looked up by no more than so many lists of values in a chunk: its own, those that differ in one bit, and in two.
+/// A row is looked up by no more than so many lists of values in a chunk: its own, those that differ in one bit, and in
+/// two.
 const MOST_STEPS: usize = 3;
 
 /// Buckets of a table, and slots of its filter.
@@ -21,8 +22,8 @@ pub(super) struct Plan {
     /// How many chunks the bits are cut into.
     chunks: usize,
     bits: usize,
-    /// For each popcount of a row that is wanted, in how many bits a row that goes by can differ and be similar, and one more: 0 if
-    /// none can be similar.
+    /// For each popcount of a row that is wanted, in how many bits a row that goes by can differ and be similar, and
+    /// one more: 0 if none can be similar.
     pub(super) steps: Vec<u16>,
     /// Whether most values that are looked up are those of no row.
     pub(super) is_sparse: bool,
@@ -30,7 +31,8 @@ pub(super) struct Plan {
     pub(super) expected: f64,
 }
 
-/// In how many bits a row with `own` bits and one with `from` to `to` can differ and be similar, and one more; 0 if none can be.
+/// In how many bits a row with `own` bits and one with `from` to `to` can differ and be similar, and one more; 0 if
+/// none can be.
 pub(super) fn steps(own: u32, (from, to): (u32, u32), least: LeastCommon) -> u16 {
     let similar = |other: u32| least.of(own, other).is_some();
     // Rows with more bits than `own` can be similar up to some number of bits, and those with less from some number on.
@@ -57,8 +59,8 @@ pub(super) fn steps(own: u32, (from, to): (u32, u32), least: LeastCommon) -> u16
 }
 
 impl Plan {
-    /// Chooses what costs least. `agree` is the share of pairs of rows that agree in a bit, `skew` by how much more of them agree in a
-    /// chunk than bits that do not depend on each other would explain.
+    /// Chooses what costs least. `agree` is the share of pairs of rows that agree in a bit, `skew` by how much more of
+    /// them agree in a chunk than bits that do not depend on each other would explain.
     pub(super) fn new(
         bits: usize,
         wanted: &[u32],
@@ -145,15 +147,16 @@ impl Plan {
     /// In how many of these bits two rows may differ.
     ///
     /// In each chunk they differ in some bits more, or fewer, than they may, and in all chunks together in fewer. So
-    /// from some chunk on, round the ring of them, that is so for every number of chunks, for one as for two and for three (J. Qin, C. Xiao:
-    /// Pigeonring, PVLDB 12, 2018). It is enough that this one gives them.
+    /// from some chunk on, round the ring of them, that is so for every number of chunks, for one as for two and for
+    /// three (J. Qin, C. Xiao: Pigeonring, PVLDB 12, 2018). It is enough that this one gives them.
     pub(super) fn limit_beyond(&self, steps: u16, c: usize) -> u16 {
         let lists = (0..=self.behind(c)).map(|more| self.lists(steps, (c + more) % self.chunks));
         lists.sum::<usize>().saturating_sub(1) as u16
     }
 
-    /// How many lists of values a row that takes so many steps is looked up by in a chunk. All chunks together have as many as there
-    /// are steps: if two rows differ in fewer bits, some chunk has more lists than bits in which they differ there.
+    /// How many lists of values a row that takes so many steps is looked up by in a chunk. All chunks together have as
+    /// many as there are steps: if two rows differ in fewer bits, some chunk has more lists than bits in which they
+    /// differ there.
     pub(super) fn lists(&self, steps: u16, c: usize) -> usize {
         let steps = usize::from(steps);
         steps / self.chunks + usize::from(c < steps % self.chunks)

@@ -238,7 +238,8 @@ impl Meta {
         self.sealed = self.sealed.wrapping_add(rows);
     }
 
-    /// Rows that have been entered, if all pages of tails but the last ones are full. It never descends by more than a page.
+    /// Rows that have been entered, if all pages of tails but the last ones are full. It never descends by more than a
+    /// page.
     pub fn entered(&self) -> u64 {
         let rows = Part::ALL.map(|part| {
             (self.tail(part).len() as u64).saturating_sub(1) * self.geometry(part).capacity as u64

@@ -18,7 +18,8 @@
 //! | 330 | blocks of the tail with signatures (u32) |
 //! | the last 128 | blocks of the tail without (u32); from word 891 on where a page has 1019 |
 //!
-//! Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of generation 0.
+//! Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of
+//! generation 0.
 
 use super::layout::*;
 use super::{FreeList, Meta, SegmentEntry, BLOCK};
@@ -97,8 +98,8 @@ impl Meta {
 
     /// Reads what [`Meta::encode`] has written; `words` are the whole content of the page.
     ///
-    /// Errors: a newer format, of the metapage or of the signatures; the message goes on behind the name of the index. Damage. Blocks are looked at
-    /// where they are read.
+    /// Errors: a newer format, of the metapage or of the signatures; the message goes on behind the name of the index.
+    /// Damage. Blocks are looked at where they are read.
     pub fn decode(words: &[u64]) -> Result<Meta> {
         let impossible = || Err(Error::damaged("the metapage has impossible numbers"));
         if words.len() < LEAST_WORDS {

@@ -271,8 +271,8 @@ impl PageWork<'_> {
     /// Calls `hit` with number on the page and common bits of every row that reaches the
     /// threshold, ascending. `of` is the segment that the page belongs to, and its number there.
     ///
-    /// Errors: a row that cannot be: a popcount where it does not belong is noticed in every row that is looked at, what does not fit the
-    /// bits in those that are found.
+    /// Errors: a row that cannot be: a popcount where it does not belong is noticed in every row that is looked at,
+    /// what does not fit the bits in those that are found.
     pub fn run(
         &self,
         page: &RowPage<'_>,
@@ -322,7 +322,8 @@ impl PageWork<'_> {
     }
 }
 
-/// Whether no row among `from..to` of a page of a segment has other popcounts than the query can find: their order says it.
+/// Whether no row among `from..to` of a page of a segment has other popcounts than the query can find: their order says
+/// it.
 fn is_within(page: &RowPage<'_>, from: usize, to: usize, query: &Query) -> bool {
     if !page.geometry().keys {
         return true;

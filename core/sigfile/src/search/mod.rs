@@ -59,15 +59,16 @@ const WORSE: f64 = 2.0;
 /// Lists that are on their way behind those that are needed: mostly, some of them are looked up.
 const MORE: usize = 2;
 
-/// The share of rows in some list that are in another one, too, or in one list more. It is a guess, which only the cost depends on.
+/// The share of rows in some list that are in another one, too, or in one list more. It is a guess, which only the cost
+/// depends on.
 const REPEATED: f64 = 0.125;
 
 /// The chunks' radii, for each one more.
 type Radii = [u16; MAX_CHUNKS];
 
 impl Search {
-    /// Reads posting lists as far as that is cheaper than scanning. `steps` are those of the segment. Where rows have keys and one is
-    /// given, only rows of that key are wanted; some others can be found, too.
+    /// Reads posting lists as far as that is cheaper than scanning. `steps` are those of the segment. Where rows have
+    /// keys and one is given, only rows of that key are wanted; some others can be found, too.
     ///
     /// Errors: out of memory; a damaged page.
     pub fn start(
@@ -106,9 +107,10 @@ impl Search {
         self.probe(segment, query, &chosen, &radii, 1, pages)
     }
 
-    /// Looks up own values in the chunks that the plan wants, and in more of them as long as that costs less than it spares: a row
-    /// that differs in r bits at the most has the query's value in all chunks but r, so in k − r of k lists. Returns in how many of
-    /// the lists that were looked up a row has to be; nothing if they are much longer than expected.
+    /// Looks up own values in the chunks that the plan wants, and in more of them as long as that costs less than it
+    /// spares: a row that differs in r bits at the most has the query's value in all chunks but r, so in k − r of k
+    /// lists. Returns in how many of the lists that were looked up a row has to be; nothing if they are much longer
+    /// than expected.
     ///
     /// Errors: out of memory; a damaged page.
     fn choose_lists(
@@ -179,8 +181,8 @@ impl Search {
         Ok(steps.plan_with(segment, query, within, &lengths[..chunks], order))
     }
 
-    /// Finds the candidates within these radii, which have to be in `needed` lists: where that is more than one, no radius is greater
-    /// than 0 and all lists are kept.
+    /// Finds the candidates within these radii, which have to be in `needed` lists: where that is more than one, no
+    /// radius is greater than 0 and all lists are kept.
     ///
     /// Errors: out of memory; a damaged page.
     fn probe(
@@ -265,7 +267,8 @@ impl Search {
             );
         }
         self.awaited = self.awaited.max(to);
-        // Behind the page that is scanned next. A processor follows addresses that ascend no further than to the end of a page of memory.
+        // Behind the page that is scanned next. A processor follows addresses that ascend no further than to the end of
+        // a page of memory.
         let page = self.scanned.start / capacity + 1;
         if self.done == self.candidates.len() && page * capacity < self.scanned.end {
             let lines = geometry.tids_at().div_ceil(LINES[1]);

@@ -1,5 +1,5 @@
-//! The lists of a query's own values: how many rows agree with it in each chunk. A row that is equal to the query is in all of
-//! them, so the shortest says how many there can be.
+//! The lists of a query's own values: how many rows agree with it in each chunk. A row that is equal to the query is in
+//! all of them, so the shortest says how many there can be.
 
 use crate::posting::PostingList;
 use crate::query::Query;
@@ -25,9 +25,9 @@ fn count(
     })
 }
 
-/// How many rows of a segment nearly equal the query, as far as `wanted` of the lists tell: of the rows with about as many bits, those that
-/// agree with it in the chunk where that says most. No fewer are equal to it, and mostly no more are near. Lists that take more than
-/// [`PAGES`] pages are guessed. Where no more than `few` are left, no more is read.
+/// How many rows of a segment nearly equal the query, as far as `wanted` of the lists tell: of the rows with about as
+/// many bits, those that agree with it in the chunk where that says most. No fewer are equal to it, and mostly no more
+/// are near. Lists that take more than [`PAGES`] pages are guessed. Where no more than `few` are left, no more is read.
 ///
 /// Errors: a damaged page.
 pub fn rows_alike(

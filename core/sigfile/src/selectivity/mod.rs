@@ -22,8 +22,8 @@ const RANKS: std::ops::RangeInclusive<usize> = 2..=100;
 fn bend(measure: Measure) -> f64 {
     match measure {
         Measure::Jaccard => 10.0,
-        // The bits of sets without a common token agree as fair coins fall, nearly normally: by z standard deviations of √n/2 bits
-        // the logarithm falls by z²/2.
+        // The bits of sets without a common token agree as fair coins fall, nearly normally: by z standard deviations
+        // of √n/2 bits the logarithm falls by z²/2.
         Measure::Agreement { bits } => 2.0 * f64::from(bits),
     }
 }
@@ -42,7 +42,8 @@ pub struct Nearest {
     hits: usize,
     /// By which the logarithm bends.
     bend: f64,
-    /// Where these are fewer than [`ENOUGH`], the greatest similarities in descending order, [`RANKS`] of them if there are so many.
+    /// Where these are fewer than [`ENOUGH`], the greatest similarities in descending order, [`RANKS`] of them if there
+    /// are so many.
     similarities: Vec<f64>,
 }
 
@@ -83,7 +84,8 @@ impl Nearest {
         share.clamp(fewest, (ENOUGH as f64 / sampled).max(fewest))
     }
 
-    /// The share at the threshold, by a line through the greatest similarities of a sample, which are in descending order.
+    /// The share at the threshold, by a line through the greatest similarities of a sample, which are in descending
+    /// order.
     fn extended(&self, threshold: f64) -> f64 {
         let sampled = self.sampled as f64;
         let ranked = self.similarities.iter().zip(1..);

@@ -102,8 +102,8 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// Calls `hit` with the numbers and similarities of the signatures that reach `least`, and perhaps with some below; those of another
-    /// shape are similar to none. `words` are those of the query.
+    /// Calls `hit` with the numbers and similarities of the signatures that reach `least`, and perhaps with some below;
+    /// those of another shape are similar to none. `words` are those of the query.
     fn scan(
         &self,
         query: &RowBits<'_>,
@@ -148,7 +148,8 @@ impl<'a> Packed<'a> {
         });
     }
 
-    /// How many reach the threshold, and if they are fewer than `enough`, the `wanted` greatest similarities, in descending order.
+    /// How many reach the threshold, and if they are fewer than `enough`, the `wanted` greatest similarities, in
+    /// descending order.
     pub fn nearest(
         &self,
         query: &RowBits<'_>,

@@ -9,14 +9,15 @@ use signature::sketch::agreement;
 /// The probability with which a pair of exactly the threshold is found by an estimate.
 pub const RECALL: f64 = 0.99;
 
-/// The margin of signatures. Their similarity is above that of the tokens on the average, since tokens share bits by chance, and little below it
-/// in single pairs: docs/tokens.md tells how much is lost.
+/// The margin of signatures. Their similarity is above that of the tokens on the average, since tokens share bits by
+/// chance, and little below it in single pairs: docs/tokens.md tells how much is lost.
 pub const OF_SIGNATURES: f64 = 0.05;
 
-/// The similarity of signatures, or the estimate of sampled bits, from which on pairs are looked for whose tokens have a Jaccard similarity of
-/// `threshold`: the threshold less the margin. Without a margin it is one by which few such pairs are missed: [`OF_SIGNATURES`], or for sampled bits the
-/// least one by which a pair of exactly the threshold is found with probability [`RECALL`]. Signatures are never looked for below 0, where all pairs are. An estimate
-/// can be below 0.
+/// The similarity of signatures, or the estimate of sampled bits, from which on pairs are looked for whose tokens have
+/// a Jaccard similarity of `threshold`: the threshold less the margin. Without a margin it is one by which few such
+/// pairs are missed: [`OF_SIGNATURES`], or for sampled bits the least one by which a pair of exactly the threshold is
+/// found with probability [`RECALL`]. Signatures are never looked for below 0, where all pairs are. An estimate can be
+/// below 0.
 pub fn searched(measure: Measure, threshold: f64, margin: Option<f64>) -> f64 {
     match (measure, margin) {
         (Measure::Jaccard, margin) => less(threshold, margin.unwrap_or(OF_SIGNATURES)).max(0.0),
@@ -28,8 +29,8 @@ pub fn searched(measure: Measure, threshold: f64, margin: Option<f64>) -> f64 {
     }
 }
 
-/// The difference, a trifle below what it would be rounded to: a margin may be a difference that was rounded itself, and what is just as similar as it says is
-/// to be found.
+/// The difference, a trifle below what it would be rounded to: a margin may be a difference that was rounded itself,
+/// and what is just as similar as it says is to be found.
 fn less(threshold: f64, margin: f64) -> f64 {
     if margin == 0.0 {
         threshold

@@ -15,8 +15,8 @@ use signature::sketch::{self, SketchKind, SketchShape};
 
 /// The shape of the rows' signatures, whatever their type is.
 ///
-/// Its tag has eight bytes. Those of a signature are its first ones: format version, k, which is not 0, and the rest of the shape. Those of
-/// the lowest bits of minima are format version, 0, the number of bits, hash family, 0, 0.
+/// Its tag has eight bytes. Those of a signature are its first ones: format version, k, which is not 0, and the rest of
+/// the shape. Those of the lowest bits of minima are format version, 0, the number of bits, hash family, 0, 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowShape {
     /// Signatures, type `bloom`, compared by their Jaccard similarity.
@@ -36,7 +36,8 @@ impl RowShape {
         }
     }
 
-    /// The same where k is 0. It stands apart since a search of a signature tree asks for the shape of each key that it sees.
+    /// The same where k is 0. It stands apart since a search of a signature tree asks for the shape of each key that it
+    /// sees.
     fn of_tag_without_k(tag: u64) -> RowShape {
         let [_, _, n @ .., a, b, 0, 0] = tag.to_le_bytes() else {
             return RowShape::Filter(Shape::of_tag(tag));

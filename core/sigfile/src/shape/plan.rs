@@ -1,4 +1,5 @@
-//! Planning sampled sketches: how many bits, by which estimate they are searched so that enough is found, and what that costs an index.
+//! Planning sampled sketches: how many bits, by which estimate they are searched so that enough is found, and what that
+//! costs an index.
 
 use crate::budget::{choose, SearchSteps};
 use crate::chunk::{Chunk, Frequencies};
@@ -63,8 +64,8 @@ fn binomial(n: u16, p: f64) -> Vec<f64> {
     (0..=n).map(of).collect()
 }
 
-/// How many bits at least agree in pairs of exactly this similarity with probability `recall`, the most for which that is so, and with which
-/// probability they do.
+/// How many bits at least agree in pairs of exactly this similarity with probability `recall`, the most for which that
+/// is so, and with which probability they do.
 pub(super) fn least_found(n: u16, similarity: f64, recall: f64) -> (u32, f64) {
     let near = binomial(n, (1.0 + similarity) / 2.0);
     let (mut agree, mut found) = (u32::from(n), near[usize::from(n)]);
@@ -75,8 +76,8 @@ pub(super) fn least_found(n: u16, similarity: f64, recall: f64) -> (u32, f64) {
     (agree, found)
 }
 
-/// What to expect of sketches of `n` bits where pairs of Jaccard similarity `similarity` are to be found with probability `recall`, among so many
-/// rows of which no two have anything in common.
+/// What to expect of sketches of `n` bits where pairs of Jaccard similarity `similarity` are to be found with
+/// probability `recall`, among so many rows of which no two have anything in common.
 ///
 /// Errors: a similarity or a recall that is not above 0 and at most 1; rows below 1.
 pub fn plan(rows: i64, similarity: f64, recall: f64, n: u16) -> Result<SketchPlan> {
@@ -113,8 +114,8 @@ pub fn plan(rows: i64, similarity: f64, recall: f64, n: u16) -> Result<SketchPla
     })
 }
 
-/// Chunks, lists that are looked up, and whether all rows are looked at instead: of a segment of rows of fair coins, of which `popcounts` are set, where
-/// rows are searched that differ in `radius` bits.
+/// Chunks, lists that are looked up, and whether all rows are looked at instead: of a segment of rows of fair coins, of
+/// which `popcounts` are set, where rows are searched that differ in `radius` bits.
 fn search(rows: u32, popcounts: &[f64], bits: u32, radius: u32) -> Result<(u32, f64, bool)> {
     let geometry = Geometry::new(1024, 0, false)?;
     let geometry = geometry.with_bits(bits, Measure::Agreement { bits })?;

@@ -1,4 +1,5 @@
-//! Writing a segment: rows in the order of their popcounts, or of key and popcount where they have keys, then the posting lists of each chunk.
+//! Writing a segment: rows in the order of their popcounts, or of key and popcount where they have keys, then the
+//! posting lists of each chunk.
 //!
 //! Memory: a chunk's postings are sorted in what the caller allows; where they do not fit, the rows are
 //! read once for each part of the postings that does.
@@ -62,7 +63,8 @@ impl<S: PageStore> Writer<S> {
         }
     }
 
-    /// Adds a row; popcounts never descend, nor do keys, which come first. This is the last gate: what is wrong with a row is not copied.
+    /// Adds a row; popcounts never descend, nor do keys, which come first. This is the last gate: what is wrong with a
+    /// row is not copied.
     ///
     /// Errors: more rows than a segment can hold; a row that cannot be, or comes too late.
     pub fn push(&mut self, row: SignatureRow<'_>) -> Result<()> {

@@ -9,7 +9,8 @@ use base::sort::{sort, sort_stably};
 use base::{Error, Result, Ticker};
 use std::ops::Range;
 
-/// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit. The pages of rows can be read some at a time.
+/// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit. The pages of rows can be read some
+/// at a time.
 pub struct PostingSorter {
     /// Postings that are sorted at a time.
     most: usize,

@@ -285,8 +285,8 @@ pub fn flip(pages: &mut Memory, page: u32, bit: usize) {
     pages.0[page as usize][bit / 64] ^= 1 << (bit % 64);
 }
 
-/// Bits of row pages that nothing but a checksum sees: thresholds that still are some, keys that are still in order, places, and what
-/// is behind the last row.
+/// Bits of row pages that nothing but a checksum sees: thresholds that still are some, keys that are still in order,
+/// places, and what is behind the last row.
 pub fn is_silent(index: &Index, page: u32, bit: usize) -> bool {
     let g = index.segment.geometry;
     let rows = index

@@ -3,7 +3,8 @@
 use base::Result;
 use sigfile::gist::{split, unite, united_size, TreeKey};
 
-/// All that searches, inserts and splits do with a key, beside sound ones of any shapes, three at least. Panics over an answer that cannot be.
+/// All that searches, inserts and splits do with a key, beside sound ones of any shapes, three at least. Panics over an
+/// answer that cannot be.
 ///
 /// Errors: the shape of the united key does not fit a page.
 pub fn use_key(key: TreeKey<'_>, sound: &[TreeKey<'_>]) -> Result<()> {

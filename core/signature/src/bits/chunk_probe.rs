@@ -58,8 +58,8 @@ const AT_ONCE: usize = 4;
 /// The most rows of a table.
 pub const MOST_IN_TABLE: usize = u16::MAX as usize;
 
-/// Rows by the value of a chunk, in buckets of values. Its arrays have fixed sizes, so that nothing has to be checked where they are
-/// read.
+/// Rows by the value of a chunk, in buckets of values. Its arrays have fixed sizes, so that nothing has to be checked
+/// where they are read.
 pub struct ChunkTable {
     /// Where each bucket begins in `rows`, and where the last one ends.
     starts: Box<[u16; (1 << BUCKETS) + 1]>,
@@ -111,7 +111,8 @@ impl ChunkTable {
         })
     }
 
-    /// Takes in the rows of a chunk, in place of those that it has: as many as it was made for. `beyond` are other bits of the same rows.
+    /// Takes in the rows of a chunk, in place of those that it has: as many as it was made for. `beyond` are other bits
+    /// of the same rows.
     pub fn fill(&mut self, chunk: &ChunkColumn<'_>, beyond: &ChunkColumn<'_>) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
@@ -207,8 +208,8 @@ pub struct ChunkProbe<'a> {
     pub beyond: ChunkColumn<'a>,
     /// Their popcounts.
     pub popcounts: &'a [u16],
-    /// For each popcount of a row: with how many of `flips` its value is looked up, and in how many bits rows may differ beyond the
-    /// chunk.
+    /// For each popcount of a row: with how many of `flips` its value is looked up, and in how many bits rows may
+    /// differ beyond the chunk.
     pub limits: &'a [[u16; 2]],
     /// No more than [`MOST_FLIPS`].
     pub flips: &'a [u32],
@@ -219,9 +220,9 @@ pub struct ChunkProbe<'a> {
 }
 
 impl ChunkProbe<'_> {
-    /// Calls `near` with rows of both kinds whose values differ by one of the flips, and which differ in few enough bits beyond the
-    /// chunk; by chance with others, too, and with some more than once. It returns whether to go on with the row that is looked up.
-    /// Returns how many pairs were compared. No more than [`ROWS_AT_ONCE`] rows.
+    /// Calls `near` with rows of both kinds whose values differ by one of the flips, and which differ in few enough
+    /// bits beyond the chunk; by chance with others, too, and with some more than once. It returns whether to go on
+    /// with the row that is looked up. Returns how many pairs were compared. No more than [`ROWS_AT_ONCE`] rows.
     pub fn look_up(
         &self,
         rows: Range<usize>,
@@ -247,8 +248,8 @@ impl ChunkProbe<'_> {
         self.look_up_here(rows, space, near)
     }
 
-    /// Nobody can foresee which values rows have and how many rows a bucket has. So there is no branch for either: what was not meant is
-    /// written over.
+    /// Nobody can foresee which values rows have and how many rows a bucket has. So there is no branch for either: what
+    /// was not meant is written over.
     #[inline(always)]
     fn look_up_here(
         &self,
@@ -320,7 +321,8 @@ impl ChunkProbe<'_> {
         compared
     }
 
-    /// Tells of those rows of the table from `from` on that `which` says. Returns whether to go on with the row that is looked up.
+    /// Tells of those rows of the table from `from` on that `which` says. Returns whether to go on with the row that is
+    /// looked up.
     fn tell(
         &self,
         i: usize,

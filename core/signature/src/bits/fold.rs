@@ -1,5 +1,5 @@
-//! Rows whose folded bits differ little. A fold combines a row's words by exclusive or, so rows differ in at least as many
-//! bits as their folds do (P. Baldi, D. S. Hirschberg, R. J. Nasr: Speeding Up Chemical Database Searches Using a
+//! Rows whose folded bits differ little. A fold combines a row's words by exclusive or, so rows differ in at least as
+//! many bits as their folds do (P. Baldi, D. S. Hirschberg, R. J. Nasr: Speeding Up Chemical Database Searches Using a
 //! Proximity Filter Based on the Logical Exclusive OR, J. Chem. Inf. Model. 48, 2008).
 
 use std::ops::Range;

@@ -47,14 +47,16 @@ impl<'a> PackedScan<'a> {
         }
     }
 
-    /// The same rows, many of which have popcounts that are not within `window`, least and greatest: no limit is for these.
+    /// The same rows, many of which have popcounts that are not within `window`, least and greatest: no limit is for
+    /// these.
     pub fn within(mut self, window: (u32, u32)) -> PackedScan<'a> {
         self.window = Some(window);
         self
     }
 
-    /// Runs `intersect` over the rows from number `first` on. It counts the common bits of a row, or fewer if the row has not the
-    /// least that it is told. `width` is the number of the query's words, which is better known to the compiler.
+    /// Runs `intersect` over the rows from number `first` on. It counts the common bits of a row, or fewer if the row
+    /// has not the least that it is told. `width` is the number of the query's words, which is better known to the
+    /// compiler.
     #[inline(always)]
     pub(super) fn rows(
         &self,
@@ -70,7 +72,8 @@ impl<'a> PackedScan<'a> {
         for popcounts in self.popcounts[first..].chunks(AT_ONCE) {
             let end = at + popcounts.len();
             let rows = self.words[at * width..end * width].chunks_exact(width);
-            // Rows of a segment are in the order of their popcounts, so that most have that of their neighbours, and its limit.
+            // Rows of a segment are in the order of their popcounts, so that most have that of their neighbours, and
+            // its limit.
             match same(popcounts) {
                 Some(popcount) => {
                     let least = self.limit(popcount);
@@ -95,9 +98,9 @@ impl<'a> PackedScan<'a> {
         }
     }
 
-    /// The same where many popcounts are not within `window`. Which of them are is found for many at once and without a branch, so
-    /// that the bits of the others are not read. These are held against the lowest limit of the window first, since few of them
-    /// reach it.
+    /// The same where many popcounts are not within `window`. Which of them are is found for many at once and without a
+    /// branch, so that the bits of the others are not read. These are held against the lowest limit of the window
+    /// first, since few of them reach it.
     #[inline(always)]
     fn rows_within(
         &self,
@@ -155,8 +158,8 @@ fn same(numbers: &[u32]) -> Option<u32> {
     (rest.iter().fold(0, |differ, &other| differ | (one ^ other)) == 0).then_some(one)
 }
 
-/// Which of some numbers, [`AT_ONCE`] at the most, are `least` to `greatest`: a bit each. A loop over bytes is one over vectors
-/// wherever the processor has these.
+/// Which of some numbers, [`AT_ONCE`] at the most, are `least` to `greatest`: a bit each. A loop over bytes is one over
+/// vectors wherever the processor has these.
 #[inline(always)]
 fn are_within(numbers: &[u32], least: u32, greatest: u32) -> u64 {
     let span = greatest - least;

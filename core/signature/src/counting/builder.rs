@@ -91,8 +91,8 @@ impl<'b> CountingBuilder<'b> {
 
     /// Takes away what [`CountingBuilder::add_text`] has added for `text`; full counters stay as they are.
     ///
-    /// Errors: a counter holds less than the text would take from it, and then nothing is changed; the filter is one of tokens; out
-    /// of memory for the n-grams.
+    /// Errors: a counter holds less than the text would take from it, and then nothing is changed; the filter is one of
+    /// tokens; out of memory for the n-grams.
     pub fn remove_text(
         &mut self,
         text: &str,
@@ -118,7 +118,8 @@ impl<'b> CountingBuilder<'b> {
 
     /// Takes away what [`CountingBuilder::add_tokens`] has added for each token; full counters stay as they are.
     ///
-    /// Errors: a counter holds less than the tokens would take from it, and then nothing is changed; the filter is one of n-grams.
+    /// Errors: a counter holds less than the tokens would take from it, and then nothing is changed; the filter is one
+    /// of n-grams.
     pub fn remove_tokens(&mut self, tokens: TokenHashList, mut tick: impl FnMut()) -> Result<()> {
         check_of_tokens(self.positions.shape())?;
         let tokens = tokens.distinct(&mut tick);

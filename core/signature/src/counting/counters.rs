@@ -1,7 +1,7 @@
 //! Counters of four bits, two a byte. Counter i is in byte i/2, the even ones in the low half.
 //!
-//! Shifts and masks by hand: `cargo bench -p sigfile counting` compares them with bitvec. The loops over whole filters go
-//! byte by byte without a branch, so that the compiler makes vector instructions of them.
+//! Shifts and masks by hand: `cargo bench -p sigfile counting` compares them with bitvec. The loops over whole filters
+//! go byte by byte without a branch, so that the compiler makes vector instructions of them.
 
 use super::FULL;
 

@@ -24,8 +24,8 @@ impl Positions {
         }
     }
 
-    /// Calls `each` with the counters of an n-gram by its index, or of a token by its hash, until it says stop. Gives whether it never
-    /// did.
+    /// Calls `each` with the counters of an n-gram by its index, or of a token by its hash, until it says stop. Gives
+    /// whether it never did.
     #[inline]
     pub fn of(&self, hash: u64, each: impl FnMut(u32) -> bool) -> bool {
         match self {

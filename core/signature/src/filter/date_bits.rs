@@ -47,8 +47,8 @@ fn number([i, a, j, b]: DigitPair) -> usize {
 }
 
 impl Builder<'_> {
-    /// Sets the bits of a date of eight digits, in a signature of the shape [`date_shape`]; see [`for_each_digit_pair`]. `turn` is called
-    /// now and then.
+    /// Sets the bits of a date of eight digits, in a signature of the shape [`date_shape`]; see
+    /// [`for_each_digit_pair`]. `turn` is called now and then.
     ///
     /// Errors: digits in other groups than those of YYYYMMDD or YYYY-MM-DD.
     pub fn add_date(&mut self, date: &str, turn: impl FnMut()) -> Result<()> {

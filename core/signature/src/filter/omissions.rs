@@ -1,5 +1,5 @@
-//! What a search of states misses that keeps those it has seen in a filter only (P. C. Dillinger, P. Manolios: Bloom Filters in
-//! Probabilistic Verification, FMCAD 2004): a new state that the filter takes for a seen one is omitted.
+//! What a search of states misses that keeps those it has seen in a filter only (P. C. Dillinger, P. Manolios: Bloom
+//! Filters in Probabilistic Verification, FMCAD 2004): a new state that the filter takes for a seen one is omitted.
 
 use super::rates::{at_least, exact_false_positive};
 use base::Result;
@@ -8,14 +8,15 @@ use base::Ticker;
 /// States that are summed up one by one.
 const ONE_BY_ONE: f64 = 1_048_576.0;
 
-/// Stretches that the sum over more states is integrated in, by five points each. The sum is so smooth there that all digits agree.
+/// Stretches that the sum over more states is integrated in, by five points each. The sum is so smooth there that all
+/// digits agree.
 const STRETCHES: u32 = 4096;
 
 /// What a search of n states omits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Omissions {
-    /// The expected number of states that are omitted themselves: Σ f(i), where f(i) is the false-positive rate with i states in the filter,
-    /// and i goes from 0 to n−1. What can be reached through them only is not among them.
+    /// The expected number of states that are omitted themselves: Σ f(i), where f(i) is the false-positive rate with i
+    /// states in the filter, and i goes from 0 to n−1. What can be reached through them only is not among them.
     pub expected: f64,
     /// The probability that any is: 1−Π(1−f(i)).
     pub any: f64,
@@ -44,8 +45,8 @@ pub fn omissions(k: i64, m: i64, n: i64, tick: impl FnMut()) -> Result<Omissions
             ticker.step();
         }
     } else {
-        // The sum over 0…end−1 is the integral from −1/2 to end−1/2, but for what is nothing where there are so many; the first
-        // states are taken one by one, since the rate is not smooth where it begins.
+        // The sum over 0…end−1 is the integral from −1/2 to end−1/2, but for what is nothing where there are so many;
+        // the first states are taken one by one, since the rate is not smooth where it begins.
         let begin = ONE_BY_ONE / 2.0;
         for i in 0..begin as u64 {
             add(1.0, rate(i as f64));

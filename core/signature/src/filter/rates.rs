@@ -186,7 +186,8 @@ pub fn collision(model: CollisionModel, p: i64, n: i64, k: i64) -> Result<f64> {
     Ok(one.powf(k as f64))
 }
 
-/// The least number of bits of a segment, prime or not, with which k segments of n n-grams have a collision rate of `delta` at most.
+/// The least number of bits of a segment, prime or not, with which k segments of n n-grams have a collision rate of
+/// `delta` at most.
 ///
 /// Errors: n or k under 1, `delta` outside of 0…1 or 0, and more bits than an i32 counts.
 pub fn segment_length(model: CollisionModel, n: i64, k: i64, delta: f64) -> Result<i32> {

@@ -10,9 +10,9 @@ pub(super) const DATE_BITS: i64 = 307;
 
 /// Segments, segment length, n-gram length, rule set, hash family and key.
 ///
-/// Ordered by these in turn. Signatures of n-grams have hash family 0, the double hashing of [`super`], and the rule set of the
-/// normaliser ([`text::RULES`]). Signatures of tokens have n-gram length 0, hash family 1, which is independent positions, and the
-/// rule set of tokens ([`tokens::RULES`]). Key 0 is none; others are reserved.
+/// Ordered by these in turn. Signatures of n-grams have hash family 0, the double hashing of [`super`], and the rule
+/// set of the normaliser ([`text::RULES`]). Signatures of tokens have n-gram length 0, hash family 1, which is
+/// independent positions, and the rule set of tokens ([`tokens::RULES`]). Key 0 is none; others are reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
     pub(super) k: u8,
@@ -83,14 +83,16 @@ impl Shape {
 
     /// Sets rule set, hash family and key as read from a stored value.
     ///
-    /// There is one rule set of n-grams and one of tokens as yet, so this accepts only that one, and sets it. With a second one it must accept all
-    /// that ever were, and keep the one that it read, or no dump of an older version could be restored: reading and
-    /// comparing values needs no rules, and two rule sets make two shapes. What needs the rules that made a value, and must
-    /// then refuse values of others or know those rules, are the functions that set or test bits by a text:
-    /// [`Builder::add_text`](super::Builder::add_text) on a stored value (SQL's `bloom_add`) would mix rule sets, and
-    /// [`contains_text`](super::contains_text) would miss n-grams. They normalise by the newest rules and do not look at the shape's.
+    /// There is one rule set of n-grams and one of tokens as yet, so this accepts only that one, and sets it. With a
+    /// second one it must accept all that ever were, and keep the one that it read, or no dump of an older version
+    /// could be restored: reading and comparing values needs no rules, and two rule sets make two shapes. What needs
+    /// the rules that made a value, and must then refuse values of others or know those rules, are the functions that
+    /// set or test bits by a text: [`Builder::add_text`](super::Builder::add_text) on a stored value (SQL's
+    /// `bloom_add`) would mix rule sets, and [`contains_text`](super::contains_text) would miss n-grams. They normalise
+    /// by the newest rules and do not look at the shape's.
     ///
-    /// Errors: one that this version does not know; the hash family of tokens with an n-gram length, or that of n-grams without.
+    /// Errors: one that this version does not know; the hash family of tokens with an n-gram length, or that of n-grams
+    /// without.
     pub fn with_variant(self, rules: i64, family: i64, key: i64) -> Result<Shape> {
         let families = [Self::OF_NGRAMS, Self::OF_TOKENS].map(i64::from);
         if families.contains(&family) && family != i64::from(self.family) {

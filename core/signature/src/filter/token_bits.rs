@@ -12,8 +12,8 @@ pub(super) fn token_positions(shape: Shape, token: &str, each: impl FnMut(u32) -
     hash_positions(shape, token_hash(token.as_bytes()), each)
 }
 
-/// The same for a token of this hash. A position within its segment is the whole part of z·p/2⁶⁴, so that each has its share of all z
-/// but for p/2⁶⁴.
+/// The same for a token of this hash. A position within its segment is the whole part of z·p/2⁶⁴, so that each has its
+/// share of all z but for p/2⁶⁴.
 #[inline]
 pub(crate) fn hash_positions(shape: Shape, hash: u64, mut each: impl FnMut(u32) -> bool) -> bool {
     let p = u32::from(shape.p());

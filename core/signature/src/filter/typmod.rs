@@ -1,5 +1,5 @@
-//! The type modifier `bloom(k,p,q)`, or that of another type with shapes: a column of one shape. With q = 0 it is one of tokens, and
-//! that says the hash family.
+//! The type modifier `bloom(k,p,q)`, or that of another type with shapes: a column of one shape. With q = 0 it is one
+//! of tokens, and that says the hash family.
 //!
 //! Packed as (k−1) in 6 bits, p in 13, q in 4; negative is none.
 
@@ -47,8 +47,8 @@ pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
     )
 }
 
-/// A modifier as it stands behind the type's name. One that no declaration gives has a form too: it must not keep anybody from
-/// looking at its table.
+/// A modifier as it stands behind the type's name. One that no declaration gives has a form too: it must not keep
+/// anybody from looking at its table.
 pub fn show(typmod: i32) -> String {
     match unpack(typmod) {
         Ok(shape) => shape.map_or(String::new(), declared),

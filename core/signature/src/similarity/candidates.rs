@@ -1,4 +1,5 @@
-//! Shapes to choose from, and how far the similarity of their bits is from that of the words, measured on texts that are made for it.
+//! Shapes to choose from, and how far the similarity of their bits is from that of the words, measured on texts that
+//! are made for it.
 
 use std::cell::RefCell;
 
@@ -11,11 +12,13 @@ use text::ngram;
 /// False-positive rates that shapes are planned for.
 const RATES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.001];
 
-/// Shapes are planned for texts so many times as long, too: a filter that is planned for its texts is half full whatever its rate, and bits of a
-/// half full filter agree by chance. Only one that is less full brings the similarity of bits near to that of words.
+/// Shapes are planned for texts so many times as long, too: a filter that is planned for its texts is half full
+/// whatever its rate, and bits of a half full filter agree by chance. Only one that is less full brings the similarity
+/// of bits near to that of words.
 const ROOM: [i64; 3] = [1, 2, 4];
 
-/// Pairs that the similarities are measured on; of long texts as many as have together so many symbols, but some at least.
+/// Pairs that the similarities are measured on; of long texts as many as have together so many symbols, but some at
+/// least.
 const PAIRS: u32 = 400;
 const SYMBOLS: u32 = 400_000;
 const LEAST_PAIRS: u32 = 50;
@@ -43,9 +46,9 @@ pub struct Candidate {
     pub unrelated: f64,
 }
 
-/// Shapes for texts of `max_chars` symbols, or as many tokens with n-gram length 0, from small ones to large ones. The pairs measured
-/// are always the same: texts of just that length, which begin alike for every share of it and have random syllables behind that, and for
-/// [`Candidate::unrelated`] nothing in common. `tick` is called now and then.
+/// Shapes for texts of `max_chars` symbols, or as many tokens with n-gram length 0, from small ones to large ones. The
+/// pairs measured are always the same: texts of just that length, which begin alike for every share of it and have
+/// random syllables behind that, and for [`Candidate::unrelated`] nothing in common. `tick` is called now and then.
 ///
 /// Errors: an argument out of range; no shape is large enough.
 pub fn candidates(max_chars: i64, ngram: i64, tick: impl FnMut()) -> Result<Vec<Candidate>> {

@@ -1,5 +1,5 @@
-//! How similar two rows are, as a number in 0…1 that grows with their common bits. Whatever is searched by chunks of bits is searched by
-//! one of these.
+//! How similar two rows are, as a number in 0…1 that grows with their common bits. Whatever is searched by chunks of
+//! bits is searched by one of these.
 
 use super::measures::Popcounts;
 use crate::filter::query::NEVER;
@@ -11,8 +11,8 @@ pub enum Measure {
     /// |A∧B| / |A∨B|.
     #[default]
     Jaccard,
-    /// 1 − h/(n+1) of rows of n bits that differ in h: those that agree in all are 1, and none is 0. What has popcount n+1 is
-    /// 0 to everything, itself too: it has no bits that could be compared.
+    /// 1 − h/(n+1) of rows of n bits that differ in h: those that agree in all are 1, and none is 0. What has popcount
+    /// n+1 is 0 to everything, itself too: it has no bits that could be compared.
     Agreement {
         /// Bits of a row: 1024 at most.
         bits: u32,
@@ -41,16 +41,17 @@ impl Measure {
         f64::from(most - hamming.min(most)) / f64::from(most)
     }
 
-    /// In how many bits rows of so many bits differ that are so similar by [`Measure::Agreement`]; `None` for what is 0.
+    /// In how many bits rows of so many bits differ that are so similar by [`Measure::Agreement`]; `None` for what
+    /// is 0.
     pub fn hamming(bits: u32, similarity: f64) -> Option<u32> {
         let most = bits + 1;
         let agree = (similarity * f64::from(most)).round() as u32;
         (agree > 0).then(|| most - agree.min(most))
     }
 
-    /// The similarity that a search has to ask for to find what reaches a threshold as users know it: that of signatures is the same, and
-    /// that of sampled bits is the estimate (2·agreeing − bits)/bits. At estimates up to 0 everything is asked for, since what has no bits is found there,
-    /// too.
+    /// The similarity that a search has to ask for to find what reaches a threshold as users know it: that of
+    /// signatures is the same, and that of sampled bits is the estimate (2·agreeing − bits)/bits. At estimates up to 0
+    /// everything is asked for, since what has no bits is found there, too.
     pub fn asked(self, threshold: f64) -> f64 {
         match self {
             Measure::Jaccard => threshold,
@@ -70,8 +71,8 @@ impl Measure {
         }
     }
 
-    /// What nearest neighbours are ordered by, as users know it: 1 − similarity of signatures, and the bits in which samples differ, infinity for
-    /// what has none.
+    /// What nearest neighbours are ordered by, as users know it: 1 − similarity of signatures, and the bits in which
+    /// samples differ, infinity for what has none.
     pub fn distance(self, similarity: f64) -> f64 {
         match self {
             Measure::Jaccard => 1.0 - similarity,
@@ -81,8 +82,8 @@ impl Measure {
         }
     }
 
-    /// A row of `b` set bits that is so similar to one of `a` has, in single precision too, `slope`·b + `offset` bits in
-    /// common with it at least: (slope, offset).
+    /// A row of `b` set bits that is so similar to one of `a` has, in single precision too, `slope`·b + `offset` bits
+    /// in common with it at least: (slope, offset).
     pub fn bound(self, a: u32, threshold: f64) -> (f32, f32) {
         match self {
             Measure::Jaccard => {

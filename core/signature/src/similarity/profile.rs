@@ -69,7 +69,8 @@ pub fn profile(
     Ok((total > 0.0).then(|| sum / total))
 }
 
-/// The share of the weights whose attributes are present: Σ gᵢ over these, divided by Σ gᵢ over all. One flag a weight, in order.
+/// The share of the weights whose attributes are present: Σ gᵢ over these, divided by Σ gᵢ over all. One flag a weight,
+/// in order.
 pub fn profile_coverage(weights: Weights<'_>, present: impl Iterator<Item = bool>) -> f64 {
     let both = weights.0.iter().zip(present);
     let covered = both.filter_map(|(weight, is)| is.then_some(weight));

@@ -4,8 +4,8 @@ use super::profile::{profile, Weights};
 use base::range::unit;
 use base::Result;
 
-/// What rounding may do to sums of weights and to similarities, as a share of the weights. Sums of 1,600 numbers, as many as a row has
-/// columns, are off by less than a fifth of it.
+/// What rounding may do to sums of weights and to similarities, as a share of the weights. Sums of 1,600 numbers, as
+/// many as a row has columns, are off by less than a fifth of it.
 const SLACK: f64 = 1e-12;
 
 /// Products of lesser weights are not rounded in proportion.
@@ -14,8 +14,8 @@ const LEAST: f64 = f64::MIN_POSITIVE / SLACK;
 /// The bounds of so many attributes are found from all sets of them that can be present.
 const MOST: usize = 10;
 
-/// Which pairs of profiles are wanted: those whose weighted similarity reaches a threshold, of records that both have attributes with a share
-/// of the weights.
+/// Which pairs of profiles are wanted: those whose weighted similarity reaches a threshold, of records that both have
+/// attributes with a share of the weights.
 #[derive(Clone, Debug)]
 pub struct ProfileRule {
     weights: Vec<f64>,
@@ -48,7 +48,8 @@ impl ProfileRule {
         self.threshold
     }
 
-    /// The similarity of a pair, if the pair is wanted. One similarity an attribute, `None` for what is missing on either side.
+    /// The similarity of a pair, if the pair is wanted. One similarity an attribute, `None` for what is missing on
+    /// either side.
     ///
     /// Errors: those of the weights, which have been checked.
     pub fn similarity(&self, similarities: &[Option<f64>]) -> Result<Option<f64>> {
@@ -64,13 +65,15 @@ impl ProfileRule {
         Ok(similarity.filter(|&similarity| similarity >= self.threshold))
     }
 
-    /// For each of these attributes the similarity that one of them reaches in every pair that is wanted, where any others may be anything:
-    /// of any such pair at least one attribute reaches its own bound. Bounds can be chosen in many ways; here those of the first attributes
-    /// are the greatest. Each attribute is named once and has a positive weight. `None` if a pair that is wanted may have none of them.
+    /// For each of these attributes the similarity that one of them reaches in every pair that is wanted, where any
+    /// others may be anything: of any such pair at least one attribute reaches its own bound. Bounds can be chosen in
+    /// many ways; here those of the first attributes are the greatest. Each attribute is named once and has a positive
+    /// weight. `None` if a pair that is wanted may have none of them.
     ///
-    /// A pair has some of the attributes, Q, and some others. If all of Q are below their bounds bᵢ, and all others are equal, the similarity is
-    /// below the threshold t exactly as long as Σ gᵢ·bᵢ over Q is at most t·G − (1−t)·H, where G is the weight of Q, and H that of the
-    /// others. The greatest H is the worst, so that the sets Q remain, less those that do not suffice for the coverage.
+    /// A pair has some of the attributes, Q, and some others. If all of Q are below their bounds bᵢ, and all others are
+    /// equal, the similarity is below the threshold t exactly as long as Σ gᵢ·bᵢ over Q is at most t·G − (1−t)·H, where
+    /// G is the weight of Q, and H that of the others. The greatest H is the worst, so that the sets Q remain, less
+    /// those that do not suffice for the coverage.
     pub fn bounds(&self, searched: &[usize]) -> Option<Vec<f64>> {
         let weights: Vec<f64> = searched.iter().map(|&i| self.weights[i]).collect();
         let is_other = |i: &usize| !searched.contains(i);

@@ -76,8 +76,9 @@ impl ProfilePlan {
         self.rule.weights().len()
     }
 
-    /// The similarity of a pair that the search of an attribute has found, if it is wanted and no search before finds it, too: so each
-    /// pair is taken once. `similarity` computes that of one attribute, `None` for what is missing on either side.
+    /// The similarity of a pair that the search of an attribute has found, if it is wanted and no search before finds
+    /// it, too: so each pair is taken once. `similarity` computes that of one attribute, `None` for what is missing on
+    /// either side.
     ///
     /// Errors: those of `similarity`.
     pub fn take(

@@ -38,8 +38,8 @@ pub struct LeastCommon {
 }
 
 impl LeastCommon {
-    /// So near to an integer the closed form is not believed. Its error is less than 10^-9, and where it is further away the
-    /// quotients of the integers on both sides are further from the threshold than any rounding.
+    /// So near to an integer the closed form is not believed. Its error is less than 10^-9, and where it is further
+    /// away the quotients of the integers on both sides are further from the threshold than any rounding.
     const DOUBT: f64 = 1e-6;
 
     /// Sums of popcounts for which that holds.
@@ -58,7 +58,8 @@ impl LeastCommon {
         }
     }
 
-    /// The least number of common bits with which signatures of `a` and `b` set bits reach the threshold; `None` when they cannot.
+    /// The least number of common bits with which signatures of `a` and `b` set bits reach the threshold; `None` when
+    /// they cannot.
     #[inline]
     pub fn of(&self, a: u32, b: u32) -> Option<u32> {
         match self.measure {
@@ -126,8 +127,8 @@ pub fn above(limit: f64) -> f64 {
     }
 }
 
-/// A threshold of Jaccard similarity that all rows reach whose Dice similarity is `dice`, d, or more: d/(2−d), and a few
-/// units in the last place less for what rounding can take. Rows have to be checked again.
+/// A threshold of Jaccard similarity that all rows reach whose Dice similarity is `dice`, d, or more: d/(2−d), and a
+/// few units in the last place less for what rounding can take. Rows have to be checked again.
 pub fn jaccard_of_dice(dice: f64) -> f64 {
     const SLACK: f64 = 8.0 * f64::EPSILON;
     if dice > 1.0 || dice.is_nan() {

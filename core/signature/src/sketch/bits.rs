@@ -38,15 +38,16 @@ pub fn write_stored(shape: SketchShape, empty: bool, words: &[u64], to: &mut [u8
 
 /// The estimate of `agree` equal bits of `n`, between −1 and 1: (2·agree − n)/n.
 ///
-/// Bits of unequal minima agree half of the time, so sets without a common token come out at 0 on average, and half of them below.
+/// Bits of unequal minima agree half of the time, so sets without a common token come out at 0 on average, and half of
+/// them below.
 #[inline]
 pub fn agreement(agree: u32, n: u16) -> f64 {
     let n = i32::from(n);
     f64::from(2 * agree as i32 - n) / f64::from(n)
 }
 
-/// The least number of equal bits of `n` whose estimate reaches the threshold, found by testing the quotient; `None` when none does,
-/// as when the threshold is NaN.
+/// The least number of equal bits of `n` whose estimate reaches the threshold, found by testing the quotient; `None`
+/// when none does, as when the threshold is NaN.
 pub fn least_agreeing(n: u16, threshold: f64) -> Option<u32> {
     let most = u32::from(n);
     let reaches = |agree: u32| agreement(agree, n) >= threshold;
@@ -107,7 +108,8 @@ impl<'a> BitsView<'a> {
         Ok(Some(differing_bits(a.payload(), b.payload())))
     }
 
-    /// The estimated Jaccard similarity of both sets, between −1 and 1, see [`agreement`]. It is 0 where one set is empty.
+    /// The estimated Jaccard similarity of both sets, between −1 and 1, see [`agreement`]. It is 0 where one set is
+    /// empty.
     ///
     /// Errors: different shapes.
     #[inline]
@@ -117,7 +119,8 @@ impl<'a> BitsView<'a> {
         Ok(differ.map_or(0.0, |differ| agreement(u32::from(n) - differ, n)))
     }
 
-    /// What nearest neighbours are ordered by: the bits that differ, and infinity where one set is empty, so that empty sets come last.
+    /// What nearest neighbours are ordered by: the bits that differ, and infinity where one set is empty, so that empty
+    /// sets come last.
     ///
     /// Errors: different shapes.
     pub fn distance(&self, other: &BitsView<'_>) -> Result<f64> {

@@ -4,8 +4,8 @@ use super::shape::{SketchKind, SketchShape};
 use base::range::unit;
 use base::Result;
 
-/// The standard error of an estimate from `n` minima or bits, for sets of Jaccard similarity s: √(s·(1 − s)/n) from minima,
-/// √((1 − s²)/n) from bits, since each bit agrees with probability (1 + s)/2.
+/// The standard error of an estimate from `n` minima or bits, for sets of Jaccard similarity s: √(s·(1 − s)/n) from
+/// minima, √((1 − s²)/n) from bits, since each bit agrees with probability (1 + s)/2.
 ///
 /// Errors: a similarity outside 0…1, n not in 1…1024.
 pub fn standard_error(similarity: f64, n: i64, kind: SketchKind) -> Result<f64> {

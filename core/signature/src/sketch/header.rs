@@ -47,7 +47,8 @@ impl<'a> SketchView<'a> {
         (bytes.len() - HEADER == kind.payload(view.shape())).then_some(view)
     }
 
-    /// A view of bytes that a checked path has stored, of whichever kind. `None` when they are no sketch of this format.
+    /// A view of bytes that a checked path has stored, of whichever kind. `None` when they are no sketch of this
+    /// format.
     #[inline]
     pub fn of_any_kind(bytes: &'a [u8]) -> Option<SketchView<'a>> {
         SketchView::stored(SketchKind::Bits, bytes)

@@ -1,4 +1,5 @@
-//! Mixing the hashes of tokens and keeping the least values, in one way for each instruction set. All give the same numbers.
+//! Mixing the hashes of tokens and keeping the least values, in one way for each instruction set. All give the same
+//! numbers.
 
 use std::sync::LazyLock;
 
@@ -40,7 +41,8 @@ impl SketchKernel {
     }
 }
 
-/// Multipliers of the mix and how far it shifts between them: C. Wellons, Prospecting for Hash Functions, 2018 (lowbias32).
+/// Multipliers of the mix and how far it shifts between them: C. Wellons, Prospecting for Hash Functions, 2018
+/// (lowbias32).
 pub(super) const MULTIPLIERS: [u32; 2] = [0x7feb_352d, 0x846c_a68b];
 pub(super) const SHIFTS: [u32; 3] = [16, 15, 16];
 

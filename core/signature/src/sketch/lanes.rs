@@ -1,4 +1,5 @@
-//! What tells one way of mixing a token's hash from another: two numbers for each lane, which follow from the hash family.
+//! What tells one way of mixing a token's hash from another: two numbers for each lane, which follow from the hash
+//! family.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,8 +10,8 @@ use crate::split_mix::{split_mix, STEP};
 /// Lanes in all, as many as the largest sketch has minima.
 pub(super) const LANES: usize = SketchShape::MOST as usize;
 
-/// Two numbers of 32 bits for each lane. Lane i of family f has the halves of output number 1024·f + i, counted from 0, of the
-/// generator SplitMix64 seeded by 0.
+/// Two numbers of 32 bits for each lane. Lane i of family f has the halves of output number 1024·f + i, counted from 0,
+/// of the generator SplitMix64 seeded by 0.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
     /// The low halves, for the low half of a token's hash.

@@ -1,9 +1,9 @@
 //! Sketches of sets of tokens, by which the Jaccard similarity of two sets is estimated.
 //!
-//! A [`Signer`] mixes the 64-bit hash of each token in n ways and keeps of each way the least value: MinHash (A. Broder: On the
-//! Resemblance and Containment of Documents, 1997). Two sets have a minimum in common with the probability of their similarity.
-//! A sampled sketch keeps the lowest bit of each minimum: bits of unequal minima agree half of the time (P. Li, A. C. König:
-//! b-Bit Minwise Hashing, WWW 2010).
+//! A [`Signer`] mixes the 64-bit hash of each token in n ways and keeps of each way the least value: MinHash (A.
+//! Broder: On the Resemblance and Containment of Documents, 1997). Two sets have a minimum in common with the
+//! probability of their similarity. A sampled sketch keeps the lowest bit of each minimum: bits of unequal minima agree
+//! half of the time (P. Li, A. C. König: b-Bit Minwise Hashing, WWW 2010).
 
 mod bits;
 mod estimate;

@@ -14,7 +14,8 @@ use base::Result;
 /// The least estimate that there is: every row reaches it.
 pub const LEAST: f64 = -1.0;
 
-/// Whether a query can have this threshold. One in −1…0 or [`NEVER`] comes from a comparison, since such queries are dumped and restored.
+/// Whether a query can have this threshold. One in −1…0 or [`NEVER`] comes from a comparison, since such queries are
+/// dumped and restored.
 pub fn is_threshold(threshold: f64) -> bool {
     (LEAST..=1.0).contains(&threshold) || threshold == NEVER
 }
@@ -27,8 +28,8 @@ fn check_threshold(threshold: f64) -> Result<()> {
     unit("threshold", threshold)
 }
 
-/// The threshold of a query whose hits are the rows with an estimate of at least `least`; any number will do, as in an ordinary
-/// comparison.
+/// The threshold of a query whose hits are the rows with an estimate of at least `least`; any number will do, as in an
+/// ordinary comparison.
 pub fn estimate_at_least(least: f64) -> f64 {
     if least <= 1.0 {
         least.max(LEAST)

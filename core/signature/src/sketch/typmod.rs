@@ -49,8 +49,8 @@ pub fn parse(kind: SketchKind, written: &[impl AsRef<str>]) -> Result<SketchShap
     }
 }
 
-/// A modifier as it stands behind the type's name. One that no declaration gives has a form too: it must not keep anybody from
-/// looking at its table.
+/// A modifier as it stands behind the type's name. One that no declaration gives has a form too: it must not keep
+/// anybody from looking at its table.
 pub fn show(typmod: i32) -> String {
     match unpack(typmod) {
         Ok(shape) => shape.map_or(String::new(), |s| s.to_string()),

@@ -19,8 +19,8 @@ pub(super) fn kernels() -> impl Iterator<Item = SketchKernel> {
     [avx2, avx512].into_iter().flatten()
 }
 
-/// The kernel for registers of some width: `$scramble` and `$lower` are its functions, made of these instructions. The loops are loops, and
-/// no iterators: what an iterator calls would be compiled without these instructions.
+/// The kernel for registers of some width: `$scramble` and `$lower` are its functions, made of these instructions. The
+/// loops are loops, and no iterators: what an iterator calls would be compiled without these instructions.
 macro_rules! kernel {
     ($features:literal, $scramble:ident, $lower:ident, $register:ty, $set:ident, $xor:ident, $mul:ident, $shift:ident, $min:ident, $load:ident, $store:ident) => {
         #[target_feature(enable = $features)]

@@ -25,8 +25,8 @@ pub struct Phone {
     pub extension: Option<String>,
 }
 
-/// Reads a number as it is written in `region`, which is two letters of ISO 3166. With a `+` and a country code it is understood in any region,
-/// and without one, which is blank.
+/// Reads a number as it is written in `region`, which is two letters of ISO 3166. With a `+` and a country code it is
+/// understood in any region, and without one, which is blank.
 ///
 /// Errors: the region has no numbers, or the text is no valid number. Blank text is none.
 pub fn phone(text: &str, region: &str) -> Result<Phone> {
@@ -41,8 +41,8 @@ pub fn phone(text: &str, region: &str) -> Result<Phone> {
     })
 }
 
-/// The same; `None` for what is no valid number. A region that has no numbers is as none: one wrong value among those of a column
-/// must not stop the others.
+/// The same; `None` for what is no valid number. A region that has no numbers is as none: one wrong value among those
+/// of a column must not stop the others.
 pub fn phone_or_none(text: &str, region: &str) -> Option<Phone> {
     read(text, region_of(region).ok().flatten()).ok()
 }
@@ -118,8 +118,9 @@ fn read(text: &str, region: Option<Region>) -> std::result::Result<Phone, String
 /// Fewest digits of a national number that is taken for a whole one: an area code alone has fewer.
 const WHOLE: u64 = 1_000_000;
 
-/// Whether digits follow a slash behind a whole number. In `040 4228384625 / 22` nobody knows what they are, and in plans that allow
-/// numbers of many lengths they would make a longer one. A slash behind an area code parts it from the rest.
+/// Whether digits follow a slash behind a whole number. In `040 4228384625 / 22` nobody knows what they are, and in
+/// plans that allow numbers of many lengths they would make a longer one. A slash behind an area code parts it from the
+/// rest.
 fn has_more_behind_a_slash(text: &str, region: Option<Region>) -> bool {
     if text.contains(";phone-context=") {
         return false;

@@ -32,8 +32,8 @@ pub fn date_digits(year: i32, month: u32, day: u32) -> Result<String> {
     Ok(format!("{year:04}{month:02}{day:02}"))
 }
 
-/// The year that two digits stand for: 30 to 99 are 1930 to 1999, and 00 to 29 are 2000 to 2029. The rule may not depend on
-/// today, or what is stored and what is computed again would differ.
+/// The year that two digits stand for: 30 to 99 are 1930 to 1999, and 00 to 29 are 2000 to 2029. The rule may not
+/// depend on today, or what is stored and what is computed again would differ.
 pub(super) fn year_of_two_digits(digits: u32) -> i32 {
     let year = digits as i32;
     if year < 30 {

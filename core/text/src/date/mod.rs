@@ -1,7 +1,7 @@
 //! Dates to `YYYYMMDD` and times to `HHMMSS`, from text in given formats.
 //!
-//! A format is written as for PostgreSQL's `to_date`: fields such as `YYYY`, `MM` and `DD`, or `HH24` and `MI`, in any case; everything
-//! else is literal (letters in double quotes).
+//! A format is written as for PostgreSQL's `to_date`: fields such as `YYYY`, `MM` and `DD`, or `HH24` and `MI`, in any
+//! case; everything else is literal (letters in double quotes).
 
 mod calendar;
 mod format;

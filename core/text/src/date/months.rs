@@ -2,8 +2,9 @@
 
 use crate::normalize::normalize;
 
-/// In their normal form, of all languages: English, German, Spanish, French, Italian, Polish (nominative and genitive) and Dutch. What
-/// begins one of them with three letters or more is an abbreviation of it; those that do not begin a name stand beside it.
+/// In their normal form, of all languages: English, German, Spanish, French, Italian, Polish (nominative and genitive)
+/// and Dutch. What begins one of them with three letters or more is an abbreviation of it; those that do not begin a
+/// name stand beside it.
 const MONTHS: [&[&str]; 12] = [
     &[
         "january", "januar", "jaenner", "janner", "enero", "janvier", "gennaio", "styczen",
@@ -60,7 +61,8 @@ const MONTHS: [&[&str]; 12] = [
 /// Bytes of a name, accents included; far more than any has.
 pub(super) const LONGEST_NAME: usize = 64;
 
-/// The month of a name, or of an abbreviation of three letters or more that stands for no other month: `jui` is June and July.
+/// The month of a name, or of an abbreviation of three letters or more that stands for no other month: `jui` is June
+/// and July.
 pub(super) fn month(name: &str) -> Option<u32> {
     if name.len() > LONGEST_NAME {
         return None;

@@ -12,12 +12,13 @@ const CENTURY: usize = 2;
 /// Two places with their digits: `1629` says that the first digit is 6 and the second one 9.
 pub type DigitPair = [u8; 4];
 
-/// Calls `each` with the tokens of a date of eight digits, `YYYYMMDD`: every two of the six digits YYMMDD with their places; the same
-/// of the date with month and day in ascending order; and the same with the two digits of each part in ascending order. So two dates
-/// with day and month swapped, or with two digits swapped, still have tokens in common. The century counts for nothing.
+/// Calls `each` with the tokens of a date of eight digits, `YYYYMMDD`: every two of the six digits YYMMDD with their
+/// places; the same of the date with month and day in ascending order; and the same with the two digits of each part in
+/// ascending order. So two dates with day and month swapped, or with two digits swapped, still have tokens in common.
+/// The century counts for nothing.
 ///
-/// A month or day 00 is not known, and gives no token. There is none at all if both are 00, or of fewer than eight digits.
-/// `turn` is called now and then.
+/// A month or day 00 is not known, and gives no token. There is none at all if both are 00, or of fewer than eight
+/// digits. `turn` is called now and then.
 ///
 /// Errors: as [`eight_digits`].
 pub fn for_each_digit_pair(
@@ -52,8 +53,8 @@ pub fn for_each_digit_pair(
     Ok(())
 }
 
-/// The eight digits of a date: with nothing between them, or in groups of four, two and two. `None` for fewer digits with nothing between
-/// them, and for none: what has no date is similar to nothing.
+/// The eight digits of a date: with nothing between them, or in groups of four, two and two. `None` for fewer digits
+/// with nothing between them, and for none: what has no date is similar to nothing.
 ///
 /// Errors: digits in other groups, such as 27.05.1964, which would be another date in this order; more than eight.
 fn eight_digits(text: &str, turn: impl FnMut()) -> Result<Option<[u8; DIGITS]>> {

@@ -45,8 +45,8 @@ impl DateFormats {
             })
     }
 
-    /// `YYYYMMDD` of `text` by the first format that makes a date of it; empty for text that is empty or blank. `turn` is called now
-    /// and then.
+    /// `YYYYMMDD` of `text` by the first format that makes a date of it; empty for text that is empty or blank. `turn`
+    /// is called now and then.
     ///
     /// Errors: the text has none of the formats, or is a date that cannot be.
     pub fn date(&self, text: &str, turn: impl FnMut()) -> Result<String> {
@@ -82,7 +82,8 @@ impl DateFormats {
         }
     }
 
-    /// The same, but a date that cannot be keeps its digits as YYYYMMDD; `None` for a text that has none of the formats.
+    /// The same, but a date that cannot be keeps its digits as YYYYMMDD; `None` for a text that has none of the
+    /// formats.
     pub fn date_if_written(&self, text: &str) -> Option<String> {
         match self.find(text, || ()) {
             Found::Value(numbers) | Found::Impossible(numbers) => Some(digits_as_written(&numbers)),
@@ -90,8 +91,8 @@ impl DateFormats {
         }
     }
 
-    /// The same, but a date that cannot be keeps its digits as YYYYMMDD, and a text that has none of the formats its first eight
-    /// digits in their order.
+    /// The same, but a date that cannot be keeps its digits as YYYYMMDD, and a text that has none of the formats its
+    /// first eight digits in their order.
     pub fn date_digits(&self, text: &str, mut turn: impl FnMut()) -> String {
         match self.find(text, &mut turn) {
             Found::Value(numbers) | Found::Impossible(numbers) => digits_as_written(&numbers),

@@ -29,8 +29,8 @@ impl TimeFormats {
         self.0.find(text, turn, value)
     }
 
-    /// `HHMMSS` of `text` by the first format that makes a time of it, seconds 00 if the format has none; empty for text that is empty or
-    /// blank. `turn` is called now and then.
+    /// `HHMMSS` of `text` by the first format that makes a time of it, seconds 00 if the format has none; empty for
+    /// text that is empty or blank. `turn` is called now and then.
     ///
     /// Errors: the text has none of the formats, or is a time that cannot be.
     pub fn time(&self, text: &str, turn: impl FnMut()) -> Result<String> {

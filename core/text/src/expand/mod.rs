@@ -1,5 +1,5 @@
-//! Abbreviations written out, by dictionaries that are compiled in: one file a language and version, which never changes once it is released, since
-//! what is stored in databases was made by it.
+//! Abbreviations written out, by dictionaries that are compiled in: one file a language and version, which never
+//! changes once it is released, since what is stored in databases was made by it.
 //!
 //! A line is a kind, an abbreviation and the words it stands for, parted by tabs:
 //!
@@ -19,8 +19,8 @@
 //! | `dotsuffix` | at the end of a word with a dot behind it |
 //! | `prefix` | before anything, written just so: `c/Mayor` |
 //!
-//! Other lines say what a word is: `stop`, no name; `kind`, a kind of street; `state`, the code of a state of the USA, which stays as it is where
-//! one is written; `unit`, a unit behind a number.
+//! Other lines say what a word is: `stop`, no name; `kind`, a kind of street; `state`, the code of a state of the USA,
+//! which stays as it is where one is written; `unit`, a unit behind a number.
 
 mod own;
 mod pieces;
@@ -36,16 +36,17 @@ use place::{Place, BEHIND};
 
 use base::{Error, Result};
 
-/// The words of `text` in their normal form, with blanks between them, and abbreviations of the language written out. `tick` is called now and
-/// then.
+/// The words of `text` in their normal form, with blanks between them, and abbreviations of the language written out.
+/// `tick` is called now and then.
 ///
 /// Errors: there is no such dictionary; a text of more than a megabyte; out of memory.
 pub fn expand(text: &str, language: &str, version: i64, tick: impl FnMut()) -> Result<String> {
     expand_with(text, language, version, &HashMap::new(), tick)
 }
 
-/// The same, where `own` abbreviations go before those of the dictionary: words that follow each other in a part of the text, by their normal
-/// forms with blanks between them, and what they stand for, which stays as it is. Of those that begin at a word, the longest holds.
+/// The same, where `own` abbreviations go before those of the dictionary: words that follow each other in a part of the
+/// text, by their normal forms with blanks between them, and what they stand for, which stays as it is. Of those that
+/// begin at a word, the longest holds.
 ///
 /// Errors: as [`expand`].
 pub fn expand_with(

@@ -117,9 +117,10 @@ impl Place {
         self.number && self.names > 0 && !self.street
     }
 
-    /// Whether a word with two meanings has that before a name: `St` is a saint, and no street. A name follows, and the word is not one of
-    /// an address where the street ends: behind a number and a name, or an ordinal, where no kind of street came before, and none
-    /// follows behind another name. A word that is alone in its part counts as one before a name.
+    /// Whether a word with two meanings has that before a name: `St` is a saint, and no street. A name follows, and the
+    /// word is not one of an address where the street ends: behind a number and a name, or an ordinal, where no kind of
+    /// street came before, and none follows behind another name. A word that is alone in its part counts as one before
+    /// a name.
     pub(super) fn in_front(
         &self,
         dictionary: &Dictionary,
@@ -141,8 +142,8 @@ impl Place {
         !ends_street
     }
 
-    /// Whether the word is the code of a state: behind a comma, alone or before a postcode or the country; before a postcode; or last of a part
-    /// in which a kind of street has been.
+    /// Whether the word is the code of a state: behind a comma, alone or before a postcode or the country; before a
+    /// postcode; or last of a part in which a kind of street has been.
     pub(super) fn is_state(
         &self,
         dictionary: &Dictionary,

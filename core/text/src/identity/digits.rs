@@ -6,8 +6,8 @@ use base::{Error, Result};
 /// Most digits of a number by E.164, and what some countries have beyond.
 const LONGEST: usize = 17;
 
-/// Three neighbours wherever they stand, two neighbours by their place from the end, and the last seven digits, which are
-/// written alike with and without codes of country and area.
+/// Three neighbours wherever they stand, two neighbours by their place from the end, and the last seven digits, which
+/// are written alike with and without codes of country and area.
 pub(super) fn of_phone(
     digits: &str,
     to: &mut Encodings<impl FnMut(&str) -> Result<()>>,

@@ -1,5 +1,5 @@
-//! Several encodings of one value, as tokens: what is written differently in one of them still agrees in others (redundant encodings, as
-//! they are used against fraud).
+//! Several encodings of one value, as tokens: what is written differently in one of them still agrees in others
+//! (redundant encodings, as they are used against fraud).
 
 mod digits;
 mod encodings;
@@ -46,7 +46,8 @@ impl IdentityKind {
     }
 }
 
-/// Calls `each` with the tokens of a value, repetitions included; `turn` is called now and then. Blank values of kinds `Name` and `Text` have none.
+/// Calls `each` with the tokens of a value, repetitions included; `turn` is called now and then. Blank values of kinds
+/// `Name` and `Text` have none.
 ///
 /// Errors: those of `each`; a value that is not of its kind; out of memory.
 pub fn for_each_encoding(
@@ -62,7 +63,8 @@ pub fn for_each_encoding(
         IdentityKind::Name => {
             let normal = crate::normalize(value, true, &mut turn)?;
             word_encodings("n", &normal, &mut Ticker::new(&mut turn), &mut to)?;
-            // Double Metaphone helps most of the algorithms, and counts twice: on labelled pairs of names that is better than once.
+            // Double Metaphone helps most of the algorithms, and counts twice: on labelled pairs of names that is
+            // better than once.
             let sounds = |code: &str| {
                 ["ns", "ns2"]
                     .iter()
@@ -79,8 +81,8 @@ pub fn for_each_encoding(
     }
 }
 
-/// Who invents addresses by a pattern changes digits and provider. What stays counts most: letters and pattern, twice each. The
-/// domain counts little, since so many have the same.
+/// Who invents addresses by a pattern changes digits and provider. What stays counts most: letters and pattern, twice
+/// each. The domain counts little, since so many have the same.
 fn of_email(email: &Email, to: &mut Encodings<impl FnMut(&str) -> Result<()>>) -> Result<()> {
     let parts = email.parts();
     let normal = crate::normalize(&parts.letters, false, || ())?;

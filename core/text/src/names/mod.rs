@@ -1,4 +1,5 @@
-//! Names of persons and companies: their parts, other forms of given names, how similar two names are, and which of many are nearest to one.
+//! Names of persons and companies: their parts, other forms of given names, how similar two names are, and which of
+//! many are nearest to one.
 
 mod forms;
 mod nearest;

@@ -13,8 +13,8 @@ pub const MAX_NEAREST: i64 = 1000;
 /// The least number of candidates, and how many there are for each name that is asked for.
 const CANDIDATES: (i64, i64) = (50, 5);
 
-/// Of the candidates as far as the last of them, how many there are at most beyond their number. A short name, or one that nothing is
-/// like, is equally far from very many.
+/// Of the candidates as far as the last of them, how many there are at most beyond their number. A short name, or one
+/// that nothing is like, is equally far from very many.
 pub const MAX_TIES: i64 = 1000;
 
 /// How many candidates are compared where `k` names are asked for.
@@ -45,9 +45,9 @@ impl WantedName {
         })
     }
 
-    /// How near another name is, from 0 to 1: half of it is [`similarity`](super::similarity), and half is the mean of Jaccard similarity
-    /// and overlap of the bigrams of the words. The first has the better order, and is 1 for many names of which one is a part of the
-    /// other; these the second tells apart.
+    /// How near another name is, from 0 to 1: half of it is [`similarity`](super::similarity), and half is the mean of
+    /// Jaccard similarity and overlap of the bigrams of the words. The first has the better order, and is 1 for many
+    /// names of which one is a part of the other; these the second tells apart.
     ///
     /// Errors: out of memory.
     pub fn nearness(&self, name: &str, mut tick: impl FnMut()) -> Result<f64> {

@@ -18,24 +18,27 @@ pub const MAX_WORD: usize = 64;
 /// Symbols of the n-grams of the whole. Names are short, and longer n-grams lose too many to a single error.
 const BIGRAM: u8 = 2;
 
-/// Weights of an assignment are integers, so that the same assignment is best on every machine: similarities times symbols in these units.
+/// Weights of an assignment are integers, so that the same assignment is best on every machine: similarities times
+/// symbols in these units.
 const UNIT: f64 = 1e9;
 
-/// A unit of a weight in turn, more than the symbols of all words: of assignments that are equally good the one with fewer symbols is taken.
+/// A unit of a weight in turn, more than the symbols of all words: of assignments that are equally good the one with
+/// fewer symbols is taken.
 const FINE: i64 = (2 * MAX_WORDS * MAX_WORD).next_power_of_two() as i64;
 
-/// Similarity of two names, from 0 to 1: half of it word by word, whatever the order of the words, and half of it of the whole, whatever
-/// the gaps between them.
+/// Similarity of two names, from 0 to 1: half of it word by word, whatever the order of the words, and half of it of
+/// the whole, whatever the gaps between them.
 ///
-/// Word by word: each word of the name with fewer words goes to one word of the other, no two to the same, so that the sum of
-/// their Jaro-Winkler similarities is the greatest, each weighted by the symbols of both; of several such assignments the one with the
-/// fewest symbols counts. The half is the weighted mean. Words that are
-/// left over cost nothing here: a middle name or a legal form may be missing.
+/// Word by word: each word of the name with fewer words goes to one word of the other, no two to the same, so that the
+/// sum of their Jaro-Winkler similarities is the greatest, each weighted by the symbols of both; of several such
+/// assignments the one with the fewest symbols counts. The half is the weighted mean. Words that are left over cost
+/// nothing here: a middle name or a legal form may be missing.
 ///
-/// As a whole: the share of the bigrams of one text, without its gaps, that the other has too, by the one with fewer bigrams.
+/// As a whole: the share of the bigrams of one text, without its gaps, that the other has too, by the one with fewer
+/// bigrams.
 ///
-/// It is 0 if a name has no letters and digits, and it is the same whichever name is named first. Only the first [`MAX_WORDS`] words of a name,
-/// and the first [`MAX_WORD`] symbols of a word, are compared word by word.
+/// It is 0 if a name has no letters and digits, and it is the same whichever name is named first. Only the first
+/// [`MAX_WORDS`] words of a name, and the first [`MAX_WORD`] symbols of a word, are compared word by word.
 ///
 /// Errors: out of memory.
 pub fn similarity(a: &str, b: &str, mut tick: impl FnMut()) -> Result<f64> {

@@ -2,8 +2,8 @@
 
 use crate::normalize::scan_words;
 
-/// The first `most` words of a text in normal form, each by its first `longest` symbols. An apostrophe ends no word, as in by_word of
-/// n-grams: O'Brien is one.
+/// The first `most` words of a text in normal form, each by its first `longest` symbols. An apostrophe ends no word, as
+/// in by_word of n-grams: O'Brien is one.
 pub(super) fn normal_words(
     text: &str,
     most: usize,

@@ -1,5 +1,6 @@
-//! Caverphone 2.0 (D. Hood: Caverphone Revisited, Technical Paper CTP150804, University of Otago, 2004). Its steps are replacements of letters by
-//! as many, so they are made in place. 2 and 3 stand for what vanishes in the end: 2 for silent letters, 3 for vowels.
+//! Caverphone 2.0 (D. Hood: Caverphone Revisited, Technical Paper CTP150804, University of Otago, 2004). Its steps are
+//! replacements of letters by as many, so they are made in place. 2 and 3 stand for what vanishes in the end: 2 for
+//! silent letters, 3 for vowels.
 
 const LENGTH: usize = 10;
 

@@ -1,5 +1,5 @@
-//! How words sound: codes that are equal for words which are pronounced alike, by the algorithms of the crate rphonetic, which
-//! follows Apache Commons Codec.
+//! How words sound: codes that are equal for words which are pronounced alike, by the algorithms of the crate
+//! rphonetic, which follows Apache Commons Codec.
 
 mod caverphone;
 
@@ -15,7 +15,8 @@ use super::normalize::scan_words;
 use base::error::quoted;
 use base::{Error, Result};
 
-/// Letters of a word that count; what is behind them is not heard. Some algorithms take time that grows with the square of the length.
+/// Letters of a word that count; what is behind them is not heard. Some algorithms take time that grows with the square
+/// of the length.
 pub const MOST_LETTERS: usize = 64;
 
 /// Codes that a word has at most. Only Beider-Morse knows more.
@@ -98,8 +99,8 @@ impl Sound {
     }
 }
 
-/// Calls `each` with the codes of every word of `text`, in order. Of a word only the letters a to z of its normal form count, and the first
-/// [`MOST_LETTERS`] of them; an apostrophe does not end a word. `tick` is called now and then.
+/// Calls `each` with the codes of every word of `text`, in order. Of a word only the letters a to z of its normal form
+/// count, and the first [`MOST_LETTERS`] of them; an apostrophe does not end a word. `tick` is called now and then.
 ///
 /// Errors: those of `each`.
 pub fn for_each_sound(

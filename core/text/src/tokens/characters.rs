@@ -1,5 +1,5 @@
-//! Chinese, Japanese and Korean text to tokens: its characters and the pairs of neighbours. Words of other scripts are tokens in their
-//! normal form.
+//! Chinese, Japanese and Korean text to tokens: its characters and the pairs of neighbours. Words of other scripts are
+//! tokens in their normal form.
 
 use std::cell::RefCell;
 
@@ -15,9 +15,9 @@ use base::Ticker;
 
 /// Calls `each` with the tokens of `text`, in order, repetitions included; `turn` is called now and then.
 ///
-/// A token is each Han, Kana, Hangul or Bopomofo letter, in its compatibility form (NFKC), and each two of them that follow each other
-/// with nothing but blanks and punctuation between them. What else has letters or digits is split into words at anything but
-/// apostrophes, and each word becomes its normal form.
+/// A token is each Han, Kana, Hangul or Bopomofo letter, in its compatibility form (NFKC), and each two of them that
+/// follow each other with nothing but blanks and punctuation between them. What else has letters or digits is split
+/// into words at anything but apostrophes, and each word becomes its normal form.
 ///
 /// Errors: those of `each`; out of memory.
 pub fn for_each_character(

@@ -50,7 +50,8 @@ impl TokenHashList {
     }
 }
 
-/// A set of tokens: the hash of each once, ascending. Two different tokens have one hash with a probability of 2⁻⁶⁴, and then they count as one.
+/// A set of tokens: the hash of each once, ascending. Two different tokens have one hash with a probability of 2⁻⁶⁴,
+/// and then they count as one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TokenHashes(Vec<u64>);
 
@@ -71,7 +72,8 @@ impl TokenHashes {
         Ok(list.distinct(|| ticker.turn()))
     }
 
-    /// The Jaccard similarity of both sets, the very number that [`Overlap::jaccard`] gives for their tokens; 0 where neither has any.
+    /// The Jaccard similarity of both sets, the very number that [`Overlap::jaccard`] gives for their tokens; 0 where
+    /// neither has any.
     pub fn jaccard(&self, other: &TokenHashes) -> f64 {
         Overlap::of_hashes(self, other, || ()).jaccard()
     }

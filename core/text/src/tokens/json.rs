@@ -7,15 +7,16 @@
 //! | `{"likes": [1.0, -2.50, true, null]}` | `like_1`, `like_-2.5`, `like_true`: equal numbers are one token, null is none |
 //! | `"Firefox"` | `firefox`: without a key there is none |
 //!
-//! Keys and texts are written as tokens of free text are; the words of a key, between white space and `_`, are joined by `_`. A key
-//! without a letter or digit is left out.
+//! Keys and texts are written as tokens of free text are; the words of a key, between white space and `_`, are joined
+//! by `_`. A key without a letter or digit is left out.
 
 use super::singular::singular;
 use super::text::for_each_part;
 use super::writing::{push, push_str, sort, Sort};
 use base::{Error, Result};
 
-/// Takes a JSON value piece by piece, as a reader comes by them, and gives its tokens to `each`, in order, repetitions included.
+/// Takes a JSON value piece by piece, as a reader comes by them, and gives its tokens to `each`, in order, repetitions
+/// included.
 pub struct JsonTokens<E, T> {
     /// The keys that lead to the value that is read, each with `_` behind it.
     path: String,

@@ -1,7 +1,8 @@
-//! Sets of tokens: how texts, JSON values and sequences become tokens, one hash of a token, and the exact similarity of two sets.
+//! Sets of tokens: how texts, JSON values and sequences become tokens, one hash of a token, and the exact similarity of
+//! two sets.
 //!
-//! A token is a text that is compared as it is, byte by byte. Functions that make tokens give them in order, repetitions
-//! included; a set has each once.
+//! A token is a text that is compared as it is, byte by byte. Functions that make tokens give them in order,
+//! repetitions included; a set has each once.
 
 mod characters;
 mod hash;
@@ -40,8 +41,9 @@ fn collected(
     tokens
 }
 
-/// Version of the rules by which texts, JSON values and dates ([`crate::for_each_digit_pair`]) become tokens. Stored signatures of tokens depend on every rule and on
-/// the versions of the crates behind them, so a change of either is a new version, and signatures of different versions do not compare.
+/// Version of the rules by which texts, JSON values and dates ([`crate::for_each_digit_pair`]) become tokens. Stored
+/// signatures of tokens depend on every rule and on the versions of the crates behind them, so a change of either is a
+/// new version, and signatures of different versions do not compare.
 pub const RULES: u8 = 1;
 
 /// Version of the rules by which East Asian text becomes tokens, its characters.

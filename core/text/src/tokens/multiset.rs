@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use base::Ticker;
 use base::{Error, Result};
 
-/// Calls `each` with every token and how often it has occurred so far, itself included. Of two lists the Jaccard similarity of these
-/// pairs is that of the lists as multisets: the sum of the lesser counts by the sum of the greater ones. `turn` is called now and then.
+/// Calls `each` with every token and how often it has occurred so far, itself included. Of two lists the Jaccard
+/// similarity of these pairs is that of the lists as multisets: the sum of the lesser counts by the sum of the greater
+/// ones. `turn` is called now and then.
 ///
 /// Errors: those of `each`; out of memory.
 pub fn for_each_numbered<'a>(

@@ -13,8 +13,8 @@ pub fn check_width(least: &str, width: i64) -> Result<usize> {
         .ok_or_else(|| Error::invalid(format!("w = {width} is out of range")).detail(least))
 }
 
-/// Calls `each` with every run of `width` words that follow each other. A list of fewer is one run, and an empty list has none.
-/// `turn` is called now and then.
+/// Calls `each` with every run of `width` words that follow each other. A list of fewer is one run, and an empty list
+/// has none. `turn` is called now and then.
 ///
 /// Errors: those of `each`.
 pub fn for_each_run<W>(

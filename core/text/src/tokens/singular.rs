@@ -1,7 +1,7 @@
 //! The singular of an English word, by its ending alone.
 
-/// The singular of a word in lower case: -ies becomes -y; -ches, -shes, -sses and -xes lose -es; -ss, -us and -is stay; any other
-/// -s goes. A word of which a single letter would be left stays as it is.
+/// The singular of a word in lower case: -ies becomes -y; -ches, -shes, -sses and -xes lose -es; -ss, -us and -is stay;
+/// any other -s goes. A word of which a single letter would be left stays as it is.
 pub fn singular(word: &str) -> (&str, &'static str) {
     let shorter = |by: usize| &word[..word.len() - by];
     let (stem, ending) = if word.ends_with("ies") {

@@ -1,4 +1,5 @@
-//! Free text to tokens: pieces between white space, without their punctuation, in lower case. Numbers keep sign and point.
+//! Free text to tokens: pieces between white space, without their punctuation, in lower case. Numbers keep sign and
+//! point.
 
 use std::cell::RefCell;
 
@@ -8,8 +9,9 @@ use base::Ticker;
 
 /// Calls `each` with the tokens of `text`, in order, repetitions included; `turn` is called now and then.
 ///
-/// A piece that is a number, but for the punctuation around it and commas within it, keeps its sign and its point: `(-3.50)` is
-/// `-3.50`, and `1,200` is `1200`. Any other keeps its letters, digits and the marks on them: `Let's` is `lets`. A piece that has none is no token.
+/// A piece that is a number, but for the punctuation around it and commas within it, keeps its sign and its point:
+/// `(-3.50)` is `-3.50`, and `1,200` is `1200`. Any other keeps its letters, digits and the marks on them: `Let's` is
+/// `lets`. A piece that has none is no token.
 ///
 /// Errors: those of `each`; out of memory.
 pub fn for_each_token(

@@ -6,7 +6,8 @@ use super::writing::{for_each_char, push, sort, Sort};
 use base::Result;
 use base::Ticker;
 
-/// Calls `each` with the longest runs of letters and digits, and marks on them, of `text`; `turn` is called now and then.
+/// Calls `each` with the longest runs of letters and digits, and marks on them, of `text`; `turn` is called now and
+/// then.
 ///
 /// Errors: those of `each`; out of memory.
 pub fn for_each_word(
@@ -31,8 +32,8 @@ pub fn for_each_word(
     finish(&mut word)
 }
 
-/// Calls `each` with the parts of `text` between the word boundaries of UAX 29 that have a letter or a digit: `Let's` and `3.5` are
-/// words. `turn` is called now and then.
+/// Calls `each` with the parts of `text` between the word boundaries of UAX 29 that have a letter or a digit: `Let's`
+/// and `3.5` are words. `turn` is called now and then.
 ///
 /// Errors: those of `each`; out of memory.
 pub fn for_each_uax29_word(

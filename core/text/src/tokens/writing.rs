@@ -1,6 +1,7 @@
 //! Characters of a token: what they are, and how they are written.
 //!
-//! What Unicode says of them comes from crates of fixed versions, and not from the standard library, whose tables change.
+//! What Unicode says of them comes from crates of fixed versions, and not from the standard library, whose tables
+//! change.
 
 use unicode_general_category::{get_general_category, GeneralCategory as Gc};
 use unicode_normalization::{is_nfc_quick, IsNormalized, UnicodeNormalization};
@@ -41,8 +42,8 @@ pub(super) fn sort(c: char) -> Sort {
     }
 }
 
-/// Calls `each` with the characters of `text` in lower case and in their composed form (NFC), so that texts that look the same
-/// become the same tokens. Those that are as if they were not there are left out.
+/// Calls `each` with the characters of `text` in lower case and in their composed form (NFC), so that texts that look
+/// the same become the same tokens. Those that are as if they were not there are left out.
 pub(super) fn for_each_char(
     text: &str,
     ticker: &mut Ticker<impl FnMut()>,
@@ -60,8 +61,8 @@ pub(super) fn for_each_char(
     let there = text
         .chars()
         .filter(|&c| c.is_ascii() || c != GRAPHEME_JOINER && sort(c) != Sort::Nothing);
-    // composed behind lower case: W with a ring has no character of its own, w with a ring has. stream_safe bounds what has to
-    // be buffered, however many marks are piled up; it puts a grapheme joiner between them.
+    // composed behind lower case: W with a ring has no character of its own, w with a ring has. stream_safe bounds what
+    // has to be buffered, however many marks are piled up; it puts a grapheme joiner between them.
     there
         .flat_map(lower)
         .stream_safe()

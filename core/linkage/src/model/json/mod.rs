@@ -1,7 +1,8 @@
 //! A model as JSON, in which it is stored, and records as JSON.
 //!
-//! [`write_model`] and [`read_model`] keep every number bit for bit. What is read may have been made by hand or by an enemy: everything is checked, and
-//! never takes more memory than some times its length. Members that are unknown are ignored, since a later release may have added them.
+//! [`write_model`] and [`read_model`] keep every number bit for bit. What is read may have been made by hand or by an
+//! enemy: everything is checked, and never takes more memory than some times its length. Members that are unknown are
+//! ignored, since a later release may have added them.
 
 mod place;
 mod read;

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use crate::model::FieldModel;
 use base::{Error, Result};
 
-/// Reads the values of the fields from an object's members. Numbers and booleans are taken as they are written; `null`, or no such member, is a missing
-/// value. Other members are ignored. `name` is what an error calls the object.
+/// Reads the values of the fields from an object's members. Numbers and booleans are taken as they are written; `null`,
+/// or no such member, is a missing value. Other members are ignored. `name` is what an error calls the object.
 ///
 /// Errors: no object, a field's value that is an array or an object.
 pub fn read_record(fields: &[FieldModel], name: &str, text: &str) -> Result<Vec<Option<String>>> {

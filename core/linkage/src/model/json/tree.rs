@@ -44,7 +44,8 @@ impl Json {
     }
 }
 
-/// Reads a value while the limit, the first number, is not reached. The second becomes the bytes for which there was no memory.
+/// Reads a value while the limit, the first number, is not reached. The second becomes the bytes for which there was no
+/// memory.
 #[derive(Clone, Copy)]
 struct Tree<'l>(&'l Cell<usize>, &'l Cell<usize>);
 

@@ -17,7 +17,8 @@ pub struct FieldFrequencies {
     pub repeated: [f64; EQUAL],
 }
 
-/// Counts values to [`FieldFrequencies`]: all that are equal at once, in any order that does not depend on the rows' order.
+/// Counts values to [`FieldFrequencies`]: all that are equal at once, in any order that does not depend on the rows'
+/// order.
 pub struct FrequencyCount {
     frequencies: FieldFrequencies,
 }
@@ -82,8 +83,8 @@ pub(super) fn pairs_by_level(
     pairs
 }
 
-/// What a field has to do with names that change places. Two fields always do so together, which is one observation: the first field's level speaks for
-/// it, and the second's has share 1 in all classes, random pairs too.
+/// What a field has to do with names that change places. Two fields always do so together, which is one observation:
+/// the first field's level speaks for it, and the second's has share 1 in all classes, random pairs too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swap {
     /// Its values change places with no other field's.
@@ -110,19 +111,21 @@ impl Swap {
 pub struct Chance {
     /// The share of each level among random pairs.
     pub u: Shares,
-    /// The share of each level of present values in a typical match. A value comes as often as its share, which makes agreement count for more
-    /// the rarer the value is.
+    /// The share of each level of present values in a typical match. A value comes as often as its share, which makes
+    /// agreement count for more the rarer the value is.
     pub typical: [f64; PRESENT],
     /// What it has to do with names that change places.
     pub swap: Swap,
 }
 
 impl Chance {
-    /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs, of which so many have each level.
+    /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs, of which so
+    /// many have each level.
     pub fn of(frequencies: &FieldFrequencies, pairs: &[u64; LEVELS], swap: Swap) -> Chance {
         let all: u64 = pairs.iter().sum();
         let all = all.max(1) as f64;
-        // where no pair was seen with two values, half a pair counts as one, or nothing would be left for the other levels
+        // where no pair was seen with two values, half a pair counts as one, or nothing would be left for the other
+        // levels
         let missing = (pairs[MISSING] as f64 / all).min(1.0 - 0.5 / all);
         let equal: f64 = frequencies.equal.iter().sum();
         let unequal: f64 = pairs[EQUAL..PRESENT].iter().map(|&n| n as f64 + 0.5).sum();

@@ -23,8 +23,8 @@ impl ClassFit {
 /// Most personal fields whose subsets have classes of their own.
 const MOST_PERSONAL: usize = 5;
 
-/// The sets of fields that agree by chance in each class, as bits. Families and twins differ in what is personal. Where nothing is known
-/// to be personal, they are pairs that differ in what tells most, and agree in the rest.
+/// The sets of fields that agree by chance in each class, as bits. Families and twins differ in what is personal. Where
+/// nothing is known to be personal, they are pairs that differ in what tells most, and agree in the rest.
 ///
 /// `personal`: numbers of fields. `information`, `filled`: of each field, in bits and as a share of the records.
 pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Vec<u32> {

@@ -1,5 +1,5 @@
-//! How far fields go together by chance, as a postcode and its town do: the tree of pairs of fields with most mutual information (C. Chow,
-//! C. Liu: Approximating Discrete Probability Distributions with Dependence Trees, 1968).
+//! How far fields go together by chance, as a postcode and its town do: the tree of pairs of fields with most mutual
+//! information (C. Chow, C. Liu: Approximating Discrete Probability Distributions with Dependence Trees, 1968).
 
 use super::{MOST_DEPENDENCE, SMOOTHING};
 use crate::model::pattern::Pattern;

@@ -55,8 +55,8 @@ impl<'a> Setting<'a> {
         self.all_pairs + sum + self.dependence.log(pattern)
     }
 
-    /// The class of matches, or another one, before the first round. A second class of the same fields begins nearer to random pairs, as two that
-    /// begin alike would stay alike.
+    /// The class of matches, or another one, before the first round. A second class of the same fields begins nearer to
+    /// random pairs, as two that begin alike would stay alike.
     fn begin(&self, chance: u32, again: bool) -> ClassFit {
         let shares = |k: usize| {
             let of = &self.chance[k];
@@ -85,7 +85,8 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Fits the matches, and one class for each set of fields that agree by chance. `turn` is called every few milliseconds.
+    /// Fits the matches, and one class for each set of fields that agree by chance. `turn` is called every few
+    /// milliseconds.
     pub fn fit(
         &self,
         sets: &[u32],
@@ -151,7 +152,8 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// A step of this process alone, chunk by chunk. `random` remembers the first of the patterns' expected random pairs.
+    /// A step of this process alone, chunk by chunk. `random` remembers the first of the patterns' expected random
+    /// pairs.
     fn expect(
         &self,
         size: StepSize,

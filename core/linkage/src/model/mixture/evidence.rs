@@ -31,12 +31,12 @@ pub type EachPattern<'a> = dyn FnMut(KnownPairs, f64) + 'a;
 
 /// Who computes steps of expectation in place of this process, or with it.
 pub trait Helpers {
-    /// Says what the next steps are made from: `size`, and by `each` the pairs of every pattern, with the logarithm of the expected random pairs. Returns
-    /// whether there is help; if not, `each` has not been called.
+    /// Says what the next steps are made from: `size`, and by `each` the pairs of every pattern, with the logarithm of
+    /// the expected random pairs. Returns whether there is help; if not, `each` has not been called.
     fn begin(&mut self, size: StepSize, each: &mut dyn FnMut(&mut EachPattern<'_>)) -> bool;
 
-    /// Does a step for classes, as [`Step::new`](super::Step::new) has them. Gives what [`Step::take`](super::Step::take) writes for every chunk of the
-    /// patterns to `each`, in their order.
+    /// Does a step for classes, as [`Step::new`](super::Step::new) has them. Gives what
+    /// [`Step::take`](super::Step::take) writes for every chunk of the patterns to `each`, in their order.
     fn step(&mut self, classes: &[f64], each: &mut dyn FnMut(&[f64]));
 }
 
@@ -52,7 +52,8 @@ pub struct StepSize {
 }
 
 impl StepSize {
-    /// Patterns whose sums are added up apart from those of others. It depends on nothing but how many patterns there are, or the model would, too.
+    /// Patterns whose sums are added up apart from those of others. It depends on nothing but how many patterns there
+    /// are, or the model would, too.
     pub fn chunk(self) -> usize {
         const LEAST: usize = 4096;
         const MOST_CHUNKS: usize = 64;

@@ -1,4 +1,5 @@
-//! The exponential function of four numbers at once, which is computed the same everywhere, unlike that of the C library.
+//! The exponential function of four numbers at once, which is computed the same everywhere, unlike that of the C
+//! library.
 
 /// Numbers at once.
 pub(super) const LANES: usize = 4;

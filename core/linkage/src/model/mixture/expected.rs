@@ -1,5 +1,6 @@
-//! One step of expectation: how many pairs of each class are expected to have each level. All classes are done at once, four in a step of the processor.
-//! Patterns come in their order, so what the highest fields of a pattern and of the one before have in common is computed once.
+//! One step of expectation: how many pairs of each class are expected to have each level. All classes are done at once,
+//! four in a step of the processor. Patterns come in their order, so what the highest fields of a pattern and of the
+//! one before have in common is computed once.
 
 use super::evidence::{KnownPairs, StepSize};
 use super::exp::{exp, greater, Lanes, LANES};
@@ -13,11 +14,13 @@ const BATCH: usize = 16;
 struct ClassGroup {
     /// Logarithms of the levels' shares, by field and level.
     logs: Vec<Lanes>,
-    /// Logarithms of the pairs that are expected of the pattern before: the sum over the fields from this one on. The last is that of no field.
+    /// Logarithms of the pairs that are expected of the pattern before: the sum over the fields from this one on. The
+    /// last is that of no field.
     from: Vec<Lanes>,
     /// Pairs by field and level.
     sums: Vec<Lanes>,
-    /// Pairs that are not in `sums` yet, as they have the levels of the pattern before from this field on. The last is all others.
+    /// Pairs that are not in `sums` yet, as they have the levels of the pattern before from this field on. The last is
+    /// all others.
     open: Vec<Lanes>,
     /// What is expected of the patterns at hand: logarithms first, then as a share of what is expected most.
     expected: [Lanes; BATCH],
@@ -197,8 +200,8 @@ impl Step {
         }
     }
 
-    /// Writes what the classes have got: of each its pairs, and those of each level, field by field; and last the logarithm of the likelihood of all pairs.
-    /// What is added afterwards begins anew.
+    /// Writes what the classes have got: of each its pairs, and those of each level, field by field; and last the
+    /// logarithm of the likelihood of all pairs. What is added afterwards begins anew.
     pub fn take(&mut self, to: &mut [f64]) {
         self.run();
         self.close(self.fields);

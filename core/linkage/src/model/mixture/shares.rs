@@ -3,8 +3,8 @@
 use super::{Shares, MOST_UNLIKE};
 use crate::model::values::{EQUAL, ORDERED, PRESENT, UNLIKE};
 
-/// A lower similarity never counts for more: neighbours whose ratio to `u` rises are pooled (pool adjacent violators; the most frequent equal values are
-/// the first level, as rarer ones rightly count for more).
+/// A lower similarity never counts for more: neighbours whose ratio to `u` rises are pooled (pool adjacent violators;
+/// the most frequent equal values are the first level, as rarer ones rightly count for more).
 pub(super) fn make_monotone(m: &mut Shares, u: &Shares) {
     const FIRST: usize = EQUAL - 1;
     // levels from..to with the sums of their shares

@@ -1,7 +1,7 @@
 //! Codes: up to fifteen symbols in two words.
 
-/// Symbols of a code, the first in the lowest byte, and how many there are in the highest byte. Longer codes keep their first fifteen symbols
-/// and their length, so that two of them that differ behind are never one symbol apart.
+/// Symbols of a code, the first in the lowest byte, and how many there are in the highest byte. Longer codes keep their
+/// first fifteen symbols and their length, so that two of them that differ behind are never one symbol apart.
 pub(super) fn pack(normal: &str) -> [u64; 2] {
     let mut bytes = [0u8; 16];
     let kept = normal.len().min(15);

@@ -22,8 +22,8 @@ const YEAR: u32 = 0xffff_0000;
 const MONTH: u32 = 0xff00;
 const DAY: u32 = 0xff;
 
-/// How far two different dates agree, best first, from 0 to 5: one digit or two neighbours wrong; day and month swapped; two parts
-/// equal; two digits wrong; one part equal; else.
+/// How far two different dates agree, best first, from 0 to 5: one digit or two neighbours wrong; day and month
+/// swapped; two parts equal; two digits wrong; one part equal; else.
 pub(super) fn compare(a: Digits, b: Digits) -> u8 {
     let changed = a ^ b;
     let (wrong, exchanged) = differing(a.into(), b.into());

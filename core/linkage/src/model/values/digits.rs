@@ -27,8 +27,8 @@ pub(super) fn differing(a: u64, b: u64) -> (u32, bool) {
     (wrong, differs >> low == 0x11 && (a0, a1) == (b1, b0))
 }
 
-/// How far two different numbers agree, best first, from 0 to 5: equal but for the beginning; one digit or two neighbours wrong;
-/// two digits wrong; the same last four; the same first four; else.
+/// How far two different numbers agree, best first, from 0 to 5: equal but for the beginning; one digit or two
+/// neighbours wrong; two digits wrong; the same last four; the same first four; else.
 pub(super) fn compare((a, a_len): (u64, u32), (b, b_len): (u64, u32)) -> u8 {
     let tail = (a ^ b).trailing_zeros() / 4;
     let shorter = a_len.min(b_len);

@@ -17,7 +17,8 @@ const IDENTITY: usize = 0;
 const DESCRIPTION: usize = 1;
 const OWN: usize = 2;
 
-// The description: popcount in 16 bits, level of equality in 4, whether the kind's own words are there, 32 bits of digits.
+// The description: popcount in 16 bits, level of equality in 4, whether the kind's own words are there, 32 bits of
+// digits.
 const LEVEL_AT: u32 = 16;
 const HAS_OWN: u64 = 1 << 20;
 const LENGTH_AT: u32 = 21;
@@ -36,8 +37,8 @@ pub struct FieldLayout {
 
 /// A value that has been written: what the caller needs to know of it.
 pub struct Value {
-    /// Equal values of a field have the same; 0 if there is no value. A hash of 64 bits: two different values have the same one
-    /// in a case of 2^64.
+    /// Equal values of a field have the same; 0 if there is no value. A hash of 64 bits: two different values have the
+    /// same one in a case of 2^64.
     pub identity: u64,
 }
 
@@ -156,8 +157,8 @@ impl FieldLayout {
         }
     }
 
-    /// Writes a value to its [`FieldLayout::words`] words. `bytes` is memory that is used again. The level that two such values
-    /// have is set by [`FieldLayout::set_level`] afterwards.
+    /// Writes a value to its [`FieldLayout::words`] words. `bytes` is memory that is used again. The level that two
+    /// such values have is set by [`FieldLayout::set_level`] afterwards.
     ///
     /// Errors: out of memory.
     pub fn write(&self, text: &str, to: &mut [u64], bytes: &mut Vec<u8>) -> Result<Value> {

@@ -74,7 +74,8 @@ impl Habits {
         }
     }
 
-    /// The formats of nine in ten values, the most frequent one first: each that reads one value in a hundred which those before it do not.
+    /// The formats of nine in ten values, the most frequent one first: each that reads one value in a hundred which
+    /// those before it do not.
     pub fn date_format(&self) -> Option<Reading> {
         let (mut taken, mut read, mut names) = (0, 0, Vec::new());
         loop {
@@ -103,13 +104,15 @@ impl Habits {
         }
     }
 
-    /// Whether nine in ten values are e-mail addresses, some of which are not written as their mailbox. Where all are, the texts say as much.
+    /// Whether nine in ten values are e-mail addresses, some of which are not written as their mailbox. Where all are,
+    /// the texts say as much.
     pub fn mailbox(&self) -> Option<Reading> {
         let are_addresses = 10 * self.addresses >= 9 * self.values;
         (are_addresses && 100 * self.folded >= self.values.max(1)).then_some(Reading::Mailbox)
     }
 
-    /// The region of telephones that are written both with the code of its country and without. Where all are written alike, their digits say as much.
+    /// The region of telephones that are written both with the code of its country and without. Where all are written
+    /// alike, their digits say as much.
     pub fn phone_region(&self) -> Option<Reading> {
         let abroad: u64 = self.abroad.values().sum();
         let are_phones = 10 * (abroad + self.national) >= 9 * self.values;

@@ -1,5 +1,5 @@
-//! Levels of agreement, best first. Every kind of field has the same numbers of levels, so that a pattern is a vector of small
-//! integers; what a level means depends on the kind.
+//! Levels of agreement, best first. Every kind of field has the same numbers of levels, so that a pattern is a vector
+//! of small integers; what a level means depends on the kind.
 
 use super::{Kind, Reading};
 

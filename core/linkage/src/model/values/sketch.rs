@@ -1,5 +1,5 @@
-//! Sketches of values: records with similar values are found by equal parts of their sketches, in time that grows with the records and not with their
-//! pairs (MinHash; A. Broder: On the Resemblance and Containment of Documents, 1997).
+//! Sketches of values: records with similar values are found by equal parts of their sketches, in time that grows with
+//! the records and not with their pairs (MinHash; A. Broder: On the Resemblance and Containment of Documents, 1997).
 
 use super::{date, FieldLayout, Kind};
 use base::Result;
@@ -7,7 +7,8 @@ use signature::split_mix;
 use text::ngram::for_each_normal_ngram;
 use text::normalize;
 
-/// Parts of a sketch. Two values have each of them in common with the probability of the Jaccard similarity of their n-grams.
+/// Parts of a sketch. Two values have each of them in common with the probability of the Jaccard similarity of their
+/// n-grams.
 pub const PARTS: usize = 8;
 
 /// A sketch, four parts of 16 bits a word; all 0 if there is no value.
@@ -40,8 +41,8 @@ impl Least {
     }
 }
 
-/// How many parts of two values' sketches have to be the same at once, so that values which are as similar as this, in hundredths, are found, and few
-/// others.
+/// How many parts of two values' sketches have to be the same at once, so that values which are as similar as this, in
+/// hundredths, are found, and few others.
 pub fn parts_at_once(least: u32) -> usize {
     match least {
         ..55 => 1,
@@ -56,8 +57,8 @@ pub fn part(sketch: Sketch, number: usize) -> u16 {
 }
 
 impl FieldLayout {
-    /// The sketch of a value: of the parts of a date, of the n-grams of the name in an e-mail address, or of anything else. Numbers have none: what is
-    /// near has no n-grams in common.
+    /// The sketch of a value: of the parts of a date, of the n-grams of the name in an e-mail address, or of anything
+    /// else. Numbers have none: what is near has no n-grams in common.
     ///
     /// Errors: out of memory.
     pub fn sketch(&self, text: &str) -> Result<Sketch> {

@@ -26,7 +26,8 @@ pub struct Postcode {
     pub text: String,
 }
 
-/// The last postcode of an address. A number that it begins with is that of a house if a kind of street or the region of a state says so.
+/// The last postcode of an address. A number that it begins with is that of a house if a kind of street or the region
+/// of a state says so.
 pub fn postcode(segments: &[Vec<&str>], with_region: bool) -> Option<Postcode> {
     let found = |length: usize| {
         for (segment, words) in segments.iter().enumerate().rev() {

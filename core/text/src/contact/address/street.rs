@@ -5,8 +5,8 @@ use super::words::*;
 /// Words of the street, of the number, and what stands behind a number and may be a city.
 pub type Street<'a> = (Vec<&'a str>, Vec<&'a str>, Vec<&'a str>);
 
-/// The street among segments. The first with a name and a number is it, then a name beside a number in a segment of its own, then the first with a
-/// kind of street, then the first.
+/// The street among segments. The first with a name and a number is it, then a name beside a number in a segment of its
+/// own, then the first with a kind of street, then the first.
 pub fn street(segments: Vec<Vec<&str>>) -> Street<'_> {
     let segments: Vec<Vec<&str>> = segments
         .iter()

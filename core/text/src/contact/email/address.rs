@@ -1,4 +1,5 @@
-//! Finds the address within what people write for one, by the grammar of RFC 5322 and RFC 6531: comments, display name and quotes are taken away.
+//! Finds the address within what people write for one, by the grammar of RFC 5322 and RFC 6531: comments, display name
+//! and quotes are taken away.
 
 use super::provider::has_loose_dots;
 use unicode_general_category::{get_general_category, GeneralCategory as Gc};

@@ -19,7 +19,8 @@ use provider::{is_free, provider};
 /// The crate whose Public Suffix List is compiled in.
 pub const PUBLIC_SUFFIX_LIST: &str = "psl 2.1.247";
 
-/// Most bytes of a text that is looked at: an address has 254 at most, and a display name and comments may be around it.
+/// Most bytes of a text that is looked at: an address has 254 at most, and a display name and comments may be around
+/// it.
 const LONGEST_TEXT: usize = 2000;
 /// Most bytes of an address, and of what stands before the `@` (RFC 5321).
 const LONGEST: usize = 254;
@@ -80,7 +81,8 @@ impl Email {
     }
 }
 
-/// The one form of an address: without display name and comments, in lower case, its domain in ASCII, folded as its provider says.
+/// The one form of an address: without display name and comments, in lower case, its domain in ASCII, folded as its
+/// provider says.
 ///
 /// Errors: the text is not one address. Blank text is none.
 pub fn email(text: &str) -> Result<Email> {
@@ -121,7 +123,8 @@ fn read(text: &str) -> std::result::Result<Email, Refusal> {
     Ok(folded(local, domain))
 }
 
-/// Marks of direction and the like, which are copied with an address and which nobody sees. Only those around it are passed over.
+/// Marks of direction and the like, which are copied with an address and which nobody sees. Only those around it are
+/// passed over.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

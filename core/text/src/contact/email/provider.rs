@@ -1,4 +1,5 @@
-//! Which addresses reach the same mailbox, as far as the providers say so themselves, and which domains give mailboxes away.
+//! Which addresses reach the same mailbox, as far as the providers say so themselves, and which domains give mailboxes
+//! away.
 
 /// Version of the rules below, for `bloom_fingerprint()`: a change of any takes a new number.
 pub const PROVIDER_RULES: &str = "1";
@@ -6,8 +7,8 @@ pub const PROVIDER_RULES: &str = "1";
 /// Source and version of the list of free providers.
 pub const FREE_PROVIDERS: &str = "free-email-domains 1.12.6";
 
-/// One domain a line, sorted by bytes. From the npm package free-email-domains 1.12.6 (MIT licence, licenses/free-email-domains.txt),
-/// file domains.json, without change.
+/// One domain a line, sorted by bytes. From the npm package free-email-domains 1.12.6 (MIT licence,
+/// licenses/free-email-domains.txt), file domains.json, without change.
 const FREE: &str = include_str!("free_providers.txt");
 
 /// How a provider reads what stands before the `@`.
@@ -28,14 +29,14 @@ const fn plus(name: &'static str, ignores: &'static [char]) -> Provider {
     }
 }
 
-/// Gmail Help, "Dots don't matter in Gmail addresses" and "Create task-specific addresses": dots are passed over, a plus begins a tag.
-/// "Gmail or Googlemail" (Gmail Help): both domains reach the same mailbox.
+/// Gmail Help, "Dots don't matter in Gmail addresses" and "Create task-specific addresses": dots are passed over, a
+/// plus begins a tag. "Gmail or Googlemail" (Gmail Help): both domains reach the same mailbox.
 const GMAIL: Provider = plus("gmail.com", &['.']);
-/// Microsoft Support, "Add or remove an email alias in Outlook.com", and Microsoft Learn, "Plus addressing": a plus begins a tag. Dots
-/// count, and each domain has mailboxes of its own.
+/// Microsoft Support, "Add or remove an email alias in Outlook.com", and Microsoft Learn, "Plus addressing": a plus
+/// begins a tag. Dots count, and each domain has mailboxes of its own.
 const OUTLOOK: Provider = plus("", &[]);
-/// Yahoo Help, "Create and manage disposable email addresses": base name, hyphen, keyword. A plus is no tag, and Yahoo gives out no names with a
-/// hyphen. Each domain has mailboxes of its own.
+/// Yahoo Help, "Create and manage disposable email addresses": base name, hyphen, keyword. A plus is no tag, and Yahoo
+/// gives out no names with a hyphen. Each domain has mailboxes of its own.
 const YAHOO: Provider = Provider {
     name: "",
     ignores: &[],
@@ -43,12 +44,13 @@ const YAHOO: Provider = Provider {
 };
 /// Fastmail Help, "Plus addressing and subdomain addressing": a plus begins a tag. Subdomains are left as they are.
 const FASTMAIL: Provider = plus("", &[]);
-/// Proton Support, "Addresses and aliases": a plus begins a tag. "How to change your username": dots, hyphens and underscores are passed over.
-/// Its domains are not taken for one another: names of addresses that one has bought are free at the others.
+/// Proton Support, "Addresses and aliases": a plus begins a tag. "How to change your username": dots, hyphens and
+/// underscores are passed over. Its domains are not taken for one another: names of addresses that one has bought are
+/// free at the others.
 const PROTON: Provider = plus("", &['.', '-', '_']);
 
-/// The rules of a domain's provider, if they are known. Apple's are not in it, since it does not say that a plus begins a tag; nor is Yahoo
-/// Japan, which is another company.
+/// The rules of a domain's provider, if they are known. Apple's are not in it, since it does not say that a plus begins
+/// a tag; nor is Yahoo Japan, which is another company.
 pub(super) fn provider(domain: &str) -> Option<&'static Provider> {
     Some(match domain {
         "gmail.com" | "googlemail.com" => &GMAIL,
@@ -71,8 +73,8 @@ pub(super) fn provider(domain: &str) -> Option<&'static Provider> {
     })
 }
 
-/// Whether the provider has given out names with dots behind each other, and at the end: carriers of Japan did, before they took up RFC 5321,
-/// and let people keep them. They begin with a letter.
+/// Whether the provider has given out names with dots behind each other, and at the end: carriers of Japan did, before
+/// they took up RFC 5321, and let people keep them. They begin with a letter.
 pub(super) fn has_loose_dots(domain: &str) -> bool {
     let domain = domain.strip_suffix('.').unwrap_or(domain);
     ["docomo.ne.jp", "ezweb.ne.jp"]

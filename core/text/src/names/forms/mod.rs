@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use crate::normalize;
 use base::{Error, Result};
 
-/// The newest version of the lists. What a version says never changes, since stored values may depend on it: other lists, or another
-/// version of one of these, make a new number, and the old one stays.
+/// The newest version of the lists. What a version says never changes, since stored values may depend on it: other
+/// lists, or another version of one of these, make a new number, and the old one stays.
 pub const FORMS_VERSION: i64 = 1;
 
-/// English: `names.csv` of the Python package nicknames 1.0.1 by Carlton Northern and others, Apache-2.0 (licenses/), as it was published;
-/// SHA-256
-/// f370c99f12a564f4f074192ba690f242b7857d53a4ea60257366e365cc63a276. Columns: full name, `has_nickname`, nickname.
+/// English: `names.csv` of the Python package nicknames 1.0.1 by Carlton Northern and others, Apache-2.0 (licenses/),
+/// as it was published; SHA-256 f370c99f12a564f4f074192ba690f242b7857d53a4ea60257366e365cc63a276. Columns: full name,
+/// `has_nickname`, nickname.
 const NICKNAMES: &str = include_str!("nicknames-1.0.1.csv");
 
 /// Other languages: the project's own list.
@@ -41,8 +41,8 @@ static FULL: LazyLock<HashMap<String, Vec<&str>>> = LazyLock::new(|| {
     full
 });
 
-/// The full names that a given name may be a form of, and the name itself, all in normal form, ascending; nothing for a text without letters
-/// and digits. Two names may be forms of the same one if they have an element in common.
+/// The full names that a given name may be a form of, and the name itself, all in normal form, ascending; nothing for a
+/// text without letters and digits. Two names may be forms of the same one if they have an element in common.
 ///
 /// Errors: a version that there is not; out of memory.
 pub fn name_forms(name: &str, version: i64, tick: impl FnMut()) -> Result<Vec<String>> {

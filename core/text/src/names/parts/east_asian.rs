@@ -80,8 +80,8 @@ fn of_characters(words: &[Word]) -> [Vec<Word>; 2] {
 /// Bytes of the longest given name of two romanised syllables, and some more.
 const LONGEST_GIVEN: usize = 16;
 
-/// Whether a romanised name begins with its surname: that is a known one, what follows are one or two words of the syllables of the same
-/// language, and none of them is a surname in turn that stands at the end.
+/// Whether a romanised name begins with its surname: that is a known one, what follows are one or two words of the
+/// syllables of the same language, and none of them is a surname in turn that stands at the end.
 fn romanised(first: &Word, rest: &[Word]) -> bool {
     let Some(last) = rest.last() else {
         return false;

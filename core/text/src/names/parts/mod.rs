@@ -1,7 +1,8 @@
 //! A person's name as it is written, to its parts.
 //!
-//! The rules are the project's own. The crate human_name 2.0.4 reads II as Jr. and Graf as a given name, decomposes letters, and knows no order with
-//! the surname first: it reads Mao Zedong as Mr Zedong, and each character of 毛泽东 as a name.
+//! The rules are the project's own. The crate human_name 2.0.4 reads II as Jr. and Graf as a given name, decomposes
+//! letters, and knows no order with the surname first: it reads Mao Zedong as Mr Zedong, and each character of 毛泽东 as a
+//! name.
 
 mod east_asian;
 mod lists;
@@ -13,7 +14,8 @@ use read::Reading;
 
 pub use read::MAX_PARTS;
 
-/// The parts of a name, each with its words as they are written and one blank between them; `None` for a part that the name does not have.
+/// The parts of a name, each with its words as they are written and one blank between them; `None` for a part that the
+/// name does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameParts {
     /// Academic titles, forms of address, ranks, and nobility: Prof. Dr., Mrs, Graf.
@@ -32,8 +34,8 @@ pub struct NameParts {
     pub born: Option<String>,
 }
 
-/// Takes a name apart. The rules are those of docs/names.md; they know no country and no dictionary of given names, so what is ambiguous
-/// is decided by where a word stands and how it is written.
+/// Takes a name apart. The rules are those of docs/names.md; they know no country and no dictionary of given names, so
+/// what is ambiguous is decided by where a word stands and how it is written.
 ///
 /// Errors: more than [`MAX_PARTS`] words, or [`super::MAX_NAME`] bytes; out of memory.
 pub fn name_parts(text: &str, tick: impl FnMut()) -> Result<NameParts> {

@@ -54,7 +54,8 @@ fn natural(mut words: Vec<Word>, titles: &mut Vec<Word>) -> Arranged {
     [words, particles, surname]
 }
 
-/// "DUPONT Jean": the surname is written in capitals, and stands first. Initials that are written together, as in J.K. or JD, are none.
+/// "DUPONT Jean": the surname is written in capitals, and stands first. Initials that are written together, as in J.K.
+/// or JD, are none.
 fn capitals_first(words: &[Word]) -> Option<[Vec<Word>; 2]> {
     let n = words
         .iter()
@@ -103,7 +104,8 @@ fn given_names(words: &[Word]) -> usize {
     }
     let begin = compound(words);
     let limit = n - 1;
-    // Two surnames of Spanish use: the first is a known one, and so is the second if the first is a given name, too; or there is "y" between.
+    // Two surnames of Spanish use: the first is a known one, and so is the second if the first is a given name, too; or
+    // there is "y" between.
     let last = &words[limit].key;
     for i in begin.max(1)..limit {
         let between = matches!(&*words[i].key, "y") && i > 1;
@@ -129,7 +131,8 @@ fn given_names(words: &[Word]) -> usize {
         .expect("there is one")
 }
 
-/// How many words at the beginning belong together though there are particles among them: María del Carmen, Juan de Dios, Abd al-Rahman.
+/// How many words at the beginning belong together though there are particles among them: María del Carmen, Juan de
+/// Dios, Abd al-Rahman.
 fn compound(words: &[Word]) -> usize {
     let key = |i: usize| words.get(i).map_or("", |word| &word.key);
     for i in 0..words.len() {

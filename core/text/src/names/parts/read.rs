@@ -57,8 +57,8 @@ fn closing(open: char) -> Option<&'static [char]> {
     })
 }
 
-/// Characters of the longest nickname. What is opened and not closed so soon opens nothing, so that no text is searched to its end again
-/// and again.
+/// Characters of the longest nickname. What is opened and not closed so soon opens nothing, so that no text is searched
+/// to its end again and again.
 const LONGEST_NICKNAME: usize = 200;
 
 fn end_of_nickname(after: &str, close: &[char]) -> Option<usize> {
@@ -191,7 +191,8 @@ impl Reading {
         born
     }
 
-    /// Takes King, Papst and the like in front of one word, or of a name with a Roman number, which is a given name then.
+    /// Takes King, Papst and the like in front of one word, or of a name with a Roman number, which is a given name
+    /// then.
     pub fn take_ruler(&mut self, titles: &mut Vec<Word>) -> bool {
         let [segment] = &mut self.segments[..] else {
             return false;
