@@ -46,9 +46,9 @@ summary() {
 }
 
 # limited COMMAND...: ends it with all that it has started after TIME_LIMIT seconds, so that what waits without an end fails by its name.
-# At a terminal it runs without: an interrupt would not reach it there.
+# At a terminal it runs without, even if its output goes to a file or on to tee: an interrupt would not reach it there.
 limited() {
-    if [[ -t 1 ]]; then
+    if [[ -t 0 || -t 1 ]]; then
         "$@"
     else
         timeout -k 60 "${TIME_LIMIT:-1200}" "$@" || {

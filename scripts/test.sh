@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make test [PG=15|16|17|18 | PG_CONFIG=path]: every check and test.
-# MAJOR_ONLY=1 leaves out what is the same for each major: format, core tests, and the scripts of SAME.
+# MAJOR_ONLY=1 leaves out what is the same for each major: format, core tests, and the scripts of ONCE_ENOUGH.
 # PROPTEST_RNG_SEED=n: other inputs for properties and fuzz targets.
 
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -17,8 +17,8 @@ source "$here/cluster.sh"
 # shellcheck source=scripts/runs.sh
 source "$here/runs.sh"
 
-# Scripts that ask the sources, or the page in a browser, and no server that could differ from another major's.
-SAME=' licences links page_guards pgspot report_page rooms '
+# Scripts that look at the sources, or at the report's page in a browser. The regress tests look at that page for each major.
+ONCE_ENOUGH=' licences links page_guards pgspot report_page rooms '
 
 need_rust_components() {
     local component
@@ -92,6 +92,6 @@ part 'isolation: tests/specs' run_regress isolation
 part 'docs: the statements of README.md and docs/' run_docs
 for script in "$ROOT"/tests/*.test.sh; do
     name=$(basename "$script" .test.sh)
-    [[ -n ${MAJOR_ONLY:-} && $SAME == *" $name "* ]] || run_script "$name"
+    [[ -n ${MAJOR_ONLY:-} && $ONCE_ENOUGH == *" $name "* ]] || run_script "$name"
 done
 summary

@@ -66,6 +66,7 @@ stop_merging_and_insert() {
     done
     die 'no session waited for the merge lock'
 }
+
 # cancelled WHAT: the inserting session ends at once, with the error.
 cancelled() {
     local begun=${EPOCHREALTIME/./} took
