@@ -22,11 +22,8 @@ pub fn empty(index: SigfileIndex<'_>) -> Meta {
         pg::error::internal!("could not generate a random number");
     }
     let (identity, thresholds) = (u64::from_le_bytes(identity), has_thresholds(index));
-    let meta = match leading_columns(index) {
-        0 => Meta::new(PAGE_WORDS, identity, thresholds),
-        _ => Meta::keyed(PAGE_WORDS, identity, thresholds),
-    };
-    meta.or_raise()
+    let keys = leading_columns(index) > 0;
+    Meta::new(PAGE_WORDS, identity, thresholds, keys).or_raise()
 }
 
 /// Whether the metapage says of rows what the columns of the index do.
@@ -103,4 +100,15 @@ pub fn try_read(index: SigfileIndex<'_>) -> Result<Meta> {
 pub fn store(meta: &Meta, page: &mut PageGuard<'_, ExclusiveLock>) {
     meta.check_size().or_raise();
     page.change(|words| meta.encode(words));
+}
+
+/// Changes what the metapage says now. Returns what it says then.
+///
+/// Errors: damage; more than it holds.
+pub fn change(index: SigfileIndex<'_>, change: impl FnOnce(&mut Meta)) -> Meta {
+    let mut page = index.exclusive(META);
+    let mut meta = of_page(&page);
+    change(&mut meta);
+    store(&meta, &mut page);
+    meta
 }

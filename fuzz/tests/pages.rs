@@ -148,8 +148,8 @@ fn posting_page() {
             list.about(3..30).rows().for_each(drop);
         }
         checked?;
-        assert!(page.iter().count() <= page.len());
-        Ok(format!("one: {}", page.len() == 1))
+        assert!(page.iter().count() <= page.len);
+        Ok(format!("one: {}", page.len == 1))
     });
 }
 
@@ -240,8 +240,8 @@ const METAPAGE_WORDS: usize = LEAST_WORDS + 10;
 fn metapages() -> Vec<Vec<u8>> {
     let full = full_metapage(METAPAGE_WORDS);
     let mut metas = vec![
-        Meta::new(METAPAGE_WORDS, 7, false).unwrap(),
-        Meta::keyed(METAPAGE_WORDS, 8, true).unwrap(),
+        Meta::new(METAPAGE_WORDS, 7, false, false).unwrap(),
+        Meta::new(METAPAGE_WORDS, 8, true, true).unwrap(),
     ];
     for (segments, lists, tails) in [
         (1, 0, [0, 0]),
@@ -292,7 +292,7 @@ fn page_of_merges() {
         let mut again = vec![u64::MAX; merging::WORDS];
         merging::encode(&merges, &mut again);
         assert_eq!(merging::decode(&again).as_ref(), Ok(&merges));
-        let geometry = Geometry::new(1019, 301, false).unwrap();
+        let geometry = Geometry::new(1019, 301, false, false).unwrap();
         for merge in &merges {
             assert!(merge.written <= merge.listed && merge.rows <= merge.expected_rows);
             assert!(merge.done() >= 0.0 && merge.due(u64::MAX) >= 0.0);

@@ -211,10 +211,10 @@ fn objects_beside(
     let bloom = unsafe { pg_sys::getBaseType(of_column) };
     let query = || {
         let [similarity, constructor] = names.purposes;
-        objects::beside(function, similarity, bloom)?;
-        let constructor = objects::beside(function, constructor, bloom)?;
+        objects::function_in_schema_of(function, similarity, bloom)?;
+        let constructor = objects::function_in_schema_of(function, constructor, bloom)?;
         let query = objects::function(constructor)?.result;
-        objects::match_beside(function, bloom, query).then_some(query)
+        objects::has_match_operator(function, bloom, query).then_some(query)
     };
     match query() {
         Some(query) => Ok((own, bloom, query)),

@@ -42,7 +42,7 @@ pub struct Attribute {
 pub fn geometry_of(tag: u64) -> Geometry {
     let rows = RowShape::of_tag(tag);
     let bits = rows.bits();
-    let laid_out = Geometry::new(PAGE_WORDS, 0, false);
+    let laid_out = Geometry::new(PAGE_WORDS, 0, false, false);
     let laid_out = laid_out.and_then(|empty| empty.with_bits(bits, rows.measure()));
     laid_out.unwrap_or_else(|_| {
         let most = Geometry::most_bits(PAGE_WORDS);

@@ -7,7 +7,7 @@ use super::selectivity::{estimate, semi, Question};
 use pg::tree::list::{self, nodes};
 use pg::tree::node::{answer, call, cast, fold, operation, request, Node};
 use pg::{entry, ffi};
-use types::objects::{beside, function, is_bits_match, is_match, Purpose};
+use types::objects::{function, function_in_schema_of, is_bits_match, is_match, Purpose};
 
 /// Strategy of `bloom % bloom_query` in the classes for `bloom`.
 const MATCHES: i16 = 2;
@@ -162,7 +162,7 @@ unsafe fn condition(
         if loses(&*asked.index, threshold, below) {
             return None;
         }
-        let constructor = beside(asked.funcid, constructor, bloom)?;
+        let constructor = function_in_schema_of(asked.funcid, constructor, bloom)?;
         let query = function(constructor)?.result;
         let family = *(*asked.index).opfamily.add(asked.indexcol as usize);
         let operator = pg_sys::get_opfamily_member(family, bloom, query, MATCHES);

@@ -13,7 +13,7 @@ use pg::relation::OpenRelation;
 use pg::tree::list::nodes;
 use pg::tree::node::{answer, bare, call, cast, fold, Node};
 use pg::{boundary, entry, ffi};
-use types::objects::{beside, function, Purpose};
+use types::objects::{function, function_in_schema_of, Purpose};
 
 /// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
 const GT: [u32; 2] = [674, 1133];
@@ -258,7 +258,7 @@ impl Conditions<'_> {
                 return None;
             }
             let purpose = if strict { above } else { at_least };
-            let rewritten = beside(score.funcid, purpose, bloom)?;
+            let rewritten = function_in_schema_of(score.funcid, purpose, bloom)?;
             // the plan depends on the measure, too
             pg_sys::record_plan_function_dependency(self.root, score.funcid);
             let args = [signatures[0], signatures[1], self.float8(number)];

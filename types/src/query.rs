@@ -5,29 +5,21 @@ use std::ffi::{CStr, CString};
 use base::range::unit;
 use base::ErrorKind;
 use pgrx::{pg_sys, Internal};
-use signature::filter::query::{parse_query_text, write_query_text, THRESHOLD};
+use signature::filter::query::{parse_query_text, write_query_text};
 use signature::filter::{QueryView, View};
 use signature::similarity::{above, at_least, jaccard_of_dice};
 
 use super::bloom::Bloom;
-use super::value::{input, message_bytes, output, value_type};
+use super::value::{build_query, input, message_bytes, output, value_type};
 use pg::entry;
 use pg::error::OrRaise;
-use pg::values::varlena::build;
 
 value_type!(BloomQuery, NewQuery, QueryView, "bloom_query");
 
 impl NewQuery {
     /// `threshold` is in [0,1].
     pub fn new(signature: &View<'_>, threshold: f64) -> NewQuery {
-        let bytes = signature.bytes();
-        let query = build(bytes.len() + THRESHOLD, |to| {
-            let (signature, at_end) = to.split_at_mut(bytes.len());
-            signature.copy_from_slice(bytes);
-            at_end.copy_from_slice(&threshold.to_le_bytes());
-            Ok(())
-        });
-        NewQuery(query.or_raise())
+        NewQuery(build_query(signature.bytes(), threshold))
     }
 }
 

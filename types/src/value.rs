@@ -4,10 +4,12 @@ use std::ffi::{CStr, CString};
 
 use base::{Error, ErrorKind, Result};
 use pgrx::{pg_sys, Internal, PgSqlErrorCode};
+use signature::filter::query::THRESHOLD;
 use signature::filter::{newer_version, VERSION};
 
 use crate::array::Elements;
 use pg::error::{raise, raise_as, save_or_raise, OrRaise};
+use pg::values::varlena::build;
 
 /// A type as argument of a function and as its result. `$view` is the core's view of its bytes.
 macro_rules! value_type {
@@ -93,6 +95,17 @@ macro_rules! value_type {
     };
 }
 pub(crate) use value_type;
+
+/// A query: the bytes of a value, and the threshold that it is searched with.
+pub fn build_query(value: &[u8], threshold: f64) -> *mut pg_sys::varlena {
+    let query = build(value.len() + THRESHOLD, |to| {
+        let (start, end) = to.split_at_mut(value.len());
+        start.copy_from_slice(value);
+        end.copy_from_slice(&threshold.to_le_bytes());
+        Ok(())
+    });
+    query.or_raise()
+}
 
 /// Fails over stored bytes that are no value of type `of`. No input path of this version stores such bytes: a newer
 /// version has stored them, or the page that they came from is damaged.

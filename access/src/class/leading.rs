@@ -4,7 +4,7 @@
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::column::key_columns;
+use super::signature::key_columns;
 use crate::page::SigfileIndex;
 use pg::catalog;
 use pg::error::raise_as;
@@ -64,11 +64,12 @@ pub unsafe fn hash(index: SigfileIndex<'_>, i: usize, value: Option<pg_sys::Datu
     }
 }
 
-/// The same of a value of another type that the column's operator family has a function for: `None` if it has none.
+/// The same of a value of any type that the column's operator family has a function for: `None` if it has none. An
+/// exclusion check leaves the type unset: then it is the column's own.
 ///
 /// # Safety
-/// `value` is of type `of_type`.
-pub unsafe fn hash_other(
+/// `value` is of type `of_type`, or of the column's if that is unset.
+pub unsafe fn hash_of_type(
     index: SigfileIndex<'_>,
     i: usize,
     of_type: pg_sys::Oid,
@@ -77,11 +78,10 @@ pub unsafe fn hash_other(
     // SAFETY: the index is open; the function takes values of that type.
     unsafe {
         let relation = &*index.relation();
-        let family = *relation.rd_opfamily.add(i);
-        let function = pg_sys::get_opfamily_proc(family, of_type, of_type, HASH as i16);
-        if function == pg_sys::InvalidOid {
-            return None;
+        if of_type == pg_sys::InvalidOid || of_type == *relation.rd_opcintype.add(i) {
+            return Some(hash(index, i, Some(value)));
         }
+        let function = hash_function(*relation.rd_opfamily.add(i), of_type)?;
         let collation = *relation.rd_indcollation.add(i);
         if let Some(hash) = hash_of_name(function, collation, value) {
             return Some(hash);
@@ -89,6 +89,16 @@ pub unsafe fn hash_other(
         let result = ffi::OidFunctionCall1Coll(function, collation, value);
         Some(result.value() as u32)
     }
+}
+
+/// The hash function of a family for a type.
+///
+/// # Safety
+/// In a transaction.
+pub unsafe fn hash_function(family: pg_sys::Oid, of_type: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: a look-up in the catalogs by OIDs, in a transaction.
+    let found = unsafe { pg_sys::get_opfamily_proc(family, of_type, of_type, HASH as i16) };
+    (found != pg_sys::InvalidOid).then_some(found)
 }
 
 /// The hash of a `name` as the text that it is, where the collation has different texts be equal: `hashname` does not
@@ -150,9 +160,7 @@ pub fn check(index: SigfileIndex<'_>) {
     // SAFETY: the relation is open, and has a class for each key column.
     let is_leading = |i: usize| unsafe {
         let relation = &*index.relation();
-        let (family, input) = (*relation.rd_opfamily.add(i), *relation.rd_opcintype.add(i));
-        let function = pg_sys::get_opfamily_proc(family, input, input, HASH as i16);
-        function != pg_sys::InvalidOid
+        hash_function(*relation.rd_opfamily.add(i), *relation.rd_opcintype.add(i)).is_some()
     };
     let leading = leading_columns(index);
     let fail = |code, message: String, hint: &str| {

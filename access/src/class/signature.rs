@@ -1,13 +1,15 @@
 //! The signatures of an index: values of type `bloom` or `minhash_bits`, and what is searched for, a query with a
 //! threshold of either.
 
-use base::Error;
-use pgrx::pg_sys;
-use sigfile::{Geometry, Meta, Query, RowBits, RowShape};
-
-use super::column::key_columns;
+use super::strategy;
 use crate::page::SigfileIndex;
-use types::objects::{is_bits, is_bits_query};
+use base::Error;
+use pg::ffi;
+use pg::tree::list::nodes;
+use pg::tree::node::{bare, cast, Node};
+use pgrx::pg_sys::{self, NodeTag};
+use sigfile::{Geometry, Meta, Query, RowBits, RowShape};
+use types::objects::{function, is_bits, is_bits_query, Purpose};
 use types::{Bloom, BloomQuery, MinhashBits, MinhashQuery};
 
 /// Which type the signatures have.
@@ -130,4 +132,102 @@ impl RowSignature {
 /// The error of signatures of two shapes in one index.
 pub fn mismatch(new: u64, old: u64) -> Error {
     RowShape::mismatch(new, old)
+}
+
+// What a sigfile index is on: a column of signatures, or `bloom_query(signature, constant)` of a constraint.
+
+/// How many key columns an index has; that of the signatures is the last.
+///
+/// # Safety
+/// `index` is an open index.
+pub unsafe fn key_columns(index: pg_sys::Relation) -> usize {
+    // SAFETY: the relation cache keeps the row of pg_index with an open index.
+    unsafe { (*(*index).rd_index).indnkeyatts as usize }
+}
+
+/// The column of signatures that a sigfile index has: its own, or that in its expression.
+///
+/// # Safety
+/// `index` is an open sigfile index.
+pub unsafe fn signature_column(index: pg_sys::Relation) -> Option<pg_sys::AttrNumber> {
+    // SAFETY: the index is open. If its last column is an expression, that is the last of its expressions.
+    unsafe {
+        let columns = key_columns(index);
+        let column = (*(*index).rd_index).indkey.values.as_slice(columns)[columns - 1];
+        if column != 0 {
+            return Some(column);
+        }
+        let expressions = nodes(ffi::RelationGetIndexExpressions(index));
+        let signature = queried_signature(*expressions.last()?)?;
+        let column = cast::<pg_sys::Var>(bare(signature.of), NodeTag::T_Var)?;
+        Some(column.varattno)
+    }
+}
+
+/// The signature in a call of `bloom_query`.
+pub struct QueriedSignature {
+    /// An expression that gives the signature.
+    pub of: *mut Node,
+    /// Its type.
+    pub bloom: pg_sys::Oid,
+}
+
+/// `None` for another expression, or a threshold that may be NULL: then the query is, too.
+///
+/// # Safety
+/// `expression` is that of an index.
+pub unsafe fn queried_signature(expression: *mut Node) -> Option<QueriedSignature> {
+    // SAFETY: a node of an index; a function of this purpose has two arguments.
+    unsafe {
+        let query = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
+        let called = function(query.funcid).filter(|f| f.purpose == Purpose::Query)?;
+        let args = nodes(query.args);
+        let threshold = cast::<pg_sys::Const>(args[1], NodeTag::T_Const)?;
+        (!threshold.constisnull).then_some(QueriedSignature {
+            of: args[0],
+            bloom: called.first,
+        })
+    }
+}
+
+// The operators of a class.
+
+/// Whether rows of the index have thresholds: its operator class is one for `bloom_query` then.
+pub fn has_thresholds(index: SigfileIndex<'_>) -> bool {
+    // SAFETY: the relation is open, and the families and types of its key columns are kept with it.
+    unsafe {
+        let relation = &*index.relation();
+        let last = key_columns(index.relation()) - 1;
+        let family = *relation.rd_opfamily.add(last);
+        let input = *relation.rd_opcintype.add(last);
+        let operator = pg_sys::get_opfamily_member(family, input, input, strategy::MATCH as i16);
+        operator != pg_sys::InvalidOid
+    }
+}
+
+/// The operators of a family.
+///
+/// # Safety
+/// In a transaction.
+pub unsafe fn operators(family: pg_sys::Oid) -> Vec<pg_sys::FormData_pg_amop> {
+    // SAFETY: in a transaction; the rows of the list are copied before it is released.
+    unsafe {
+        let list = pg_sys::SearchSysCacheList(
+            pg_sys::SysCacheIdentifier::AMOPSTRATEGY as i32,
+            1,
+            pg_sys::Datum::from(family),
+            pg_sys::Datum::null(),
+            pg_sys::Datum::null(),
+        );
+        let n = (*list).n_members as usize;
+        let members = (*list).members.as_slice(n);
+        let rows = members
+            .iter()
+            .map(|&m| {
+                *pg_sys::heap_tuple_get_struct::<pg_sys::FormData_pg_amop>(&raw mut (*m).tuple)
+            })
+            .collect();
+        pg_sys::ReleaseCatCacheList(list);
+        rows
+    }
 }

@@ -4,25 +4,12 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::{leading, operators, strategy};
+use super::leading::{self, hash_function};
+use super::{operators, strategy};
 use pg::message::Message;
 use pg::values::text::readable;
 use pg::{entry, ffi};
 use types::objects::{is_bits, is_bits_query, is_query, is_signature};
-
-fn complain(message: String) {
-    let code = PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
-    Message::of(code, message).send(PgLogLevel::INFO);
-}
-
-/// The class for a type in a family.
-///
-/// # Safety
-/// In a transaction.
-unsafe fn class_of(method: pg_sys::Oid, family: pg_sys::Oid, of_type: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: a look-up in the catalogs by OIDs, in a transaction.
-    unsafe { ffi::opclass_for_family_datatype(method, family, of_type) }
-}
 
 /// Whether an operator class fits the access method. What does not fit is said as INFO.
 ///
@@ -38,13 +25,12 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             |oid: pg_sys::Oid| readable(CStr::from_ptr(pg_sys::format_type_be(oid)).to_bytes());
         let mut valid = true;
         let mut fail = |message: String| {
-            complain(format!(
-                "sigfile operator class for type {}: {message}",
-                name(input)
-            ));
+            let code = PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
+            let message = format!("sigfile operator class for type {}: {message}", name(input));
+            Message::of(code, message).send(PgLogLevel::INFO);
             valid = false;
         };
-        if get_hash(family, input) != pg_sys::InvalidOid {
+        if hash_function(family, input).is_some() {
             validate_leading(family, input, &mut fail);
             return valid;
         }
@@ -65,7 +51,8 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
             let left = operator.amoplefttype;
             if left != input {
                 let method = operator.amopmethod;
-                if class_of(method, family, left) == pg_sys::InvalidOid {
+                let class = ffi::opclass_for_family_datatype(method, family, left);
+                if class == pg_sys::InvalidOid {
                     fail(format!(
                         "strategy {number} has left-hand type {}",
                         name(left)
@@ -119,15 +106,6 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
     }
 }
 
-/// The hash function of a family for a type.
-///
-/// # Safety
-/// In a transaction.
-unsafe fn get_hash(family: pg_sys::Oid, of_type: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: a look-up in the catalogs by OIDs, in a transaction.
-    unsafe { pg_sys::get_opfamily_proc(family, of_type, of_type, leading::HASH as i16) }
-}
-
 /// Looks at the class of a column before the signature: equality, and for each type that values are compared with a
 /// hash function.
 ///
@@ -150,13 +128,14 @@ unsafe fn validate_leading(family: pg_sys::Oid, input: pg_sys::Oid, fail: &mut d
             if result != pg_sys::BOOLOID {
                 fail(format!("strategy {number} returns {}", name(result)));
             }
-            let function = get_hash(family, right);
-            if function == pg_sys::InvalidOid {
+            let Some(function) = hash_function(family, right) else {
                 fail(format!(
                     "there is no hash function for type {}",
                     name(right)
                 ));
-            } else if pg_sys::get_func_rettype(function) != pg_sys::INT4OID
+                continue;
+            };
+            if pg_sys::get_func_rettype(function) != pg_sys::INT4OID
                 || pg_sys::get_func_nargs(function) != 1
             {
                 let what = "is not one of one argument that returns integer";

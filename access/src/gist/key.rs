@@ -93,9 +93,16 @@ unsafe fn name_of(index: pg_sys::Relation) -> String {
     if index.is_null() {
         return "index on signatures".to_owned();
     }
+    // SAFETY: the relation is open.
+    format!("index \"{}\"", unsafe { name_of_open(index) })
+}
+
+/// # Safety
+/// `index` is open.
+pub unsafe fn name_of_open(index: pg_sys::Relation) -> String {
     // SAFETY: the relation is open, so it has its row of pg_class.
     let name = unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) };
-    format!("index \"{}\"", readable(name.to_bytes()))
+    readable(name.to_bytes())
 }
 
 /// # Safety

@@ -2,7 +2,5 @@
 //! and `gist_minhash_query_ops`: the bounds are the core's.
 
 mod key;
-mod sampled;
 mod search;
-mod shape;
 mod tree;

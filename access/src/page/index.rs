@@ -142,22 +142,12 @@ impl<'r> SigfileIndex<'r> {
         self.locked(block)
     }
 
-    /// The page, locked for reading, from the buffer where it was the last time if it still is there. That
-    /// saves the look-up in the buffer table, which costs more than reading a posting list.
+    /// The page, locked as the result says, from the buffer where it was the last time if it still is there. That saves
+    /// the look-up in the buffer table, which costs more than reading a posting list.
     ///
     /// Errors: a block that the index does not have.
     #[inline]
-    pub fn share_recent(
-        self,
-        block: u32,
-        recent: &Cell<pg_sys::Buffer>,
-    ) -> PageGuard<'r, SharedLock> {
-        self.locked_recent(block, recent)
-    }
-
-    /// The same, locked as the result says.
-    #[inline]
-    fn locked_recent<L: PageLock>(
+    pub fn locked_recent<L: PageLock>(
         self,
         block: u32,
         recent: &Cell<pg_sys::Buffer>,

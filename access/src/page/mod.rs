@@ -11,14 +11,12 @@
 pub mod chain;
 mod index;
 mod lock;
-mod prefetch;
 mod write;
 
 use pgrx::pg_sys;
 
 pub use index::{SigfileIndex, SigfileTable};
-pub use lock::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
-pub use prefetch::{glimpse, prefetch};
+pub use lock::{glimpse, prefetch, BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 pub use write::{write_initial, PageLog};
 
 /// Words of a page's content.

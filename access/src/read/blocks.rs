@@ -1,18 +1,18 @@
 //! What each block of an index is used for. Lists of blocks come from pages: before any of them is written to, they are
 //! compared with each other, so that a damaged list does not cost more than itself.
 
-use base::{Error, Result};
-use sigfile::merging::SegmentMerge;
-use sigfile::meta::FreeList;
-use sigfile::words::unpack;
-use sigfile::Meta;
-
-use super::{merges, segment, work_list, WorkList};
+use super::segment;
 use crate::meta;
-use crate::page::chain::ChainPage;
+use crate::page::chain::{ChainPage, CHAIN_ROOM};
 use crate::page::{PageKind, SigfileIndex, META};
+use base::memory::{reserve, with_room};
+use base::{Error, Result};
 use pg::check_for_interrupts;
 use pg::relation::has_block;
+use sigfile::merging::{decode, SegmentMerge};
+use sigfile::meta::FreeList;
+use sigfile::words::{split, unpack};
+use sigfile::Meta;
 
 /// A set of blocks: those that are known to be used for something.
 pub struct BlockSet {
@@ -27,10 +27,7 @@ impl BlockSet {
     /// Errors: out of memory.
     pub fn new(total: u32) -> Result<BlockSet> {
         let n = total.div_ceil(64) as usize;
-        let mut words = Vec::new();
-        words
-            .try_reserve_exact(n)
-            .map_err(|_| Error::out_of_memory(8 * n))?;
+        let mut words = with_room(n)?;
         words.resize(n, 0);
         Ok(BlockSet { words, total })
     }
@@ -170,9 +167,7 @@ pub fn read_list(index: SigfileIndex<'_>, list: &FreeList) -> Result<(Vec<u32>, 
     while block != META {
         let page = index.share(block).expect(PageKind::Free, 0)?;
         let link = ChainPage::of(page.words()).ok_or_else(&mut impossible)?;
-        blocks
-            .try_reserve(2 * link.words.len())
-            .map_err(|_| Error::out_of_memory(8 * link.words.len()))?;
+        reserve(&mut blocks, 2 * link.words.len())?;
         // An odd number of blocks leaves half a word.
         let here = unpack(link.words, 2 * link.words.len());
         let before = blocks.len();
@@ -189,4 +184,73 @@ pub fn read_list(index: SigfileIndex<'_>, list: &FreeList) -> Result<(Vec<u32>, 
         return Err(impossible());
     }
     Ok((blocks, pages))
+}
+
+// Merges in progress, as the index knows them.
+
+/// The merges that the metapage tells of.
+///
+/// Errors: a damaged page.
+pub fn merges(index: SigfileIndex<'_>, meta: &Meta) -> Result<Vec<SegmentMerge>> {
+    if meta.work == META {
+        return Ok(Vec::new());
+    }
+    let page = index.share(meta.work).expect(PageKind::Merges, 0)?;
+    let wrong = |e: Error| index.damaged(meta.work, e.message());
+    let merges = decode(page.words()).map_err(wrong)?;
+    for merge in &merges {
+        merge.fits(&meta.geometry(merge.part)).map_err(wrong)?;
+    }
+    Ok(merges)
+}
+
+/// The pages of a segment that is being written.
+pub struct WorkList {
+    /// A word for each page: its block, and what the description will tell of it.
+    pub words: Vec<u64>,
+    /// The pages that the list is on.
+    pub pages: Vec<u32>,
+}
+
+impl WorkList {
+    /// The blocks of the segment's pages, and of those to be used next.
+    pub fn blocks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().map(|&word| split(word).0)
+    }
+}
+
+/// Reads the list of pages of a merge.
+///
+/// Errors: pages that do not make up the list; out of memory.
+pub fn work_list(index: SigfileIndex<'_>, merge: &SegmentMerge) -> Result<WorkList> {
+    let listed = merge.listed as usize;
+    let mut list = WorkList {
+        words: Vec::new(),
+        pages: Vec::new(),
+    };
+    let (first, last) = merge.list;
+    if listed > index.blocks() as usize {
+        return Err(index.damaged(META, "a merge has impossible numbers"));
+    }
+    reserve(&mut list.words, listed)?;
+    let mut block = first;
+    while block != META {
+        let page = index
+            .share(block)
+            .expect(PageKind::Work, merge.generation)?;
+        let here = CHAIN_ROOM.min(listed - list.words.len());
+        let link = ChainPage::of(page.words())
+            // The last page can have more words than the merge has been told of.
+            .filter(|link| link.words.len() >= here && here > 0)
+            .filter(|link| link.is_last() || here == CHAIN_ROOM)
+            .ok_or_else(|| index.damaged(block, "the list of a merge is impossible"))?;
+        list.words.extend_from_slice(&link.words[..here]);
+        list.pages.push(block);
+        // Nor does it matter what comes behind the page that was the last when the merge was told of it.
+        block = if block == last { META } else { link.next };
+    }
+    if list.words.len() != listed {
+        return Err(index.damaged(first, "the list of a merge is impossible"));
+    }
+    Ok(list)
 }

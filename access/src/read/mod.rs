@@ -2,12 +2,10 @@
 
 mod blocks;
 mod description;
-mod merges;
-mod reader;
 mod tail;
 
-pub use blocks::{can_be_written, in_use, is_used, read_list, BlockSet};
-pub use description::{describe, load, segment, SegmentDescription};
-pub use merges::{merges, work_list, WorkList};
-pub use reader::{check_tids, SegmentReader};
-pub use tail::{TailBlocks, TailPage, TailPages};
+pub use blocks::{
+    can_be_written, in_use, is_used, merges, read_list, work_list, BlockSet, WorkList,
+};
+pub use description::{check_tids, describe, load, segment, SegmentDescription, SegmentReader};
+pub use tail::{TailBlocks, TailPage};

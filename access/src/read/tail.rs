@@ -1,15 +1,12 @@
 //! The tail: pages of rows in the order of their arrival, and the walk over them.
 
-use std::marker::PhantomData;
-use std::slice::Iter;
-
 use base::{Error, Result};
 use pgrx::pg_sys;
 use sigfile::meta::TailBlock;
 use sigfile::{Geometry, Meta, Part, RowPage};
 
 use super::check_tids;
-use crate::page::{PageGuard, PageKind, PageLock, SharedLock, SigfileIndex};
+use crate::page::{ExclusiveLock, PageGuard, PageKind, PageLock, SharedLock, SigfileIndex};
 use pg::check_for_interrupts;
 
 /// A page of a tail, locked.
@@ -133,53 +130,63 @@ impl TailBlocks {
         unsafe { TailPage::read(index, geometry, self.0[number], std::ptr::null_mut()) }
     }
 
-    /// The pages, to be read.
-    pub fn shared<'a>(&'a self, index: SigfileIndex<'a>, geometry: Geometry) -> TailPages<'a> {
-        TailPages::of_blocks(index, geometry, self)
-    }
-}
-
-/// Walks over the pages of a tail. Each is locked as long as the caller keeps it; who goes on has let go of the one
-/// before. Between two pages it looks for interrupts.
-pub struct TailPages<'a, L: PageLock = SharedLock> {
-    index: SigfileIndex<'a>,
-    geometry: Geometry,
-    blocks: Iter<'a, TailBlock>,
-    /// NULL for none.
-    snapshot: pg_sys::Snapshot,
-    lock: PhantomData<L>,
-}
-
-impl<'a, L: PageLock> TailPages<'a, L> {
-    /// Some pages of a tail; `geometry` is that of its part.
-    pub fn of_blocks(index: SigfileIndex<'a>, geometry: Geometry, blocks: &'a TailBlocks) -> Self {
-        TailPages {
-            index,
-            geometry,
-            blocks: blocks.0.iter(),
-            snapshot: std::ptr::null_mut(),
-            lock: PhantomData,
-        }
-    }
-
-    /// For a reader with this snapshot.
+    /// The pages, locked one after the other: who goes on has let go of the one before. Between two pages it looks for
+    /// interrupts.
+    ///
+    /// Errors: a page that is no tail page; a snapshot that is too old.
     ///
     /// # Safety
     /// `snapshot` is NULL, or that of a running scan, which lasts longer than the walk.
-    pub unsafe fn with_snapshot(mut self, snapshot: pg_sys::Snapshot) -> Self {
-        self.snapshot = snapshot;
-        self
+    unsafe fn pages<'a, L: PageLock + 'a>(
+        &'a self,
+        index: SigfileIndex<'a>,
+        geometry: Geometry,
+        snapshot: pg_sys::Snapshot,
+    ) -> impl Iterator<Item = Result<TailPage<'a, L>>> {
+        self.0.iter().map(move |&block| {
+            check_for_interrupts();
+            // SAFETY: the caller knows that the snapshot is there.
+            unsafe { TailPage::read(index, geometry, block, snapshot) }
+        })
     }
-}
 
-impl<'a, L: PageLock> Iterator for TailPages<'a, L> {
+    /// The pages, to be read outside of a scan, one after the other.
+    ///
+    /// Errors: a page that is no tail page.
+    pub fn shared<'a>(
+        &'a self,
+        index: SigfileIndex<'a>,
+        geometry: Geometry,
+    ) -> impl Iterator<Item = Result<TailPage<'a>>> {
+        // SAFETY: there is no snapshot.
+        unsafe { self.pages(index, geometry, std::ptr::null_mut()) }
+    }
+
+    /// The same for a reader with a snapshot.
+    ///
     /// Errors: a page that is no tail page; a snapshot that is too old.
-    type Item = Result<TailPage<'a, L>>;
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan, which lasts longer than the walk.
+    pub unsafe fn shared_with_snapshot<'a>(
+        &'a self,
+        index: SigfileIndex<'a>,
+        geometry: Geometry,
+        snapshot: pg_sys::Snapshot,
+    ) -> impl Iterator<Item = Result<TailPage<'a>>> {
+        // SAFETY: the caller knows that the snapshot is there.
+        unsafe { self.pages(index, geometry, snapshot) }
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        check_for_interrupts();
-        let &block = self.blocks.next()?;
-        // SAFETY: with_snapshot() was promised that the snapshot is there.
-        Some(unsafe { TailPage::read(self.index, self.geometry, block, self.snapshot) })
+    /// The pages, to be changed, one after the other.
+    ///
+    /// Errors: a page that is no tail page.
+    pub fn exclusive<'a>(
+        &'a self,
+        index: SigfileIndex<'a>,
+        geometry: Geometry,
+    ) -> impl Iterator<Item = Result<TailPage<'a, ExclusiveLock>>> {
+        // SAFETY: there is no snapshot.
+        unsafe { self.pages(index, geometry, std::ptr::null_mut()) }
     }
 }

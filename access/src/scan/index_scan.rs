@@ -158,16 +158,14 @@ impl<'r> IndexScan<'r> {
                 return true;
             }
         }
-        loop {
-            check_for_interrupts();
-            if let Some(found) = self.next_of_tails(&mut each) {
-                if found {
-                    return true;
-                }
-                continue;
+        check_for_interrupts();
+        while let Some(found) = self.next_of_tails(&mut each) {
+            if found {
+                return true;
             }
-            return false;
+            check_for_interrupts();
         }
+        false
     }
 
     /// The reader of a segment, as the scan's snapshot wants it.

@@ -1,7 +1,7 @@
 //! Scan keys: what a scan asks for.
 
-use super::neighbour::MAX_KEYS;
-use crate::class::leading::{hash, hash_other, key_of, leading_columns, EQUAL};
+use super::nearest::MAX_KEYS;
+use crate::class::leading::{hash, hash_of_type, key_of, leading_columns, EQUAL};
 use crate::class::{strategy, RowSignature, SignatureType};
 use crate::page::SigfileIndex;
 use pgrx::pg_sys;
@@ -226,14 +226,7 @@ impl<'r> LeadingKeys<'r> {
                 let other = key.sk_strategy;
                 pg::error::internal!("unrecognized strategy number: {other}")
             } else {
-                let own = *(*self.index.relation()).rd_opcintype.add(column);
-                // An exclusion check leaves the type unset.
-                let of_type = key.sk_subtype;
-                if of_type == own || of_type == pg_sys::InvalidOid {
-                    Some(hash(self.index, column, Some(key.sk_argument)))
-                } else {
-                    hash_other(self.index, column, of_type, key.sk_argument)
-                }
+                hash_of_type(self.index, column, key.sk_subtype, key.sk_argument)
             }
         };
         match (self.hashes[column], hash) {

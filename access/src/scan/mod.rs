@@ -4,19 +4,15 @@ pub mod cost;
 mod index_scan;
 mod key;
 mod nearest;
-mod neighbour;
-mod own;
 mod state;
-mod tuple;
 
 use pgrx::pg_sys;
 
 use crate::class::{has_thresholds, key_columns, SignatureType};
-use crate::page::SigfileIndex;
-use crate::page::SigfileTable;
+use crate::page::{SigfileIndex, SigfileTable};
+pub use cost::rows_alike;
 pub use index_scan::IndexScan;
 pub use key::RowConditions;
-pub use own::rows_alike;
 use pg::entry;
 use state::{start, ScanPhase, ScanState};
 

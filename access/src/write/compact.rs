@@ -4,14 +4,14 @@
 use base::Result;
 use pgrx::pg_sys;
 use sigfile::merging::MAX_SOURCES;
-use sigfile::{merge_policy, posting, Meta, Part, RowPageMut, SegmentEntry};
+use sigfile::{merge_policy, posting, Meta, Part, RowPageMut};
 
 use super::maintain::{is_starved, tail_rows, too_many};
 use super::merging::{MergeSources, MergeStepSize};
 use super::MergeLock;
 use crate::meta;
-use crate::page::{ExclusiveLock, SigfileIndex, SigfileTable};
-use crate::read::{load, read_list, TailBlocks, TailPages};
+use crate::page::{SigfileIndex, SigfileTable};
+use crate::read::{load, read_list, TailBlocks};
 
 /// Share of dead rows from which on a segment is written anew.
 const DEAD: f64 = 0.2;
@@ -108,9 +108,7 @@ impl Compaction<'_> {
         let lock = self.lock();
         let meta = meta::read(self.index);
         for merge in lock.merges(&meta)? {
-            let taken = meta.segments.iter();
-            let taken = taken.filter(|s| merge.segments.contains(&s.generation));
-            let live: u64 = taken.map(|s| u64::from(s.rows - s.dead)).sum();
+            let live = meta.live_rows(&merge.segments);
             let of_tail = u64::from(merge.tail) * meta.geometry(merge.part).capacity as u64;
             if 2 * (live + of_tail) < u64::from(merge.expected_rows) {
                 lock.abandon(&merge)?;
@@ -148,11 +146,7 @@ impl Compaction<'_> {
         if needed || sources.segments.is_empty() || !is_starved(lock, &meta, sources.part) {
             return true;
         }
-        let rows = meta.segments_of(sources.part);
-        let rows = rows.filter(|s| sources.segments.contains(&s.generation));
-        let rows =
-            rows.map(|s| u64::from(s.rows - s.dead)).sum::<u64>() + tail_rows(&meta, sources.part);
-        let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
+        let rows = meta.live_rows(&sources.segments) + tail_rows(&meta, sources.part);
         lock.reusable(&meta) >= lock.expected_pages(&meta, sources.part, rows) as usize
     }
 
@@ -163,14 +157,8 @@ impl Compaction<'_> {
         if self.all || sources.segments.is_empty() {
             return true;
         }
-        let pages = |part: Part, rows: u64| {
-            let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
-            u64::from(lock.expected_pages(&meta, part, rows))
-        };
-        let taken = |s: &&SegmentEntry| sources.segments.contains(&s.generation);
-        let taken = meta.segments.iter().filter(taken);
-        let live = taken.map(|s| u64::from(s.rows - s.dead)).sum::<u64>();
-        let new = pages(sources.part, live + tail_rows(&meta, sources.part));
+        let rows = meta.live_rows(&sources.segments) + tail_rows(&meta, sources.part);
+        let new = u64::from(lock.expected_pages(&meta, sources.part, rows));
         let new = new.saturating_sub(lock.reusable(&meta) as u64);
         new == 0 || u64::from(self.index.blocks()) + new <= 2 * fresh_pages(lock, &meta)
     }
@@ -194,7 +182,6 @@ impl Compaction<'_> {
         };
         let (free, _) = read_list(self.index, next)?;
         let low = free.iter().filter(|&&b| u64::from(b) < limit).count();
-        let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
         let needed = lock.expected_pages(meta, part, rows) as usize;
         // Some for lists and the work of the merge itself.
         Ok(low > needed + needed / 8 && blocks()?.is_some_and(|b| u64::from(b) >= limit))
@@ -276,7 +263,6 @@ fn fresh_pages(lock: &MergeLock<'_>, meta: &Meta) -> u64 {
     let of_part = |part: Part| {
         let rows = meta.segments_of(part).map(|s| u64::from(s.rows));
         let rows = rows.sum::<u64>() + tail_rows(meta, part);
-        let rows = rows.min(u64::from(posting::MAX_ROWS)) as u32;
         u64::from(lock.expected_pages(meta, part, rows))
     };
     Part::ALL.into_iter().map(of_part).sum()
@@ -289,7 +275,7 @@ fn close_tail(index: SigfileIndex<'_>, meta: &Meta, part: Part) -> Result<usize>
     let geometry = meta.geometry(part);
     let blocks = TailBlocks::of(meta, part);
     let last = blocks.last();
-    for page in TailPages::<ExclusiveLock>::of_blocks(index, geometry, &last) {
+    for page in last.exclusive(index, geometry) {
         let page = page?;
         if !page.rows()?.is_full() {
             page.into_page().change(|words| {

@@ -4,19 +4,18 @@
 //! Shasha, A symmetric concurrent B-tree algorithm, 1986: the drain technique). So each list has a horizon. Blocks are
 //! taken off its first page, and what is left keeps the horizon.
 
+use super::merge_lock::needs_wal;
+use super::MergeLock;
+use crate::meta;
+use crate::page::chain::{chain_pages, fill, write_chain, ChainPage};
+use crate::page::{BlankPage, PageKind, PageLog, META};
+use crate::read::{in_use, is_used, read_list};
 use base::Result;
+use pg::{check_for_interrupts, ffi};
 use pgrx::pg_sys;
 use sigfile::meta::{FreeList, MAX_FREE, MAX_STOCK};
 use sigfile::words::{pack, unpack};
 use sigfile::Meta;
-
-use super::merge_lock::needs_wal;
-use super::MergeLock;
-use crate::meta;
-use crate::page::chain::{fill, ChainPage, CHAIN_ROOM};
-use crate::page::{BlankPage, PageKind, PageLog, META};
-use crate::read::{in_use, is_used};
-use pg::ffi;
 
 /// One block of so many is in stock.
 const STOCKED: u32 = 64;
@@ -26,18 +25,14 @@ pub type OtherPage<'a> = (u32, &'a dyn Fn(&mut [u64]));
 
 /// Pages that a list of so many blocks takes.
 pub fn list_pages(blocks: usize) -> usize {
-    blocks.div_ceil(2 * CHAIN_ROOM)
+    chain_pages(blocks.div_ceil(2))
 }
 
 /// Writes blocks on pages of a chain that ends with `next`. Returns the first page's block, or `next` without any.
-pub fn write_list<'r>(blocks: &[u32], next: u32, mut page: impl FnMut() -> BlankPage<'r>) -> u32 {
-    let some = blocks.chunks(2 * CHAIN_ROOM).rev();
-    some.fold(next, |next, some| {
-        let words: Vec<u64> = pack(some).collect();
-        page().write(PageLog::Each, PageKind::Free, 0, |content| {
-            fill(content, next, &words)
-        })
-    })
+pub fn write_list<'r>(blocks: &[u32], next: u32, page: impl FnMut() -> BlankPage<'r>) -> u32 {
+    let words: Vec<u64> = pack(blocks).collect();
+    let pages = write_chain((PageLog::Each, PageKind::Free, 0), &words, next, page);
+    pages.first().copied().unwrap_or(next)
 }
 
 impl<'r> MergeLock<'r> {
@@ -145,10 +140,7 @@ impl<'r> MergeLock<'r> {
         // One more may come.
         let free = self.take_free(wanted - meta.stock.len() - 1)?;
         if !free.is_empty() {
-            let mut metapage = self.index.exclusive(META);
-            let mut meta = meta::of_page(&metapage);
-            meta.stock.extend(free);
-            meta::store(&meta, &mut metapage);
+            meta::change(self.index, |meta| meta.stock.extend(free));
         }
         Ok(())
     }
@@ -302,4 +294,138 @@ fn own_transaction() -> u64 {
 fn next_transaction() -> u64 {
     // SAFETY: the server takes a lock of its own for reading.
     unsafe { pg_sys::ReadNextFullTransactionId() }.value
+}
+
+// Cutting free pages off the end of the index, as lazy_truncate_heap does with a table.
+
+/// So many free pages at the end are worth a lock, or that share of all.
+const WORTH: u32 = 1000;
+const SHARE: u32 = 16;
+
+/// Fewer are not worth it in any case.
+const LEAST: u32 = 8;
+
+/// How often the lock is asked for, and how long is waited in between, in microseconds: a second in all.
+const ATTEMPTS: u32 = 20;
+const PAUSE: std::ffi::c_long = 50_000;
+
+const LOCK: pg_sys::LOCKMODE = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
+
+impl MergeLock<'_> {
+    /// Puts what can be used again on one list, low blocks first, and cuts off what of it is at the end of the index,
+    /// unless somebody uses the index all the time.
+    ///
+    /// Errors: damaged lists or descriptions; out of memory.
+    pub fn truncate(&self) -> Result<()> {
+        let index = self.index;
+        let (meta, stock) = {
+            // An insert may take from the stock at any time, so it is emptied first.
+            let mut metapage = index.exclusive(META);
+            let mut meta = meta::of_page(&metapage);
+            let stock = std::mem::take(&mut meta.stock);
+            if !stock.is_empty() {
+                meta::store(&meta, &mut metapage);
+            }
+            (meta, stock)
+        };
+        let past: Vec<FreeList> = meta
+            .free
+            .iter()
+            .copied()
+            .filter(|l| self.is_past(l.horizon))
+            .collect();
+        if past.is_empty() {
+            // There is no list that the stock could go on, and no room for another one, perhaps.
+            meta::change(index, |meta| meta.stock = stock);
+            return Ok(());
+        }
+        let total = index.blocks();
+        let mut used = in_use(index, &meta, total, false)?;
+        let (mut free, mut of_lists) = (stock, Vec::new());
+        free.retain(|&block| used.claim(block));
+        for list in &past {
+            let (blocks, pages) = read_list(index, list)?;
+            // A block that is in use, listed twice, or not there is left out.
+            free.extend(blocks.into_iter().filter(|&block| used.claim(block)));
+            of_lists.extend(pages);
+        }
+        free.sort_unstable();
+        let mut all = free.clone();
+        all.extend(&of_lists);
+        all.sort_unstable();
+        let cut = all.iter().rev().zip((0..total).rev());
+        let cut = total - cut.take_while(|(&block, last)| block == *last).count() as u32;
+        let worth = total - cut >= LEAST.max(WORTH.min(total / SHARE));
+        if past.len() < 2 && !worth && free.len() == past.first().map_or(0, |l| l.blocks as usize) {
+            return Ok(());
+        }
+        // SAFETY: a state of this process. Where VACUUM works in parallel, nobody can take a lock that standbys have to
+        // know of.
+        let parallel = unsafe { pg_sys::IsInParallelMode() };
+        let cut = if worth && !parallel { cut } else { total };
+        past.iter().for_each(|list| self.log_reuse(list));
+        // The new list stands on blocks of the old ones, none of which is a page of a list.
+        let needed = list_pages(all.len());
+        let own: Vec<u32> = free
+            .iter()
+            .copied()
+            .filter(|&b| b < cut)
+            .take(needed)
+            .collect();
+        let mut left: Vec<u32> = all.into_iter().filter(|&b| b < cut).collect();
+        left.retain(|block| own.binary_search(block).is_err());
+        if own.len() < list_pages(left.len()) {
+            // Too few to write a list on: those of the stock belong to nothing until VACUUM comes the next time.
+            return Ok(());
+        }
+        let mut pages = own.iter().rev().copied();
+        let first = write_list(&left, META, || index.reused(pages.next().expect("counted")));
+        // Blocks that were counted on in vain belong to nothing until VACUUM comes the next time.
+        let mut metapage = index.exclusive(META);
+        let mut meta = meta::of_page(&metapage);
+        meta.free
+            .retain(|list| past.iter().all(|p| p.first != list.first));
+        if !left.is_empty() {
+            let newest = past.iter().max_by_key(|list| list.horizon);
+            meta.free.insert(
+                0,
+                FreeList {
+                    horizon: newest.map_or(0, |list| list.horizon),
+                    first,
+                    blocks: left.len() as u32,
+                    entered: newest.map_or(0, |list| list.entered),
+                },
+            );
+        }
+        meta::store(&meta, &mut metapage);
+        drop(metapage);
+        if cut < total && !self.cut(total, cut) {
+            self.give_back((cut..total).collect())?;
+        }
+        Ok(())
+    }
+
+    /// Cuts the index off, if it still has as many blocks as before. False if somebody else uses it.
+    fn cut(&self, total: u32, blocks: u32) -> bool {
+        let index = self.index;
+        // SAFETY: the index is open. The lock is given back before this returns.
+        unsafe {
+            let mut attempts = 0;
+            while !pg_sys::ConditionalLockRelation(index.relation(), LOCK) {
+                check_for_interrupts();
+                attempts += 1;
+                if attempts == ATTEMPTS {
+                    return false;
+                }
+                pg_sys::pg_usleep(PAUSE);
+            }
+            let alone =
+                index.blocks() == total && !pg_sys::LockHasWaitersRelation(index.relation(), LOCK);
+            if alone {
+                pg_sys::RelationTruncate(index.relation(), blocks);
+            }
+            pg_sys::UnlockRelation(index.relation(), LOCK);
+            alone
+        }
+    }
 }

@@ -121,7 +121,8 @@ pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
     }
     if !sealing {
         let meta = meta::read(lock.index);
-        let mut sources = alone(&meta, part);
+        let full = meta.tail(part).len().saturating_sub(1);
+        let mut sources = tail_alone(part, full);
         if many && DAMAGED.get() != meta.identity {
             let mut segments: Vec<_> = meta.segments_of(part).collect();
             segments.sort_by_key(|s| s.rows - s.dead);
@@ -130,7 +131,7 @@ pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
         }
         let begun = match lock.begin(&sources, 0)? {
             // They would be more rows than a segment holds.
-            None => lock.begin(&alone(&meta, part), 0)?,
+            None => lock.begin(&tail_alone(part, full), 0)?,
             begun => begun,
         };
         if let Some(merge) = begun {
@@ -140,12 +141,12 @@ pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
     Ok(())
 }
 
-/// Full pages of a tail, and nothing else.
-fn alone(meta: &Meta, part: Part) -> MergeSources {
+/// So many pages of a tail, and nothing else.
+fn tail_alone(part: Part, tail: usize) -> MergeSources {
     MergeSources {
         part,
         segments: Vec::new(),
-        tail: meta.tail(part).len().saturating_sub(1),
+        tail,
     }
 }
 
@@ -215,11 +216,7 @@ fn give_up(
     DAMAGED.set(meta.identity);
     lock.abandon(merge)?;
     if merge.tail > 0 {
-        let sources = MergeSources {
-            part: merge.part,
-            segments: Vec::new(),
-            tail: merge.tail as usize,
-        };
+        let sources = tail_alone(merge.part, merge.tail as usize);
         if let Some(merge) = lock.begin(&sources, 0)? {
             finish(lock, merge, interruptible)?;
         }

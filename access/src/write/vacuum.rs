@@ -3,14 +3,12 @@
 
 use base::{Error, Result};
 use pgrx::{pg_sys, PgBox};
-use sigfile::{Geometry, Meta, Part, RowPage, RowPageMut, RowPages, SegmentEntry, SegmentMerge};
+use sigfile::{Meta, Part, RowPage, RowPageMut, RowPages, SegmentEntry, SegmentMerge};
 
 use super::{Compaction, MergeLock};
 use crate::meta;
-use crate::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
-use crate::read::{
-    self, check_tids, work_list, SegmentDescription, TailBlocks, TailPage, TailPages,
-};
+use crate::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable};
+use crate::read::{self, check_tids, work_list, TailBlocks};
 use pg::error::OrRaise;
 use pg::tid::Tid;
 use pg::{boundary, check_for_interrupts, entry, ffi};
@@ -36,16 +34,6 @@ struct BulkDelete<'r> {
 }
 
 impl BulkDelete<'_> {
-    /// A page of a segment. Returns its dead rows, old and new.
-    ///
-    /// Errors: a damaged page.
-    fn segment_page(&mut self, description: &SegmentDescription, number: u32) -> Result<u32> {
-        let (segment, block) = (&description.segment, description.blocks[number as usize]);
-        let page = self.index.exclusive(block);
-        let page = page.expect(PageKind::Rows, description.generation)?;
-        self.page(page, |words| segment.row_page(number, words))
-    }
-
     /// The segments that were not looked at yet. One whose pages are used for something else has been merged meanwhile.
     ///
     /// Errors: a damaged page; out of memory.
@@ -74,12 +62,17 @@ impl BulkDelete<'_> {
         Ok(())
     }
 
+    /// The pages of rows of a segment. Returns its dead rows, old and new.
+    ///
     /// Errors: a damaged page; out of memory.
     fn segment(&mut self, meta: &Meta, entry: &SegmentEntry) -> Result<u32> {
         let description = read::segment(self.index, meta, entry)?;
+        let segment = &description.segment;
         let mut dead = 0;
-        for number in 0..description.segment.row_pages() {
-            dead += self.segment_page(&description, number)?;
+        for (number, &block) in (0..segment.row_pages()).zip(&description.blocks) {
+            let page = self.index.exclusive(block);
+            let page = page.expect(PageKind::Rows, description.generation)?;
+            dead += self.page(page, |words| segment.row_page(number, words))?;
         }
         Ok(dead)
     }
@@ -110,13 +103,6 @@ impl BulkDelete<'_> {
             dead += self.page(page, |words| rows.page(number as u32, words))?;
         }
         Ok(dead)
-    }
-
-    /// A page of a tail. Returns its dead rows, old and new.
-    ///
-    /// Errors: a damaged page.
-    fn tail_page(&mut self, page: TailPage<'_, ExclusiveLock>, geometry: Geometry) -> Result<u32> {
-        self.page(page.into_page(), |words| RowPage::growing(geometry, words))
     }
 
     /// Marks rows dead that the callback calls dead. Returns the page's dead rows, old and new.
@@ -156,11 +142,10 @@ impl BulkDelete<'_> {
         }
         drop(page);
         self.removed += found.len() as u64;
-        if !self.may_sleep {
-            check_for_interrupts();
-            return Ok(dead + found.len() as u32);
+        match self.may_sleep {
+            true => vacuum_pause(),
+            false => check_for_interrupts(),
         }
-        vacuum_pause();
         Ok(dead + found.len() as u32)
     }
 }
@@ -244,21 +229,22 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         for part in Part::ALL {
             let geometry = meta.geometry(part);
             let blocks = TailBlocks::of(&meta, part);
-            for page in TailPages::of_blocks(pass.index, geometry, &blocks) {
-                pass.tail_page(page.or_raise(), geometry).or_raise();
+            for page in blocks.exclusive(pass.index, geometry) {
+                let page = page.or_raise().into_page();
+                let marked = pass.page(page, |words| RowPage::growing(geometry, words));
+                marked.or_raise();
             }
         }
         let dead = &pass.done;
         let differs = |s: &SegmentEntry| dead.iter().any(|d| d.0 == s.generation && d.1 != s.dead);
         if meta.segments.iter().any(differs) {
-            let mut metapage = index.exclusive(META);
-            let mut meta = meta::of_page(&metapage);
-            for entry in &mut meta.segments {
-                if let Some((_, sum)) = dead.iter().find(|(g, _)| *g == entry.generation) {
-                    entry.dead = *sum;
+            meta::change(index, |meta| {
+                for entry in &mut meta.segments {
+                    if let Some((_, sum)) = dead.iter().find(|(g, _)| *g == entry.generation) {
+                        entry.dead = *sum;
+                    }
                 }
-            }
-            meta::store(&meta, &mut metapage);
+            });
         }
         let live = live_rows(index, &meta::read(index), &Part::ALL).or_raise();
         drop(lock);

@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod error;
+pub mod memory;
 mod named;
 pub mod range;
 pub mod sort;

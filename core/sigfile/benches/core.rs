@@ -6,13 +6,16 @@ use bitvec::view::BitView;
 use signature::bits::kernels;
 use signature::counting::{counters, CountingBuilder};
 use signature::filter::{plan, plan_tokens, Builder, Shape, View};
-use signature::similarity::PackedSignatures;
 use signature::sketch::{self, Signer, SketchShape};
 use text::contact::{email, phone};
 use text::identity::{for_each_encoding, IdentityKind};
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 use text::tokens::for_each_word;
+
+#[path = "../../signature/tests/packed/mod.rs"]
+mod packed;
+use packed::PackedSignatures;
 
 /// Twenty characters, as names come.
 const ASCII: &str = "Erika Mustermann-Hof";
@@ -204,19 +207,19 @@ fn scans(c: &mut Criterion) {
             if bits % 8 > 0 {
                 row[bytes - 1] &= 0xff >> (8 - bits % 8);
             }
-            packed.push(row).unwrap();
+            packed.push(row);
         }
         let query = noise[..bytes].to_vec();
-        group.throughput(Throughput::Bytes(8 * packed.words().len() as u64));
+        group.throughput(Throughput::Bytes(8 * packed.words.len() as u64));
         // the floor: the same bytes, read and nothing else
         group.bench_function(BenchmarkId::new("read", bits), |b| {
-            b.iter(|| packed.words().iter().fold(0u64, |x, &w| x.wrapping_add(w)));
+            b.iter(|| packed.words.iter().fold(0u64, |x, &w| x.wrapping_add(w)));
         });
         for kernel in kernels() {
             group.bench_function(BenchmarkId::new(kernel.name, bits), |b| {
                 b.iter(|| {
                     let mut hits = 0;
-                    packed.search_with(&kernel, black_box(&query), 0.8, |_, _| hits += 1);
+                    packed.search(&kernel, black_box(&query), 0.8, |_, _| hits += 1);
                     hits
                 });
             });

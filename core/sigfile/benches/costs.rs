@@ -74,7 +74,7 @@ fn time(n: usize, mut run: impl FnMut()) -> f64 {
 }
 
 fn segment(random: &mut Random, bits: u32) -> (Segment, Memory, Vec<Vec<u64>>) {
-    let geometry = Geometry::new(1016, bits, false).unwrap();
+    let geometry = Geometry::new(1016, bits, false, false).unwrap();
     let rows: Vec<Vec<u64>> = (0..ROWS).map(|_| random.row(bits)).collect();
     let mut writer = Writer::new(geometry, Memory::default());
     for (words, tid) in rows.iter().zip(1..) {

@@ -1,9 +1,10 @@
 //! Whether a segment is what it ought to be.
 
+use base::memory::{filled, with_room};
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
 
-use super::pages::Pages;
+use super::segment::Pages;
 use super::segment::Segment;
 use super::write::RowCounts;
 use base::{Error, Result};
@@ -51,22 +52,15 @@ fn check_postings(segment: &Segment, n: usize, pages: &mut impl Pages) -> Result
     let g = segment.geometry;
     let postings = &segment.postings[n];
     let present = segment.present() as usize;
-    let mut values: Vec<u32> = Vec::new();
-    values
-        .try_reserve_exact(present)
-        .map_err(|_| Error::out_of_memory(4 * present))?;
-    for page in 0..segment.row_pages() {
-        let rows = segment.row_page(page, pages.page(page)?)?;
-        let left = (present - values.len()).min(rows.len());
-        let words = rows.words(0, left).chunks_exact(g.stride);
-        values.extend(words.map(|w| postings.chunk.value(w)));
-        pages.tick();
-    }
-    let mut seen: Vec<u64> = Vec::new();
-    let words = present.div_ceil(64);
-    seen.try_reserve_exact(words)
-        .map_err(|_| Error::out_of_memory(8 * words))?;
-    seen.resize(words, 0);
+    let mut values = with_room(present)?;
+    segment.for_each_words(0..present as u32, pages, |words| {
+        values.extend(
+            words
+                .chunks_exact(g.stride)
+                .map(|row| postings.chunk.value(row)),
+        );
+    })?;
+    let mut seen: Vec<u64> = filled(present.div_ceil(64), 0)?;
     let seen = seen.view_bits_mut::<Lsb0>();
     let mut last = None;
     for page in 0..postings.fences.len() as u32 {

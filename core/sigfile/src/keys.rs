@@ -4,6 +4,7 @@
 //! of a key by a binary search in memory. Rows of other keys on the first and the last of them are left out by who
 //! looks at the rows.
 
+use base::memory::copied;
 use std::ops::Range;
 
 use super::rows::{order_of, Geometry, RowPage};
@@ -52,12 +53,7 @@ impl PageOrders {
         if !words.is_sorted() || !popcounts || mixed {
             return Err(Error::damaged("damaged description of a sigfile segment"));
         }
-        let mut orders = Vec::new();
-        orders
-            .try_reserve_exact(words.len())
-            .map_err(|_| Error::out_of_memory(size_of_val(words)))?;
-        orders.extend_from_slice(words);
-        Ok(PageOrders(orders))
+        Ok(PageOrders(copied(words)?))
     }
 
     /// The page that has the first row which is not before an order, or ends in front of it.

@@ -13,7 +13,6 @@
 #![warn(missing_docs)]
 
 pub mod budget;
-mod bytes;
 pub mod check;
 pub mod chunk;
 pub mod costs;
@@ -24,8 +23,6 @@ pub mod many;
 pub mod merge_policy;
 pub mod merging;
 pub mod meta;
-mod pages;
-mod parts;
 pub mod posting;
 pub mod query;
 pub mod rows;
@@ -38,8 +35,8 @@ pub mod write;
 
 pub use merging::SegmentMerge;
 pub use meta::{Meta, Part, SegmentEntry};
-pub use pages::Pages;
+
 pub use query::Query;
 pub use rows::{Geometry, RowPage, RowPageMut, SignatureRow};
-pub use segment::{RowPages, Segment};
+pub use segment::{Pages, RowPages, Segment};
 pub use shape::{RowBits, RowShape};

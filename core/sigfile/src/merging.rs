@@ -53,9 +53,10 @@ pub const WORDS: usize = 1 + MAX_MERGES * MERGE_WORDS;
 const _: () = assert!(SOURCES_AT + MAX_SOURCES == CHUNKS_AT && WORDS <= 1019);
 
 /// What is to be written next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Rows, by popcount.
+    #[default]
     Rows = 0,
     /// The posting lists of the chunks, one chunk after the other.
     Postings = 1,
@@ -86,7 +87,7 @@ pub struct RowPosition {
 }
 
 /// A merge in progress: some segments and the beginning of a tail become one segment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SegmentMerge {
     /// That of the segment to be written.
     pub generation: u64,
@@ -129,28 +130,56 @@ pub struct SegmentMerge {
 }
 
 impl SegmentMerge {
+    /// The words of one number each.
+    fn words(&mut self) -> [(usize, &mut u64); 4] {
+        let (begun, due) = (&mut self.paced.0, &mut self.paced.1);
+        let generation = &mut self.generation;
+        [
+            (0, generation),
+            (8, &mut self.posting),
+            (9, begun),
+            (10, due),
+        ]
+    }
+
+    /// The words of two numbers each.
+    fn pairs(&mut self) -> [(usize, &mut u32, &mut u32); 7] {
+        let RowPosition {
+            popcount,
+            source,
+            row,
+            key,
+        } = &mut self.position;
+        // Each is of its phase.
+        let more = match self.phase {
+            Phase::Rows => key,
+            _ => &mut self.owner,
+        };
+        [
+            (2, &mut self.tail, &mut self.written),
+            (3, &mut self.list.0, &mut self.list.1),
+            (4, &mut self.listed, &mut self.rows),
+            (5, popcount, source),
+            (6, row, &mut self.chunk),
+            (11, &mut self.expected_rows, &mut self.expected_pages),
+            (12, &mut self.dead, more),
+        ]
+    }
+
     /// Writes it to [`MERGE_WORDS`] words.
     fn encode(&self, words: &mut [u64]) {
         words.fill(0);
-        words[0] = self.generation;
+        let mut merge = self.clone();
+        merge
+            .words()
+            .into_iter()
+            .for_each(|(at, number)| words[at] = *number);
+        for (at, low, high) in merge.pairs() {
+            words[at] = join(*low, *high);
+        }
         let head = self.part as u32 | (self.phase as u32) << 8 | (self.segments.len() as u32) << 16;
         words[1] = join(head, self.chunks.len() as u32);
-        words[2] = join(self.tail, self.written);
-        words[3] = join(self.list.0, self.list.1);
-        words[4] = join(self.listed, self.rows);
-        words[5] = join(self.position.popcount, self.position.source);
-        words[6] = join(self.position.row, self.chunk);
         words[7] = self.least_threshold.to_bits();
-        words[8] = self.posting;
-        words[9] = self.paced.0;
-        words[10] = self.paced.1;
-        words[11] = join(self.expected_rows, self.expected_pages);
-        // Each is of its phase.
-        let more = match self.phase {
-            Phase::Rows => self.position.key,
-            _ => self.owner,
-        };
-        words[12] = join(self.dead, more);
         words[SOURCES_AT..SOURCES_AT + self.segments.len()].copy_from_slice(&self.segments);
         for (to, merged) in words[CHUNKS_AT..].iter_mut().zip(&self.chunks) {
             let Chunk { start, width } = merged.chunk;
@@ -165,66 +194,39 @@ impl SegmentMerge {
         let impossible = || Error::damaged("a merge has impossible numbers");
         let (head, chunks) = split(words[1]);
         let (segments, chunks) = ((head >> 16) as usize, chunks as usize);
+        let phases = [Phase::Rows, Phase::Postings, Phase::Description];
+        let phase = phases.get((head >> 8 & 0xff) as usize).copied();
+        let phase = phase.ok_or_else(impossible)?;
         if segments > MAX_SOURCES || chunks > MAX_CHUNKS || head & 0xff > 1 {
             return Err(impossible());
         }
-        let phase = match head >> 8 & 0xff {
-            0 => Phase::Rows,
-            1 => Phase::Postings,
-            2 => Phase::Description,
-            _ => return Err(impossible()),
-        };
         let read_chunk = |&word: &u64| {
             let (place, pages) = split(word);
             let (start, width) = (place & 0xffff, place >> 16);
-            MergedChunk {
-                chunk: Chunk { start, width },
-                pages,
-            }
+            let chunk = Chunk { start, width };
+            MergedChunk { chunk, pages }
         };
-        let (tail, written) = split(words[2]);
-        let (listed, rows) = split(words[4]);
-        let (popcount, source) = split(words[5]);
-        let (row, chunk) = split(words[6]);
-        let (expected_rows, expected_pages) = split(words[11]);
-        let (dead, more) = split(words[12]);
-        let (key, owner) = match phase {
-            Phase::Rows => (more, 0),
-            _ => (0, more),
-        };
-        let merge = SegmentMerge {
-            generation: words[0],
+        let mut merge = SegmentMerge {
             part: Part::ALL[(head & 1) as usize],
             phase,
             segments: words[SOURCES_AT..SOURCES_AT + segments].to_vec(),
-            tail,
-            list: split(words[3]),
-            listed,
-            written,
-            rows,
-            dead,
-            owner,
-            position: RowPosition {
-                popcount,
-                source,
-                row,
-                key,
-            },
             least_threshold: f64::from_bits(words[7]),
-            chunk,
-            posting: words[8],
-            paced: (words[9], words[10]),
-            expected_rows,
-            expected_pages,
             chunks: words[CHUNKS_AT..CHUNKS_AT + chunks]
                 .iter()
                 .map(read_chunk)
                 .collect(),
+            ..SegmentMerge::default()
         };
-        if merge.is_possible() {
-            Ok(merge)
-        } else {
-            Err(impossible())
+        merge
+            .words()
+            .into_iter()
+            .for_each(|(at, number)| *number = words[at]);
+        for (at, low, high) in merge.pairs() {
+            (*low, *high) = split(words[at]);
+        }
+        match merge.is_possible() {
+            true => Ok(merge),
+            false => Err(impossible()),
         }
     }
 

@@ -10,7 +10,7 @@
 //!
 //! A value's postings can go on over several pages; then the following have it as their base.
 
-use super::bytes::{bytes, bytes_mut, quarters, quarters_mut};
+use super::words::{bytes, bytes_mut, quarters, quarters_mut};
 use base::{Error, Result};
 
 /// Bytes of a posting: part of the value, row.
@@ -40,7 +40,8 @@ const SHORT: usize = 48;
 pub struct PostingPage<'a> {
     words: &'a [u64],
     base: u64,
-    len: usize,
+    /// Postings on this page.
+    pub len: usize,
     buckets: usize,
     shift: u32,
 }
@@ -131,16 +132,6 @@ impl<'a> PostingPage<'a> {
             return Err(unfit(words[0]));
         }
         Ok(page)
-    }
-
-    /// Postings on this page.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are no postings on this page.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The page's least value.

@@ -9,15 +9,11 @@
 //! | ⌈capacity/2⌉ | popcount of each row (u32); one more than there are bits: a null signature |
 //! | the rest | tid of each row (6 bytes: offset, block; little-endian), 0 for a dead row |
 
-mod page_mut;
-
-use super::bytes::{bytes, halves};
+use super::words::{bytes, bytes_mut, halves, halves_mut};
 use base::{Error, ErrorKind, Result};
 use signature::bits::intersect_words;
 use signature::filter::query::is_threshold;
 use signature::similarity::Measure;
-
-pub use page_mut::RowPageMut;
 
 /// Bytes of a row's tid: offset and block.
 const TID: usize = size_of::<u16>() + size_of::<u32>();
@@ -42,30 +38,21 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Errors: a signature that does not fit a page.
-    pub fn new(page_words: usize, bits: u32, thresholds: bool) -> Result<Geometry> {
-        Geometry::laid_out(page_words, bits, thresholds, false)
-    }
-
-    /// The same for rows with keys, which lie on their pages in the order of key and popcount.
-    ///
-    /// Errors: a signature that does not fit a page.
-    pub fn keyed(page_words: usize, bits: u32, thresholds: bool) -> Result<Geometry> {
-        Geometry::laid_out(page_words, bits, thresholds, true)
-    }
-
     /// That of other signatures in the same index.
     ///
     /// Errors: a signature that does not fit a page.
     pub fn with_bits(&self, bits: u32, measure: Measure) -> Result<Geometry> {
-        let laid_out = Geometry::laid_out(self.page_words, bits, self.thresholds, self.keys)?;
+        let laid_out = Geometry::new(self.page_words, bits, self.thresholds, self.keys)?;
         Ok(Geometry {
             measure,
             ..laid_out
         })
     }
 
-    fn laid_out(page_words: usize, bits: u32, thresholds: bool, keys: bool) -> Result<Geometry> {
+    /// Rows with keys lie on their pages in the order of key and popcount.
+    ///
+    /// Errors: a signature that does not fit a page.
+    pub fn new(page_words: usize, bits: u32, thresholds: bool, keys: bool) -> Result<Geometry> {
         let stride = bits.max(1).div_ceil(64) as usize;
         let of_keys = if keys { 4 } else { 0 };
         let row = 8 * stride + 4 + TID + if thresholds { 8 } else { 0 } + of_keys;
@@ -369,5 +356,60 @@ impl<'a> RowPage<'a> {
     /// Errors: a row that cannot be.
     pub fn check(&self) -> Result<()> {
         (0..self.len).try_for_each(|i| self.checked(i).map(|_| ()))
+    }
+}
+
+// Writing pages of rows.
+
+/// A page of rows to write.
+pub struct RowPageMut<'a> {
+    geometry: Geometry,
+    words: &'a mut [u64],
+}
+
+impl<'a> RowPageMut<'a> {
+    /// `words` is the content of a page of this geometry, or all zero.
+    pub fn new(geometry: Geometry, words: &'a mut [u64]) -> Self {
+        RowPageMut { geometry, words }
+    }
+
+    fn len(&self) -> usize {
+        (self.words[0] as u32 as usize).min(self.geometry.capacity)
+    }
+
+    /// Adds a row behind the others; false if the page is full.
+    pub fn push(&mut self, row: SignatureRow<'_>) -> bool {
+        let g = self.geometry;
+        let n = self.len();
+        if n == g.capacity || self.words[0] >> 32 != 0 {
+            return false;
+        }
+        self.words[1 + n * g.stride..1 + (n + 1) * g.stride].copy_from_slice(row.words);
+        if g.thresholds {
+            self.words[g.thresholds_at() + n] = row.threshold.to_bits();
+        }
+        if g.keys {
+            halves_mut(&mut self.words[g.keys_at()..g.popcounts_at()])[n] = row.key;
+        }
+        halves_mut(&mut self.words[g.popcounts_at()..g.tids_at()])[n] = row.popcount;
+        self.set_tid(n, row.tid);
+        self.words[0] = n as u64 + 1;
+        true
+    }
+
+    fn set_tid(&mut self, i: usize, tid: u64) {
+        let at = TID * i;
+        let tids = bytes_mut(&mut self.words[self.geometry.tids_at()..]);
+        tids[at..at + TID].copy_from_slice(&tid.to_le_bytes()[..TID]);
+    }
+
+    /// Marks row `i` dead: its bits stay, and no search finds it.
+    pub fn mark_dead(&mut self, i: usize) {
+        self.set_tid(i, 0);
+    }
+
+    /// Lets no more rows in.
+    pub fn close(&mut self) {
+        self.words[0] |= 1 << 32;
     }
 }

@@ -5,17 +5,17 @@
 //! then for each chunk: start | width << 32, pages, expected lengths (float8,
 //! 3), its pages' least values (two a word)]`.
 
-use std::ops::Range;
-
-use super::bytes::{halves, halves_mut};
 use super::chunk::{Chunk, MAX_CHUNKS};
 use super::keys::{misplaced, PageOrders, Within};
 use super::posting::{PostingPage, MAX_ROWS};
 use super::query::Query;
 use super::rows::{order_of, Geometry, RowPage};
+use super::words::{halves, join, pack, split};
+use base::memory::copied;
 use base::{Error, Result};
 use signature::filter::query::is_threshold;
 use signature::similarity::Measure;
+use std::ops::Range;
 
 /// Radii for which a chunk's expected list lengths are kept.
 pub const MEASURED: usize = 3;
@@ -160,6 +160,28 @@ impl Segment {
         self.row_set().page(number, words)
     }
 
+    /// Calls `each` with the words of these rows, page by page.
+    ///
+    /// Errors: a page with another number of rows.
+    pub(super) fn for_each_words(
+        &self,
+        rows: Range<u32>,
+        pages: &mut impl Pages,
+        mut each: impl FnMut(&[u64]),
+    ) -> Result<()> {
+        let capacity = self.geometry.capacity as u32;
+        let mut next = rows.start;
+        while next < rows.end {
+            let page = next / capacity;
+            let (from, to) = (next % capacity, (rows.end - page * capacity).min(capacity));
+            let content = self.row_page(page, pages.page(page)?)?;
+            each(content.words(from as usize, to as usize));
+            next = page * capacity + to;
+            pages.tick();
+        }
+        Ok(())
+    }
+
     /// Whether row number `row` is one of those with so many bits.
     #[inline]
     pub fn has(&self, row: u32, popcount: u32) -> bool {
@@ -268,21 +290,16 @@ impl Segment {
 
     /// Appends the stored form.
     pub fn encode(&self, out: &mut Vec<u64>) {
-        fn pairs(numbers: &[u32], out: &mut Vec<u64>) {
-            let at = out.len();
-            out.resize(at + numbers.len().div_ceil(2), 0);
-            halves_mut(&mut out[at..])[..numbers.len()].copy_from_slice(numbers);
-        }
         out.push(self.rows.into());
         out.push(self.postings.len() as u64);
         out.push(self.least_threshold.to_bits());
-        pairs(&self.first, out);
+        out.extend(pack(&self.first));
         out.extend_from_slice(self.begins.words());
         for p in &self.postings {
-            out.push(u64::from(p.chunk.start) | u64::from(p.chunk.width) << 32);
+            out.push(join(p.chunk.start, p.chunk.width));
             out.push(p.fences.len() as u64);
             out.extend(p.expected.map(f64::to_bits));
-            pairs(&p.fences, out);
+            out.extend(pack(&p.fences));
         }
     }
 
@@ -322,10 +339,8 @@ impl Segment {
         let mut next = 0;
         for _ in 0..chunks {
             let header = take(2 + MEASURED)?;
-            let chunk = Chunk {
-                start: header[0] as u32,
-                width: (header[0] >> 32) as u32,
-            };
+            let (start, width) = split(header[0]);
+            let chunk = Chunk { start, width };
             let end = chunk.start.checked_add(chunk.width);
             if chunk.start != next
                 || chunk.width == 0
@@ -368,14 +383,6 @@ impl Segment {
     }
 }
 
-fn copied(numbers: &[u32]) -> Result<Vec<u32>> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(numbers.len())
-        .map_err(|_| Error::out_of_memory(4 * numbers.len()))?;
-    copy.extend_from_slice(numbers);
-    Ok(copy)
-}
-
 #[cold]
 fn begins_otherwise(base: u64, fence: u64) -> Error {
     Error::damaged(format!(
@@ -386,4 +393,31 @@ fn begins_otherwise(base: u64, fence: u64) -> Error {
 #[cold]
 fn other_rows(head: u64, expected: u32) -> Error {
     Error::damaged(format!("a page of {expected} rows begins with {head:#x}"))
+}
+
+// Where the pages of a segment come from.
+
+/// Pages of one segment, by number: its row pages come first, its posting pages behind them.
+pub trait Pages {
+    /// The page's content, until the next call: as many words as the geometry says.
+    ///
+    /// Errors: a page that is not one of the segment.
+    fn page(&mut self, number: u32) -> Result<&[u64]>;
+
+    /// The page will soon be asked for, and what is near these words of it: pages of a large segment are in no
+    /// processor's cache, and several can be on their way at once.
+    fn prefetch(&mut self, _number: u32, _words: &[usize]) {}
+
+    /// A word of the page as it may be, without asking for the page: to tell what of it to prefetch, and for nothing
+    /// else. `None` where it is not known where the page is.
+    fn glimpse(&self, _number: u32, _word: usize) -> Option<u64> {
+        None
+    }
+
+    /// A turn for the caller, at every step that may take more than some microseconds. No page is needed until the next
+    /// call.
+    fn tick(&mut self) {}
+
+    /// No page is needed until the next call.
+    fn release(&mut self) {}
 }

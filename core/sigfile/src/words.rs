@@ -1,5 +1,7 @@
 //! Numbers of 32 bits in words of 64: two to a word, the first in the lower half.
 
+use bytemuck::{cast_slice, cast_slice_mut};
+
 /// A word of two numbers.
 pub const fn join(low: u32, high: u32) -> u64 {
     low as u64 | (high as u64) << 32
@@ -20,4 +22,48 @@ pub fn pack(numbers: &[u32]) -> impl Iterator<Item = u64> + '_ {
 pub fn unpack(words: &[u64], n: usize) -> impl Iterator<Item = u32> + '_ {
     let pairs = words.iter().map(|&word| split(word));
     pairs.flat_map(|(low, high)| [low, high]).take(n)
+}
+
+// Words seen as smaller numbers, in the order of memory. Pages are little-endian, so the first number of a word is in
+// its lowest bits.
+
+const _: () = assert!(
+    cfg!(target_endian = "little"),
+    "words of a page are read as they stand in memory, and are little-endian"
+);
+
+/// The bytes of `words`.
+#[inline(always)]
+pub fn bytes(words: &[u64]) -> &[u8] {
+    cast_slice(words)
+}
+
+/// The bytes of `words`.
+#[inline(always)]
+pub fn bytes_mut(words: &mut [u64]) -> &mut [u8] {
+    cast_slice_mut(words)
+}
+
+/// Two numbers a word.
+#[inline(always)]
+pub fn halves(words: &[u64]) -> &[u32] {
+    cast_slice(words)
+}
+
+/// Two numbers a word.
+#[inline(always)]
+pub fn halves_mut(words: &mut [u64]) -> &mut [u32] {
+    cast_slice_mut(words)
+}
+
+/// Four numbers a word.
+#[inline(always)]
+pub fn quarters(words: &[u64]) -> &[u16] {
+    cast_slice(words)
+}
+
+/// Four numbers a word.
+#[inline(always)]
+pub fn quarters_mut(words: &mut [u64]) -> &mut [u16] {
+    cast_slice_mut(words)
 }

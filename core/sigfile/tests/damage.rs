@@ -65,8 +65,8 @@ fn every_bit_of_posting_pages() {
             let last = postings.fences.len() as u32 - 1;
             for number in (0..=last).map(|n| postings.first_page + n) {
                 let page = PostingPage::new(&index.pages.0[number as usize]).unwrap();
-                let used = 16 + 2 * 2 + 5 * page.len();
-                let listed = page.iter().nth(page.len() / 2).unwrap().1;
+                let used = 16 + 2 * 2 + 5 * page.len;
+                let listed = page.iter().nth(page.len / 2).unwrap().1;
                 let asked = index.rows[listed as usize].0.clone();
                 let intact = find(segment, &mut pages, &asked, threshold).unwrap();
                 for bit in 0..64 * PAGE_WORDS {
@@ -326,7 +326,7 @@ fn every_bit_of_a_page_of_merges() {
     merging::encode(&merges, &mut words);
     let (sound, most) = needs(|| merging::decode(&words));
     assert_eq!(sound, merges);
-    let geometry = Geometry::new(1019, 301, false).unwrap();
+    let geometry = Geometry::new(1019, 301, false, false).unwrap();
     let mut accepted = 0;
     for bit in 0..64 * merging::WORDS {
         words[bit / 64] ^= 1 << (bit % 64);

@@ -31,12 +31,12 @@ fn signatures() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<u8>)> {
 proptest! {
     #[test]
     fn bounds_hold((rows, query) in signatures(), threshold in 0.0f64..=1.0, own in 0.0f64..=1.0) {
-        let leaf = |bytes| TreeKey::of_signature(View::stored(bytes).unwrap());
+        let leaf = |bytes| TreeKey::from(View::stored(bytes).unwrap());
         let keys: Vec<TreeKey<'_>> = rows.iter().map(|r| leaf(r)).collect();
         let (half, all) = (united(&keys[..keys.len().div_ceil(2)]), united(&keys));
         let levels = [united(&[TreeKey::stored(&half).unwrap(), TreeKey::stored(&all).unwrap()]), all];
         let asked = [query.as_slice(), &threshold.to_le_bytes()].concat();
-        let asked = TreeKey::of_query(QueryView::stored(&asked).unwrap());
+        let asked = TreeKey::from(QueryView::stored(&asked).unwrap());
         for inner in &levels {
             let inner = TreeKey::stored(inner).unwrap();
             for (row, key) in rows.iter().zip(&keys) {

@@ -73,11 +73,11 @@ fn thresholds() -> impl Strategy<Value = f64> {
 proptest! {
     #[test]
     fn bounds_of_sampled_bits_hold((rows, query) in sketches(), threshold in thresholds(), own in thresholds()) {
-        let keys: Vec<TreeKey<'_>> = rows.iter().map(|r| TreeKey::of_bits(of(r))).collect();
+        let keys: Vec<TreeKey<'_>> = rows.iter().map(|r| TreeKey::from(of(r))).collect();
         let (half, all) = (united(&keys[..keys.len().div_ceil(2)]), united(&keys));
         let levels = [united(&[TreeKey::stored(&half).unwrap(), TreeKey::stored(&all).unwrap()]), all];
         let asked = [query.as_slice(), &threshold.to_le_bytes()].concat();
-        let asked = TreeKey::of_bits_query(BitsQueryView::stored(&asked).unwrap());
+        let asked = TreeKey::from(BitsQueryView::stored(&asked).unwrap());
         for inner in &levels {
             let inner = TreeKey::stored(inner).unwrap();
             for (row, key) in rows.iter().zip(&keys) {

@@ -117,7 +117,7 @@ fn tables() -> impl Strategy<Value = Table> {
     let bits = prop_oneof![Just(5u32), Just(64), Just(301), 5u32..400];
     let keys = prop_oneof![Just(1u32), Just(2), Just(9), Just(1000)];
     (bits, 0usize..4000, 1u64..40, keys, any::<u64>()).prop_map(|(bits, n, centres, keys, seed)| {
-        let geometry = Geometry::keyed(PAGE_WORDS, bits, false).unwrap();
+        let geometry = Geometry::new(PAGE_WORDS, bits, false, true).unwrap();
         let mut state = seed | 1;
         let mut random = move |below: u64| {
             state ^= state << 13;
@@ -175,7 +175,7 @@ proptest! {
 /// A key with few rows costs a look at few pages.
 #[test]
 fn few_pages_are_read_for_a_small_key() {
-    let geometry = Geometry::keyed(PAGE_WORDS, 301, false).unwrap();
+    let geometry = Geometry::new(PAGE_WORDS, 301, false, true).unwrap();
     let mut state = 5u64;
     let mut random = || {
         state ^= state << 13;

@@ -166,7 +166,7 @@ fn tables() -> impl Strategy<Value = Table> {
         any::<(u64, bool)>(),
     )
         .prop_map(|(bits, n, centres, density, (seed, agreement))| {
-            let geometry = Geometry::new(PAGE_WORDS, bits, false).unwrap();
+            let geometry = Geometry::new(PAGE_WORDS, bits, false, false).unwrap();
             let geometry = by_agreement(geometry, agreement);
             let mut state = seed | 1;
             let mut random = move || {
@@ -244,7 +244,7 @@ proptest! {
 /// many others, at high thresholds.
 #[test]
 fn rows_in_several_lists() {
-    let geometry = Geometry::new(PAGE_WORDS, 301, false).unwrap();
+    let geometry = Geometry::new(PAGE_WORDS, 301, false, false).unwrap();
     let mut state = 7u64;
     let mut random = move |below: u64| {
         state ^= state << 13;
@@ -354,7 +354,7 @@ proptest! {
 #[test]
 fn signatures_that_fill_a_page() {
     for bits in [64 * 126 - 64, 64 * 120] {
-        let geometry = Geometry::new(PAGE_WORDS, bits, false).unwrap();
+        let geometry = Geometry::new(PAGE_WORDS, bits, false, false).unwrap();
         assert_eq!(geometry.capacity, 1);
         let rows: Vec<Vec<u64>> = (0..40u64)
             .map(|i| vec![i.wrapping_mul(0x9e37_79b9_7f4a_7c15); geometry.stride])
@@ -368,5 +368,5 @@ fn signatures_that_fill_a_page() {
             }
         }
     }
-    assert!(Geometry::new(PAGE_WORDS, 64 * 127, false).is_err());
+    assert!(Geometry::new(PAGE_WORDS, 64 * 127, false, false).is_err());
 }

@@ -2,7 +2,7 @@
 //! must be.
 
 use proptest::prelude::*;
-use signature::similarity::{ProfilePlan, ProfileRule, SearchCosts};
+use signature::similarity::{ProfilePlan, ProfileRule};
 
 fn weights() -> impl Strategy<Value = Vec<f64>> {
     let weight = prop_oneof![
@@ -197,7 +197,7 @@ proptest! {
     #[test]
     fn each_pair_is_taken_by_one_search(case in cases(), costs in prop::collection::vec(0.0..10.0f64, 6)) {
         let rule = ProfileRule::new(case.weights.clone(), case.threshold, case.coverage).unwrap();
-        let plan = ProfilePlan::new(rule.clone(), &Given(costs));
+        let plan = ProfilePlan::new(rule.clone(), cost(&costs));
         for similarities in &case.similarities {
             let finds = plan.searched().iter().filter(|&&(i, bound)| similarities[i].is_some_and(|s| s >= bound));
             let taken: Vec<f64> = finds
@@ -210,15 +210,10 @@ proptest! {
 }
 
 /// Costs that grow as bounds fall.
-struct Given(Vec<f64>);
-
-impl SearchCosts for Given {
-    fn of(&self, searches: &[(usize, f64)]) -> f64 {
-        let cost = |&(attribute, bound): &(usize, f64)| {
-            1.0 + self.0[attribute % self.0.len()] * (2.0 - bound)
-        };
-        searches.iter().map(cost).sum()
-    }
+fn cost(costs: &[f64]) -> impl Fn(&[(usize, f64)]) -> f64 + '_ {
+    let cost =
+        |&(attribute, bound): &(usize, f64)| 1.0 + costs[attribute % costs.len()] * (2.0 - bound);
+    move |searches| searches.iter().map(cost).sum()
 }
 
 fn bounds(weights: &[f64], threshold: f64, coverage: f64, searched: &[usize]) -> Option<Vec<f64>> {
@@ -280,9 +275,7 @@ fn half_of_the_weights_is_half() {
 fn dear_attributes_are_left_out() {
     let plan = |coverage, costs: [f64; 4]| {
         let rule = ProfileRule::new(vec![3.0, 2.0, 1.0, 1.0], 0.8, coverage).unwrap();
-        let searched = ProfilePlan::new(rule, &Given(costs.to_vec()))
-            .searched()
-            .to_vec();
+        let searched = ProfilePlan::new(rule, cost(&costs)).searched().to_vec();
         searched.into_iter().map(|(i, _)| i).collect::<Vec<_>>()
     };
     assert_eq!(plan(0.2, [1.0, 1.0, 1.0, 100.0]), [0, 1, 2]);

@@ -28,7 +28,7 @@ fn bloom_signature_of_identity(
 #[entry]
 fn ident_encodings(kind: Text<'_>, value: Text<'_>) -> NewValue {
     let kind = IdentityKind::of_name(kind.as_str()).or_raise();
-    TextArray::of(|tokens| {
+    TextArray::filled(|tokens| {
         for_each_encoding(kind, value.as_str(), check_for_interrupts, |token| {
             tokens.push_text(token)
         })

@@ -136,7 +136,7 @@ impl OwnEntries {
         let asked = asked.map(|asked| {
             let fill =
                 |array: &mut TextArray| asked.iter().try_for_each(|one| array.push_text(one));
-            TextArray::of(fill).0
+            TextArray::filled(fill).0
         });
         // SAFETY: the protocol of the SPI; values are of the types of the parameters, and rows have two columns of text
         // that are not NULL. They are copied before they are freed.

@@ -12,7 +12,7 @@ use types::TextArray;
 #[entry]
 fn ident_phonetic(text: Text<'_>, algorithm: Text<'_>) -> NewValue {
     let sound = algorithm.as_str().parse().or_raise();
-    TextArray::of(|codes| {
+    TextArray::filled(|codes| {
         for_each_sound(
             text.as_str(),
             sound,

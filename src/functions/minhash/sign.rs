@@ -31,7 +31,7 @@ unsafe fn signed<T>(fcinfo: pg_sys::FunctionCallInfo, with: impl FnOnce(&mut Sig
 #[entry]
 fn minhash(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhash {
     // SAFETY: declared with these arguments, and STRICT.
-    unsafe { signed(fcinfo, NewMinhash::of) }
+    unsafe { signed(fcinfo, NewMinhash::signed) }
 }
 
 /// `(tokens text[], n integer, family integer) RETURNS minhash_bits`
@@ -40,10 +40,10 @@ fn minhash(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhash {
 #[entry]
 fn minhash_bits(fcinfo: pg_sys::FunctionCallInfo) -> NewMinhashBits {
     // SAFETY: declared with these arguments, and STRICT.
-    unsafe { signed(fcinfo, NewMinhashBits::of) }
+    unsafe { signed(fcinfo, NewMinhashBits::signed) }
 }
 
 #[entry]
 fn minhash_bits_of_minhash(minima: Minhash<'_>) -> NewMinhashBits {
-    NewMinhashBits::of_minima(&minima.view())
+    NewMinhashBits::sampled(&minima.view())
 }

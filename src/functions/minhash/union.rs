@@ -10,7 +10,7 @@ use types::{Minhash, NewMinhash};
 
 #[entry]
 fn minhash_union(a: Minhash<'_>, b: Minhash<'_>) -> NewMinhash {
-    NewMinhash::of_union(&a.view(), &b.view()).or_raise()
+    NewMinhash::union(&a.view(), &b.view()).or_raise()
 }
 
 /// `(minhash, minhash) RETURNS minhash`

@@ -10,7 +10,7 @@ use types::TextArray;
 /// `(name text, version integer) RETURNS text[]`
 #[entry]
 fn ident_name_forms(name: Text<'_>, version: i32) -> NewValue {
-    TextArray::of(|array| {
+    TextArray::filled(|array| {
         let forms = name_forms(name.as_str(), version.into(), check_for_interrupts)?;
         forms.iter().try_for_each(|form| array.push_text(form))
     })

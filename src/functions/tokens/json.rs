@@ -16,7 +16,7 @@ fn ident_tokens_of_json(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let args = (*fcinfo).args.as_slice(2);
         (args[0].value, args[1].value.value() != 0)
     };
-    TextArray::of(|array| {
+    TextArray::filled(|array| {
         let mut tokens = JsonTokens::new(singular, check_for_interrupts, |token: &str| {
             array.push_text(token)
         });

@@ -32,7 +32,7 @@ fn runs(fcinfo: pg_sys::FunctionCallInfo, least: &str, between: &[u8]) -> NewVal
             array.push(&parts)
         })
     };
-    TextArray::of(run)
+    TextArray::filled(run)
 }
 
 /// `(tokens text[], w integer) RETURNS text[]`
@@ -50,7 +50,7 @@ fn ident_windows(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// `(steps text[]) RETURNS text[]`
 #[entry]
 fn ident_sequence(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    TextArray::of(|array| {
+    TextArray::filled(|array| {
         // SAFETY: declared as (text[]), and STRICT.
         let steps = unsafe { Tokens::argument(fcinfo, 0)? };
         for (step, n) in steps.bytes().zip(1u32..) {
@@ -64,7 +64,7 @@ fn ident_sequence(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// `(tokens text[]) RETURNS text[]`
 #[entry]
 fn ident_multiset(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    TextArray::of(|array| {
+    TextArray::filled(|array| {
         // SAFETY: declared as (text[]), and STRICT.
         let tokens = unsafe { Tokens::argument(fcinfo, 0)? };
         for_each_numbered(tokens.bytes(), check_for_interrupts, |token, n| {

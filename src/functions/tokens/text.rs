@@ -10,7 +10,7 @@ use types::TextArray;
 /// `(text text) RETURNS text[]`
 #[entry]
 fn ident_tokens_of_text(text: Text<'_>) -> NewValue {
-    TextArray::of(|tokens| {
+    TextArray::filled(|tokens| {
         for_each_token(text.as_str(), check_for_interrupts, |token| {
             tokens.push_text(token)
         })
@@ -20,7 +20,7 @@ fn ident_tokens_of_text(text: Text<'_>) -> NewValue {
 /// `(text text, uax29 boolean) RETURNS text[]`
 #[entry]
 fn ident_words(text: Text<'_>, uax29: bool) -> NewValue {
-    TextArray::of(|words| {
+    TextArray::filled(|words| {
         let keep = |word: &str| words.push_text(word);
         if uax29 {
             for_each_uax29_word(text.as_str(), check_for_interrupts, keep)
@@ -33,7 +33,7 @@ fn ident_words(text: Text<'_>, uax29: bool) -> NewValue {
 /// `(text text) RETURNS text[]`
 #[entry]
 fn ident_characters(text: Text<'_>) -> NewValue {
-    TextArray::of(|characters| {
+    TextArray::filled(|characters| {
         for_each_character(text.as_str(), check_for_interrupts, |token| {
             characters.push_text(token)
         })

@@ -76,7 +76,7 @@ pub fn loose<'a>(
         }
         let here = table.meta.geometry(Part::Signatures);
         let collector = all.get_or_insert_with(|| {
-            let geometry = Geometry::new(here.page_words, 0, false);
+            let geometry = Geometry::new(here.page_words, 0, false, false);
             let geometry = geometry.and_then(|g| g.with_bits(here.bits, here.measure));
             let geometry = geometry.or_raise();
             Collector {
@@ -103,9 +103,9 @@ pub fn loose<'a>(
             }
         }
         let blocks = TailBlocks::of(&table.meta, Part::Signatures);
-        let tail = blocks.shared(table.index(), here);
         // SAFETY: the snapshot stays active until the table is closed.
-        for page in unsafe { tail.with_snapshot(table.snapshot) } {
+        let tail = unsafe { blocks.shared_with_snapshot(table.index(), here, table.snapshot) };
+        for page in tail {
             let page = page.or_raise();
             words.clear();
             words.extend_from_slice(page.words());

@@ -6,7 +6,7 @@ use sigfile::costs::{
     PROFILE_BIT, PROFILE_FETCHED, PROFILE_IN_FILE, PROFILE_RECORD, PROFILE_ROW, PROFILE_SIGNATURE,
     PROFILE_SORTED, PROFILE_STORED,
 };
-use signature::similarity::{Popcounts, SearchCosts};
+use signature::similarity::Popcounts;
 
 use super::sample::{ProfileSample, SampledProfile};
 use pg::check_for_interrupts;
@@ -195,14 +195,13 @@ impl SampledCosts {
         }
     }
 
+    /// What searches of columns, each for its similarity, are expected to cost.
+    pub fn cost(&self, searches: &[(usize, f64)]) -> f64 {
+        self.best(searches).0
+    }
+
     /// The columns of a plan that are joined after a query has read them; indexes serve the others.
     pub fn joined(&self, searches: &[(usize, f64)]) -> Vec<usize> {
         self.best(searches).1
-    }
-}
-
-impl SearchCosts for SampledCosts {
-    fn of(&self, searches: &[(usize, f64)]) -> f64 {
-        self.best(searches).0
     }
 }

@@ -89,7 +89,8 @@ impl ProfileSearch<'_> {
         if columns.iter().all(Option::is_none) {
             let mut streams = ProfileStreams::read(relations, memory, None);
             let sample = streams.sample(memory / 8);
-            let plan = ProfilePlan::new(rule, &SampledCosts::new(&sample, &[], of_profiles, None));
+            let costs = SampledCosts::new(&sample, &[], of_profiles, None);
+            let plan = ProfilePlan::new(rule, |searches| costs.cost(searches));
             let searched: Vec<usize> = plan.searched().iter().map(|&(i, _)| i).collect();
             tell_plan(relations, &plan, &searched);
             streams.join(&mut output, &plan, &searched);
@@ -99,7 +100,7 @@ impl ProfileSearch<'_> {
         let is_indexed: Vec<bool> = columns.iter().map(Option::is_some).collect();
         let new = relations.left.new.as_ref().map(NewRecords::count);
         let costs = SampledCosts::new(&sample, &is_indexed, of_profiles, new);
-        let plan = ProfilePlan::new(rule, &costs);
+        let plan = ProfilePlan::new(rule, |searches| costs.cost(searches));
         let mut others = costs.joined(plan.searched());
         tell_plan(relations, &plan, &others);
         let mut checked = relations.left.new.is_some();

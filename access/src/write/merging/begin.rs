@@ -2,7 +2,7 @@
 
 use base::Result;
 use sigfile::chunk::MIN_ROWS;
-use sigfile::merging::{encode, Phase, RowPosition, SegmentMerge, MAX_MERGES, MAX_SOURCES};
+use sigfile::merging::{encode, SegmentMerge, MAX_MERGES, MAX_SOURCES};
 use sigfile::meta::{FreeList, MAX_FREE};
 use sigfile::posting::MAX_ROWS;
 use sigfile::{Meta, Part};
@@ -24,16 +24,11 @@ impl MergeLock<'_> {
     ///
     /// Errors: a damaged page; out of memory.
     pub fn begin(&self, sources: &MergeSources, rows: u64) -> Result<Option<SegmentMerge>> {
-        let index = self.index;
         let meta = self.with_page_of_merges()?;
         let mut merges = self.merges(&meta)?;
         let (part, segments) = (sources.part, &sources.segments);
-        let taken = meta.segments.iter();
-        let taken = taken.filter(|s| segments.contains(&s.generation));
-        let of_segments: u64 = taken.map(|s| u64::from(s.rows - s.dead)).sum();
-        let geometry = meta.geometry(part);
-        let of_tail = sources.tail as u64 * geometry.capacity as u64;
-        let expected = of_segments + of_tail;
+        let of_tail = sources.tail as u64 * meta.geometry(part).capacity as u64;
+        let expected = meta.live_rows(segments) + of_tail;
         if merges.len() == MAX_MERGES
             || segments.len() > MAX_SOURCES
             || expected > u64::from(MAX_ROWS)
@@ -41,43 +36,46 @@ impl MergeLock<'_> {
         {
             return Ok(None);
         }
-        let (expected, entered) = (expected as u32, meta.entered());
+        let entered = meta.entered();
         let merge = SegmentMerge {
             generation: meta.next_generation,
             part,
-            phase: Phase::Rows,
             segments: segments.clone(),
             tail: sources.tail as u32,
             list: (META, META),
-            listed: 0,
-            written: 0,
-            rows: 0,
-            dead: 0,
-            owner: 0,
-            position: RowPosition::default(),
             least_threshold: f64::INFINITY,
-            chunk: 0,
-            posting: 0,
             paced: (entered, entered + rows),
-            expected_rows: expected,
+            expected_rows: expected as u32,
             expected_pages: self.expected_pages(&meta, part, expected),
-            chunks: Vec::new(),
+            ..SegmentMerge::default()
         };
         merges.push(merge.clone());
-        let mut metapage = index.exclusive(META);
-        let mut meta = meta::of_page(&metapage);
-        let mut page = index.exclusive(meta.work).expect(PageKind::Merges, 0)?;
-        meta.next_generation += 1;
-        meta.merges = merges.len() as u16;
-        metapage.change_both(&mut page, |words, content| {
-            meta.encode(words);
-            encode(&merges, content);
-        });
+        self.store_merges(&merges, |meta| meta.next_generation += 1)?;
         Ok(Some(merge))
     }
 
-    /// Pages of a segment of so many rows, roughly.
-    pub fn expected_pages(&self, meta: &Meta, part: Part, rows: u32) -> u32 {
+    /// Writes the page of merges, and changes the metapage with it.
+    ///
+    /// Errors: a damaged page.
+    fn store_merges(&self, merges: &[SegmentMerge], change: impl FnOnce(&mut Meta)) -> Result<()> {
+        let mut metapage = self.index.exclusive(META);
+        let mut meta = meta::of_page(&metapage);
+        let mut page = self
+            .index
+            .exclusive(meta.work)
+            .expect(PageKind::Merges, 0)?;
+        change(&mut meta);
+        meta.merges = merges.len() as u16;
+        metapage.change_both(&mut page, |words, content| {
+            meta.encode(words);
+            encode(merges, content);
+        });
+        Ok(())
+    }
+
+    /// Pages of a segment of so many rows, or as many of them as it can have, roughly.
+    pub fn expected_pages(&self, meta: &Meta, part: Part, rows: u64) -> u32 {
+        let rows = rows.min(u64::from(MAX_ROWS)) as u32;
         let geometry = meta.geometry(part);
         let mut pages = geometry.pages(rows);
         if part == Part::Signatures && rows >= MIN_ROWS {
@@ -104,11 +102,7 @@ impl MergeLock<'_> {
         let block = page.write(PageLog::Each, PageKind::Merges, 0, |content| {
             encode(&[], content)
         });
-        let mut metapage = index.exclusive(META);
-        let mut meta = meta::of_page(&metapage);
-        meta.work = block;
-        meta::store(&meta, &mut metapage);
-        Ok(meta)
+        Ok(meta::change(index, |meta| meta.work = block))
     }
 
     /// Gives a merge up: its pages are free at once, since no search has ever read them. They are listed on some of
@@ -124,16 +118,7 @@ impl MergeLock<'_> {
         let meta = meta::read(index);
         let mut merges = self.merges(&meta)?;
         merges.retain(|other| other.generation != merge.generation);
-        {
-            let mut metapage = index.exclusive(META);
-            let mut meta = meta::of_page(&metapage);
-            let mut page = index.exclusive(meta.work).expect(PageKind::Merges, 0)?;
-            meta.merges = merges.len() as u16;
-            metapage.change_both(&mut page, |words, content| {
-                meta.encode(words);
-                encode(&merges, content);
-            });
-        }
+        self.store_merges(&merges, |_| ())?;
         let meta = meta::read(index);
         if meta.free.len() == MAX_FREE {
             return Ok(());
@@ -149,16 +134,13 @@ impl MergeLock<'_> {
         let mut own = blocks.into_iter();
         let page = || index.reused(own.next().expect("a page for so many blocks each"));
         let first = write_list(&listed, META, page);
-        let mut metapage = index.exclusive(META);
-        let mut meta = meta::of_page(&metapage);
         let list = FreeList {
             horizon: 0,
             first,
             blocks: listed.len() as u32,
             entered: 0,
         };
-        meta.free.insert(0, list);
-        meta::store(&meta, &mut metapage);
+        meta::change(index, |meta| meta.free.insert(0, list));
         Ok(())
     }
 

@@ -10,11 +10,11 @@ use sigfile::words::split;
 use sigfile::write::{measure, RowCounts};
 use sigfile::{Meta, Pages, Part, Segment, SegmentEntry};
 
-use super::super::chains::{chain_pages, write_chain};
 use super::super::free_list::list_pages;
 use super::sources::segments;
 use super::MergeStep;
-use crate::page::{PageKind, PageLog};
+use crate::page::chain::{chain_pages, write_chain};
+use crate::page::{PageKind, PageLog, META};
 use crate::read::describe;
 
 impl MergeStep<'_, '_> {
@@ -47,7 +47,7 @@ impl MergeStep<'_, '_> {
             None => index.extended(),
         };
         let log = (PageLog::Each, PageKind::Map, self.merge.generation);
-        let map = write_chain(log, &words, || new(spare.pop()));
+        let map = write_chain(log, &words, META, || new(spare.pop()));
         let entry = map.first().map(|&first| SegmentEntry {
             generation: self.merge.generation,
             rows: self.merge.rows,

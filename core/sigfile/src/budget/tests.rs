@@ -12,7 +12,7 @@ fn segments() -> impl Strategy<Value = Segment> {
     let chunks = prop::collection::vec((1u32..33, prop::array::uniform3(0.0..300f64)), 0..20);
     let rows = prop::collection::vec(0u32..400, 303);
     (chunks, rows).prop_map(|(chunks, rows)| {
-        let geometry = Geometry::new(1019, 301, false).unwrap();
+        let geometry = Geometry::new(1019, 301, false, false).unwrap();
         let mut first = vec![0];
         let ends = rows.iter().scan(0, |sum, n| {
             *sum += n;

@@ -1,10 +1,11 @@
 //! Rows that are searched for together.
 
-use super::folds::Folds;
+use super::table::Folds;
 use crate::costs::{self, Costs};
-use crate::pages::Pages;
+use crate::Pages;
+use base::memory::reserve;
 use base::sort::sort;
-use base::{Error, Result, Ticker};
+use base::{Result, Ticker};
 use signature::bits::{fold, Fold, FoldFilter};
 use std::ops::Range;
 
@@ -195,9 +196,7 @@ pub(super) fn keep(
     chunk: usize,
     near: &[u32],
 ) -> Result<()> {
-    candidates
-        .try_reserve(near.len())
-        .map_err(|_| Error::out_of_memory(8 * near.len()))?;
+    reserve(candidates, near.len())?;
     candidates.extend(near.iter().map(|&row| Candidate::new(i, row, chunk)));
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::query::Query;
 use crate::rows::{Geometry, SignatureRow};
+use base::memory::reserve;
 use base::{Error, Result};
 use signature::bits::intersect_words;
 use signature::similarity::{LeastCommon, Measure, Popcounts};
@@ -87,9 +88,7 @@ impl FewRows {
         self.stride = rows.stride;
         self.reserve(rows.len())?;
         order.clear();
-        order
-            .try_reserve(rows.len())
-            .map_err(|_| Error::out_of_memory(4 * rows.len()))?;
+        reserve(order, rows.len())?;
         order.extend(0..rows.len() as u32);
         order.sort_unstable_by_key(|&i| (rows.popcounts[i as usize], i));
         for i in order.iter().map(|&i| i as usize) {
@@ -289,7 +288,7 @@ mod tests {
             (bits, agreement) in (1u32..400, any::<bool>()),
             threshold in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0f64],
         ) {
-            let mut geometry = Geometry::new(1024, bits, false).unwrap();
+            let mut geometry = Geometry::new(1024, bits, false, false).unwrap();
             if agreement {
                 geometry = geometry.with_bits(bits, Measure::Agreement { bits }).unwrap();
             }

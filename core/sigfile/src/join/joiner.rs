@@ -2,11 +2,11 @@
 
 use super::batch::Batch;
 use super::batch::{keep, sort_candidates, Candidate};
-use super::folds::Folds;
+use super::table::Folds;
 use super::table::TableProbe;
-use crate::pages::Pages;
 use crate::query::Query;
 use crate::segment::Segment;
+use crate::Pages;
 use base::Result;
 use std::ops::Range;
 use std::time::Duration;
@@ -22,8 +22,7 @@ pub struct Joiner<'a> {
     pub(super) radii: Vec<i8>,
     /// For the row being planned and each chunk: how many rows have the same value, if they are many.
     pub(super) frequent: Vec<Option<u32>>,
-    /// For the row being planned: what the next step of each chunk costs, the steps in their order.
-    pub(super) next: Vec<f64>,
+    /// For the row being planned: the chunks whose radii are raised, step by step.
     pub(super) order: Vec<u16>,
     /// Values to look up, and for which row of the batch: value · 2^32 + row.
     pub(super) probes: Vec<u64>,
@@ -57,7 +56,6 @@ impl<'a> Joiner<'a> {
             query: Query::new(geometry, &vec![0; geometry.stride], threshold),
             radii: Vec::new(),
             frequent: Vec::new(),
-            next: Vec::new(),
             order: Vec::new(),
             probes: Vec::new(),
             near: Vec::new(),

@@ -13,8 +13,6 @@
 
 mod batch;
 mod few;
-mod flips;
-mod folds;
 mod joiner;
 mod plan;
 mod probe;
@@ -22,5 +20,5 @@ mod table;
 
 pub use batch::Batch;
 pub use few::{FewJoin, FewRows};
-pub use folds::Folds;
 pub use joiner::Joiner;
+pub use table::Folds;

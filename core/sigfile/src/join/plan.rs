@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use super::batch::{Batch, BatchRow};
 use super::joiner::Joiner;
-use crate::budget::step;
+use crate::budget::{step, Greedy};
 use crate::costs::{Costs, JOIN_TABLE_ROW};
-use crate::pages::Pages;
+use crate::Pages;
 
 /// So many rows of a batch are planned both ways, to find out whether tables are worth making.
 const SAMPLE: usize = 48;
@@ -122,12 +122,9 @@ impl Joiner<'_> {
             let own = frequent[chunk].or(Some(segment.postings[chunk].expected[0] as u32));
             step(segment, chunk, radius, own, &lists)
         };
-        let radii = &mut self.radii[i * chunks..(i + 1) * chunks];
-        radii.fill(-1);
-        self.next.clear();
-        self.next.extend((0..chunks).map(|chunk| cost(chunk, 0)));
         self.order.clear();
-        let (mut spent, mut steps, mut widest, mut chosen) = (0.0, 0, 0, 0);
+        let mut greedy = Greedy::new(chunks, |chunk| cost(chunk, 0));
+        let (mut widest, mut chosen) = (0, 0);
         let mut best = (scan(rows.len() as u32), rows.start);
         let first = segment.popcount_of(rows.start);
         'popcounts: for popcount in first..=asked.window.1 {
@@ -136,28 +133,19 @@ impl Joiner<'_> {
                 continue;
             }
             widest = widest.max(self.query.radius(popcount));
-            while steps < widest + 1 {
-                let mut least = 0;
-                for (chunk, cost) in self.next.iter().enumerate() {
-                    if *cost < self.next[least] {
-                        least = chunk;
-                    }
+            while self.order.len() <= widest as usize {
+                match greedy.next(cost) {
+                    Some((chunk, spent)) if spent < best.0 => self.order.push(chunk as u16),
+                    _ => break 'popcounts,
                 }
-                spent += self.next[least];
-                if spent >= best.0 || radii[least] == i8::MAX {
-                    break 'popcounts;
-                }
-                radii[least] += 1;
-                self.next[least] = cost(least, radii[least] as u32 + 1);
-                self.order.push(least as u16);
-                steps += 1;
             }
-            let cost = spent + scan(rows.end - end);
+            let cost = greedy.spent + scan(rows.end - end);
             if cost < best.0 {
                 best = (cost, end);
                 chosen = self.order.len();
             }
         }
+        let radii = &mut self.radii[i * chunks..(i + 1) * chunks];
         radii.fill(-1);
         for &chunk in &self.order[..chosen] {
             radii[chunk as usize] += 1;

@@ -1,14 +1,13 @@
 //! Looking up the values of chunks in the posting lists.
 
-use super::batch::Batch;
-use super::batch::{keep, Candidate};
-use super::flips::Flips;
+use super::batch::{keep, Batch, Candidate};
 use super::joiner::Joiner;
 use super::table::TOGETHER;
 use crate::chunk::Chunk;
-use crate::pages::Pages;
+use crate::Pages;
+use base::memory::reserve;
 use base::sort::sort;
-use base::{Error, Result, Ticker};
+use base::{Result, Ticker};
 use signature::bits::keep_counted;
 use std::time::Instant;
 
@@ -236,9 +235,7 @@ impl Joiner<'_> {
                     .passes(&folds.folds[(row - folds.first) as usize]);
                 (asked.rows.start <= row) & (row < asked.scanned) & near
             });
-            self.candidates
-                .try_reserve(pairs.len())
-                .map_err(|_| Error::out_of_memory(8 * pairs.len()))?;
+            reserve(&mut self.candidates, pairs.len())?;
             let kept = pairs.drain(..);
             self.candidates
                 .extend(kept.map(|pair| Candidate::new((pair >> 32) as usize, pair as u32, chunk)));
@@ -248,5 +245,68 @@ impl Joiner<'_> {
         self.tables.likely.clear();
         self.tables.ends.clear();
         Ok(())
+    }
+}
+
+// The values near a value.
+
+/// The numbers of `width` bits of which at most `radius` are set.
+pub(super) struct Flips {
+    width: u32,
+    radius: u32,
+    next: Option<u32>,
+}
+
+impl Flips {
+    pub(super) fn new(width: u32, radius: u32) -> Flips {
+        Flips {
+            width,
+            radius: radius.min(width),
+            next: Some(0),
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Option<u32> {
+        let this = self.next?;
+        let set = this.count_ones();
+        // the next number with as many bits set (R. W. Gosper, in HAKMEM, 1972, item 175), or the least with one more
+        let low = this & this.wrapping_neg();
+        let more = u64::from(this) + u64::from(low);
+        let following = match this {
+            0 => None,
+            _ => Some(more | ((u64::from(this) ^ more) / u64::from(low)) >> 2),
+        };
+        self.next = match following.filter(|&n| n < 1 << self.width) {
+            Some(n) => Some(n as u32),
+            None if set < self.radius => Some(((1u64 << (set + 1)) - 1) as u32),
+            None => None,
+        };
+        Some(this)
+    }
+}
+
+#[cfg(test)]
+mod flips_tests {
+    use super::*;
+
+    #[test]
+    fn flips_are_all_numbers_with_few_bits() {
+        for width in [1, 5, 13, 32] {
+            for radius in 0..=3 {
+                let mut flips = Flips::new(width, radius);
+                let mut found: Vec<u32> = std::iter::from_fn(|| flips.next()).collect();
+                let n = found.len();
+                found.sort_unstable();
+                found.dedup();
+                assert_eq!(found.len(), n);
+                let expected: u64 = (0..=u64::from(radius.min(width)))
+                    .map(|k| (0..k).fold(1, |c, i| c * (u64::from(width) - i) / (i + 1)))
+                    .sum();
+                assert_eq!(n as u64, expected);
+                assert!(found
+                    .iter()
+                    .all(|f| u64::from(*f) < 1 << width && f.count_ones() <= radius));
+            }
+        }
     }
 }

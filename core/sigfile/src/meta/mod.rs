@@ -1,6 +1,5 @@
 //! The metapage: which segments there are, where new rows are, which merges are in progress, and which blocks are free.
 
-mod layout;
 mod stored;
 
 use super::posting::MAX_ROWS;
@@ -8,8 +7,7 @@ use super::rows::Geometry;
 use super::shape::RowShape;
 use base::{Error, ErrorKind, Result};
 
-pub use super::parts::Part;
-pub use layout::{LEAST_WORDS, MAX_FREE, MAX_SEGMENTS, MAX_STOCK};
+pub use stored::{LEAST_WORDS, MAX_FREE, MAX_SEGMENTS, MAX_STOCK};
 
 /// Block of the metapage. No other page has this number.
 pub const BLOCK: u32 = 0;
@@ -85,26 +83,10 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// That of an empty index, with pages of so many words: [`LEAST_WORDS`] at least.
+    /// That of an empty index, with pages of so many words: [`LEAST_WORDS`] at least. `keys`: its rows have keys.
     ///
     /// Errors: shorter pages.
-    pub fn new(page_words: usize, identity: u64, thresholds: bool) -> Result<Meta> {
-        Meta::of(page_words, identity, Geometry::new, thresholds)
-    }
-
-    /// The same for an index whose rows have keys.
-    ///
-    /// Errors: shorter pages.
-    pub fn keyed(page_words: usize, identity: u64, thresholds: bool) -> Result<Meta> {
-        Meta::of(page_words, identity, Geometry::keyed, thresholds)
-    }
-
-    fn of(
-        page_words: usize,
-        identity: u64,
-        geometry: fn(usize, u32, bool) -> Result<Geometry>,
-        thresholds: bool,
-    ) -> Result<Meta> {
+    pub fn new(page_words: usize, identity: u64, thresholds: bool, keys: bool) -> Result<Meta> {
         if page_words < LEAST_WORDS {
             return Err(Error::new(
                 ErrorKind::LimitExceeded,
@@ -125,8 +107,8 @@ impl Meta {
             bases: FIRST_GENERATIONS,
             shape: 0,
             geometries: [
-                geometry(page_words, 0, thresholds)?,
-                geometry(page_words, 1, false)?,
+                Geometry::new(page_words, 0, thresholds, keys)?,
+                Geometry::new(page_words, 1, false, keys)?,
             ],
         })
     }
@@ -169,7 +151,7 @@ impl Meta {
 
     /// Pages that the tail of a part can have.
     pub fn most_pages(&self, part: Part) -> usize {
-        2 * layout::tail_words(part, self.page_words()).len()
+        2 * stored::tail_words(part, self.page_words()).len()
     }
 
     /// Whether all of it fits a page.
@@ -210,6 +192,15 @@ impl Meta {
         self.segments.iter().filter(move |s| s.part == part)
     }
 
+    /// Rows that are not dead of the segments of these generations.
+    pub fn live_rows(&self, generations: &[u64]) -> u64 {
+        let those = self
+            .segments
+            .iter()
+            .filter(|s| generations.contains(&s.generation));
+        those.map(|s| u64::from(s.rows - s.dead)).sum()
+    }
+
     /// The blocks of the tail of a part.
     pub fn tail(&self, part: Part) -> &[u32] {
         &self.tails[part as usize]
@@ -246,4 +237,21 @@ impl Meta {
         });
         self.sealed.wrapping_add(rows[0] + rows[1])
     }
+}
+
+// The two kinds of rows of an index.
+
+/// Two kinds of rows, kept apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// Rows with a signature.
+    #[default]
+    Signatures = 0,
+    /// NULL instead of a signature.
+    Nulls = 1,
+}
+
+impl Part {
+    /// Both, in the order of their numbers.
+    pub const ALL: [Part; 2] = [Part::Signatures, Part::Nulls];
 }

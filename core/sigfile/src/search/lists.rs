@@ -1,11 +1,12 @@
 //! Posting lists of the values that a search asks for.
 
-use crate::pages::Pages;
 use crate::posting::{ListPlace, PostingList};
 use crate::query::Query;
 use crate::rows::RowPage;
 use crate::segment::{Postings, Segment};
-use base::{Error, Result};
+use crate::Pages;
+use base::memory::reserve;
+use base::Result;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -37,8 +38,7 @@ const KEPT: usize = 256;
 /// Errors: out of memory.
 fn append(list: &PostingList<'_>, within: &Range<u32>, out: &mut Vec<u32>) -> Result<()> {
     let list = list.about(within.clone());
-    out.try_reserve(list.len())
-        .map_err(|_| Error::out_of_memory(4 * list.len()))?;
+    reserve(out, list.len())?;
     for row in list.rows() {
         if within.contains(&row) {
             out.push(row);

@@ -39,11 +39,6 @@ fn less(threshold: f64, margin: f64) -> f64 {
     }
 }
 
-/// The margin that [`searched`] takes where none is given: 0…1 or little more.
-pub fn default_margin(measure: Measure, threshold: f64) -> f64 {
-    threshold - searched(measure, threshold, None)
-}
-
 /// Checks a margin that is given.
 ///
 /// Errors: outside 0…1, or NaN.
@@ -55,6 +50,11 @@ pub fn check(margin: f64) -> Result<()> {
 mod tests {
     use super::super::plan::{plan, NUMBERS};
     use super::*;
+
+    /// The margin that [`searched`] takes where none is given: 0…1 or little more.
+    fn default_margin(measure: Measure, threshold: f64) -> f64 {
+        threshold - searched(measure, threshold, None)
+    }
 
     #[test]
     fn the_margin_of_sketches_is_that_of_their_plan() {

@@ -117,7 +117,7 @@ pub fn plan(rows: i64, similarity: f64, recall: f64, n: u16) -> Result<SketchPla
 /// Chunks, lists that are looked up, and whether all rows are looked at instead: of a segment of rows of fair coins, of
 /// which `popcounts` are set, where rows are searched that differ in `radius` bits.
 fn search(rows: u32, popcounts: &[f64], bits: u32, radius: u32) -> Result<(u32, f64, bool)> {
-    let geometry = Geometry::new(1024, 0, false)?;
+    let geometry = Geometry::new(1024, 0, false, false)?;
     let geometry = geometry.with_bits(bits, Measure::Agreement { bits })?;
     let postings = Frequencies::of_coins(bits).deal(rows, None);
     let postings = postings.into_iter().map(|chunk| Postings {

@@ -7,9 +7,9 @@
 mod sorter;
 
 use super::chunk::{Frequencies, MIN_ROWS};
-use super::pages::Pages;
 use super::posting::{PostingFiller, MAX_ROWS};
 use super::rows::{Geometry, RowPageMut, SignatureRow};
+use super::segment::Pages;
 use super::segment::{Postings, Segment, MEASURED};
 use base::{Error, ErrorKind, Result};
 

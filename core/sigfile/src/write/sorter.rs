@@ -2,11 +2,12 @@
 
 use crate::chunk::Chunk;
 use crate::keys::PageOrders;
-use crate::pages::Pages;
 use crate::rows::Geometry;
 use crate::segment::{RowPages, Segment, MEASURED};
+use crate::Pages;
+use base::memory::with_room;
 use base::sort::{sort, sort_stably};
-use base::{Error, Result, Ticker};
+use base::{Result, Ticker};
 use std::ops::Range;
 
 /// Sorts the postings of a chunk, value · 2^32 + row each, as many at a time as fit. The pages of rows can be read some
@@ -27,13 +28,6 @@ pub struct PostingSorter {
 /// Bits of a row's number.
 const ROW_BITS: u32 = 24;
 
-fn reserved(n: usize) -> Result<Vec<u64>> {
-    let mut v = Vec::new();
-    v.try_reserve_exact(n)
-        .map_err(|_| Error::out_of_memory(8 * n))?;
-    Ok(v)
-}
-
 impl PostingSorter {
     /// For up to `present` postings, in some `memory` bytes: two buffers if all of them fit, of as many each. Otherwise
     /// one of them is twice as long, so that what is too much for one turn is seldom thrown out.
@@ -47,14 +41,7 @@ impl PostingSorter {
             let most = (memory / 24).max(1);
             (most, 2 * most)
         };
-        Ok(PostingSorter {
-            most,
-            postings: reserved(room)?,
-            spare: reserved(most)?,
-            pages: 0,
-            wanted: (0, u64::MAX),
-            taken: 0,
-        })
+        PostingSorter::with_buffers(most, room, most)
     }
 
     /// Bytes of both buffers.
@@ -71,10 +58,14 @@ impl PostingSorter {
             present if present <= room => (present, present),
             _ => (room / 2, room),
         };
+        PostingSorter::with_buffers(most, room, 0)
+    }
+
+    fn with_buffers(most: usize, room: usize, spare: usize) -> Result<PostingSorter> {
         Ok(PostingSorter {
             most,
-            postings: reserved(room)?,
-            spare: Vec::new(),
+            postings: with_room(room)?,
+            spare: with_room(spare)?,
             pages: 0,
             wanted: (0, u64::MAX),
             taken: 0,

@@ -7,7 +7,7 @@ use sigfile::{Meta, Part, SegmentEntry};
 
 /// What the metapage says of an index that has as much of everything as it can.
 pub fn full_metapage(page_words: usize) -> Meta {
-    let mut meta = Meta::new(page_words, 0x1234_5678_9abc_def0, true).unwrap();
+    let mut meta = Meta::new(page_words, 0x1234_5678_9abc_def0, true, false).unwrap();
     let shape = [1, 7, 43, 0, 3, 1, 0, 0];
     meta.set_shape(u64::from_le_bytes(shape)).unwrap();
     let segment = |n: u32| SegmentEntry {

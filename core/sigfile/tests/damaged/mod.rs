@@ -93,19 +93,19 @@ pub struct Index {
 }
 
 pub fn index(bits: u32, thresholds: bool, n: usize, missing: usize) -> Index {
-    let geometry = Geometry::new(PAGE_WORDS, bits, thresholds).unwrap();
+    let geometry = Geometry::new(PAGE_WORDS, bits, thresholds, false).unwrap();
     index_of(geometry, n, missing)
 }
 
 /// Rows of seven keys, one of which has two thirds of them.
 pub fn keyed_index(bits: u32, thresholds: bool, n: usize) -> Index {
-    let geometry = Geometry::keyed(PAGE_WORDS, bits, thresholds).unwrap();
+    let geometry = Geometry::new(PAGE_WORDS, bits, thresholds, true).unwrap();
     index_of(geometry, n, 0)
 }
 
 /// The same of sketches' bits, of which those that are missing are of empty sets.
 pub fn sketch_index(bits: u32, thresholds: bool, n: usize, empty: usize) -> Index {
-    let geometry = Geometry::new(PAGE_WORDS, bits, thresholds).unwrap();
+    let geometry = Geometry::new(PAGE_WORDS, bits, thresholds, false).unwrap();
     let measure = Measure::Agreement { bits };
     index_of(geometry.with_bits(bits, measure).unwrap(), n, empty)
 }

@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::kernel::Kernel;
-use super::portable::{intersect_bytes, scan_words};
-use super::scan::PackedScan;
+use super::kernel::PackedScan;
+use super::kernel::{intersect_bytes, scan_words};
 
 /// Those of them that this processor has, the best last.
 pub(super) fn kernels() -> impl Iterator<Item = Kernel> {

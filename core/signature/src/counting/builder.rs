@@ -1,13 +1,11 @@
 //! Adding, removing and merging.
 
 use super::counters;
-use super::layout::{check_of_ngrams, check_of_tokens, header, mismatch, CountingView, HEADER};
-use super::positions::Positions;
-use crate::filter::Shape;
-use base::Ticker;
-use base::{Error, Result};
-use text::ngram::{ngram_set, Gaps};
-use text::tokens::TokenHashList;
+use super::layout::{check_of_ngrams, check_of_tokens, mismatch, CountingView, HEADER};
+use crate::filter::{hash_positions, Hasher, Shape};
+use base::{Error, Result, Ticker};
+use text::ngram::{for_each_ngram, ngram_set, Gaps};
+use text::tokens::{token_hash, TokenHashList};
 
 /// A counter that holds less than would be taken from it.
 struct Shortage {
@@ -46,7 +44,7 @@ impl<'b> CountingBuilder<'b> {
     pub fn new(shape: Shape, bytes: &'b mut [u8]) -> Self {
         assert_eq!(bytes.len(), Self::size(shape), "counting filter buffer");
         bytes.fill(0);
-        bytes[..HEADER].copy_from_slice(&header(shape));
+        bytes[..HEADER].copy_from_slice(&shape.to_bytes());
         CountingBuilder {
             positions: Positions::new(shape),
             bytes,
@@ -221,4 +219,75 @@ impl<'b> CountingBuilder<'b> {
     pub fn finish(self) -> CountingView<'b> {
         CountingView::stored(self.bytes).expect("whole at any time")
     }
+}
+
+// Which counters belong to an n-gram or a token: those in the places of its bits in a signature.
+
+/// What finds the counters in a filter of a shape.
+#[derive(Clone, Copy)]
+pub(super) enum Positions {
+    OfNgrams(Hasher),
+    OfTokens(Shape),
+}
+
+impl Positions {
+    pub fn new(shape: Shape) -> Positions {
+        match shape.family() {
+            Shape::OF_TOKENS => Positions::OfTokens(shape),
+            _ => Positions::OfNgrams(Hasher::new(shape)),
+        }
+    }
+
+    pub fn shape(&self) -> Shape {
+        match self {
+            Positions::OfNgrams(hasher) => hasher.shape(),
+            Positions::OfTokens(shape) => *shape,
+        }
+    }
+
+    /// Calls `each` with the counters of an n-gram by its index, or of a token by its hash, until it says stop. Gives
+    /// whether it never did.
+    #[inline]
+    pub fn of(&self, hash: u64, each: impl FnMut(u32) -> bool) -> bool {
+        match self {
+            Positions::OfNgrams(hasher) => hasher.positions(hash, each),
+            Positions::OfTokens(shape) => hash_positions(*shape, hash, each),
+        }
+    }
+}
+
+// What a counting filter may hold.
+
+/// Whether every n-gram of `text` may be in the filter: none of its counters is 0. Empty text is.
+///
+/// Errors: the filter is one of tokens.
+pub fn holds_text(
+    view: &CountingView<'_>,
+    text: &str,
+    gaps: impl Into<Gaps>,
+    tick: impl FnMut(),
+) -> Result<bool> {
+    let shape = view.shape();
+    check_of_ngrams(shape)?;
+    let positions = Positions::new(shape);
+    let counters = view.counters();
+    let mut all = true;
+    for_each_ngram(
+        text,
+        shape.ngram(),
+        gaps,
+        |_, index| all = all && positions.of(index, |at| counters::get(counters, at) > 0),
+        tick,
+    );
+    Ok(all)
+}
+
+/// Whether a token may be in the filter: none of its counters is 0.
+///
+/// Errors: the filter is one of n-grams.
+pub fn holds_token(view: &CountingView<'_>, token: &str) -> Result<bool> {
+    view.check_of_tokens()?;
+    let counters = view.counters();
+    let hash = token_hash(token.as_bytes());
+    Ok(Positions::new(view.shape()).of(hash, |at| counters::get(counters, at) > 0))
 }

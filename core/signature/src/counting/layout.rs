@@ -13,6 +13,7 @@
 //!
 //! The first eight bytes are the shape, as those of a signature are. Equal counting filters have equal bytes.
 
+use base::memory::reserve;
 use std::fmt::Write;
 
 use super::counters;
@@ -118,21 +119,6 @@ impl<'a> CountingView<'a> {
     }
 }
 
-/// The first [`HEADER`] bytes.
-pub(super) fn header(shape: Shape) -> [u8; HEADER] {
-    let [p0, p1] = shape.p().to_le_bytes();
-    [
-        VERSION,
-        shape.k(),
-        p0,
-        p1,
-        shape.ngram(),
-        shape.rules(),
-        shape.family(),
-        shape.key(),
-    ]
-}
-
 /// The error of two counting filters of different shapes.
 #[cold]
 pub(super) fn mismatch(a: Shape, b: Shape) -> Error {
@@ -180,19 +166,19 @@ pub fn write_text(view: &CountingView<'_>, out: &mut String) {
 /// Errors: malformed text; out of memory.
 pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let form = TextForm {
+        text,
         of: TYPE.name,
         example: "A counting filter is written as its shape and a hexadecimal digit for each counter, for example (2,5,3):1020000013.",
         hint: "Use counting_signature() to make a counting filter of a text.",
     };
-    let (shape, digits) = form.read_shape(text)?;
-    form.check_digits(text, shape, digits, shape.m() as usize)?;
+    let (shape, digits) = form.read_shape()?;
+    form.check_digits(shape, digits, shape.m() as usize)?;
     let size = HEADER + counters::bytes(shape.m());
     out.clear();
-    out.try_reserve(size)
-        .map_err(|_| Error::out_of_memory(size))?;
-    out.extend_from_slice(&header(shape));
+    reserve(out, size)?;
+    out.extend_from_slice(&shape.to_bytes());
     for (at, digit) in digits.chars().enumerate() {
-        let value = form.digit(text, digit)?;
+        let value = form.digit(digit)?;
         match out.last_mut() {
             Some(byte) if at % 2 == 1 => *byte |= value << 4,
             _ => out.push(value),

@@ -7,13 +7,10 @@
 
 mod builder;
 pub mod counters;
-mod holds;
 mod layout;
-mod positions;
 
 pub use crate::version::VERSION;
-pub use builder::CountingBuilder;
-pub use holds::{holds_text, holds_token};
+pub use builder::{holds_text, holds_token, CountingBuilder};
 pub use layout::{parse_text, write_text, CountingView, HEADER, TYPE};
 
 /// The most that a counter holds.

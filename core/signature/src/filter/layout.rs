@@ -15,16 +15,15 @@
 //! The first eight bytes are the shape: two signatures compare when these are equal. Equal
 //! signatures have equal bytes.
 
-use std::fmt::Write;
-
-use bitvec::prelude::{BitSlice, Lsb0};
-use bitvec::view::BitView;
-
 use super::shape::Shape;
-use super::text_form::{write_hex, TextForm};
 use crate::bits::{intersect_bits, popcount};
 use crate::version::{check_version, VERSION};
+use base::error::shortened;
+use base::memory::reserve;
 use base::{Error, ErrorKind, Result};
+use bitvec::prelude::{BitSlice, Lsb0};
+use bitvec::view::BitView;
+use std::fmt::Write;
 
 /// Bytes in front of the bits.
 pub const HEADER: usize = 12;
@@ -172,51 +171,151 @@ pub fn write_text(view: &View<'_>, out: &mut String) {
 /// Errors: malformed text; out of memory.
 pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let form = TextForm {
+        text,
         of: "bloom",
         example: "A signature is written as its shape and its bits in hexadecimal, for example (2,5,3):1f03.",
         hint: "Use bloom_signature() to make a signature of a text.",
     };
-    let (shape, hex) = form.read_shape(text)?;
-    let bad = |detail: String| form.malformed(text, detail);
+    let (shape, hex) = form.read_shape()?;
     let wanted = shape.bytes();
-    form.check_digits(text, shape, hex, 2 * wanted)?;
+    form.check_digits(shape, hex, 2 * wanted)?;
     out.clear();
-    out.try_reserve(HEADER + wanted)
-        .map_err(|_| Error::out_of_memory(HEADER + wanted))?;
-    write_header(out, shape, 0);
-    let mut digits = hex.chars().map(|c| form.digit(text, c));
-    while let Some(high) = digits.next() {
-        let low = digits.next().ok_or_else(|| bad(form.example.into()))?;
-        out.push(high? << 4 | low?);
-    }
+    reserve(out, HEADER + wanted)?;
+    out.extend_from_slice(&header(shape, 0));
+    form.read_bytes(hex, |byte| out.push(byte))?;
     let popcount = popcount(&out[HEADER..]);
     out[POPCOUNT].copy_from_slice(&popcount.to_le_bytes());
-    View::untrusted(out)
-        .map(|_| ())
-        .map_err(|e| bad(e.detail_text().unwrap_or(e.message()).to_owned()))
-}
-
-/// Appends a header to `out`.
-pub(super) fn write_header(out: &mut Vec<u8>, shape: Shape, popcount: u32) {
-    out.extend_from_slice(&header(shape, popcount));
+    form.accept(View::untrusted(out))
 }
 
 /// The first [`HEADER`] bytes.
 pub(super) fn header(shape: Shape, popcount: u32) -> [u8; HEADER] {
-    let [p0, p1] = shape.p.to_le_bytes();
-    let [c0, c1, c2, c3] = popcount.to_le_bytes();
-    [
-        VERSION,
-        shape.k,
-        p0,
-        p1,
-        shape.ngram,
-        shape.rules,
-        shape.family,
-        shape.key,
-        c0,
-        c1,
-        c2,
-        c3,
-    ]
+    let mut header = [0; HEADER];
+    header[..TAG].copy_from_slice(&shape.to_bytes());
+    header[POPCOUNT].copy_from_slice(&popcount.to_le_bytes());
+    header
+}
+
+// What the text forms of filters have in common: `(k,p,ngram):` and hexadecimal digits behind it.
+
+/// Characters of a text that messages show.
+pub(crate) const LONGEST: usize = 60;
+
+/// Appends bytes in hexadecimal.
+pub(crate) fn write_hex(bytes: &[u8], out: &mut String) {
+    for byte in bytes {
+        for nibble in [byte >> 4, byte & 15] {
+            out.push(char::from_digit(nibble.into(), 16).expect("a nibble"));
+        }
+    }
+}
+
+/// A text that has a form, or not, and what messages say of that.
+pub(crate) struct TextForm<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// Name of the type.
+    pub of: &'static str,
+    /// A sentence with an example of the form.
+    pub example: &'static str,
+    /// What to do instead of writing it.
+    pub hint: &'static str,
+}
+
+impl<'t> TextForm<'t> {
+    /// The error of a text that has not this form.
+    pub fn malformed(&self, detail: impl Into<String>) -> Error {
+        let (of, text) = (self.of, shortened(self.text, LONGEST));
+        let message = format!("invalid input syntax for type {of}: \"{text}\"");
+        Error::new(ErrorKind::InvalidText, message).detail(detail)
+    }
+
+    /// What stands between the parentheses that a text begins with, and what is behind the colon after them. Blanks
+    /// around the text are left out.
+    ///
+    /// Errors: no parentheses and colon.
+    pub fn split(&self) -> Result<(&'t str, &'t str)> {
+        let behind = self.text.trim().strip_prefix('(');
+        let parts = behind.and_then(|text| text.split_once("):"));
+        parts.ok_or_else(|| self.malformed(self.example).hint(self.hint))
+    }
+
+    /// A number of decimal digits.
+    ///
+    /// Errors: it is none.
+    pub fn number(&self, digits: &str) -> Result<i64> {
+        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        match digits.parse() {
+            Ok(n) if plain => Ok(n),
+            _ => Err(self.malformed(format!("\"{}\" is no number.", shortened(digits, LONGEST)))),
+        }
+    }
+
+    /// The shape that a text begins with, and what is behind its colon.
+    ///
+    /// Errors: no shape.
+    pub fn read_shape(&self) -> Result<(Shape, &'t str)> {
+        let (head, digits) = self.split()?;
+        let number = |digits: &str| self.number(digits);
+        let parts: Vec<&str> = head.splitn(7, ',').map(str::trim).collect();
+        let [k, p, ngram, ref rest @ ..] = parts[..] else {
+            return Err(self.malformed(self.example));
+        };
+        let ngram = number(ngram)?;
+        let shape = Shape::new(number(k)?, number(p)?, ngram)?;
+        let mut variant = [
+            ("rules=", 1),
+            ("hash=", Shape::family_of(ngram)),
+            ("key=", 0),
+        ];
+        let mut rest = rest.iter().peekable();
+        for (name, value) in &mut variant {
+            if let Some(digits) = rest.peek().and_then(|part| part.strip_prefix(*name)) {
+                *value = number(digits)?;
+                rest.next();
+            }
+        }
+        if rest.next().is_some() {
+            return Err(self.malformed(self.example));
+        }
+        let shape = shape.with_variant(variant[0].1, variant[1].1, variant[2].1)?;
+        Ok((shape, digits))
+    }
+
+    /// Errors: another number of digits than `wanted`.
+    pub fn check_digits(&self, shape: Shape, digits: &str, wanted: usize) -> Result<()> {
+        if digits.len() == wanted {
+            return Ok(());
+        }
+        let are = digits.chars().count();
+        let detail = format!("Shape {shape} takes {wanted} hexadecimal digits, not {are}.");
+        Err(self.malformed(detail))
+    }
+
+    /// The value of a hexadecimal digit.
+    ///
+    /// Errors: it is none.
+    pub fn digit(&self, digit: char) -> Result<u8> {
+        let value = digit.to_digit(16).map(|value| value as u8);
+        value.ok_or_else(|| self.malformed(format!("\"{digit}\" is no hexadecimal digit.")))
+    }
+
+    /// Calls `each` with the bytes that hexadecimal digits stand for, two a byte.
+    ///
+    /// Errors: one that is none.
+    pub fn read_bytes(&self, digits: &str, mut each: impl FnMut(u8)) -> Result<()> {
+        let mut digits = digits.chars();
+        while let Some(high) = digits.next() {
+            let high = self.digit(high)?;
+            let low = digits.next().ok_or_else(|| self.malformed(self.example))?;
+            each(high << 4 | self.digit(low)?);
+        }
+        Ok(())
+    }
+
+    /// Errors: what was read is no value after all.
+    pub fn accept<V>(&self, value: Result<V>) -> Result<()> {
+        let wrong = |e: Error| self.malformed(e.detail_text().unwrap_or(e.message()));
+        value.map(|_| ()).map_err(wrong)
+    }
 }

@@ -11,28 +11,20 @@
 //! Steele, D. Lea, C. H. Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014). So the positions are
 //! independent, and there are p^k patterns.
 
-mod date_bits;
 mod layout;
-mod omissions;
 mod plan;
 pub mod query;
 pub mod rates;
 mod set_bits;
 mod shape;
-mod text_form;
-mod token_bits;
 pub mod typmod;
 
 pub use crate::version::{newer_version, VERSION};
-pub use date_bits::date_shape;
 pub use layout::{parse_text, write_text, View, HEADER};
-pub use omissions::{omissions, Omissions};
+pub(crate) use layout::{write_hex, TextForm};
 pub use plan::{plan, plan_tokens, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
-pub use rates::{is_full, FULL};
-pub(crate) use set_bits::Hasher;
-pub use set_bits::{contains_text, Builder};
+pub use rates::{is_full, omissions, Omissions, FULL};
+pub use set_bits::{contains_text, contains_token, date_shape, Builder};
+pub(crate) use set_bits::{hash_positions, Hasher};
 pub use shape::Shape;
-pub(crate) use text_form::{write_hex, TextForm, LONGEST};
-pub use token_bits::contains_token;
-pub(crate) use token_bits::hash_positions;

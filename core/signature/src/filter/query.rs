@@ -2,10 +2,11 @@
 //!
 //! Bytes: those of the signature, then the threshold as a little-endian float8.
 
+use base::memory::reserve;
 use std::fmt::Write;
 
+use super::layout::LONGEST;
 use super::layout::{parse_text, write_text, View};
-use super::text_form::LONGEST;
 use base::range::unit;
 use base::{Error, ErrorKind, Result};
 
@@ -110,8 +111,7 @@ pub(crate) fn split_text<'t>(of: &str, example: &str, text: &'t str) -> Result<(
 ///
 /// Errors: out of memory.
 pub(crate) fn push_threshold(threshold: f64, out: &mut Vec<u8>) -> Result<()> {
-    out.try_reserve(THRESHOLD)
-        .map_err(|_| Error::out_of_memory(THRESHOLD))?;
+    reserve(out, THRESHOLD)?;
     out.extend_from_slice(&threshold.to_le_bytes());
     Ok(())
 }

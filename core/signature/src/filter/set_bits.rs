@@ -1,14 +1,16 @@
 //! Setting bits: from text, from tokens, from positions, by union and intersection.
 
+use super::layout::{header, View, HEADER};
+use super::shape::{Shape, DATE_BITS};
+use crate::bits::popcount;
+use crate::split_mix::{split_mix, STEP};
+use base::{Error, ErrorKind, Result};
 use bitvec::prelude::{BitSlice, Lsb0};
 use bitvec::view::BitView;
-
-use super::layout::{header, View, HEADER};
-use super::shape::Shape;
-use super::token_bits::token_positions;
-use crate::bits::popcount;
-use base::{Error, ErrorKind, Result};
+use std::sync::LazyLock;
 use text::ngram::{for_each_ngram, for_each_normal_ngram, Gaps};
+use text::tokens::token_hash;
+use text::{for_each_digit_pair, DigitPair};
 
 /// Remainder by a divisor known before: two multiplications instead of a division
 /// (D. Lemire, O. Kaser, N. Kurz: Faster remainder by direct computation, 2019).
@@ -258,6 +260,93 @@ pub fn contains_text(
         tick,
     );
     Ok(all)
+}
+
+// Where the bits of a token are: hash family 1.
+
+/// Calls `each` with the k bit positions of a token, until it says stop. Gives whether it never did.
+#[inline]
+pub(super) fn token_positions(shape: Shape, token: &str, each: impl FnMut(u32) -> bool) -> bool {
+    hash_positions(shape, token_hash(token.as_bytes()), each)
+}
+
+/// The same for a token of this hash. A position within its segment is the whole part of z·p/2⁶⁴, so that each has its
+/// share of all z but for p/2⁶⁴.
+#[inline]
+pub(crate) fn hash_positions(shape: Shape, hash: u64, mut each: impl FnMut(u32) -> bool) -> bool {
+    let p = u32::from(shape.p());
+    let mut state = hash;
+    (0..u32::from(shape.k())).all(|segment| {
+        state = state.wrapping_add(STEP);
+        let position = (u128::from(split_mix(state)) * u128::from(p)) >> 64;
+        each(segment * p + position as u32)
+    })
+}
+
+/// Whether a token may be in the filter: all its bits are set.
+///
+/// Errors: the signature is one of n-grams.
+pub fn contains_token(view: &View<'_>, token: &str) -> Result<bool> {
+    view.shape().check_of_tokens()?;
+    let bits = view.bits();
+    Ok(token_positions(view.shape(), token, |at| {
+        bits[at as usize / 8] >> (at % 8) & 1 == 1
+    }))
+}
+
+// Signatures of dates: one segment, one bit for each pair of digits.
+
+/// The shape of signatures of dates: (1,307,0).
+pub fn date_shape() -> Shape {
+    // kept, since to test for a prime takes longer than to sign
+    static SHAPE: LazyLock<Shape> =
+        LazyLock::new(|| Shape::new(1, DATE_BITS, 0).expect("307 is a prime"));
+    *SHAPE
+}
+
+/// The bit of each token, worked out once: hashing takes longer than all the rest.
+static POSITIONS: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let shape = date_shape();
+    let mut positions = vec![0; PLACES * PLACES * 100];
+    for i in b'1'..=b'6' {
+        for j in i + 1..=b'6' {
+            for (a, b) in (b'0'..=b'9').flat_map(|a| (b'0'..=b'9').map(move |b| (a, b))) {
+                let token = [i, a, j, b];
+                hash_positions(shape, token_hash(&token), |at| {
+                    positions[number(token)] = at as u16;
+                    true
+                });
+            }
+        }
+    }
+    positions
+});
+
+/// Digits that a token may be of.
+const PLACES: usize = 6;
+
+/// Where a token of two places and their digits stands in the list.
+#[inline]
+fn number([i, a, j, b]: DigitPair) -> usize {
+    let [i, j] = [i, j].map(|place| usize::from(place - b'1'));
+    let [a, b] = [a, b].map(|digit| usize::from(digit - b'0'));
+    (i * PLACES + j) * 100 + a * 10 + b
+}
+
+impl Builder<'_> {
+    /// Sets the bits of a date of eight digits, in a signature of the shape [`date_shape`]; see
+    /// [`for_each_digit_pair`]. `turn` is called now and then.
+    ///
+    /// Errors: digits in other groups than those of YYYYMMDD or YYYY-MM-DD.
+    pub fn add_date(&mut self, date: &str, turn: impl FnMut()) -> Result<()> {
+        assert_eq!(self.shape(), date_shape(), "shape of a date");
+        let positions = &**POSITIONS;
+        let bits = self.bits();
+        for_each_digit_pair(date, turn, |token| {
+            let at = usize::from(positions[number(token)]);
+            bits[at / 8] |= 1 << (at % 8);
+        })
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::version::VERSION;
 use base::{Error, Result};
 use text::{self, ngram, tokens};
 
@@ -164,6 +165,13 @@ impl Shape {
             family,
             key,
         }
+    }
+
+    /// Format version and shape as the first eight bytes of values have them.
+    pub(crate) fn to_bytes(self) -> [u8; 8] {
+        let [p0, p1] = self.p.to_le_bytes();
+        let Shape { k, ngram, .. } = self;
+        [VERSION, k, p0, p1, ngram, self.rules, self.family, self.key]
     }
 
     /// Whether signatures can have it, which is to be asked where it was read.

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use super::measures::Popcounts;
+use super::measure::Popcounts;
 use crate::filter::rates::{collision, false_positive, CollisionModel};
 use crate::filter::{plan, plan_tokens, Builder, FilterPlan, Shape, View};
 use base::Result;

@@ -2,7 +2,7 @@
 //! 10 where 9 common bits give exactly 0.9. So every bound is found by testing the quotient.
 
 use super::measure::Measure;
-use super::measures::Popcounts;
+use super::measure::Popcounts;
 use crate::filter::query::NEVER;
 
 /// The least number of common bits with which signatures of `a` and `b` set bits reach Jaccard

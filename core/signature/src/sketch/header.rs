@@ -10,11 +10,13 @@
 //!
 //! Equal sketches have equal bytes.
 
-use std::cmp::Ordering;
-
 use super::shape::{SketchKind, SketchShape};
+use crate::filter::{write_hex, TextForm};
 use crate::version::{check_version, VERSION};
+use base::memory::reserve;
 use base::{Error, ErrorKind, Result};
+use std::cmp::Ordering;
+use std::fmt::Write;
 
 /// Bytes in front of minima and bits.
 pub const HEADER: usize = 6;
@@ -141,4 +143,69 @@ impl<'a> SketchView<'a> {
             .then_with(|| other.is_empty().cmp(&self.is_empty()))
             .then_with(|| self.payload().cmp(other.payload()))
     }
+}
+
+// The text form: the shape, a colon, and the bytes behind the header in hexadecimal, or `empty`.
+
+/// What stands for the bytes of an empty set.
+const EMPTY: &str = "empty";
+
+/// Appends the text form.
+pub fn write_text(view: &SketchView<'_>, out: &mut String) {
+    let _ = write!(out, "{}:", view.shape());
+    if view.is_empty() {
+        out.push_str(EMPTY);
+        return;
+    }
+    write_hex(view.payload(), out);
+}
+
+/// Reads the text form into `out`, which is emptied first. Blanks around it are allowed.
+///
+/// Errors: malformed text; out of memory.
+pub fn parse_text(kind: SketchKind, text: &str, out: &mut Vec<u8>) -> Result<()> {
+    let form = TextForm {
+        text,
+        of: kind.type_name(),
+        example: match kind {
+            SketchKind::Minima => {
+                "A minhash is written as its shape and its bytes in hexadecimal, for example (1):0a1b2c3d, \
+                 or as (8):empty."
+            }
+            SketchKind::Bits => {
+                "A minhash_bits is written as its shape and its bytes in hexadecimal, for example (8):1f, \
+                 or as (8):empty."
+            }
+        },
+        hint: match kind {
+            SketchKind::Minima => "Use minhash() to make one of tokens.",
+            SketchKind::Bits => "Use minhash_bits() to make one of tokens.",
+        },
+    };
+    let (head, rest) = form.split()?;
+    let number = |digits: &str| form.number(digits.trim());
+    let (n, family) = head.split_once(',').unwrap_or((head, "0"));
+    let shape = SketchShape::new(number(n)?, number(family)?)?;
+    let payload = kind.payload(shape);
+    out.clear();
+    reserve(out, HEADER + payload)?;
+    out.resize(HEADER + payload, 0);
+    write_header(shape, rest == EMPTY, out);
+    let bytes = &mut out[HEADER..];
+    if rest == EMPTY {
+        if kind == SketchKind::Minima {
+            bytes.fill(u8::MAX);
+        }
+        return Ok(());
+    }
+    if rest.len() != 2 * payload {
+        let (wanted, are) = (2 * payload, rest.len());
+        let detail = format!("{wanted} hexadecimal digits are needed behind {shape}:, not {are}.");
+        return Err(form.malformed(detail));
+    }
+    let mut to = bytes.iter_mut();
+    form.read_bytes(rest, |byte| {
+        to.next().into_iter().for_each(|to| *to = byte);
+    })?;
+    form.accept(SketchView::untrusted(kind, out))
 }

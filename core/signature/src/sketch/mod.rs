@@ -6,27 +6,21 @@
 //! half of the time (P. Li, A. C. König: b-Bit Minwise Hashing, WWW 2010).
 
 mod bits;
-mod estimate;
 mod header;
 mod kernel;
-mod lanes;
-mod minima;
-mod portable;
 pub mod query;
 mod shape;
 mod sign;
-mod text;
 pub mod typmod;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use crate::version::{newer_version, VERSION};
-pub use bits::{agreement, least_agreeing, sample, write_bits, write_stored, BitsView};
-pub use estimate::standard_error;
-pub use header::{SketchView, HEADER};
+pub use bits::{
+    agreement, least_agreeing, sample, write_bits, write_minima, write_stored, BitsView, MinimaView,
+};
+pub use header::{parse_text, write_text, SketchView, HEADER};
 pub use kernel::{kernels, SketchKernel};
-pub use minima::{write_minima, MinimaView};
 pub use query::BitsQueryView;
-pub use shape::{SketchKind, SketchShape};
+pub use shape::{standard_error, SketchKind, SketchShape};
 pub use sign::Signer;
-pub use text::{parse_text, write_text};

@@ -5,8 +5,8 @@
 use std::fmt::Write;
 
 use super::bits::BitsView;
+use super::header::{parse_text, write_text};
 use super::shape::SketchKind;
-use super::text::{parse_text, write_text};
 use crate::filter::query::{push_threshold, split_text, split_untrusted, NEVER, THRESHOLD};
 use base::range::unit;
 use base::Result;

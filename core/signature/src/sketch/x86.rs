@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{Minima, SketchKernel, BLOCK, MULTIPLIERS, SHIFTS};
-use super::lanes::Lanes;
+use super::sign::Lanes;
 
 /// Those of them that this processor has, the best last.
 pub(super) fn kernels() -> impl Iterator<Item = SketchKernel> {

@@ -1,6 +1,31 @@
-//! What a key says of the signatures below it.
+//! Keys of a signature tree and what they say of all signatures below them.
+//!
+//! Such a tree is an S-tree (U. Deppisch: S-Tree: A Dynamic Balanced Signature Index for Office Retrieval, SIGIR 1986)
+//! whose inner keys have an intersection and a range of popcounts besides the union.
+//!
+//! A leaf key is a signature, the sampled bits of a sketch, or a query of either, byte for byte. An inner key stands
+//! for a set of them:
+//!
+//! | offset | bytes | content |
+//! |---|---|---|
+//! | 0 | 1 | marker 0x81 |
+//! | 1 | 7 | the shape, as in a signature, or the last seven bytes of the tag of [`RowShape`](crate::RowShape) |
+//! | 8 | 4 | least number of set bits, little-endian |
+//! | 12 | 4 | greatest number of set bits |
+//! | 16 | 8 | least threshold of the queries below, 0 for signatures, −1 for sampled bits |
+//! | 24 | ⌈m/8⌉ | union: the bits that any has |
+//! | … | ⌈m/8⌉ | intersection: the bits that all have |
+//!
+//! Sampled bits are compared by how many differ, see [`Measure`](signature::similarity::Measure). Those of an empty set
+//! have no bits, and the popcount n + 1.
+//!
+//! Where signatures of several shapes meet, the inner key is the marker 0x82 and seven zeros, and says
+//! nothing. Nothing here refuses another shape: what is in an index may belong to rows that are deleted or
+//! were never committed, so only code that looks at the row can tell whether it is an error. New rows are refused
+//! before they come here.
 
-use crate::RowShape;
+use crate::{RowBits, RowShape};
+use base::memory::{filled, with_room};
 use base::{Error, ErrorKind, Result};
 use signature::bits::{intersect_bits, popcount};
 use signature::filter::query::{is_threshold, THRESHOLD};
@@ -8,9 +33,11 @@ use signature::filter::{is_full, QueryView, View, VERSION};
 use signature::similarity::{Measure, Popcounts};
 use signature::sketch::{self, BitsQueryView, BitsView};
 
-pub(super) const INNER: u8 = 0x81;
-pub(super) const HEADER: usize = 24;
-pub(super) const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
+// What a key says of the signatures below it.
+
+const INNER: u8 = 0x81;
+const HEADER: usize = 24;
+const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
 
 // shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
 const _: () = assert!(HEADER == size_of::<u64>() + 2 * size_of::<u32>() + THRESHOLD);
@@ -22,7 +49,7 @@ const TO_MIXED: f32 = 1e6;
 const TO_OTHER: f32 = 2e6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+enum Level {
     Leaf,
     Inner,
     /// Inner, over several shapes.
@@ -33,25 +60,26 @@ pub(super) enum Level {
 #[derive(Clone, Copy, Debug)]
 pub struct TreeKey<'a> {
     /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for several.
-    pub(super) tag: u64,
-    pub(super) least: u32,
-    pub(super) greatest: u32,
-    pub(super) threshold: f64,
-    pub(super) union: &'a [u8],
-    pub(super) intersection: &'a [u8],
-    pub(super) level: Level,
+    tag: u64,
+    least: u32,
+    greatest: u32,
+    threshold: f64,
+    union: &'a [u8],
+    intersection: &'a [u8],
+    level: Level,
 }
 
 impl<'a> TreeKey<'a> {
-    /// The key of a row's signature.
-    pub fn of_signature(view: View<'a>) -> TreeKey<'a> {
+    /// The key of a row's bits, checked, and of the threshold of its query: 0 for a signature without one, and the
+    /// [least](sketch::query::LEAST) for sampled bits.
+    pub fn leaf(bits: RowBits<'a>, threshold: f64) -> TreeKey<'a> {
         TreeKey {
-            tag: view.tag(),
-            least: view.popcount(),
-            greatest: view.popcount(),
-            threshold: 0.0,
-            union: view.bits(),
-            intersection: view.bits(),
+            tag: bits.tag,
+            least: bits.popcount,
+            greatest: bits.popcount,
+            threshold,
+            union: bits.bits,
+            intersection: bits.bits,
             level: Level::Leaf,
         }
     }
@@ -64,65 +92,22 @@ impl<'a> TreeKey<'a> {
         }
     }
 
-    /// The key of a row's query.
-    pub fn of_query(query: QueryView<'a>) -> TreeKey<'a> {
-        TreeKey {
-            threshold: query.threshold,
-            ..TreeKey::of_signature(query.signature)
-        }
-    }
-
-    /// The key of a row's sampled bits, checked.
-    pub fn of_bits(view: BitsView<'a>) -> TreeKey<'a> {
-        let (sketch, shape) = (view.sketch(), view.sketch().shape());
-        let ones = match sketch.is_empty() {
-            true => u32::from(shape.n()) + 1,
-            false => popcount(sketch.payload()),
-        };
-        TreeKey {
-            tag: RowShape::tag_of_bits(shape),
-            least: ones,
-            greatest: ones,
-            threshold: sketch::query::LEAST,
-            union: sketch.payload(),
-            intersection: sketch.payload(),
-            level: Level::Leaf,
-        }
-    }
-
-    /// The key of a row's query of sampled bits, checked.
-    pub fn of_bits_query(query: BitsQueryView<'a>) -> TreeKey<'a> {
-        TreeKey {
-            threshold: query.threshold,
-            ..TreeKey::of_bits(query.sketch)
-        }
-    }
-
     /// A leaf key as it is stored. Byte 1 is k of a signature, 1 at least, and 1 or 0 of a sketch, whose lengths no
     /// signature of one segment has.
-    fn leaf(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
+    fn stored_leaf(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
         if *bytes.get(1)? > 0 {
             if let Some(view) = View::stored(bytes) {
-                return TreeKey::of_signature(view).possible();
+                return Some(view.into());
             }
             if let Some(query) = QueryView::stored(bytes) {
-                return TreeKey::of_query(query).possible();
+                return Some(query.into());
             }
         }
-        TreeKey::leaf_of_bits(bytes)
-    }
-
-    /// The same of sampled bits.
-    fn leaf_of_bits(bytes: &'a [u8]) -> Option<TreeKey<'a>> {
         if BitsQueryView::stored(bytes).is_some() {
-            let query = BitsQueryView::untrusted(bytes).ok();
-            return query.map(TreeKey::of_bits_query)?.possible();
+            return BitsQueryView::untrusted(bytes).ok().map(TreeKey::from);
         }
         BitsView::stored(bytes)?;
-        BitsView::untrusted(bytes)
-            .ok()
-            .map(TreeKey::of_bits)?
-            .possible()
+        BitsView::untrusted(bytes).ok().map(TreeKey::from)
     }
 
     /// A key as it is stored; `None` when the bytes are none.
@@ -139,7 +124,7 @@ impl<'a> TreeKey<'a> {
             });
         }
         if bytes.first() != Some(&INNER) {
-            return TreeKey::leaf(bytes);
+            return TreeKey::stored_leaf(bytes)?.possible();
         }
         let (header, bits) = bytes.split_at_checked(HEADER)?;
         let four = |at: usize| header[at..at + 4].try_into().ok().map(u32::from_le_bytes);
@@ -318,6 +303,30 @@ impl<'a> TreeKey<'a> {
     }
 }
 
+impl<'a> From<View<'a>> for TreeKey<'a> {
+    fn from(signature: View<'a>) -> TreeKey<'a> {
+        TreeKey::leaf(signature.into(), 0.0)
+    }
+}
+
+impl<'a> From<QueryView<'a>> for TreeKey<'a> {
+    fn from(query: QueryView<'a>) -> TreeKey<'a> {
+        TreeKey::leaf(query.signature.into(), query.threshold)
+    }
+}
+
+impl<'a> From<BitsView<'a>> for TreeKey<'a> {
+    fn from(bits: BitsView<'a>) -> TreeKey<'a> {
+        TreeKey::leaf(bits.into(), sketch::query::LEAST)
+    }
+}
+
+impl<'a> From<BitsQueryView<'a>> for TreeKey<'a> {
+    fn from(query: BitsQueryView<'a>) -> TreeKey<'a> {
+        TreeKey::leaf(query.sketch.into(), query.threshold)
+    }
+}
+
 // How the tree grows: keys that stand for several, and pages that are split.
 
 /// Bytes of an inner key that leave room for four on a page.
@@ -394,15 +403,9 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>, out: &mut [u8]) {
 /// Errors: out of memory.
 pub fn split(keys: &[TreeKey<'_>]) -> Result<Vec<bool>> {
     let n = keys.len();
-    let mut right = Vec::new();
-    let mut order: Vec<usize> = Vec::new();
-    right
-        .try_reserve(n)
-        .and_then(|()| order.try_reserve(n))
-        .map_err(|_| Error::out_of_memory(n * size_of::<usize>()))?;
+    let (mut right, mut order) = (filled(n, false)?, with_room(n)?);
     order.extend(0..n);
     order.sort_unstable_by(|&a, &b| keys[a].order(&keys[b]));
-    right.resize(n, false);
     let middle = (1..n)
         .filter(|&i| keys[order[i - 1]].tag != keys[order[i]].tag)
         .min_by_key(|i| i.abs_diff(n / 2))

@@ -1,0 +1,365 @@
+//! The extension's own functions, types and operators: how they are recognized under any name and in any schema.
+//!
+//! A name proves nothing, since anybody can make a `bloom_sim` of types called `bloom`. A function is ours if it is
+//! written in C and calling it would run the code of this library, which only a superuser can arrange. Types are
+//! recognized by their input functions, operators by the functions behind them. What was found is kept for the session,
+//! until some function changes.
+
+use pg::session_state::map_bytes;
+use pg::values::varlena::Varlena;
+use pg::{entry, ffi};
+use pgrx::pg_sys;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void, CStr, CString};
+use std::sync::Once;
+
+// The functions that are looked for, and what they are for.
+
+/// What the functions are for that are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Purpose {
+    SignatureInput,
+    QueryInput,
+    Sim,
+    Dice,
+    SimAbove,
+    SimAtLeast,
+    DiceAbove,
+    DiceAtLeast,
+    Query,
+    QueryAbove,
+    QueryAtLeast,
+    QueryOfDice,
+    /// What is behind `bloom % bloom_query`.
+    Matches,
+    // The same of minhash_bits and minhash_query.
+    BitsInput,
+    BitsQueryInput,
+    BitsSim,
+    BitsSimAbove,
+    BitsSimAtLeast,
+    BitsQuery,
+    BitsQueryAbove,
+    BitsQueryAtLeast,
+    BitsMatches,
+}
+
+/// What a function takes.
+enum Argument {
+    Signature,
+    Number,
+}
+
+const PAIR: Option<&[Argument]> = Some(&[Argument::Signature, Argument::Signature]);
+const PAIR_AND_NUMBER: Option<&[Argument]> =
+    Some(&[Argument::Signature, Argument::Signature, Argument::Number]);
+const SIGNATURE_AND_NUMBER: Option<&[Argument]> = Some(&[Argument::Signature, Argument::Number]);
+
+/// It does not matter: SQL may declare a function in C with any arguments.
+const ANY: Option<&[Argument]> = None;
+
+/// All of them: the names that they are installed under, and what they take. The names of their C functions end in
+/// `_wrapper`. The second argument of those behind `%` is a query, which only its number matters of.
+const FUNCTIONS: [(Purpose, &CStr, Option<&[Argument]>); 22] = [
+    (Purpose::SignatureInput, c"bloom_in", ANY),
+    (Purpose::QueryInput, c"bloom_query_in", ANY),
+    (Purpose::Sim, c"bloom_sim", PAIR),
+    (Purpose::Dice, c"bloom_dice", PAIR),
+    (Purpose::SimAbove, c"bloom_sim_above", PAIR_AND_NUMBER),
+    (Purpose::SimAtLeast, c"bloom_sim_at_least", PAIR_AND_NUMBER),
+    (Purpose::DiceAbove, c"bloom_dice_above", PAIR_AND_NUMBER),
+    (
+        Purpose::DiceAtLeast,
+        c"bloom_dice_at_least",
+        PAIR_AND_NUMBER,
+    ),
+    (Purpose::Query, c"bloom_query", SIGNATURE_AND_NUMBER),
+    (
+        Purpose::QueryAbove,
+        c"bloom_query_above",
+        SIGNATURE_AND_NUMBER,
+    ),
+    (
+        Purpose::QueryAtLeast,
+        c"bloom_query_at_least",
+        SIGNATURE_AND_NUMBER,
+    ),
+    (
+        Purpose::QueryOfDice,
+        c"bloom_query_of_dice",
+        SIGNATURE_AND_NUMBER,
+    ),
+    (Purpose::Matches, c"bloom_matches", PAIR),
+    (Purpose::BitsInput, c"minhash_bits_in", ANY),
+    (Purpose::BitsQueryInput, c"minhash_query_in", ANY),
+    (Purpose::BitsSim, c"minhash_sim", PAIR),
+    (Purpose::BitsSimAbove, c"minhash_sim_above", PAIR_AND_NUMBER),
+    (
+        Purpose::BitsSimAtLeast,
+        c"minhash_sim_at_least",
+        PAIR_AND_NUMBER,
+    ),
+    (Purpose::BitsQuery, c"minhash_query", SIGNATURE_AND_NUMBER),
+    (
+        Purpose::BitsQueryAbove,
+        c"minhash_query_above",
+        SIGNATURE_AND_NUMBER,
+    ),
+    (
+        Purpose::BitsQueryAtLeast,
+        c"minhash_query_at_least",
+        SIGNATURE_AND_NUMBER,
+    ),
+    (Purpose::BitsMatches, c"minhash_matches", PAIR),
+];
+
+/// A function of ours.
+#[derive(Clone, Copy)]
+pub struct Function {
+    pub purpose: Purpose,
+    /// The type of its first argument, a signature where it has two.
+    pub first: pg_sys::Oid,
+    pub result: pg_sys::Oid,
+}
+
+// Whether a function or an operator is ours, and which.
+
+/// pg_language.dat
+const C_LANGUAGE: u32 = 13;
+
+/// The function, if it is one of [`FUNCTIONS`], and ours.
+pub fn function(oid: pg_sys::Oid) -> Option<Function> {
+    if oid.to_u32() < pg_sys::FirstNormalObjectId {
+        return None;
+    }
+    kept(&KNOWN, oid, || identify(oid))
+}
+
+fn identify(oid: pg_sys::Oid) -> Option<Function> {
+    let (found, source, library) = described(oid)?;
+    // SAFETY: two C strings. The library is loaded as if the function were called; only a superuser can have named one.
+    let code = unsafe {
+        ffi::load_external_function(
+            library.as_ptr(),
+            source.as_ptr(),
+            false,
+            std::ptr::null_mut(),
+        )
+    };
+    is_of_this_library(code).then_some(found)
+}
+
+/// A function in C with the source name of one of ours; its source and its library.
+fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
+    let cache = pg_sys::SysCacheIdentifier::PROCOID as c_int;
+    // SAFETY: a row of pg_proc, which is released when all has been copied from it. Both attributes are texts.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
+        if row.is_null() {
+            return None;
+        }
+        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
+        let text = |attribute: u32| {
+            let mut is_null = false;
+            let value =
+                pg_sys::SysCacheGetAttr(cache, row, attribute as pg_sys::AttrNumber, &mut is_null);
+            let bytes = (!is_null).then(|| Varlena::of(value).bytes().to_vec())?;
+            CString::new(bytes).ok()
+        };
+        let in_c = form.prolang.to_u32() == C_LANGUAGE;
+        let found = in_c.then(|| text(pg_sys::Anum_pg_proc_prosrc)).flatten();
+        let found = found.and_then(|source| {
+            let name = source.to_bytes().strip_suffix(b"_wrapper")?;
+            let (purpose, _, takes) = FUNCTIONS.iter().find(|f| f.1.to_bytes() == name)?;
+            let arguments = form.proargtypes.dim1.max(0) as usize;
+            if takes.is_some_and(|takes| takes.len() != arguments) {
+                return None;
+            }
+            let function = Function {
+                purpose: *purpose,
+                first: *form.proargtypes.values.as_slice(arguments).first()?,
+                result: form.prorettype,
+            };
+            Some((function, source, text(pg_sys::Anum_pg_proc_probin)?))
+        });
+        pg_sys::ReleaseSysCache(row);
+        found
+    }
+}
+
+/// Whether code lies where this library is loaded.
+fn is_of_this_library(code: *const c_void) -> bool {
+    let own = ffi::library_of(identify as *const c_void);
+    !code.is_null() && own.is_some() && ffi::library_of(code) == own
+}
+
+/// Whether an operator is `bloom % bloom_query`.
+pub fn is_match(operator: pg_sys::Oid) -> bool {
+    has_purpose(operator, Purpose::Matches)
+}
+
+/// Whether an operator is `minhash_bits % minhash_query`.
+pub fn is_bits_match(operator: pg_sys::Oid) -> bool {
+    has_purpose(operator, Purpose::BitsMatches)
+}
+
+fn has_purpose(operator: pg_sys::Oid, purpose: Purpose) -> bool {
+    // SAFETY: a catalog look-up by OID.
+    let code = unsafe { pg_sys::get_opcode(operator) };
+    function(code).is_some_and(|f| f.purpose == purpose)
+}
+
+// Whether a type is ours, and which.
+
+/// Whether a type, or that of which it is a domain, is `bloom`.
+pub fn is_signature(of_type: pg_sys::Oid) -> bool {
+    has_input(of_type, Purpose::SignatureInput)
+}
+
+/// Whether a type, or that of which it is a domain, is `bloom_query`.
+pub fn is_query(of_type: pg_sys::Oid) -> bool {
+    has_input(of_type, Purpose::QueryInput)
+}
+
+/// Whether a type, or that of which it is a domain, is `minhash_bits`.
+pub fn is_bits(of_type: pg_sys::Oid) -> bool {
+    has_input(of_type, Purpose::BitsInput)
+}
+
+/// Whether a type, or that of which it is a domain, is `minhash_query`.
+pub fn is_bits_query(of_type: pg_sys::Oid) -> bool {
+    has_input(of_type, Purpose::BitsQueryInput)
+}
+
+fn has_input(of_type: pg_sys::Oid, purpose: Purpose) -> bool {
+    // SAFETY: a row of pg_type, released when the input function is known.
+    let input = unsafe {
+        let base = pg_sys::getBaseType(of_type);
+        let cache = pg_sys::SysCacheIdentifier::TYPEOID as c_int;
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(base));
+        if row.is_null() {
+            return false;
+        }
+        let input = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>()).typinput;
+        pg_sys::ReleaseSysCache(row);
+        input
+    };
+    function(input).is_some_and(|f| f.purpose == purpose)
+}
+
+// Functions and operators of ours in the schema of another function.
+
+/// The function of ours that is in the same schema as `near`, for signatures of a type.
+pub fn function_in_schema_of(
+    near: pg_sys::Oid,
+    purpose: Purpose,
+    bloom: pg_sys::Oid,
+) -> Option<pg_sys::Oid> {
+    kept(&IN_SCHEMA, (purpose, [near, bloom]), || {
+        let (_, name, takes) = FUNCTIONS.iter().find(|f| f.0 == purpose)?;
+        let type_of = |argument: &Argument| match argument {
+            Argument::Signature => bloom,
+            Argument::Number => pg_sys::FLOAT8OID,
+        };
+        let arguments: Vec<pg_sys::Oid> = (*takes)?.iter().map(type_of).collect();
+        // SAFETY: the key of the cache PROCNAMEARGSNSP is name, argument types and namespace.
+        let found = unsafe {
+            pg_sys::GetSysCacheOid(
+                pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32,
+                pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
+                pg_sys::Datum::from(name.as_ptr()),
+                pg_sys::Datum::from(pg_sys::buildoidvector(
+                    arguments.as_ptr(),
+                    arguments.len() as i32,
+                )),
+                pg_sys::Datum::from(pg_sys::get_func_namespace(near)),
+                pg_sys::Datum::null(),
+            )
+        };
+        function(found)
+            .is_some_and(|f| f.purpose == purpose)
+            .then_some(found)
+    })
+}
+
+/// Whether there is `bloom % bloom_query`, or `minhash_bits % minhash_query`, in the same schema as `near`, and ours.
+pub fn has_match_operator(near: pg_sys::Oid, bloom: pg_sys::Oid, query: pg_sys::Oid) -> bool {
+    // SAFETY: the key of the cache OPERNAMENSP is name, left and right type and namespace.
+    let found = unsafe {
+        pg_sys::GetSysCacheOid(
+            pg_sys::SysCacheIdentifier::OPERNAMENSP as i32,
+            pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber,
+            pg_sys::Datum::from(c"%".as_ptr()),
+            pg_sys::Datum::from(bloom),
+            pg_sys::Datum::from(query),
+            pg_sys::Datum::from(pg_sys::get_func_namespace(near)),
+        )
+    };
+    is_match(found) || is_bits_match(found)
+}
+
+// What was found, kept for the session until some function changes.
+
+/// Functions to be kept in mind, at most; a session asks for those that stand in comparisons of numbers.
+const MOST: usize = 1024;
+
+/// What is looked for, beside which function, and for which type of signatures.
+type Wanted = (Purpose, [pg_sys::Oid; 2]);
+
+pg::session_state! {
+    /// `None` for a function that is none of ours.
+    static KNOWN: RefCell<HashMap<pg_sys::Oid, Option<Function>>> = RefCell::default();
+    "functions" by "OID" until "a function changes" bytes |known| map_bytes(&known.borrow());
+    /// What [`function_in_schema_of`] has found.
+    static IN_SCHEMA: RefCell<HashMap<Wanted, Option<pg_sys::Oid>>> = RefCell::default();
+    "functions beside functions" by "purpose, function and type" until "a function changes"
+        bytes |found| map_bytes(&found.borrow());
+    /// Counts what has made both forget.
+    static CHANGES: Cell<u64> = Cell::default();
+    "changes of functions" by "all functions" until "the session ends";
+}
+
+/// Has the server call [`forget`].
+fn listen() {
+    static LISTENING: Once = Once::new();
+    // SAFETY: the function stays for the life of the session.
+    LISTENING.call_once(|| unsafe {
+        pg_sys::CacheRegisterSyscacheCallback(
+            pg_sys::SysCacheIdentifier::PROCOID as i32,
+            Some(forget),
+            pg_sys::Datum::null(),
+        );
+    });
+}
+
+/// The server calls it during catalog look-ups; none is made while one of the maps is borrowed.
+#[entry]
+unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _cache: c_int, _hash: u32) {
+    CHANGES.set(CHANGES.get().wrapping_add(1));
+    KNOWN.with_borrow_mut(HashMap::clear);
+    IN_SCHEMA.with_borrow_mut(HashMap::clear);
+}
+
+/// What is known of `key`, or what `find` finds, which is kept if nothing has changed meanwhile.
+fn kept<K: Copy + Eq + std::hash::Hash, V: Copy>(
+    map: &'static std::thread::LocalKey<RefCell<HashMap<K, V>>>,
+    key: K,
+    find: impl FnOnce() -> V,
+) -> V {
+    listen();
+    if let Some(value) = map.with_borrow(|map| map.get(&key).copied()) {
+        return value;
+    }
+    let before = CHANGES.get();
+    let value = find();
+    if CHANGES.get() == before {
+        map.with_borrow_mut(|map| {
+            if map.len() >= MOST {
+                map.clear();
+            }
+            map.insert(key, value);
+        });
+    }
+    value
+}
