@@ -30,14 +30,14 @@ unsafe fn compare<T>(
         unsafe {
             float8_array(weights, "weight", |weights| {
                 let weights = Weights::new(weights)?;
-                if a.len() != b.len() || a.len() != weights.len() {
+                if a.len() != b.len() || a.len() != weights.as_slice().len() {
                     return Err(Error::new(
                         ErrorKind::ArraySubscript,
                         format!(
                             "profiles of {} and {} signatures do not fit {} weights",
                             a.len(),
                             b.len(),
-                            weights.len()
+                            weights.as_slice().len()
                         ),
                     )
                     .detail("Both profiles and the weights must have one element an attribute.")

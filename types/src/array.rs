@@ -239,10 +239,6 @@ pub struct TextArray {
 }
 
 impl TextArray {
-    pub fn new() -> TextArray {
-        TextArray::default()
-    }
-
     /// Appends an element, which is put together of parts in the database's encoding.
     ///
     /// Errors: there is more than an array holds; out of memory.
@@ -289,7 +285,7 @@ impl TextArray {
 
     /// The array that `fill` writes.
     pub fn filled(fill: impl FnOnce(&mut TextArray) -> Result<()>) -> NewValue {
-        let mut array = TextArray::new();
+        let mut array = TextArray::default();
         fill(&mut array).or_raise();
         array.finish()
     }

@@ -3,18 +3,15 @@
 
 mod array;
 mod bloom;
-mod cast;
 mod counting;
 pub mod objects;
-mod query;
 pub mod settings;
 mod sketch;
 mod value;
 
 pub use array::{float8_array, ngram_array, Elements, TextArray, Tokens};
-pub use bloom::{warn_of_full, Bloom, NewBloom};
+pub use bloom::{warn_of_full, Bloom, BloomQuery, NewBloom, NewQuery};
 pub use counting::{Counting, NewCounting};
-pub use query::{BloomQuery, NewQuery};
 pub use sketch::{
     AnySketch, Minhash, MinhashBits, MinhashQuery, NewMinhash, NewMinhashBits, NewMinhashQuery,
 };

@@ -7,9 +7,8 @@ use pg::entry;
 use pg::error::OrRaise;
 use pg::values::varlena::{build, Varlena};
 use pgrx::{pg_sys, FromDatum, Internal};
-use signature::sketch::query::{
-    estimate_above, estimate_at_least, parse_bits_query_text, write_bits_query_text,
-};
+use signature::similarity::{above, at_least};
+use signature::sketch::query::{parse_bits_query_text, write_bits_query_text, LEAST};
 use signature::sketch::{
     parse_text, sample, typmod, write_bits, write_minima, write_text, BitsQueryView, BitsView,
     MinimaView, Signer, SketchKind, SketchShape, SketchView, HEADER,
@@ -169,7 +168,7 @@ impl NewMinhashQuery {
 
     /// What finds the rows with an estimate of at least `least`, which is any number.
     pub fn at_least(bits: &BitsView<'_>, least: f64) -> NewMinhashQuery {
-        NewMinhashQuery::new(bits, estimate_at_least(least))
+        NewMinhashQuery::new(bits, at_least(least, LEAST))
     }
 }
 
@@ -216,7 +215,7 @@ fn minhash_query_at_least(bits: MinhashBits<'_>, least: f64) -> NewMinhashQuery 
 /// The planner's: whatever `minhash_sim(…) > c` asks.
 #[entry]
 fn minhash_query_above(bits: MinhashBits<'_>, limit: f64) -> NewMinhashQuery {
-    NewMinhashQuery::new(&bits.view(), estimate_above(limit))
+    NewMinhashQuery::new(&bits.view(), above(limit, LEAST))
 }
 
 // Sketches as arguments and as results.

@@ -1,5 +1,7 @@
 //! `WITH (chunks = …, tail_limit = …)`
 
+use std::ffi::CStr;
+use std::mem::offset_of;
 use std::sync::OnceLock;
 
 use pgrx::pg_sys;
@@ -17,7 +19,7 @@ struct StoredOptions {
 }
 
 // The length of a varlena comes first.
-const _: () = assert!(std::mem::offset_of!(StoredOptions, chunks) == size_of::<i32>());
+const _: () = assert!(offset_of!(StoredOptions, chunks) == size_of::<i32>());
 
 /// The options of an index; `None` for a choice by the data.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,22 @@ pub struct SigfileOptions {
 /// The greatest `tail_limit`.
 const MAX_TAIL: i32 = 100_000;
 
+/// Name, description and greatest value of each option, and where it is kept. The least value is 0.
+const OPTIONS: [(&CStr, &CStr, i32, usize); 2] = [
+    (
+        c"chunks",
+        c"Number of chunks that signatures are cut into, 0 to choose by the data",
+        MAX_CHUNKS as i32,
+        offset_of!(StoredOptions, chunks),
+    ),
+    (
+        c"tail_limit",
+        c"Number of new rows that are kept unsorted, 0 to choose by their size",
+        MAX_TAIL,
+        offset_of!(StoredOptions, tail_limit),
+    ),
+];
+
 /// What the server calls our options.
 static KIND: OnceLock<pg_sys::relopt_kind::Type> = OnceLock::new();
 
@@ -43,24 +61,9 @@ pub fn define() {
             return;
         }
         let lock = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
-        pg_sys::add_int_reloption(
-            kind,
-            c"chunks".as_ptr(),
-            c"Number of chunks that signatures are cut into, 0 to choose by the data".as_ptr(),
-            0,
-            0,
-            MAX_CHUNKS as i32,
-            lock,
-        );
-        pg_sys::add_int_reloption(
-            kind,
-            c"tail_limit".as_ptr(),
-            c"Number of new rows that are kept unsorted, 0 to choose by their size".as_ptr(),
-            0,
-            0,
-            MAX_TAIL,
-            lock,
-        );
+        for (name, what, most, _) in OPTIONS {
+            pg_sys::add_int_reloption(kind, name.as_ptr(), what.as_ptr(), 0, 0, most, lock);
+        }
     }
 }
 
@@ -100,20 +103,13 @@ pub unsafe extern "C-unwind" fn amoptions(
     given: pg_sys::Datum,
     validate: bool,
 ) -> *mut pg_sys::bytea {
-    let parse = |name: &'static std::ffi::CStr, offset: usize| pg_sys::relopt_parse_elt {
+    let table = OPTIONS.map(|(name, _, _, offset)| pg_sys::relopt_parse_elt {
         optname: name.as_ptr(),
         opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,
         offset: offset as i32,
         #[cfg(feature = "pg18")]
         isset_offset: 0,
-    };
-    let table = [
-        parse(c"chunks", std::mem::offset_of!(StoredOptions, chunks)),
-        parse(
-            c"tail_limit",
-            std::mem::offset_of!(StoredOptions, tail_limit),
-        ),
-    ];
+    });
     // SAFETY: the server passes an array of options or NULL; the table names the fields of the struct.
     unsafe {
         pg_sys::build_reloptions(

@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use sigfile::gist::TreeKey;
 use types::{settings, Bloom, BloomQuery, MinhashBits, MinhashQuery};
 
-use super::key::IndexKey;
+use super::tree::IndexKey;
 use crate::class::strategy::{COVERED_BY, COVERS, EQUAL, MATCHES, SIMILAR};
 
 /// Strategy number of `~%` in `gist_bloom_ops`, to which the planner turns `%` with the column on the right; 6 is the

@@ -194,11 +194,6 @@ impl<'r> PageGuard<'r, ExclusiveLock> {
     pub fn blank(self) -> BlankPage<'r> {
         BlankPage(self)
     }
-
-    /// The page to be written to, when no copy of it is made for the write-ahead log.
-    pub(super) fn page_mut(&mut self) -> pg_sys::Page {
-        self.page()
-    }
 }
 
 /// A page whose content does not matter: a new one, or one to be used again. It can only be written anew.
@@ -252,5 +247,168 @@ pub fn glimpse(recent: &Cell<pg_sys::Buffer>, word: usize) -> Option<u64> {
         let page = pg_sys::BufferBlocks.add(number * pg_sys::BLCKSZ as usize);
         let at = page.add(CONTENT + 8 * word).cast::<AtomicU64>();
         Some((*at).load(Ordering::Relaxed))
+    }
+}
+
+// Changing pages, and the write-ahead log.
+
+/// How pages are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum PageLog {
+    /// Each change in the write-ahead log.
+    Each,
+    /// Not now: the whole index is logged when it is built.
+    Later,
+}
+
+/// The whole page goes to the log.
+const FULL_IMAGE: i32 = pg_sys::GENERIC_XLOG_FULL_IMAGE as i32;
+
+/// Makes `page` an empty one.
+///
+/// # Safety
+/// `page` has BLCKSZ bytes, is aligned as a word is, and may be written.
+unsafe fn initialize(page: pg_sys::Page, kind: PageKind, generation: u64) {
+    // SAFETY: the caller has a page that may be written; header and stamp are within it, and aligned as it is.
+    unsafe {
+        pg_sys::PageInit(page, pg_sys::BLCKSZ as usize, 0);
+        // All of it is content: there is no hole for the log to leave out.
+        let header = page.cast::<pg_sys::PageHeaderData>();
+        (*header).pd_lower = (*header).pd_upper;
+        page.add(HEADER).cast::<PageStamp>().write(PageStamp {
+            generation,
+            kind: kind as u16,
+            layout: LAYOUT,
+            signature: SIGNATURE,
+        });
+    }
+}
+
+/// # Safety
+/// `page` has BLCKSZ bytes, is aligned as a word is, and nobody else reads or writes it for `'a`.
+unsafe fn content<'a>(page: pg_sys::Page) -> &'a mut [u64] {
+    // SAFETY: the content ends where the page does; the caller has it alone.
+    unsafe { std::slice::from_raw_parts_mut(page.add(CONTENT).cast(), PAGE_WORDS) }
+}
+
+/// Has `change` write to copies of some pages, which become the pages by one record of the log: all or none. If `change`
+/// fails, they are as they were.
+fn logged<const N: usize>(
+    index: SigfileIndex<'_>,
+    pages: [(&PageGuard<'_, ExclusiveLock>, i32); N],
+    change: impl FnOnce([pg_sys::Page; N]),
+) {
+    // SAFETY: the buffers are pinned and locked exclusively, and no two are the same: no process locks a buffer twice.
+    // Generic WAL hands out a copy of each.
+    unsafe {
+        let state = pg_sys::GenericXLogStart(index.relation());
+        change(
+            pages.map(|(page, flags)| {
+                pg_sys::GenericXLogRegisterBuffer(state, page.buffer(), flags)
+            }),
+        );
+        pg_sys::GenericXLogFinish(state);
+    }
+}
+
+impl BlankPage<'_> {
+    /// Writes the page, and lets go of it. Returns its block. `fill` finds content that is undefined, and has to write
+    /// all of it.
+    pub fn write(
+        self,
+        log: PageLog,
+        kind: PageKind,
+        generation: u64,
+        fill: impl FnOnce(&mut [u64]),
+    ) -> u32 {
+        let page = self.0;
+        // SAFETY: the buffer is pinned and locked exclusively; a copy is nobody else's.
+        let write = |to| unsafe {
+            initialize(to, kind, generation);
+            fill(content(to));
+        };
+        match log {
+            PageLog::Each => logged(page.index, [(&page, FULL_IMAGE)], |[copy]| write(copy)),
+            PageLog::Later => {
+                write(page.page());
+                // SAFETY: the buffer is pinned and locked exclusively.
+                unsafe { pg_sys::MarkBufferDirty(page.buffer) };
+            }
+        }
+        page.block()
+    }
+}
+
+impl PageGuard<'_, ExclusiveLock> {
+    /// Changes the content of the page, and logs the change.
+    pub fn change(&mut self, change: impl FnOnce(&mut [u64])) {
+        // SAFETY: the copy is nobody else's.
+        logged(self.index, [(self, 0)], |[page]| {
+            change(unsafe { content(page) })
+        });
+    }
+
+    /// [`PageGuard::change`] of this page and of another one, in one record of the log: both or none.
+    pub fn change_both(
+        &mut self,
+        other: &mut PageGuard<'_, ExclusiveLock>,
+        change: impl FnOnce(&mut [u64], &mut [u64]),
+    ) {
+        logged(self.index, [(self, 0), (other, 0)], |[one, two]| {
+            // SAFETY: the copies are nobody else's, and they are two.
+            unsafe { change(content(one), content(two)) }
+        });
+    }
+
+    /// [`PageGuard::change`] of this page, and beginning a new one of the given kind, in one record of the log: both or
+    /// none. The content of the new page is all zero.
+    pub fn change_and_start(
+        &mut self,
+        new: BlankPage<'_>,
+        (kind, generation): (PageKind, u64),
+        change: impl FnOnce(&mut [u64], &mut [u64]),
+    ) {
+        logged(
+            self.index,
+            [(self, 0), (&new.0, FULL_IMAGE)],
+            |[old, new]| {
+                // SAFETY: the copies are nobody else's, and they are two.
+                unsafe {
+                    initialize(new, kind, generation);
+                    content(new).fill(0);
+                    change(content(old), content(new));
+                }
+            },
+        );
+    }
+}
+
+/// Writes the first page of an unlogged index's initial fork, to the log too.
+///
+/// # Safety
+/// `relation` is an unlogged index that is being created, and open.
+pub unsafe fn write_initial(relation: pg_sys::Relation, fill: impl FnOnce(&mut [u64])) {
+    // SAFETY: the new buffer is pinned and locked exclusively until it is released. The page is logged after that, as a
+    // whole, when it is marked dirty: nobody else can see the relation, so nothing has to happen between the two, and
+    // no critical section is needed.
+    unsafe {
+        let init = pg_sys::ForkNumber::INIT_FORKNUM;
+        let lock = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
+        ffi::LockRelationForExtension(relation, lock);
+        let buffer = pg_sys::ReadBufferExtended(
+            relation,
+            init,
+            pg_sys::InvalidBlockNumber,
+            pg_sys::ReadBufferMode::RBM_NORMAL,
+            std::ptr::null_mut(),
+        );
+        pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
+        pg_sys::UnlockRelationForExtension(relation, lock);
+        let page = pg_sys::BufferGetPage(buffer);
+        initialize(page, PageKind::Meta, 0);
+        fill(content(page));
+        pg_sys::MarkBufferDirty(buffer);
+        pg_sys::UnlockReleaseBuffer(buffer);
+        pg_sys::log_newpage_range(relation, init, 0, 1, true);
     }
 }

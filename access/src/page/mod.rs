@@ -11,13 +11,14 @@
 pub mod chain;
 mod index;
 mod lock;
-mod write;
 
 use pgrx::pg_sys;
 
 pub use index::{SigfileIndex, SigfileTable};
-pub use lock::{glimpse, prefetch, BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
-pub use write::{write_initial, PageLog};
+pub use lock::{
+    glimpse, prefetch, write_initial, BlankPage, ExclusiveLock, PageGuard, PageLock, PageLog,
+    SharedLock,
+};
 
 /// Words of a page's content.
 pub const PAGE_WORDS: usize = (pg_sys::BLCKSZ as usize - CONTENT) / 8;

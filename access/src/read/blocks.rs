@@ -5,7 +5,7 @@ use super::segment;
 use crate::meta;
 use crate::page::chain::{ChainPage, CHAIN_ROOM};
 use crate::page::{PageKind, SigfileIndex, META};
-use base::memory::{reserve, with_room};
+use base::memory::{filled, reserve};
 use base::{Error, Result};
 use pg::check_for_interrupts;
 use pg::relation::has_block;
@@ -26,9 +26,7 @@ impl BlockSet {
     ///
     /// Errors: out of memory.
     pub fn new(total: u32) -> Result<BlockSet> {
-        let n = total.div_ceil(64) as usize;
-        let mut words = with_room(n)?;
-        words.resize(n, 0);
+        let words = filled(total.div_ceil(64) as usize, 0)?;
         Ok(BlockSet { words, total })
     }
 

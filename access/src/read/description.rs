@@ -4,7 +4,7 @@ use super::BlockSet;
 use crate::meta::fits;
 use crate::page::chain::{ChainPage, CHAIN_ROOM};
 use crate::page::{self, PageGuard, PageKind, SharedLock, SigfileIndex, META};
-use base::memory::{reserve, with_room};
+use base::memory::{filled, reserve, with_room};
 use base::{Error, Result};
 use pg::tid::Tid;
 use pg::{check_for_interrupts, interrupts_are_pending};
@@ -71,13 +71,11 @@ pub fn load(
     if segment.pages() as usize != count || segment.rows != entry.rows || !rest.is_empty() {
         return Err(wrong(entry.map));
     }
-    let mut recent = with_room(count)?;
-    recent.resize(count, Cell::new(0));
     Ok(SegmentDescription {
         generation: entry.generation,
         steps: SearchSteps::of(&segment, &costs::SEARCH),
         segment,
-        recent,
+        recent: filled(count, Cell::new(0))?,
         blocks,
         map,
     })

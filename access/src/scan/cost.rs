@@ -216,12 +216,9 @@ fn search(
         time += SEGMENT + loaded.steps.plan(segment, &query, &within).cost;
     }
     for part in Part::ALL {
-        let pages = meta.tails[part as usize].len() as f64;
-        if pages > 0.0 {
-            let geometry = meta.geometry(part);
-            let row = SEARCH.scan_row + SEARCH.scan_word * geometry.stride as f64;
-            time += pages * geometry.capacity as f64 * row;
-        }
+        let geometry = meta.geometry(part);
+        let rows = meta.tail(part).len() * geometry.capacity;
+        time += SEARCH.scan(rows as u32, geometry.stride);
     }
     Ok((time, index.blocks().into()))
 }

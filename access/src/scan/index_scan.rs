@@ -326,9 +326,9 @@ impl<'r> IndexScan<'r> {
                 }
             }
         }
-        match (wrong, of) {
-            (None, _) => Ok(()),
-            (Some(tid), of) => {
+        match wrong {
+            None => Ok(()),
+            Some(tid) => {
                 let error = Error::damaged(tid.describe_impossible());
                 Err(error.on_page(of.map_or(0, |(_, number)| number)))
             }

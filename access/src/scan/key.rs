@@ -23,9 +23,64 @@ pub struct ScanKeys<'a> {
     /// No row fulfils the keys.
     pub nothing: bool,
     pub nulls: Option<bool>,
+    index: SigfileIndex<'a>,
+    /// For each column before the signature the hash of the value that is asked for.
+    hashes: Vec<Option<u32>>,
 }
 
-impl ScanKeys<'_> {
+impl<'a> ScanKeys<'a> {
+    /// No keys as yet.
+    pub fn new(index: SigfileIndex<'a>, meta: &'a Meta) -> Self {
+        ScanKeys {
+            meta,
+            conditions: Vec::new(),
+            other_shape: false,
+            recheck: false,
+            nothing: false,
+            nulls: None,
+            index,
+            hashes: vec![None; leading_columns(index)],
+        }
+    }
+
+    /// The hash of the columns before the signature of the rows that are wanted, if there is a key for each of them.
+    pub fn key(&self) -> Option<u32> {
+        key_of(&self.hashes)
+    }
+
+    /// Takes in a key on a column before the signature. Rows have to be checked again, as several values can have the
+    /// same hash.
+    ///
+    /// # Safety
+    /// As for [`ScanKeys::read`].
+    unsafe fn read_leading(&mut self, column: usize, key: &pg_sys::ScanKeyData) {
+        self.recheck = true;
+        let flags = key.sk_flags as u32;
+        if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+            return;
+        }
+        // SAFETY: the argument is of the column's type, or of the other that the key tells of.
+        let hash = unsafe {
+            if flags & pg_sys::SK_SEARCHNULL != 0 {
+                Some(hash(self.index, column, None))
+            } else if flags & pg_sys::SK_ISNULL != 0 {
+                // The operators are strict.
+                self.nothing = true;
+                None
+            } else if key.sk_strategy != EQUAL {
+                let other = key.sk_strategy;
+                pg::error::internal!("unrecognized strategy number: {other}")
+            } else {
+                hash_of_type(self.index, column, key.sk_subtype, key.sk_argument)
+            }
+        };
+        match (self.hashes[column], hash) {
+            (Some(before), Some(hash)) if before != hash => self.nothing = true,
+            (None, Some(hash)) => self.hashes[column] = Some(hash),
+            _ => (),
+        }
+    }
+
     fn similar(&mut self, (signature, threshold): (RowSignature, f64)) {
         if signature.tag != self.meta.shape() {
             self.other_shape = true;
@@ -49,8 +104,13 @@ impl ScanKeys<'_> {
     /// Takes in one key.
     ///
     /// # Safety
-    /// `key` is one of a scan: its argument is of the operator's right-hand type, unless it is NULL.
+    /// `key` is one of a scan of the index: its argument is of the operator's right-hand type, unless it is NULL.
     pub unsafe fn read(&mut self, key: &pg_sys::ScanKeyData) {
+        let column = key.sk_attno as usize - 1;
+        if column < self.hashes.len() {
+            // SAFETY: as the caller has it.
+            return unsafe { self.read_leading(column, key) };
+        }
         let flags = key.sk_flags as u32;
         if flags & pg_sys::SK_SEARCHNULL != 0 || flags & pg_sys::SK_SEARCHNOTNULL != 0 {
             let wanted = flags & pg_sys::SK_SEARCHNULL != 0;
@@ -172,74 +232,6 @@ pub unsafe fn near_to(meta: &Meta, keys: &[pg_sys::ScanKeyData]) -> NearKeys {
         NearKeys::Nowhere
     } else {
         NearKeys::To(near, positions)
-    }
-}
-
-// Scan keys on columns before the signature: together they give the key of the rows that are wanted, if there is one
-// for each column.
-
-/// What the keys of a scan ask of the columns before the signature.
-pub struct LeadingKeys<'r> {
-    index: SigfileIndex<'r>,
-    /// For each column the hash of the value that is asked for.
-    hashes: Vec<Option<u32>>,
-    /// There are such keys. Rows have to be checked again, as several values can have the same hash.
-    pub asked: bool,
-    /// No row fulfils them.
-    pub nothing: bool,
-}
-
-impl<'r> LeadingKeys<'r> {
-    /// No keys as yet.
-    pub fn new(index: SigfileIndex<'r>) -> Self {
-        LeadingKeys {
-            index,
-            hashes: vec![None; leading_columns(index)],
-            asked: false,
-            nothing: false,
-        }
-    }
-
-    /// Takes in a key. False if it is not one on a column before the signature.
-    ///
-    /// # Safety
-    /// `key` is one of a scan of the index: its argument is of the operator's right-hand type, unless it is NULL.
-    pub unsafe fn read(&mut self, key: &pg_sys::ScanKeyData) -> bool {
-        let column = key.sk_attno as usize - 1;
-        if column >= self.hashes.len() {
-            return false;
-        }
-        self.asked = true;
-        let flags = key.sk_flags as u32;
-        if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
-            return true;
-        }
-        // SAFETY: the argument is of the column's type, or of the other that the key tells of.
-        let hash = unsafe {
-            if flags & pg_sys::SK_SEARCHNULL != 0 {
-                Some(hash(self.index, column, None))
-            } else if flags & pg_sys::SK_ISNULL != 0 {
-                // The operators are strict.
-                self.nothing = true;
-                None
-            } else if key.sk_strategy != EQUAL {
-                let other = key.sk_strategy;
-                pg::error::internal!("unrecognized strategy number: {other}")
-            } else {
-                hash_of_type(self.index, column, key.sk_subtype, key.sk_argument)
-            }
-        };
-        match (self.hashes[column], hash) {
-            (Some(before), Some(hash)) if before != hash => self.nothing = true,
-            (None, Some(hash)) => self.hashes[column] = Some(hash),
-            _ => (),
-        }
-        true
-    }
-
-    /// The key of the rows that are wanted, if it is known.
-    pub fn key(&self) -> Option<u32> {
-        key_of(&self.hashes)
     }
 }
 

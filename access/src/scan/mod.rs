@@ -161,36 +161,19 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
         // tids beyond the end of the table would fail there.
         let index = (*scan).indexRelation;
         let table = pg_sys::RelationIdGetRelation((*(*index).rd_index).indrelid);
-        let count = collect(scan, SigfileTable::new(table), bitmap);
+        let mut state = start(scan, SigfileTable::new(table));
+        let (mut tids, mut count) = (Vec::new(), 0);
+        if let ScanPhase::Rows { recheck } = state.found {
+            while state.next_page(scan) {
+                tids.clear();
+                tids.extend(state.hits.iter().map(|hit| hit.tid.pointer()));
+                pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, recheck);
+                count += tids.len() as i64;
+            }
+        }
+        drop(state);
         if !table.is_null() {
             pg_sys::RelationClose(table);
-        }
-        count
-    }
-}
-
-/// Adds all tids to a bitmap. Returns how many.
-///
-/// # Safety
-/// `scan` was begun by [`ambeginscan`], has its keys, and is not ended; `bitmap` is one of the server's.
-unsafe fn collect(
-    scan: pg_sys::IndexScanDesc,
-    table: SigfileTable<'_>,
-    bitmap: *mut pg_sys::TIDBitmap,
-) -> i64 {
-    // SAFETY: the scan is one of ours that is not ended; the bitmap is given as many tids as there are.
-    unsafe {
-        let mut state = start(scan, table);
-        let ScanPhase::Rows { recheck } = state.found else {
-            return 0;
-        };
-        let mut tids = Vec::new();
-        let mut count = 0;
-        while state.next_page(scan) {
-            tids.clear();
-            tids.extend(state.hits.iter().map(|hit| hit.tid.pointer()));
-            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, recheck);
-            count += tids.len() as i64;
         }
         count
     }

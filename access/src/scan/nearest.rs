@@ -3,6 +3,7 @@
 //! If thousands do not suffice, those behind them are sorted in stages, in temporary files if need be.
 
 use super::index_scan::{Hit, IndexScan};
+use base::memory::reserve;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::{RecordSort, SortedRecords};
@@ -115,16 +116,9 @@ impl NearestScan {
             NearestStep::Scan => 0.0,
             NearestStep::Search(done, spent) => {
                 let next = self.next_threshold(scan, done, spent);
-                match next {
-                    Some((t, cost)) => {
-                        self.step = NearestStep::Search(t, cost);
-                        t
-                    }
-                    None => {
-                        self.step = NearestStep::Scan;
-                        0.0
-                    }
-                }
+                self.step =
+                    next.map_or(NearestStep::Scan, |(t, cost)| NearestStep::Search(t, cost));
+                next.map_or(0.0, |(t, _)| t)
             }
         };
         let Some(cap) = self.cap else {
@@ -254,11 +248,7 @@ impl NearestScan {
                 if !returned && !far {
                     if kept.len() == kept.capacity() {
                         let more = kept.len().clamp(64, 1 << 16);
-                        let failed = kept.try_reserve(more).is_err();
-                        if failed {
-                            Err(base::Error::out_of_memory(more * size_of::<Neighbour>()))
-                                .or_raise()
-                        }
+                        reserve(&mut kept, more).or_raise();
                     }
                     kept.push(entry);
                 }

@@ -1,7 +1,7 @@
 //! The state of a scan.
 
 use super::index_scan::{Hit, IndexScan};
-use super::key::{leading, near_to, slice, LeadingKeys, NearKeys, RowConditions, ScanKeys};
+use super::key::{leading, near_to, slice, NearKeys, RowConditions, ScanKeys};
 use super::nearest::NearestScan;
 use super::ScanMemory;
 use crate::class::leading::leading_columns;
@@ -79,22 +79,10 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
         let keyed = of_signature
             .clone()
             .any(|key| strategy::is_keyed(key.sk_strategy));
-        let mut asked = ScanKeys {
-            meta: &meta,
-            conditions: Vec::new(),
-            other_shape: false,
-            recheck: false,
-            nothing: false,
-            nulls: None,
-        };
-        let mut columns = LeadingKeys::new(index);
-        for key in keys {
-            if !columns.read(key) {
-                asked.read(key);
-            }
-        }
-        let nothing = asked.nothing || columns.nothing;
-        let (other_shape, asked_recheck) = (asked.other_shape, asked.recheck);
+        let mut asked = ScanKeys::new(index, &meta);
+        keys.iter().for_each(|key| asked.read(key));
+        let (key, nothing, asked_recheck) = (asked.key(), asked.nothing, asked.recheck);
+        let other_shape = asked.other_shape;
         let (nulls, mut conditions) = (asked.nulls, asked.conditions);
         let parts = match nulls {
             Some(true) => vec![Part::Nulls],
@@ -111,7 +99,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
             visible: Vec::new(),
             nulls_last: false,
             positions: Vec::new(),
-            key: columns.key(),
+            key,
             meta,
         };
         if nothing {
@@ -120,8 +108,7 @@ pub unsafe fn start<'r>(scan: pg_sys::IndexScanDesc, table: SigfileTable<'r>) ->
         // A dirty snapshot may see another row that has got the tid of one that was found.
         let mvcc =
             !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
-        // Rows of a key that is asked for can have other values.
-        let recheck = !mvcc || other_shape || columns.asked || asked_recheck;
+        let recheck = !mvcc || other_shape || asked_recheck;
         if other_shape {
             // All rows are returned, for the operator to raise its error on.
             conditions = Vec::new();
@@ -234,12 +221,10 @@ impl ScanState<'_> {
                     if (*scan).xs_want_itup && !Self::is_visible(scan, hit.tid) {
                         continue;
                     }
-                    for i in 0..(*scan).numberOfOrderBys as usize {
+                    set_distances(scan, |i| {
                         let known = self.positions.iter().position(|&p| p == i);
-                        let distance = known.map(|k| pg_sys::Datum::from(distances[k].to_bits()));
-                        *(*scan).xs_orderbynulls.add(i) = distance.is_none();
-                        *(*scan).xs_orderbyvals.add(i) = distance.unwrap_or(pg_sys::Datum::null());
-                    }
+                        known.map(|k| distances[k])
+                    });
                     if (*scan).xs_want_itup {
                         self.rows.clear();
                         index_scan.read(&hit, |page, i| self.rows.push(page, i));
@@ -285,10 +270,7 @@ impl ScanState<'_> {
             };
             (*scan).xs_heaptid = hit.tid.pointer();
             (*scan).xs_recheck = recheck;
-            for i in 0..(*scan).numberOfOrderBys as usize {
-                *(*scan).xs_orderbyvals.add(i) = pg_sys::Datum::null();
-                *(*scan).xs_orderbynulls.add(i) = true;
-            }
+            set_distances(scan, |_| None);
             if (*scan).xs_want_itup {
                 set_tuple(scan, self.rows.value(&self.meta, number));
             }
@@ -366,6 +348,21 @@ impl TupleValues {
             }
         };
         pg_sys::Datum::from(made.or_raise())
+    }
+}
+
+/// Tells the server the distances of a row, by the number of the order-by key; `None` for NULL.
+///
+/// # Safety
+/// `scan` is a scan of ours that is not ended: it has room for as many distances as it has order-by keys.
+unsafe fn set_distances(scan: pg_sys::IndexScanDesc, distance: impl Fn(usize) -> Option<f64>) {
+    // SAFETY: the caller says so.
+    unsafe {
+        for i in 0..(*scan).numberOfOrderBys as usize {
+            let value = distance(i).map(|distance| pg_sys::Datum::from(distance.to_bits()));
+            *(*scan).xs_orderbynulls.add(i) = value.is_none();
+            *(*scan).xs_orderbyvals.add(i) = value.unwrap_or(pg_sys::Datum::null());
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 use sigfile::merging::MAX_SOURCES;
 use sigfile::{merge_policy, posting, Meta, Part, RowPageMut};
 
-use super::maintain::{is_starved, tail_rows, too_many};
+use super::maintain::{tail_rows, too_many};
 use super::merging::{MergeSources, MergeStepSize};
 use super::MergeLock;
 use crate::meta;
@@ -130,7 +130,7 @@ impl Compaction<'_> {
             let waits = few && lock.reusable(&meta) == 0;
             let next = merges.iter().min_by_key(|merge| merge.expected_rows);
             let Some(merge) =
-                next.filter(|m| m.tail > 0 || !(waits && is_starved(&lock, &meta, m.part)))
+                next.filter(|m| m.tail > 0 || !(waits && lock.is_starved(&meta, m.part)))
             else {
                 return Ok(());
             };
@@ -143,7 +143,7 @@ impl Compaction<'_> {
     fn may(&self, lock: &MergeLock<'_>, sources: &MergeSources) -> bool {
         let meta = meta::read(self.index);
         let needed = self.all || too_many(&meta, 0);
-        if needed || sources.segments.is_empty() || !is_starved(lock, &meta, sources.part) {
+        if needed || sources.segments.is_empty() || !lock.is_starved(&meta, sources.part) {
             return true;
         }
         let rows = meta.live_rows(&sources.segments) + tail_rows(&meta, sources.part);
@@ -200,7 +200,7 @@ impl Compaction<'_> {
         let of_part = meta.segments_of(part);
         let of_part: Vec<_> = of_part.filter(|s| !busy(s.generation)).collect();
         let geometry = meta.geometry(part);
-        let limit = u64::from(lock.options.tail_limit(geometry.stride));
+        let limit = lock.tail_limit(&meta, part);
         let pages = meta.tail(part).len() as u64;
         let rows = pages * geometry.capacity as u64;
         let long = rows >= limit / SEALED;

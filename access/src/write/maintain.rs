@@ -76,7 +76,7 @@ pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> R
     PartialSort::forget_others(&meta, &merges);
     // The small ones are what others wait for.
     merges.sort_by_key(|merge| merge.expected_rows);
-    let starved = is_starved(lock, &meta, part);
+    let starved = lock.is_starved(&meta, part);
     let mut pages = PAGES;
     for merge in merges {
         // Without space of its own a merge waits, unless rows wait for it, or segments have become too many.
@@ -164,8 +164,7 @@ fn go_on(
     // SAFETY: a setting of this process.
     let most = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
     let memory = (merge.rows as usize * MEMORY_A_ROW).min(most);
-    let stride = meta::read(lock.index).geometry(merge.part).stride;
-    let limit = lock.options.tail_limit(stride) as usize;
+    let limit = lock.tail_limit(&meta::read(lock.index), merge.part) as usize;
     let size = MergeStepSize {
         memory: STEP.memory.max(memory),
         scanned: match due < OVERDUE {
@@ -224,12 +223,6 @@ fn give_up(
     Ok(())
 }
 
-/// Whether replaced pages are kept by an old snapshot.
-pub fn is_starved(lock: &MergeLock<'_>, meta: &Meta, part: Part) -> bool {
-    let limit = lock.options.tail_limit(meta.geometry(part).stride);
-    lock.is_starved(meta, 2 * u64::from(limit))
-}
-
 /// Begins the merge that the sizes call for.
 ///
 /// Errors: a damaged page; out of memory; no space left.
@@ -240,8 +233,8 @@ fn begin(
     part: Part,
     bulk: bool,
 ) -> Result<()> {
-    let limit = u64::from(lock.options.tail_limit(meta.geometry(part).stride));
-    let starved = is_starved(lock, meta, part);
+    let limit = lock.tail_limit(meta, part);
+    let starved = lock.is_starved(meta, part);
     let longer = match starved {
         true => PATIENT << (meta.segments.len() / MORE),
         false if bulk => PATIENT,

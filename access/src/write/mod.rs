@@ -2,7 +2,6 @@
 
 pub mod build;
 mod compact;
-mod free_list;
 pub mod insert;
 mod maintain;
 mod merge_lock;

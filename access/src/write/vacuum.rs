@@ -5,6 +5,7 @@ use base::{Error, Result};
 use pgrx::{pg_sys, PgBox};
 use sigfile::{Meta, Part, RowPage, RowPageMut, RowPages, SegmentEntry, SegmentMerge};
 
+use super::merging::change_merge;
 use super::{Compaction, MergeLock};
 use crate::meta;
 use crate::page::{ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable};
@@ -95,7 +96,7 @@ impl BulkDelete<'_> {
             rows: merge.rows,
             present: merge.rows,
         };
-        let row_pages = merge.row_pages(&geometry) as usize;
+        let row_pages = geometry.pages(merge.rows) as usize;
         let mut dead = 0;
         for (number, block) in list.blocks().enumerate().take(row_pages) {
             let page = self.index.exclusive(block);
@@ -222,7 +223,8 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         for merge in &lock.merges(&meta).or_raise() {
             let dead = pass.merge(&meta, merge).or_raise();
             if dead != merge.dead {
-                lock.set_dead(&meta, merge.generation, dead).or_raise();
+                let set = |merge: &mut SegmentMerge| merge.dead = dead;
+                change_merge(index, &meta, merge.generation, set).or_raise();
             }
         }
         // Rows that come from now on have tids that this VACUUM does not remove.

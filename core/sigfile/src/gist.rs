@@ -59,8 +59,8 @@ enum Level {
 /// A leaf or an inner key.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeKey<'a> {
-    /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for several.
-    tag: u64,
+    /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for several shapes.
+    pub tag: u64,
     least: u32,
     greatest: u32,
     threshold: f64,
@@ -171,11 +171,6 @@ impl<'a> TreeKey<'a> {
     /// Sampled bits of an empty set are below, or are this.
     fn has_empty(&self) -> bool {
         matches!(self.measure(), Measure::Agreement { bits } if self.greatest > bits)
-    }
-
-    /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for a key over several shapes.
-    pub fn tag(&self) -> u64 {
-        self.tag
     }
 
     /// Whether this is a leaf that cannot be compared with `query`: its row, if there is one, has to be.

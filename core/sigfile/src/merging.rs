@@ -281,11 +281,6 @@ impl SegmentMerge {
         }
     }
 
-    /// Pages of rows, once they are written.
-    pub fn row_pages(&self, geometry: &Geometry) -> u32 {
-        geometry.pages(self.rows)
-    }
-
     /// How much of it ought to be done when so many rows have been entered, as a share of all pages. It can be more
     /// than 1.
     pub fn due(&self, entered: u64) -> f64 {

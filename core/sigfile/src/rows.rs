@@ -103,16 +103,11 @@ impl Geometry {
     }
 
     fn keys_at(&self) -> usize {
-        self.thresholds_at() + if self.thresholds { self.capacity } else { 0 }
+        self.thresholds_at() + usize::from(self.thresholds) * self.capacity
     }
 
     fn popcounts_at(&self) -> usize {
-        let keys = if self.keys {
-            self.capacity.div_ceil(2)
-        } else {
-            0
-        };
-        self.keys_at() + keys
+        self.keys_at() + usize::from(self.keys) * self.capacity.div_ceil(2)
     }
 
     /// Where the tids begin, behind all that a scan reads of each row.

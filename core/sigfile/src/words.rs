@@ -34,36 +34,36 @@ const _: () = assert!(
 
 /// The bytes of `words`.
 #[inline(always)]
-pub fn bytes(words: &[u64]) -> &[u8] {
+pub(crate) fn bytes(words: &[u64]) -> &[u8] {
     cast_slice(words)
 }
 
 /// The bytes of `words`.
 #[inline(always)]
-pub fn bytes_mut(words: &mut [u64]) -> &mut [u8] {
+pub(crate) fn bytes_mut(words: &mut [u64]) -> &mut [u8] {
     cast_slice_mut(words)
 }
 
 /// Two numbers a word.
 #[inline(always)]
-pub fn halves(words: &[u64]) -> &[u32] {
+pub(crate) fn halves(words: &[u64]) -> &[u32] {
     cast_slice(words)
 }
 
 /// Two numbers a word.
 #[inline(always)]
-pub fn halves_mut(words: &mut [u64]) -> &mut [u32] {
+pub(crate) fn halves_mut(words: &mut [u64]) -> &mut [u32] {
     cast_slice_mut(words)
 }
 
 /// Four numbers a word.
 #[inline(always)]
-pub fn quarters(words: &[u64]) -> &[u16] {
+pub(crate) fn quarters(words: &[u64]) -> &[u16] {
     cast_slice(words)
 }
 
 /// Four numbers a word.
 #[inline(always)]
-pub fn quarters_mut(words: &mut [u64]) -> &mut [u16] {
+pub(crate) fn quarters_mut(words: &mut [u64]) -> &mut [u16] {
     cast_slice_mut(words)
 }

@@ -312,7 +312,7 @@ proptest! {
         rows.sort_by_key(|row| popcount(geometry, row));
         for t in [threshold, 0.0, 0.5, 0.8, 0.9, 9.0 / 11.0, 1.0, 2.0, f64::NAN] {
             let mut joiner = Joiner::new(&segment, &folds, t);
-            in_tables.into_iter().for_each(|in_tables| joiner.force(in_tables));
+            joiner.forced = in_tables;
             let step = if t <= 0.0 { 10 * step } else { step };
             let asked: Vec<(usize, &Vec<u64>)> = rows.iter().enumerate().step_by(step).collect();
             let mut found = vec![vec![]; asked.len()];

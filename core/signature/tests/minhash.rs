@@ -1,6 +1,7 @@
 //! Sketches of sets of tokens: that every kernel gives the same, and what must hold of any.
 
 use proptest::prelude::*;
+use signature::similarity::{above, at_least};
 use signature::sketch::{self, query, typmod, BitsQueryView, BitsView, MinimaView};
 use signature::sketch::{Signer, SketchKind, SketchShape, HEADER};
 
@@ -135,14 +136,10 @@ fn thresholds_ask_what_the_comparison_asks() {
             assert_eq!(sketch::least_agreeing(n, limit), least, "{n} {limit}");
             // an empty set has similarity 0
             for &q in quotients.iter().chain([&0.0]) {
-                assert_eq!(
-                    q > limit,
-                    q >= query::estimate_above(limit),
-                    "{q} > {limit}"
-                );
+                assert_eq!(q > limit, q >= above(limit, query::LEAST), "{q} > {limit}");
                 assert_eq!(
                     q >= limit,
-                    q >= query::estimate_at_least(limit),
+                    q >= at_least(limit, query::LEAST),
                     "{q} >= {limit}"
                 );
             }

@@ -266,7 +266,7 @@ impl<'a> Worker<'a> {
         let (_, _, folds) = self.folded.as_ref().expect("just made");
         let (measure, threshold) = (segment.geometry.measure, self.work.threshold);
         let mut joiner = Joiner::new(segment, folds, measure.asked(threshold));
-        joiner.stand_for(every.into());
+        joiner.weight = every.into();
         let tids = &self.tids;
         let hit = |asked: usize, tid: u64, similarity: f64| {
             let similarity = measure.told(similarity);
@@ -285,7 +285,7 @@ impl<'a> Worker<'a> {
         };
         let found = joiner.search(&mut reader, &mut self.batch, hit);
         found.map_err(|e| reader.locate(e)).or_raise();
-        let once = reading + joiner.once();
+        let once = reading + joiner.once;
         RunTime { folding, once }
     }
 

@@ -7,10 +7,10 @@ use sigfile::merging::encode;
 use sigfile::meta::MAX_STOCK;
 use sigfile::segment::{Postings, MEASURED};
 use sigfile::words::split;
-use sigfile::write::{measure, RowCounts};
+use sigfile::write::{finite, measure, RowCounts};
 use sigfile::{Meta, Pages, Part, Segment, SegmentEntry};
 
-use super::super::free_list::list_pages;
+use super::super::merge_lock::list_pages;
 use super::sources::segments;
 use super::MergeStep;
 use crate::page::chain::{chain_pages, write_chain};
@@ -100,16 +100,12 @@ impl MergeStep<'_, '_> {
     fn segment(&self) -> Result<Segment> {
         let merge = &self.merge;
         let geometry = self.meta.geometry(merge.part);
-        let mut next_page = merge.row_pages(&geometry);
+        let mut next_page = geometry.pages(merge.rows);
         let (first, begins) = self.order_of_rows()?;
         let mut segment = Segment {
             geometry,
             rows: merge.rows,
-            least_threshold: if merge.least_threshold.is_finite() {
-                merge.least_threshold
-            } else {
-                0.0
-            },
+            least_threshold: finite(merge.least_threshold),
             first,
             begins,
             postings: Vec::new(),

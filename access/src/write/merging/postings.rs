@@ -67,7 +67,7 @@ impl<'r> MergeStep<'_, 'r> {
             index: self.lock.index,
             blocks: &self.list.words[..self.merge.written as usize],
             generation: self.merge.generation,
-            row_pages: self.merge.row_pages(&geometry),
+            row_pages: geometry.pages(self.merge.rows),
             interruptible: self.size.interruptible,
             current: None,
         }
@@ -116,9 +116,6 @@ impl<'r> MergeStep<'_, 'r> {
             sorted += rows.present as usize / 8 + sorter.postings().len();
             self.write_sorted(sorter.postings(), all)?;
         }
-        if self.merge.chunk as usize == self.merge.chunks.len() {
-            self.merge.phase = Phase::Description;
-        }
         Ok(true)
     }
 
@@ -146,9 +143,6 @@ impl<'r> MergeStep<'_, 'r> {
         if !last {
             sort.go_on(&self.merge);
             sort.keep();
-        }
-        if self.merge.chunk as usize == self.merge.chunks.len() {
-            self.merge.phase = Phase::Description;
         }
         Ok(true)
     }
@@ -180,6 +174,9 @@ impl<'r> MergeStep<'_, 'r> {
                 self.write_postings(&mut filler)?;
             }
             (self.merge.chunk, self.merge.posting) = (self.merge.chunk + 1, 0);
+            if self.merge.chunk as usize == self.merge.chunks.len() {
+                self.merge.phase = Phase::Description;
+            }
         }
         Ok(())
     }

@@ -313,11 +313,6 @@ impl RowPlaces {
         }
     }
 
-    /// The row at the place has been taken.
-    pub fn pass(&mut self) {
-        self.place += 1;
-    }
-
     /// The place as a merge notes it.
     pub fn position(&self) -> RowPosition {
         RowPosition {
@@ -348,9 +343,12 @@ impl MergeStep<'_, '_> {
         let mut pages = 0;
         let mut from = RowPlaces::new(&mut sources, self.merge.position)?;
         while let Some(position) = from.next(&mut sources)? {
-            self.turn();
+            // What is not written yet is done once more.
+            if self.size.interruptible {
+                pg::check_for_interrupts();
+            }
             let next = sources.row(position.source as usize, from.place)?;
-            from.pass();
+            from.place += 1;
             if next.tid == 0 {
                 continue;
             }
@@ -369,9 +367,7 @@ impl MergeStep<'_, '_> {
             RowPageMut::new(geometry, &mut page).push(next);
             rows += 1;
             if rows == geometry.capacity as u32 {
-                self.write(PageKind::Rows, about, |to| to.copy_from_slice(&page))?;
-                self.merge.rows += rows;
-                self.merge.least_threshold = self.merge.least_threshold.min(least);
+                self.write_rows(&page, about, rows, least)?;
                 self.merge.position = from.position();
                 page.fill(0);
                 (rows, least) = (0, f64::INFINITY);
@@ -382,13 +378,21 @@ impl MergeStep<'_, '_> {
             }
         }
         if rows > 0 {
-            self.write(PageKind::Rows, about, |to| to.copy_from_slice(&page))?;
-            self.merge.rows += rows;
-            self.merge.least_threshold = self.merge.least_threshold.min(least);
+            self.write_rows(&page, about, rows, least)?;
         }
         self.merge.position = from.position();
         drop(sources);
         self.choose_chunks()
+    }
+
+    /// Writes a page of so many rows. `about` is what the description will tell of it, `least` the least threshold.
+    ///
+    /// Errors: damaged lists of free blocks; out of memory.
+    fn write_rows(&mut self, page: &[u64], about: u32, rows: u32, least: f64) -> Result<()> {
+        self.write(PageKind::Rows, about, |to| to.copy_from_slice(page))?;
+        self.merge.rows += rows;
+        self.merge.least_threshold = self.merge.least_threshold.min(least);
+        Ok(())
     }
 
     /// Errors: a damaged page.
@@ -416,12 +420,5 @@ impl MergeStep<'_, '_> {
             self.merge.phase = Phase::Postings;
         }
         Ok(())
-    }
-
-    /// Interrupts are looked for between pages only: what is not written yet is done once more.
-    fn turn(&self) {
-        if self.size.interruptible {
-            pg::check_for_interrupts();
-        }
     }
 }

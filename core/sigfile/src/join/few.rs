@@ -3,7 +3,7 @@
 use crate::query::Query;
 use crate::rows::{Geometry, SignatureRow};
 use base::memory::reserve;
-use base::{Error, Result};
+use base::Result;
 use signature::bits::intersect_words;
 use signature::similarity::{LeastCommon, Measure, Popcounts};
 
@@ -74,12 +74,9 @@ impl FewRows {
     }
 
     fn reserve(&mut self, rows: usize) -> Result<()> {
-        let reserved = self
-            .words
-            .try_reserve(rows * self.stride)
-            .and_then(|()| self.popcounts.try_reserve(rows))
-            .and_then(|()| self.numbers.try_reserve(rows));
-        reserved.map_err(|_| Error::out_of_memory(rows * 8 * (self.stride + 2)))
+        reserve(&mut self.words, rows * self.stride)?;
+        reserve(&mut self.popcounts, rows)?;
+        reserve(&mut self.numbers, rows)
     }
 
     /// Takes the rows of another in the order of their popcounts.

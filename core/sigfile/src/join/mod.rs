@@ -14,7 +14,6 @@
 mod batch;
 mod few;
 mod joiner;
-mod plan;
 mod probe;
 mod table;
 

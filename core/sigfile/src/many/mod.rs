@@ -9,7 +9,8 @@
 
 mod plan;
 
-use base::{Error, Result};
+use base::memory::with_room;
+use base::Result;
 use plan::{all_flips, steps, Plan};
 use signature::bits::{
     ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_IN_TABLE, ROWS_AT_ONCE,
@@ -75,9 +76,7 @@ impl ManySearch {
             let steps = steps(popcount as u32, (1, bits), least);
             is_far[popcount] = usize::from(steps) * LEAST_WIDTH > bits as usize;
         }
-        let mut is_done = Vec::new();
-        let failed = |_| Error::out_of_memory(memory);
-        is_done.try_reserve_exact(all).map_err(failed)?;
+        let mut is_done = with_room(all)?;
         let popcounts_of = wanted.popcounts.iter().map(|&p| usize::from(p));
         is_done.extend(popcounts_of.map(|popcount| is_far[popcount]));
         for (rows, _) in popcounts
@@ -94,8 +93,6 @@ impl ManySearch {
         let rest = memory.saturating_sub(ChunkTable::bytes(0));
         let capacity = rest / ManySearch::bytes_of_row(stride);
         let capacity = capacity.clamp(2 * page, MOST_IN_TABLE);
-        let mut tids = Vec::new();
-        tids.try_reserve_exact(capacity).map_err(failed)?;
         let mut search = ManySearch {
             wanted,
             popcounts,
@@ -106,7 +103,7 @@ impl ManySearch {
             least,
             is_within,
             block: Rows::with_room(stride, capacity)?,
-            tids,
+            tids: with_room(capacity)?,
             capacity,
             page,
             skew: 1.0,
@@ -375,14 +372,11 @@ impl Rows {
     ///
     /// Errors: out of memory.
     pub(super) fn with_room(stride: usize, rows: usize) -> Result<Rows> {
-        let failed = |_| Error::out_of_memory(rows * Rows::bytes(stride));
-        let mut here = Rows::default();
-        here.columns.resize_with(stride, Vec::new);
-        for column in &mut here.columns {
-            column.try_reserve_exact(rows).map_err(failed)?;
-        }
-        here.popcounts.try_reserve_exact(rows).map_err(failed)?;
-        Ok(here)
+        let columns = (0..stride).map(|_| with_room(rows));
+        Ok(Rows {
+            columns: columns.collect::<Result<_>>()?,
+            popcounts: with_room(rows)?,
+        })
     }
 
     /// Adds rows, all words of one behind those of the other, of which `numbers` are meant.

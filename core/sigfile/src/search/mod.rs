@@ -6,7 +6,6 @@ use self::lists::{OwnLists, Probe};
 use super::budget::{SearchPlan, SearchSteps};
 use super::chunk::MAX_CHUNKS;
 use super::keys::Within;
-use crate::posting::PostingList;
 use crate::query::Query;
 use crate::segment::{Postings, Segment};
 use crate::Pages;
@@ -314,21 +313,6 @@ fn keep_repeated(numbers: &mut Vec<u32>, needed: usize) {
 /// Pages of a list that are looked at where a guess will do.
 const PAGES: usize = 3;
 
-/// What `of` counts in the list of the query's own value.
-fn count(
-    p: &Postings,
-    query: &Query,
-    pages: &mut impl Pages,
-    of: impl Fn(&PostingList<'_>) -> u32,
-) -> Result<u32> {
-    let value = p.chunk.value(query.words());
-    p.pages(value).try_fold(0, |sum, number| {
-        let page = p.page(number, pages.page(number)?)?;
-        let list = page.find(value).map_err(|e| e.on_page(number))?;
-        Ok(sum + of(&list))
-    })
-}
-
 /// How many rows of a segment nearly equal the query, as far as `wanted` of the lists tell: of the rows with about as
 /// many bits, those that agree with it in the chunk where that says most. No fewer are equal to it, and mostly no more
 /// are near. Lists that take more than [`PAGES`] pages are guessed. Where no more than `few` are left, no more is read.
@@ -352,13 +336,17 @@ pub fn rows_alike(
         if alike <= few {
             break;
         }
-        let wide = p.pages(p.chunk.value(query.words())).len();
+        let value = p.chunk.value(query.words());
+        let mut numbers = p.pages(value);
+        let wide = numbers.len();
         let here = if wide > PAGES {
             let share = (wide - 1) as f64 / p.fences.len() as f64;
             (share * near.len() as f64) as u32
         } else {
-            count(p, query, pages, |list| {
-                list.count_within(near.clone()) as u32
+            numbers.try_fold(0, |sum, number| {
+                let page = p.page(number, pages.page(number)?)?;
+                let list = page.find(value).map_err(|e| e.on_page(number))?;
+                Ok(sum + list.count_within(near.clone()) as u32)
             })?
         };
         alike = alike.min(here);

@@ -220,7 +220,7 @@ pub fn join(segment: &Segment, pages: &mut Memory, number: u32, threshold: f64) 
                 batch.push(row.words, row.popcount, 0);
             }
         }
-        joiner.force(in_tables);
+        joiner.forced = Some(in_tables);
         joiner.search(pages, &mut batch, |_, _, _| n += 1)?;
     }
     Ok(n)

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use base::{Error, Result};
+use base::memory::{filled, with_room};
+use base::Result;
 
 /// A chunk of rows that lie by columns: neighbouring bits, 32 at the most.
 #[derive(Clone, Copy)]
@@ -81,11 +82,10 @@ fn slot(value: u32) -> u32 {
 
 /// Errors: out of memory.
 fn zeroed<T: Copy + Default, const N: usize>() -> Result<Box<[T; N]>> {
-    let failed = || Error::out_of_memory(N * size_of::<T>());
-    let mut all = Vec::new();
-    all.try_reserve_exact(N).map_err(|_| failed())?;
-    all.resize(N, T::default());
-    all.into_boxed_slice().try_into().map_err(|_| failed())
+    let all: Box<[T]> = filled(N, T::default())?.into_boxed_slice();
+    Ok(all
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("it has N elements")))
 }
 
 impl ChunkTable {
@@ -99,15 +99,12 @@ impl ChunkTable {
     ///
     /// Errors: out of memory.
     pub fn new(rows: usize) -> Result<ChunkTable> {
-        let mut slots = Vec::new();
-        let failed = |_| Error::out_of_memory(ChunkTable::bytes(rows));
-        slots.try_reserve_exact(rows).map_err(failed)?;
         Ok(ChunkTable {
             starts: zeroed()?,
             rows: zeroed()?,
             beyond: zeroed()?,
             filter: zeroed()?,
-            slots,
+            slots: with_room(rows)?,
         })
     }
 

@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use base::{Error, Result};
+use base::memory::reserve;
+use base::Result;
 
 /// A row's bits, folded.
 pub type Fold = [u64; 2];
@@ -145,9 +146,4 @@ fn keep_here(values: &mut Vec<u64>, passes: impl Fn(u64) -> bool) {
         kept += usize::from(passes(value));
     }
     values.truncate(kept);
-}
-
-fn reserve(out: &mut Vec<u32>, more: usize) -> Result<()> {
-    out.try_reserve(more)
-        .map_err(|_| Error::out_of_memory(4 * more))
 }

@@ -126,17 +126,20 @@ fn scan_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
         1..=8 => scan_eights::<1>(scan, hit),
         9..=16 => scan_eights::<2>(scan, hit),
         17..=24 => scan_eights::<3>(scan, hit),
-        width => scan.rows(
-            0,
-            width,
-            |row, _| {
-                let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
-                // SAFETY: row and query have the same number of words, and both are read to their end.
-                unsafe { intersect_avx512(a, b, 8 * row.len()) }
-            },
-            hit,
-        ),
+        _ => scan_singly(scan, 0, hit),
     }
+}
+
+/// One row after the other, from number `first` on.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
+#[inline]
+fn scan_singly(scan: &PackedScan<'_>, first: usize, hit: &mut dyn FnMut(usize, u32)) {
+    let intersect = |row: &[u64], _: u32| {
+        let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
+        // SAFETY: row and query have the same number of words, and both are read to their end.
+        unsafe { intersect_avx512(a, b, 8 * row.len()) }
+    };
+    scan.rows(first, scan.query.len(), intersect, hit);
 }
 
 /// Eight rows at a time, each of up to 8·B words, the query held in B registers. Popcounts of up
@@ -207,14 +210,5 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
         }
     }
     let rest = scan.popcounts.len() / ROWS * ROWS;
-    scan.rows(
-        rest,
-        width,
-        |row, _| {
-            let (a, b) = (row.as_ptr().cast(), scan.query.as_ptr().cast());
-            // SAFETY: row and query have the same number of words, and both are read to their end.
-            unsafe { intersect_avx512(a, b, 8 * row.len()) }
-        },
-        hit,
-    );
+    scan_singly(scan, rest, hit);
 }

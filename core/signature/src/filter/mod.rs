@@ -12,7 +12,6 @@
 //! independent, and there are p^k patterns.
 
 mod layout;
-mod plan;
 pub mod query;
 pub mod rates;
 mod set_bits;
@@ -22,9 +21,10 @@ pub mod typmod;
 pub use crate::version::{newer_version, VERSION};
 pub use layout::{parse_text, write_text, View, HEADER};
 pub(crate) use layout::{write_hex, TextForm};
-pub use plan::{plan, plan_tokens, FilterPlan, FPR_RANGE, MAX_CHARS};
 pub use query::QueryView;
-pub use rates::{is_full, omissions, Omissions, FULL};
+pub use rates::{
+    is_full, omissions, plan, plan_tokens, FilterPlan, Omissions, FPR_RANGE, FULL, MAX_CHARS,
+};
 pub use set_bits::{contains_text, contains_token, date_shape, Builder};
 pub(crate) use set_bits::{hash_positions, Hasher};
 pub use shape::Shape;

@@ -22,12 +22,12 @@ pub fn is_threshold(threshold: f64) -> bool {
     (0.0..=1.0).contains(&threshold) || threshold == NEVER
 }
 
-/// Errors: a threshold that no query can have.
-fn check_threshold(threshold: f64) -> Result<()> {
-    if is_threshold(threshold) {
-        return Ok(());
+/// Errors: a threshold that no query of these can have.
+fn check_threshold(threshold: f64, is_threshold: fn(f64) -> bool) -> Result<()> {
+    match is_threshold(threshold) {
+        true => Ok(()),
+        false => unit("threshold", threshold),
     }
-    unit("threshold", threshold)
 }
 
 /// A query's bytes, checked.
@@ -54,7 +54,7 @@ impl<'a> QueryView<'a> {
     ///
     /// Errors: a malformed signature, a threshold outside 0…1 and not [`NEVER`].
     pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
-        let (signature, threshold) = split_untrusted(bytes, check_threshold)?;
+        let (signature, threshold) = split_untrusted(bytes, is_threshold)?;
         Ok(QueryView {
             signature: View::untrusted(signature)?,
             threshold,
@@ -74,37 +74,43 @@ pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
 pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let example =
         "A query is written as its threshold and its signature, for example 0.8 (2,5,3):1f03.";
-    let (threshold, signature) = split_text("bloom_query", example, text)?;
-    check_threshold(threshold)?;
+    let (threshold, signature) = split_text("bloom_query", example, text, is_threshold)?;
     parse_text(signature, out)?;
     push_threshold(threshold, out)
 }
 
 /// The value of a query's bytes from anywhere, and the threshold behind it.
 ///
-/// Errors: too few bytes; those of `check`.
-pub(crate) fn split_untrusted(bytes: &[u8], check: fn(f64) -> Result<()>) -> Result<(&[u8], f64)> {
+/// Errors: too few bytes; a threshold that no query of these can have.
+pub(crate) fn split_untrusted(bytes: &[u8], is_threshold: fn(f64) -> bool) -> Result<(&[u8], f64)> {
     let bad = |error: Error| error.of_kind(ErrorKind::InvalidBinary);
     let Some((value, threshold)) = bytes.split_last_chunk::<THRESHOLD>() else {
         let message = format!("query of {} bytes is too short", bytes.len());
         return Err(bad(Error::invalid(message)));
     };
     let threshold = f64::from_le_bytes(*threshold);
-    check(threshold).map_err(bad)?;
+    check_threshold(threshold, is_threshold).map_err(bad)?;
     Ok((value, threshold))
 }
 
 /// The threshold of a query's text, and the text of its value. `example` is a sentence with one.
 ///
-/// Errors: no threshold before a blank.
-pub(crate) fn split_text<'t>(of: &str, example: &str, text: &'t str) -> Result<(f64, &'t str)> {
+/// Errors: no threshold before a blank; one that no query of these can have.
+pub(crate) fn split_text<'t>(
+    of: &str,
+    example: &str,
+    text: &'t str,
+    is_threshold: fn(f64) -> bool,
+) -> Result<(f64, &'t str)> {
     let parts = text.trim().split_once(' ');
     let parts = parts.and_then(|(threshold, value)| Some((threshold.parse().ok()?, value)));
-    parts.ok_or_else(|| {
+    let (threshold, value) = parts.ok_or_else(|| {
         let shown: String = text.chars().take(LONGEST).collect();
         let message = format!("invalid input syntax for type {of}: \"{shown}\"");
         Error::new(ErrorKind::InvalidText, message).detail(example)
-    })
+    })?;
+    check_threshold(threshold, is_threshold)?;
+    Ok((threshold, value))
 }
 
 /// Appends the threshold to the bytes of a query's value.

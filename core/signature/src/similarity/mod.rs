@@ -3,9 +3,9 @@
 mod candidates;
 mod measure;
 mod profile;
-mod threshold;
 
 pub use candidates::{candidates, Candidate};
-pub use measure::{Measure, Popcounts};
+pub use measure::{
+    above, at_least, jaccard_of_dice, least_common, LeastCommon, Measure, Popcounts,
+};
 pub use profile::{profile, profile_coverage, ProfilePlan, ProfileRule, Weights};
-pub use threshold::{above, at_least, jaccard_of_dice, least_common, LeastCommon};

@@ -30,11 +30,6 @@ impl<'a> Weights<'a> {
         Ok(Weights(weights))
     }
 
-    /// Attributes of a record.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// The weights one after the other.
     pub fn as_slice(&self) -> &'a [f64] {
         self.0
@@ -43,11 +38,6 @@ impl<'a> Weights<'a> {
     /// The sum of all of them.
     pub fn sum(&self) -> f64 {
         self.0.iter().sum()
-    }
-
-    /// Never: the sum of the weights is positive.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }
 

@@ -94,13 +94,7 @@ impl<'a> BitsView<'a> {
     #[inline]
     pub fn hamming(&self, other: &BitsView<'_>) -> Result<Option<u32>> {
         let (a, b) = (self.0, other.0);
-        if a.shape() != b.shape() {
-            return Err(SketchShape::mismatch(
-                SketchKind::Bits,
-                a.shape(),
-                b.shape(),
-            ));
-        }
+        check(SketchKind::Bits, a.shape(), b.shape())?;
         if a.is_empty() || b.is_empty() {
             return Ok(None);
         }
@@ -174,7 +168,7 @@ impl<'a> MinimaView<'a> {
     /// Errors: different shapes.
     pub fn similarity(&self, other: &MinimaView<'_>) -> Result<f64> {
         let (a, b) = (self.0, other.0);
-        check(a.shape(), b.shape())?;
+        check(SketchKind::Minima, a.shape(), b.shape())?;
         if a.is_empty() || b.is_empty() {
             return Ok(0.0);
         }
@@ -189,7 +183,7 @@ impl<'a> MinimaView<'a> {
     pub fn unite_into(&self, bytes: &mut [u8]) -> Result<()> {
         let to = MinimaView::stored(bytes).map(|to| (to.0.shape(), to.0.is_empty()));
         let (shape, empty) = to.expect("the caller has looked at the bytes");
-        check(shape, self.0.shape())?;
+        check(SketchKind::Minima, shape, self.0.shape())?;
         write_header(shape, empty && self.0.is_empty(), bytes);
         let minima = bytes[HEADER..].as_chunks_mut().0.iter_mut();
         for (to, from) in minima.zip(self.values()) {
@@ -199,9 +193,10 @@ impl<'a> MinimaView<'a> {
     }
 }
 
-fn check(a: SketchShape, b: SketchShape) -> Result<()> {
+/// Errors: different shapes.
+fn check(kind: SketchKind, a: SketchShape, b: SketchShape) -> Result<()> {
     if a == b {
         return Ok(());
     }
-    Err(SketchShape::mismatch(SketchKind::Minima, a, b))
+    Err(SketchShape::mismatch(kind, a, b))
 }

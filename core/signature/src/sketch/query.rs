@@ -8,7 +8,6 @@ use super::bits::BitsView;
 use super::header::{parse_text, write_text};
 use super::shape::SketchKind;
 use crate::filter::query::{push_threshold, split_text, split_untrusted, NEVER, THRESHOLD};
-use base::range::unit;
 use base::Result;
 
 /// The least estimate that there is: every row reaches it.
@@ -18,33 +17,6 @@ pub const LEAST: f64 = -1.0;
 /// dumped and restored.
 pub fn is_threshold(threshold: f64) -> bool {
     (LEAST..=1.0).contains(&threshold) || threshold == NEVER
-}
-
-/// Errors: a threshold that no query can have.
-fn check_threshold(threshold: f64) -> Result<()> {
-    if is_threshold(threshold) {
-        return Ok(());
-    }
-    unit("threshold", threshold)
-}
-
-/// The threshold of a query whose hits are the rows with an estimate of at least `least`; any number will do, as in an
-/// ordinary comparison.
-pub fn estimate_at_least(least: f64) -> f64 {
-    if least <= 1.0 {
-        least.max(LEAST)
-    } else {
-        NEVER
-    }
-}
-
-/// The same for an estimate above `limit`.
-pub fn estimate_above(limit: f64) -> f64 {
-    if limit.is_nan() {
-        NEVER
-    } else {
-        estimate_at_least(limit.next_up())
-    }
 }
 
 /// A query's bytes, checked.
@@ -71,7 +43,7 @@ impl<'a> BitsQueryView<'a> {
     ///
     /// Errors: a malformed sketch, a threshold that no query can have.
     pub fn untrusted(bytes: &'a [u8]) -> Result<BitsQueryView<'a>> {
-        let (sketch, threshold) = split_untrusted(bytes, check_threshold)?;
+        let (sketch, threshold) = split_untrusted(bytes, is_threshold)?;
         Ok(BitsQueryView {
             sketch: BitsView::untrusted(sketch)?,
             threshold,
@@ -90,8 +62,7 @@ pub fn write_bits_query_text(query: &BitsQueryView<'_>, out: &mut String) {
 /// Errors: malformed text, a threshold that no query can have; out of memory.
 pub fn parse_bits_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let example = "A query is written as its threshold and its bits, for example 0.8 (8):1f.";
-    let (threshold, sketch) = split_text("minhash_query", example, text)?;
-    check_threshold(threshold)?;
+    let (threshold, sketch) = split_text("minhash_query", example, text, is_threshold)?;
     parse_text(SketchKind::Bits, sketch, out)?;
     push_threshold(threshold, out)
 }

@@ -7,9 +7,8 @@ mod letters;
 
 use crate::contact::{email, Email};
 use crate::is_letter_or_digit;
-use base::Ticker;
+use base::{Error, Result, Ticker};
 
-use base::{Error, Result};
 use encodings::Encodings;
 use letters::{whole_ngrams, word_encodings};
 

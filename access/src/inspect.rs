@@ -1,21 +1,229 @@
-//! Whether an index is sound.
+//! Functions for the DBA: what is in an index, whether it is sound, and making it compact.
 
+use crate::class::SignatureType;
+use crate::page::{SigfileIndex, SigfileTable, META};
+use crate::read::{self, in_use, load, read_list, SegmentDescription, SegmentReader, TailBlocks};
+use crate::scan::{IndexScan, RowConditions};
+use crate::write::{Compaction, IndexRow, MergeLock};
+use crate::{is_sigfile, meta};
 use base::{Error, ErrorKind, Result};
+use pg::catalog::privileges::{self, current_user, is_owner};
+use pg::error::{raise_as, OrRaise};
+use pg::function::record::record;
+use pg::relation::OpenRelation;
+use pg::tid::Tid;
+use pg::values::text::readable;
+use pg::values::varlena::NewValue;
+use pg::{boundary, check_for_interrupts, entry, ffi};
+use pgrx::datum::IntoDatum;
 use pgrx::{pg_sys, PgSqlErrorCode};
 use sigfile::check::check;
-use sigfile::rows::order_of;
-use sigfile::{Meta, Pages, Part};
+use sigfile::chunk::Frequencies;
+use sigfile::{Meta, Pages, Part, RowShape, SegmentEntry, SignatureRow};
+use std::ffi::CStr;
 
-use super::{fail, OpenedSigfile};
-use crate::class::SignatureType;
-use crate::meta;
-use crate::page::{SigfileIndex, SigfileTable, META};
-use crate::read::{in_use, load, read_list, SegmentReader, TailBlocks};
-use crate::scan::{IndexScan, RowConditions};
-use crate::write::{IndexRow, MergeLock};
-use pg::error::OrRaise;
-use pg::tid::Tid;
-use pg::{boundary, check_for_interrupts, entry, ffi};
+/// A sigfile index and its table, open and locked. Both are closed, and their locks released, when this is dropped.
+struct OpenedSigfile {
+    index: OpenRelation,
+    table: OpenRelation,
+}
+
+fn fail(code: PgSqlErrorCode, message: String) -> ! {
+    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
+}
+
+impl OpenedSigfile {
+    /// Opens the table first, as everybody does.
+    fn new(oid: pg_sys::Oid, lock: u32, owner_only: bool) -> OpenedSigfile {
+        // SAFETY: look-ups in the catalogs by OID; relations are looked at while they are open.
+        unsafe {
+            let is_index = pg_sys::get_rel_relkind(oid) as u8 == pg_sys::RELKIND_INDEX;
+            let table = if is_index {
+                pg_sys::IndexGetRelation(oid, true)
+            } else {
+                pg_sys::InvalidOid
+            };
+            let name = || name_of(oid);
+            if pg_sys::get_rel_relkind(oid) == 0 || (is_index && table == pg_sys::InvalidOid) {
+                // It has been dropped meanwhile.
+                fail(
+                    PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+                    format!("could not open relation with OID {}", oid.to_u32()),
+                );
+            }
+            if table == pg_sys::InvalidOid {
+                fail(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("\"{}\" is not an index", name()),
+                );
+            }
+            let denied = || {
+                fail(
+                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                    if owner_only {
+                        format!("must be owner of index {}", name())
+                    } else {
+                        format!("permission denied for index {}", name())
+                    },
+                )
+            };
+            // Before anybody has to wait for a lock.
+            if !may(oid, table, owner_only) {
+                denied();
+            }
+            let table_oid = table;
+            let table = OpenRelation::table(table, lock);
+            let index = OpenRelation::index(oid, lock);
+            let relation = index.pointer();
+            if !is_sigfile(relation) {
+                fail(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("\"{}\" is not a sigfile index", name()),
+                );
+            }
+            let other_temp = (*(*relation).rd_rel).relpersistence as u8
+                == pg_sys::RELPERSISTENCE_TEMP
+                && !(*relation).rd_islocaltemp;
+            if other_temp {
+                fail(
+                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                    "cannot access temporary indexes of other sessions".into(),
+                );
+            }
+            if !may(oid, table_oid, owner_only) {
+                denied();
+            }
+            index.expect_contents();
+            OpenedSigfile { index, table }
+        }
+    }
+
+    fn index(&self) -> SigfileIndex<'_> {
+        // SAFETY: new() has found it to be a sigfile index.
+        unsafe { SigfileIndex::of(&self.index) }
+    }
+
+    fn table(&self) -> SigfileTable<'_> {
+        // SAFETY: the table is open as long as it is borrowed.
+        unsafe { SigfileTable::new(self.table.pointer()) }
+    }
+}
+
+/// The name of a relation, or its OID if it has been dropped meanwhile.
+fn name_of(oid: pg_sys::Oid) -> String {
+    // SAFETY: the server makes a C string in the current memory context, or none.
+    unsafe {
+        let name = pg_sys::get_rel_name(oid);
+        match name.is_null() {
+            true => oid.to_u32().to_string(),
+            false => readable(CStr::from_ptr(name).to_bytes()),
+        }
+    }
+}
+
+/// Owners may do all; users who may read the table may look.
+fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
+    let user = current_user();
+    is_owner(index, user) || (!owner_only && privileges::may(table, pg_sys::ACL_SELECT, user))
+}
+
+/// Seals the tail and merges all segments. Returns how many are left.
+#[entry(volatile, parallel_unsafe)]
+fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
+    // SAFETY: a state of the server is asked for.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
+            &Error::new(
+                ErrorKind::NotSupported,
+                "cannot execute bloom_sigfile_merge() during recovery",
+            )
+            .detail(format!(
+                "A standby has index \"{}\" as its primary has merged it.",
+                name_of(oid)
+            ))
+            .hint("Call the function on the primary."),
+        );
+    }
+    let opened = OpenedSigfile::new(oid, pg_sys::ShareUpdateExclusiveLock, true);
+    let (index, table) = (opened.index(), opened.table());
+    let compaction = Compaction {
+        index,
+        table,
+        all: true,
+        pause: check_for_interrupts,
+    };
+    compaction.run_and_truncate().or_raise();
+    meta::read(index).segments.len() as i32
+}
+
+// What is in an index.
+
+/// `(index regclass) RETURNS (segments integer, rows bigint, dead_rows bigint, tail_rows bigint, null_rows bigint,
+/// bytes bigint, free_bytes bigint, shape text, chunk_bits integer[], entropy float8)`
+#[entry(volatile, parallel_restricted)]
+fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    let opened = OpenedSigfile::new(oid, pg_sys::AccessShareLock, false);
+    let index = opened.index();
+    let meta = meta::read(index);
+    let sum = |part: Part, of: &dyn Fn(&SegmentEntry) -> u32| -> i64 {
+        meta.segments_of(part).map(|s| i64::from(of(s))).sum()
+    };
+    let mut tail_rows = [0i64; 2];
+    for part in Part::ALL {
+        for page in TailBlocks::of(&meta, part).shared(index, meta.geometry(part)) {
+            let live = page.and_then(|page| page.live_rows()).or_raise();
+            tail_rows[part as usize] += live as i64;
+        }
+    }
+    let listed = meta.free.iter().map(|list| list.blocks).sum::<u32>();
+    let free = listed + meta.stock.len() as u32;
+    let block_size = i64::from(pg_sys::BLCKSZ);
+    let largest = meta.segments_of(Part::Signatures).max_by_key(|s| s.rows);
+    let of_largest = largest.map(|entry| {
+        let loaded = read::segment(index, &meta, entry).or_raise();
+        let chunks = loaded.segment.postings.iter();
+        let widths: Vec<i32> = chunks.map(|p| p.chunk.width as i32).collect();
+        (widths, entropy(index, &loaded))
+    });
+    let (widths, entropy) = of_largest.unzip();
+    record(
+        fcinfo,
+        [
+            (meta.segments.len() as i32).into_datum(),
+            (sum(Part::Signatures, &|s| s.rows - s.dead) + tail_rows[0]).into_datum(),
+            (sum(Part::Signatures, &|s| s.dead) + sum(Part::Nulls, &|s| s.dead)).into_datum(),
+            (tail_rows[0] + tail_rows[1]).into_datum(),
+            (sum(Part::Nulls, &|s| s.rows - s.dead) + tail_rows[1]).into_datum(),
+            (i64::from(index.blocks()) * block_size).into_datum(),
+            (i64::from(free) * block_size).into_datum(),
+            (meta.shape() != 0)
+                .then(|| RowShape::of_tag(meta.shape()).to_string())
+                .into_datum(),
+            widths.into_datum(),
+            entropy.into_datum(),
+        ],
+    )
+}
+
+/// Shannon entropy of a signature, as if its bits were independent, from a sample of the rows.
+fn entropy(index: SigfileIndex<'_>, loaded: &SegmentDescription) -> f64 {
+    const PAGES: u32 = 256;
+    let segment = &loaded.segment;
+    let mut frequencies = Frequencies::new(segment.geometry.bits, segment.geometry.measure);
+    let mut reader = SegmentReader::new(index, loaded);
+    let step = segment.row_pages().div_ceil(PAGES).max(1);
+    for page in (0..segment.row_pages()).step_by(step as usize) {
+        let rows = reader.rows(page).or_raise();
+        for i in 0..rows.len() {
+            frequencies.add(rows.words(i, i + 1));
+        }
+        reader.tick();
+    }
+    frequencies.total_entropy()
+}
+
+// Whether an index is sound.
 
 /// What the index says of rows of a range of the table's blocks.
 struct ExpectedRows<'r> {
@@ -28,11 +236,9 @@ struct ExpectedRows<'r> {
 }
 
 /// FNV-1a over the words: enough to notice another value.
-fn digest(words: &[u64], popcount: u32, threshold: f64, key: u32) -> u64 {
-    let all = words
-        .iter()
-        .copied()
-        .chain([order_of(key, popcount), threshold.to_bits()]);
+fn digest(row: &SignatureRow<'_>) -> u64 {
+    let words = row.words.iter().copied();
+    let all = words.chain([row.order(), row.threshold.to_bits()]);
     all.fold(0xcbf2_9ce4_8422_2325, |hash, word| {
         (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3)
     })
@@ -56,7 +262,7 @@ unsafe extern "C-unwind" fn check_row(
     unsafe {
         let expected = &mut *state.cast::<ExpectedRows<'_>>();
         let row = IndexRow::of(expected.index, expected.kind, values, nulls, tid);
-        let wanted = digest(&row.words, row.popcount, row.threshold, row.key);
+        let wanted = digest(&row.row());
         let found = expected.rows.binary_search_by_key(&row.tid, |r| r.0);
         let what = match found {
             Ok(i) if expected.rows[i].1 == wanted => {
@@ -322,13 +528,9 @@ fn collect(
     let mut failed = false;
     while scan.next(|page, i, hit| {
         if blocks.contains(&hit.tid.block()) {
-            let row = page.row(i);
             failed |= to.try_reserve(1).is_err();
             if !failed {
-                to.push((
-                    hit.tid,
-                    digest(row.words, row.popcount, row.threshold, row.key),
-                ));
+                to.push((hit.tid, digest(&page.row(i))));
             }
         }
     }) {
