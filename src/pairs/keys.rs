@@ -5,8 +5,8 @@ use pgrx::pg_sys;
 use crate::pairs::join::TableRow;
 use crate::pairs::output::KeyTexts;
 use crate::pairs::profiles::ProfileJudge;
-use crate::pairs::records::RecordColumn;
-use crate::pairs::table::IndexedTable;
+use crate::pairs::records::{RecordColumn, Relations};
+use crate::pairs::table::{IndexedTable, IndexedTables};
 use access::SigfileIndex;
 use pg::error::raise;
 use pg::ffi;
@@ -200,35 +200,27 @@ pub struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// The keys are in these columns. Without a second one both keys are of one relation.
+    /// The keys of relations that have these tables. Rows are a pair if they are equal in the columns that the relations
+    /// name for that, which all tables have with the types and collations of the left one's; and if the judge says so,
+    /// if there is one. His columns are all that tables name besides the key.
     pub fn new(
-        tables: &'a [IndexedTable],
-        columns: (&RecordColumn, Option<&RecordColumn>),
-        snapshot: pg_sys::Snapshot,
+        tables: &'a IndexedTables,
+        relations: Relations<'_>,
+        judge: Option<ProfileJudge<'a>>,
     ) -> Keys<'a> {
-        let (first, second) = (columns.0, columns.1.unwrap_or(columns.0));
+        let left = relations.left;
+        let right = relations.right.unwrap_or(left);
         Keys {
-            fetchers: tables.iter().map(Fetcher::new).collect(),
+            fetchers: tables.list.iter().map(Fetcher::new).collect(),
             last: (0, 0),
-            outputs: [first, second].map(|column| OutputFunction::new(column.type_oid)),
-            order: KeyOrder::new(first),
-            within: Vec::new(),
-            judge: None,
-            snapshot,
-            one_relation: columns.1.is_none(),
+            outputs: [left, right].map(|records| OutputFunction::new(records.key.type_oid)),
+            order: KeyOrder::new(&left.key),
+            within: left.within.iter().map(KeyOrder::new).collect(),
+            judge,
+            // SAFETY: the server runs a function with an active snapshot.
+            snapshot: unsafe { pg_sys::GetActiveSnapshot() },
+            one_relation: relations.right.is_none(),
         }
-    }
-
-    /// The same for rows that are equal in these columns, which all tables have with these types and collations.
-    pub fn within(mut self, columns: &[RecordColumn]) -> Keys<'a> {
-        self.within = columns.iter().map(KeyOrder::new).collect();
-        self
-    }
-
-    /// The same for rows that are a pair if the judge says so. Its columns are all that tables name besides the key.
-    pub fn judged(mut self, judge: Option<ProfileJudge<'a>>) -> Keys<'a> {
-        self.judge = judge;
-        self
     }
 
     /// Both keys in the current memory context, and the similarity: the given one, if nobody judges. `None` if the

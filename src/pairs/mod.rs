@@ -3,14 +3,13 @@
 
 pub mod decisions;
 pub mod dictionary;
-mod duplicates;
 mod estimate;
 mod find;
 mod from_index;
 mod from_query;
+mod jobs;
 mod join;
 pub mod keys;
-mod linkage;
 mod nearest_names;
 pub mod one_to_one;
 pub mod only_new;

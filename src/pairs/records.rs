@@ -16,6 +16,7 @@ use pg::catalog;
 use pg::catalog::privileges::{current_user, may_select, may_select_any, may_use_schema};
 use pg::catalog::storage::is_read_from;
 use pg::error::raise_as;
+use pg::function::arguments::Arguments;
 use pg::relation;
 use pg::values::text::readable;
 use types::objects::{is_bits, is_signature};
@@ -121,6 +122,15 @@ pub struct Records {
 }
 
 impl Records {
+    /// The arguments from `i` on: a relation, the names of its key and of the column with the signatures.
+    ///
+    /// Errors: as [`Records::new`].
+    pub fn given(arguments: Arguments, i: usize) -> Records {
+        let relation = arguments.oid(i);
+        let [key, signature] = [i + 1, i + 2].map(|i| arguments.name(i));
+        Records::new(relation, key, vec![signature])
+    }
+
     /// Errors: no relation with rows; no such column; a signature column of another type.
     pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
@@ -323,6 +333,11 @@ impl<'a> Relations<'a> {
             left,
             right: Some(right),
         }
+    }
+
+    /// Both relations, or the only one.
+    pub fn each(self) -> impl Iterator<Item = &'a Records> {
+        [Some(self.left), self.right].into_iter().flatten()
     }
 
     /// The similarity of signatures from which on pairs are looked for: less than the threshold, and maybe below 0,

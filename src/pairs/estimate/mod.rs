@@ -6,6 +6,7 @@ mod from_query;
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::records::Records;
+use crate::pairs::table::IndexedTables;
 use pg::entry;
 use pg::error::notice;
 use pg::function::arguments::Arguments;
@@ -50,7 +51,10 @@ fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let threshold = arguments.threshold(2);
     let _job = progress::job(JOB, records.oid);
     let estimate = match records.indexed() {
-        Some(tables) => from_index::estimate(&records, &tables, threshold),
+        Some(tables) => {
+            let tables = IndexedTables::new(tables, None);
+            from_index::estimate(&records, &tables, threshold)
+        }
         None => from_query::estimate(&records, threshold),
     };
     estimate.tell();

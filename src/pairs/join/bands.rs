@@ -44,10 +44,8 @@ fn bands(rows: u32, most: u32) -> Vec<Range<u32>> {
 
 /// Sorted rows of one or two sides, which are joined band by band.
 pub struct Bands<'a> {
-    /// Both sides of a linkage, or the first alone.
+    /// Both sides of a linkage, or the first alone. Their rows are found as loose ones.
     pub sides: [Option<Sorted>; 2],
-    /// The table that the rows of each side are found as.
-    pub tables: [TableNumber; 2],
     pub linkage: bool,
     /// Pieces that are joined with the rows of the other side, too. Without linkage they are of side 1.
     pub segments: &'a [JoinPiece<'a>],
@@ -85,7 +83,6 @@ impl Bands<'_> {
     pub fn join(self, sink: &mut impl JoinSink) {
         let Bands {
             mut sides,
-            tables,
             linkage,
             segments,
             threshold,
@@ -110,7 +107,8 @@ impl Bands<'_> {
         for (side, bands_here) in bands.iter().enumerate() {
             for (i, band) in bands_here.iter().enumerate() {
                 let rows = sides[side].as_mut().expect("it has bands");
-                let first = rows.piece((tables[side], side as u8), band.clone(), memory / 4);
+                let table = (TableNumber::LOOSE[side], side as u8);
+                let first = rows.piece(table, band.clone(), memory / 4);
                 let others = segments.iter().filter(|s| usize::from(s.side()) != side);
                 let pieces = others.chain([&first]);
                 let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
@@ -131,7 +129,7 @@ impl Bands<'_> {
                         steps.done += 1;
                         continue;
                     }
-                    let table = (tables[other], 1);
+                    let table = (TableNumber::LOOSE[other], 1);
                     let second = rows.piece(table, band.clone(), memory / 4);
                     let pieces = [&first, &second];
                     let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgrx::pg_sys;
 
-use crate::pairs::join::pieces::{segments, worker_limit, JoinPiece};
+use crate::pairs::join::pieces::{segments, JoinPiece};
 use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
-use crate::pairs::table::IndexedTable;
+use crate::pairs::table::{IndexedTable, IndexedTables};
 use access::PAGE_WORDS;
 use pg::team::{self, Layout, SharedParts, Team};
 use pg::{check_for_interrupts, entry, ffi};
@@ -66,9 +66,8 @@ const BATCH: usize = 256;
 
 /// What to join.
 pub struct Job<'a> {
-    pub tables: &'a [IndexedTable],
-    /// So many tables are joined with the others. If it is `None` all are joined with each other.
-    pub left: Option<usize>,
+    /// Those of both relations are joined, or all of one relation with each other.
+    pub tables: &'a IndexedTables,
     pub threshold: f64,
     /// Bytes for all processes together.
     pub memory: usize,
@@ -77,12 +76,15 @@ pub struct Job<'a> {
 impl Job<'_> {
     /// The units, the memory of each process, and how many workers may help.
     pub fn plan<'p>(&self, pieces: &'p [JoinPiece<'p>]) -> (JoinPlan<'p>, usize, usize) {
-        let plan = |memory| JoinPlan::new(pieces, pairing(self.left), self.threshold, memory);
+        let pairing = pairing(self.tables.left);
+        let plan = |memory| JoinPlan::new(pieces, pairing, self.threshold, memory);
         let whole = plan(self.memory);
-        let workers = match worker_limit(self.tables) {
-            workers if workers > 0 && whole.units() >= WORTH_IT => workers,
-            _ => return (whole, self.memory, 0),
-        };
+        // Other processes cannot read temporary tables.
+        let is_shared = !self.tables.list.iter().any(IndexedTable::is_temporary);
+        let workers = if is_shared { team::allowed() } else { 0 };
+        if workers == 0 || whole.units() < WORTH_IT {
+            return (whole, self.memory, 0);
+        }
         let memory = self.memory / (1 + workers);
         (plan(memory), memory, workers)
     }
@@ -112,7 +114,7 @@ fn pairing(left: Option<usize>) -> Pairing {
 ///
 /// Errors: a damaged page; out of memory; what a worker fails with.
 pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
-    let pieces = pieces(job.tables, job.left);
+    let pieces = pieces(&job.tables.list, job.tables.left);
     let (plan, memory, workers) = job.plan(&pieces);
     sink.progress(0, plan.units());
     let mut worker = Worker::new(&plan);
@@ -155,8 +157,9 @@ struct JoinTeam {
 
 impl JoinTeam {
     fn start(job: &Job<'_>, memory: usize, workers: usize) -> JoinTeam {
-        let tables = job.tables.len() * size_of::<SharedTable>();
-        let sizes = [size_of::<Shared>(), tables, QUEUE * workers];
+        let tables = &job.tables.list;
+        let bytes = tables.len() * size_of::<SharedTable>();
+        let sizes = [size_of::<Shared>(), bytes, QUEUE * workers];
         let team = Team::new(c"bloom_join_worker", workers, &sizes);
         // SAFETY: all is written to parts that have room for it, before workers start.
         unsafe {
@@ -165,10 +168,10 @@ impl JoinTeam {
                 next: AtomicU64::new(0),
                 threshold: job.threshold,
                 memory: memory as u64,
-                left: job.left.map_or(u32::MAX, |left| left as u32),
-                tables: job.tables.len() as u32,
+                left: job.tables.left.map_or(u32::MAX, |left| left as u32),
+                tables: tables.len() as u32,
             });
-            for (i, table) in job.tables.iter().enumerate() {
+            for (i, table) in tables.iter().enumerate() {
                 let to = team.part::<SharedTable>(part::TABLES).add(i);
                 (*to).heap = table.heap.rd_id;
                 (*to).index = (*table.index().relation()).rd_id;

@@ -85,16 +85,13 @@ impl SampleSide {
     fn of_blocks(records: &Records, blocks: f64, memory: usize) -> SampleSide {
         let share = (BLOCKS / blocks.max(1.0)).min(1.0);
         let columns = records.signatures.iter().map(|column| &column.name);
-        let mut sql = Sql::new("SELECT ")
-            .list(columns, |sql, name| sql.text("r.").name(name))
-            .text(" FROM ")
-            .relation(records.oid)
-            .text(" AS r");
+        let columns = Sql::new("").list(columns, |sql, name| sql.text("r.").name(name));
+        let mut sql = Sql::with("SELECT {} FROM {} AS r", &[&columns, &records.oid]);
         // The rows that the method picks are always the same ones, so that a search is done in the same way again.
         if share < 1.0 {
-            let percent = format!("{:.6}", 100.0 * share);
-            sql = sql.text(" TABLESAMPLE pg_catalog.system (").text(&percent);
-            sql = sql.text(") REPEATABLE (0)");
+            let percent = Sql::new(&format!("{:.6}", 100.0 * share));
+            let sampled = "{} TABLESAMPLE pg_catalog.system ({}) REPEATABLE (0)";
+            sql = Sql::with(sampled, &[&sql, &percent]);
         }
         let mut side = SampleSide {
             profiles: Vec::new(),
@@ -165,8 +162,10 @@ impl ProfileSample {
         let tables = columns.iter().flatten().next();
         let tables = tables.expect("some column has an index");
         let side = |records: &Records, side: usize| {
-            let blocks = tables.of_side(side).iter().map(|table| table.heap.blocks());
-            let blocks = blocks.map(f64::from).sum();
+            let tables = tables.tables.of_side(side);
+            let blocks = tables
+                .map(|(_, table)| f64::from(table.heap.blocks()))
+                .sum();
             SampleSide::of_blocks(records, blocks, memory / 2)
         };
         ProfileSample {

@@ -43,19 +43,20 @@ pub fn are_few(relations: Relations<'_>) -> bool {
         let within = records.within.iter();
         within.map(|c| (c.type_oid, c.collation)).collect()
     };
-    right.is_none_or(|right| kinds(right) == kinds(left))
-        && [Some(left), right].into_iter().flatten().all(has_few)
+    right.is_none_or(|right| kinds(right) == kinds(left)) && relations.each().all(has_few)
 }
 
 fn has_few(records: &Records) -> bool {
-    let names = || records.within.iter().map(|column| column.name.as_c_str());
-    let sql = Sql::new("SELECT pg_catalog.sum(n), pg_catalog.sum(n OPERATOR(pg_catalog.*) n) FROM (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM ")
-        .relation(records.oid)
-        .text(" AS r")
-        .sql(&condition(records))
-        .text(" GROUP BY ")
-        .names(names())
-        .text(") AS g");
+    let names = records.within.iter().map(|column| column.name.as_c_str());
+    let sql = Sql::with(
+        "SELECT pg_catalog.sum(n), pg_catalog.sum(n OPERATOR(pg_catalog.*) n) FROM \
+         (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM {} AS r{} GROUP BY {}) AS g",
+        &[
+            &records.oid,
+            &condition(records),
+            &Sql::new("").names(names),
+        ],
+    );
     let mut is_few = false;
     Cursor::open(sql, &[], 1).each(|row| {
         let number = |i| {
@@ -70,17 +71,12 @@ fn has_few(records: &Records) -> bool {
 
 /// The records, which are called r, with a signature and without a NULL in the columns that must be equal.
 fn condition(records: &Records) -> Sql {
-    let mut sql = Sql::new(" WHERE r.")
-        .name(&records.signatures[0].name)
-        .text(" IS NOT NULL");
-    for column in &records.within {
+    let signature = &records.signatures[0].name;
+    let has_signature = Sql::with(" WHERE r.{} IS NOT NULL", &[signature]);
+    records.within.iter().fold(has_signature, |sql, column| {
         // IS NOT NULL of a row would ask for all of its columns.
-        sql = sql
-            .text(" AND r.")
-            .name(&column.name)
-            .text(" IS DISTINCT FROM NULL");
-    }
-    sql
+        Sql::with("{} AND r.{} IS DISTINCT FROM NULL", &[&sql, &column.name])
+    })
 }
 
 /// Finds the pairs of what the caller can read, of records that are equal in the columns `within` of the relations.
@@ -89,8 +85,7 @@ fn condition(records: &Records) -> Sql {
 /// Errors: what the query fails with; two shapes; a key that is null, or that two records have; out of memory.
 pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {
     // Records with the same key may be of different groups, so that not all pairs of them are seen.
-    unique::check(relations.left);
-    relations.right.into_iter().for_each(unique::check);
+    relations.each().for_each(unique::check);
     let ordered = relations.right.is_none() && unique::has_order(&relations.left.key);
     progress::phase(phases::READING_GROUPS, None);
     // Its files outlive the cursor, so it comes before.
@@ -142,33 +137,35 @@ fn value(row: QueryRow, i: usize) -> pg_sys::Datum {
 /// and then of the keys if `ordered`.
 fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let part = |side: &str, records: &Records| {
+        let key = &records.key.name;
         // Keys of two relations can be of different types.
         let key = match relations.right {
-            None => Sql::new("r.").name(&records.key.name),
-            Some(_) => Sql::new("CASE WHEN r.")
-                .name(&records.key.name)
-                .text(" IS NOT NULL THEN pg_catalog.format('%s', r.")
-                .name(&records.key.name)
-                .text(") END"),
+            None => Sql::with("r.{}", &[key]),
+            Some(_) => Sql::with(
+                "CASE WHEN r.{} IS NOT NULL THEN pg_catalog.format('%s', r.{}) END",
+                &[key, key],
+            ),
         };
-        let mut sql = Sql::new("SELECT ")
-            .text(side)
-            .text(", ")
-            .sql(&key)
-            .text(", r.")
-            .name(&records.signatures[0].name)
-            .text(match records.new {
-                Some(_) => ", n.key IS NOT NULL OR NULL",
-                None => ", NULL::pg_catalog.bool",
-            });
-        for column in &records.within {
-            sql = sql.text(", r.").name(&column.name);
-        }
-        sql = sql.text(" FROM ").relation(records.oid).text(" AS r");
-        if let Some(new) = &records.new {
-            sql = sql.sql(&new.joined(&records.key, "key"));
-        }
-        sql.sql(&condition(records))
+        let (is_new, new) = match &records.new {
+            Some(new) => ("n.key IS NOT NULL OR NULL", new.joined(&records.key, "key")),
+            None => ("NULL::pg_catalog.bool", Sql::new("")),
+        };
+        let within = records.within.iter().fold(Sql::new(""), |sql, column| {
+            Sql::with("{}, r.{}", &[&sql, &column.name])
+        });
+        Sql::with(
+            "SELECT {}, {}, r.{}, {}{} FROM {} AS r{}{}",
+            &[
+                &Sql::new(side),
+                &key,
+                &records.signatures[0].name,
+                &Sql::new(is_new),
+                &within,
+                &records.oid,
+                &new,
+                &condition(records),
+            ],
+        )
     };
     let mut sql = part("0", relations.left);
     if let Some(right) = relations.right {
