@@ -6,7 +6,7 @@ use linkage::model::json::write_model;
 use linkage::model::{FieldModel, MatchModel, Status};
 use pgrx::pg_sys;
 
-use super::fields::{columns, wishes};
+use super::fields::wishes;
 use super::fit_model::fit;
 use super::fit_records::{FitFields, FitRecords};
 use super::guess;
@@ -15,7 +15,7 @@ use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
 use crate::pairs::records::Records;
 use pg::budget::Budget;
-use pg::catalog;
+
 use pg::entry;
 use pg::error::{raise, warn, OrRaise};
 use pg::function::arguments::Arguments;
@@ -64,8 +64,8 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
         let names = arguments.names(at + 1);
         names.iter().map(|name| readable(name.to_bytes())).collect()
     });
-    let options = arguments.datum(at + 3).map(|_| arguments.jsonb(at + 3));
-    let _ = ModelOptions::of(options.as_deref());
+    // A fit has no use for options, but it refuses wrong ones.
+    ModelOptions::given(arguments, at + 3);
     let mut left_out = Vec::new();
     let first = &relations[0];
     let wishes = wishes(first.oid, &first.key, given.as_deref(), &mut left_out);
@@ -82,18 +82,8 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
             );
         }
     }
-    let tables: Vec<Table> = relations
-        .into_iter()
-        .map(|records| {
-            let name = readable(catalog::name(records.oid).to_bytes());
-            let columns = columns(
-                records.oid,
-                wishes.iter().map(|wish| wish.name.as_str()),
-                &name,
-            );
-            Table { records, columns }
-        })
-        .collect();
+    let names: Vec<&str> = wishes.iter().map(|wish| wish.name.as_str()).collect();
+    let tables = Table::of_relations(relations, &names);
     let labels = arguments
         .datum(at + 2)
         .map_or_else(Labels::default, |_| Labels::read(arguments.oid(at + 2)));
@@ -112,7 +102,10 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
                 ErrorKind::InvalidParameter,
                 "no field has values to learn from",
             )
-            .detail(format!("There are {} records.", records.store.records))
+            .detail(format!(
+                "There are {} records.",
+                records.prepared.store.records
+            ))
             .hint("Fit the model to a table with records, or name fields that have values."),
         );
     }

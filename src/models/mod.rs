@@ -4,7 +4,7 @@
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
 //! - `fit_records`, `fit_model`, `plan`, `team`: the fit, the searches that it finds worth while, and its workers;
-//! - `model_records`, `pair_limit`: the records that a model is used for, and how many pairs of them are compared;
+//! - `pair_limit`: how many pairs are compared;
 //! - `scores`: what it says of them;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
 
@@ -16,7 +16,6 @@ mod fit;
 mod fit_model;
 mod fit_records;
 pub mod guess;
-mod model_records;
 mod options;
 mod pair_limit;
 mod pairs;

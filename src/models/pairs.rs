@@ -6,14 +6,13 @@ use linkage::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fit;
-use super::model_records::ModelRecords;
+
 use super::options::{min_probability, ModelOptions};
 use super::pair_limit::PairLimit;
 use super::scores::Scores;
+use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
-use crate::models::search::wanted::WantedPairs;
-use crate::models::search::{equality, scan, similar};
 use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::only_new;
@@ -40,7 +39,7 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         model: model(arguments, 2),
         least: min_probability(arguments, 3),
         one_to_one: false,
-        options: options(arguments, 4),
+        options: ModelOptions::given(arguments, 4),
         decisions: decisions(arguments, 5, Relations::one(&records)),
         job: "bloom_model_duplicates",
     };
@@ -62,7 +61,7 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         model: model(arguments, 4),
         least: min_probability(arguments, 5),
         one_to_one: arguments.boolean(6),
-        options: options(arguments, 7),
+        options: ModelOptions::given(arguments, 7),
         decisions: decisions(arguments, 8, Relations::two(&a, &b)),
         job: "bloom_model_linkage",
     };
@@ -96,12 +95,6 @@ pub fn check_tables(model: &MatchModel, relations: &[Records], options: &ModelOp
     )
 }
 
-/// Options that are an argument.
-pub fn options(arguments: Arguments, i: usize) -> ModelOptions {
-    let json = arguments.datum(i).map(|_| arguments.jsonb(i));
-    ModelOptions::of(json.as_deref())
-}
-
 /// What is asked for.
 struct ModelSearch {
     model: MatchModel,
@@ -119,7 +112,7 @@ impl ModelSearch {
         }
         let _job = progress::job(self.job, relations[0].oid);
         let memory = Budget::of_setting().bytes();
-        let mut records = ModelRecords::read(&self.model, relations, memory, self.job);
+        let mut records = PreparedRecords::read(&self.model, relations, memory, self.job);
         let n = f64::from(records.store.records);
         let most = self.options.most_pairs(n);
         let mut limit = PairLimit::new(&self.model, n, records.all_pairs, most);
@@ -223,57 +216,30 @@ impl ModelSearch {
     /// The pairs that the model's searches come across.
     fn candidates(
         &self,
-        records: &mut ModelRecords,
+        records: &mut PreparedRecords,
         limit: &mut PairLimit<'_>,
         memory: usize,
     ) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let new = records.texts.new.take();
-        let wanted = WantedPairs {
-            second: records.texts.second,
-            new: new.as_ref(),
-        };
-        let mut sketches = records.sketches(&self.model, limit.chosen());
+        let searches = self.model.searches.iter().zip(limit.chosen());
+        let searches = searches.filter(|(_, is_chosen)| **is_chosen);
+        let searches = searches.map(|(planned, _)| &planned.search);
+        records.read_sketches(&self.model.fields, self.model.swap, searches, |_| true);
         for (number, planned) in self.model.searches.iter().enumerate() {
             if !limit.chosen()[number] {
                 continue;
             }
             let is_exact = !matches!(planned.search, Search::Similar { .. });
             let mut found = 0u64;
-            let mut push = |a: u32, b: u32| {
+            let push = |a: u32, b: u32| {
                 found += 1;
                 // what is similar is known when it is compared
                 if !is_exact || limit.has_room(found) {
                     candidates.push(a, b, number);
                 }
             };
-            match &planned.search {
-                Search::Similar {
-                    fields,
-                    least,
-                    most: block,
-                } => {
-                    similar::pairs(
-                        &mut sketches,
-                        fields,
-                        *least,
-                        *block,
-                        wanted,
-                        memory / 4,
-                        push,
-                    );
-                }
-                Search::Scan { least } => {
-                    scan::pairs(&mut records.store, wanted, *least, |a, b, _| push(a, b));
-                }
-                Search::Equal {
-                    fields,
-                    most: block,
-                } => {
-                    let identities = &mut records.identities;
-                    equality::pairs(identities, fields, *block, wanted, memory / 4, push);
-                }
-            }
+            records.search(&planned.search, new.as_ref(), memory / 4, push);
             if is_exact {
                 limit.found_by_itself(number, found);
             }

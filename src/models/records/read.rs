@@ -5,11 +5,11 @@ use std::ffi::CString;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::new_set::NewSet;
-use crate::models::fields::base_type;
+use crate::models::fields::{base_type, columns};
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
+use pg::budget::push;
 use pg::catalog::{self, is_of_server};
 use pg::cursor::Cursor;
 use pg::error::{raise, raise_as};
@@ -30,6 +30,46 @@ pub struct Table {
     pub columns: Vec<RecordColumn>,
 }
 
+/// Some of the records, a bit for each.
+#[derive(Default)]
+pub struct RecordSet {
+    words: Vec<u64>,
+    records: u32,
+}
+
+impl RecordSet {
+    /// So many records, all of which are in it.
+    pub fn full(records: u32) -> RecordSet {
+        RecordSet {
+            words: vec![u64::MAX; records.div_ceil(u64::BITS) as usize],
+            records,
+        }
+    }
+
+    /// The next record, which is in it or not.
+    ///
+    /// Errors: out of memory.
+    pub fn push(&mut self, is_in: bool) {
+        if self.records.is_multiple_of(u64::BITS) {
+            push(&mut self.words, 0);
+        }
+        if let Some(last) = self.words.last_mut() {
+            *last |= u64::from(is_in) << (self.records % u64::BITS);
+        }
+        self.records += 1;
+    }
+
+    /// Whether a record is in it.
+    #[inline]
+    pub fn has(&self, record: u32) -> bool {
+        self.words[(record / u64::BITS) as usize] >> (record % u64::BITS) & 1 == 1
+    }
+
+    pub fn remove(&mut self, record: u32) {
+        self.words[(record / u64::BITS) as usize] &= !(1 << (record % u64::BITS));
+    }
+}
+
 /// The keys and the fields of records. Those of a second relation follow those of the first one.
 pub struct RecordTexts {
     pub keys: ByteStrings,
@@ -40,7 +80,7 @@ pub struct RecordTexts {
     /// The first record of the second relation, if there are two.
     pub second: Option<u32>,
     /// Which of them are new, where only these are searched for.
-    pub new: Option<NewSet>,
+    pub new: Option<RecordSet>,
     /// Memory for the fields of a record.
     buffer: Vec<u8>,
 }
@@ -80,6 +120,18 @@ pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
 }
 
 impl Table {
+    /// The relations with the columns of these names.
+    ///
+    /// Errors: as [`columns`].
+    pub fn of_relations(relations: Vec<Records>, names: &[&str]) -> Vec<Table> {
+        let with_columns = |records: Records| {
+            let relation = readable(catalog::name(records.oid).to_bytes());
+            let columns = columns(records.oid, names.iter().copied(), &relation);
+            Table { records, columns }
+        };
+        relations.into_iter().map(with_columns).collect()
+    }
+
     /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never
     /// seen; then, where only new ones are searched for, what is not NULL for these.
     fn query(&self) -> Sql {
@@ -128,7 +180,7 @@ impl RecordTexts {
             fields: tables[0].columns.len(),
             records: 0,
             second: None,
-            new: tables[0].records.new.as_ref().map(|_| NewSet::default()),
+            new: tables[0].records.new.as_ref().map(|_| RecordSet::default()),
             buffer: Vec::new(),
         };
         let mut progress = Progress::new(job);
