@@ -31,7 +31,9 @@ const NONE: f64 = 0.01;
 const FEW: f64 = 100.0;
 
 /// What to do about a model that must not be used.
-pub const OTHER_DATA: &str = "Fit a model to more records or to other fields, or use this one all the same by the option {\"force\": true}.";
+pub const OTHER_DATA: &str =
+    "Fit a model to more records or to other fields, or use this one all the same by the \
+                              option {\"force\": true}.";
 
 /// `(rel regclass, key name, fields text[], personal name[], labels regclass, options jsonb) RETURNS jsonb`
 #[entry(stable, called_on_null, parallel_unsafe)]
@@ -151,64 +153,53 @@ fn comparable_records(model: &MatchModel) -> f64 {
 
 /// Says what to do about a model that should not be used.
 pub fn tell(model: &MatchModel) {
-    let (message, hint) = match model.status {
+    // One value has no information; of rounding there may be some.
+    let is_constant = |field: &FieldModel| field.information < 1e-9;
+    let status = model.status.name();
+    let (message, detail, hint) = match model.status {
         Status::Converged => return,
-        Status::Stopped => ("the rounds of the fit were not enough", OTHER_DATA),
-        Status::Degenerate => return tell_degenerate(model),
-        Status::NoneExpected => return tell_none_expected(model),
+        Status::Stopped => ("the rounds of the fit were not enough", detail(model), OTHER_DATA),
+        Status::Degenerate => (
+            "there is nothing to learn from",
+            format!(
+                "The model was fitted to {}; its status is {status}.",
+                counted(model.records as u64, "record", "records")
+            ),
+            "Fit a model to more records, or to other fields.",
+        ),
+        Status::NoneExpected if model.fields.iter().all(is_constant) => (
+            "all records have the same values in the fields that are compared",
+            format!(
+                "No field tells one record from another, so none says which are the same; the status of the model is \
+                 {status}."
+            ),
+            "Compare fields whose values differ, or find equal records by GROUP BY.",
+        ),
+        Status::NoneExpected if model.records < FEW => (
+            "so few records show no duplicates to learn from",
+            format!(
+                "The model was fitted to {} records; its status is {status}.",
+                model.records
+            ),
+            "Fit the model to more records, or find pairs by their similarity, by bloom_duplicates().",
+        ),
+        Status::NoneExpected => (
+            "next to no duplicates are expected",
+            detail(model),
+            "Compare other fields, or use the model all the same by the option {\"force\": true}.",
+        ),
         Status::NoPersonalFields => (
             "the columns look like people, and no personal field is known",
-            "Name the fields in which the people of a household differ, such as given name and date of birth: personal => '{given_name,dob}'; or '{}' if there are none.",
+            detail(model),
+            "Name the fields in which the people of a household differ, such as given name and date of birth: personal \
+             => '{given_name,dob}'; or '{}' if there are none.",
         ),
     };
     warn(
         &Error::new(ErrorKind::InvalidParameter, message)
-            .detail(detail(model))
+            .detail(detail)
             .hint(hint),
     );
-}
-
-fn tell_degenerate(model: &MatchModel) {
-    let records = counted(model.records as u64, "record", "records");
-    let error = Error::new(
-        ErrorKind::InvalidParameter,
-        "there is nothing to learn from",
-    );
-    warn(
-        &error
-            .detail(format!(
-                "The model was fitted to {records}; its status is {}.",
-                model.status.name()
-            ))
-            .hint("Fit a model to more records, or to other fields."),
-    );
-}
-
-/// Says why no duplicates are expected, as far as that is known.
-fn tell_none_expected(model: &MatchModel) {
-    // One value has no information; of rounding there may be some.
-    let is_constant = |field: &FieldModel| field.information < 1e-9;
-    let error = |message: &str| Error::new(ErrorKind::InvalidParameter, message);
-    let status = model.status.name();
-    let message = if model.fields.iter().all(is_constant) {
-        error("all records have the same values in the fields that are compared")
-            .detail(format!(
-                "No field tells one record from another, so none says which are the same; the status of the model is {status}."
-            ))
-            .hint("Compare fields whose values differ, or find equal records by GROUP BY.")
-    } else if model.records < FEW {
-        error("so few records show no duplicates to learn from")
-            .detail(format!(
-                "The model was fitted to {} records; its status is {status}.",
-                model.records
-            ))
-            .hint("Fit the model to more records, or find pairs by their similarity, by bloom_duplicates().")
-    } else {
-        error("next to no duplicates are expected")
-            .detail(detail(model))
-            .hint("Compare other fields, or use the model all the same by the option {\"force\": true}.")
-    };
-    warn(&message);
 }
 
 /// What the model expects.

@@ -2,7 +2,6 @@
 //! names.
 
 use std::collections::BinaryHeap;
-use std::ffi::CStr;
 
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
@@ -109,16 +108,9 @@ impl NameList {
             columns.map(|column| RecordColumn::of(relation, column, &of_relation));
         check_select(relation, [&key, &signature, &name].into_iter());
         if !is_signature(signature.type_oid) {
-            let of_type = readable(catalog::type_name(signature.type_oid).to_bytes());
-            let column = readable(signature.name.to_bytes());
-            let message = format!(
-                "column \"{column}\" of relation \"{of_relation}\" is of type {of_type}, not bloom"
-            );
-            let hint = "Name a column of signatures of the names, such as one GENERATED ALWAYS AS (bloom_signature(..., by_word => true)) STORED.";
-            raise_as(
-                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                &Error::new(ErrorKind::InvalidParameter, &message).hint(hint),
-            );
+            let hint = "Name a column of signatures of the names, such as one GENERATED ALWAYS AS \
+                        (bloom_signature(..., by_word => true)) STORED.";
+            signature.refuse_type(&of_relation, "bloom", hint);
         }
         // SAFETY: a look-up in the catalogs by OID.
         let bloom = unsafe { pg_sys::getBaseType(signature.type_oid) };
@@ -139,13 +131,10 @@ impl NameList {
         if let Some(shape) = typmod::unpack(modifier).or_raise() {
             return Some(shape);
         }
-        let sql = Sql::new("SELECT ")
-            .sql(&self.signature())
-            .text(" FROM ")
-            .relation(self.relation)
-            .text(" AS t WHERE t.")
-            .name(&self.signature.name)
-            .text(" IS NOT NULL LIMIT 1");
+        let sql = Sql::with(
+            "SELECT {} FROM {} AS t WHERE t.{} IS NOT NULL LIMIT 1",
+            &[&self.signature(), &self.relation, &self.signature.name],
+        );
         let mut shape = None;
         Cursor::open(sql, &[], 1).each(|row| {
             // SAFETY: the query selects a signature, which lives as long as the row.
@@ -158,28 +147,24 @@ impl NameList {
 
     /// A row's signature. That of a domain is cast to the type itself, so that no operator of the domain is found.
     fn signature(&self) -> Sql {
-        Sql::new("CAST(t.")
-            .name(&self.signature.name)
-            .text(" AS ")
-            .type_name(self.bloom)
-            .text(")")
+        let bloom = Sql::new("").type_name(self.bloom);
+        Sql::with("CAST(t.{} AS {})", &[&self.signature.name, &bloom])
     }
 
     /// `SELECT` of key, name and distance from `$1`, of all rows that have a name and a signature.
     fn rows(&self) -> Sql {
-        Sql::new("SELECT t.")
-            .name(&self.key.name)
-            .text(", t.")
-            .name(&self.name.name)
-            .text(", ")
-            .sql(&self.wanted_distance())
-            .text(" FROM ")
-            .relation(self.relation)
-            .text(" AS t WHERE t.")
-            .name(&self.signature.name)
-            .text(" IS NOT NULL AND t.")
-            .name(&self.name.name)
-            .text(" IS NOT NULL")
+        let (key, signature, name) = (&self.key.name, &self.signature.name, &self.name.name);
+        Sql::with(
+            "SELECT t.{}, t.{}, {} FROM {} AS t WHERE t.{} IS NOT NULL AND t.{} IS NOT NULL",
+            &[
+                key,
+                name,
+                &self.wanted_distance(),
+                &self.relation,
+                signature,
+                name,
+            ],
+        )
     }
 
     /// The distance of a row from `$1`.
@@ -193,11 +178,10 @@ impl NameList {
     fn candidates(&self, signature: NewBloom, many: i64, wanted: &WantedName) -> Vec<ComparedName> {
         let signature = (self.bloom, signature.datum());
         let limit = many + MAX_TIES;
-        let sql = self
-            .rows()
-            .text(" ORDER BY ")
-            .sql(&self.wanted_distance())
-            .text(&format!(" LIMIT {}", limit + 1));
+        let sql = Sql::with(
+            &format!("{{}} ORDER BY {{}} LIMIT {}", limit + 1),
+            &[&self.rows(), &self.wanted_distance()],
+        );
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
         let cursor = Cursor::open(sql, &[signature], BATCH);
         let mut output = RowOutput::of(&cursor);
@@ -233,11 +217,10 @@ impl NameList {
         distance: f64,
         many: usize,
     ) -> impl Iterator<Item = (f64, NamedRow)> {
-        let sql = self
-            .rows()
-            .text(" AND ")
-            .sql(&self.wanted_distance())
-            .text(" OPERATOR(pg_catalog.=) $2");
+        let sql = Sql::with(
+            "{} AND {} OPERATOR(pg_catalog.=) $2",
+            &[&self.rows(), &self.wanted_distance()],
+        );
         let distance_datum = (
             pg_sys::FLOAT8OID,
             pg_sys::Datum::from(distance.to_bits() as usize),
@@ -310,9 +293,5 @@ fn distance_beside(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
                 .hint("Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."),
         );
     }
-    operator_in(&schema)
-}
-
-fn operator_in(schema: &CStr) -> Sql {
-    Sql::new("OPERATOR(").name(schema).text(".<->)")
+    Sql::with("OPERATOR({}.<->)", &[&schema])
 }

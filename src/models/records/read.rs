@@ -88,35 +88,27 @@ pub struct RecordTexts {
 /// The text of a column's value as models compare it, whatever the session's settings are. A float has as many digits
 /// as its type is sure of; a point in time has its day in UTC. Some dates are no timestamps, and have no text.
 pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
-    let value = match base_type(column.type_oid) {
-        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => Sql::new("").name(&column.name),
-        // an interval and no name, which timezone_abbreviations could give another meaning
-        pg_sys::TIMESTAMPTZOID => Sql::new("pg_catalog.timezone('00:00'::pg_catalog.interval, ")
-            .name(&column.name)
-            .text(")"),
-        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
-            return sql
-                .name(&column.name)
-                .text("::pg_catalog.numeric::pg_catalog.text")
-        }
-        _ if is_of_server(column.type_oid) => {
-            return sql.name(&column.name).text("::pg_catalog.text");
-        }
-        // by its output and no cast, which a user could have made
-        _ => {
-            return sql
-                .text("CASE WHEN ")
-                .name(&column.name)
-                .text(" IS NOT NULL THEN ")
-                .output(&column.name)
-                .text(" END")
-        }
+    let name = &column.name;
+    let day = |value: Sql| {
+        Sql::with(
+            "CASE WHEN {}::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN \
+             pg_catalog.to_char({}::pg_catalog.timestamp, 'YYYYMMDD') END",
+            &[&value, &value],
+        )
     };
-    sql.text("CASE WHEN ")
-        .sql(&value)
-        .text("::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN pg_catalog.to_char(")
-        .sql(&value)
-        .text("::pg_catalog.timestamp, 'YYYYMMDD') END")
+    // an interval and no name, which timezone_abbreviations could give another meaning
+    let in_utc = "pg_catalog.timezone('00:00'::pg_catalog.interval, {})";
+    let output = "CASE WHEN {} IS NOT NULL THEN pg_catalog.format('%s', {}) END";
+    sql.sql(&match base_type(column.type_oid) {
+        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => day(Sql::new("").name(name)),
+        pg_sys::TIMESTAMPTZOID => day(Sql::with(in_utc, &[name])),
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
+            Sql::with("{}::pg_catalog.numeric::pg_catalog.text", &[name])
+        }
+        _ if is_of_server(column.type_oid) => Sql::with("{}::pg_catalog.text", &[name]),
+        // by its output and no cast, which a user could have made
+        _ => Sql::with(output, &[name, name]),
+    })
 }
 
 impl Table {
@@ -136,30 +128,31 @@ impl Table {
     /// seen; then, where only new ones are searched for, what is not NULL for these.
     fn query(&self) -> Sql {
         let key = &self.records.key.name;
-        let mut sql = Sql::new("SELECT ").name(key);
-        for column in &self.columns {
-            sql = field_value(sql.text(", "), column);
-        }
+        let all = Sql::new("").name(key);
+        let columns = self.columns.iter();
+        let columns = columns.fold(all, |sql, column| field_value(sql.text(", "), column));
         // The columns of the records are named as they are, so no other may have the name of one.
         let mut name = String::from("new");
         let c_name = |name: &str| CString::new(name).unwrap_or_default();
         while catalog::column(self.records.oid, &c_name(&name)).is_some() {
             name.push('_');
         }
-        let new = self.records.new.as_ref();
-        if new.is_some() {
-            sql = sql.text(", n.").text(&name);
-        }
-        sql = sql.text(" FROM ").relation(self.records.oid).text(" AS r");
-        if let Some(new) = new {
-            sql = sql.sql(&new.joined(&self.records.key, &name));
-        }
-        sql = sql.text(" ORDER BY ");
-        match KeyOrder::new(&self.records.key).is_some() {
+        let (new_key, new) = match &self.records.new {
+            Some(new) => (
+                Sql::new(", n.").text(&name),
+                new.joined(&self.records.key, &name),
+            ),
+            None => (Sql::new(""), Sql::new("")),
+        };
+        let order = match KeyOrder::new(&self.records.key).is_some() {
             // not by name: a field may have the same one
-            true => sql.text("1"),
-            false => sql.output(key).text(" COLLATE pg_catalog.\"C\""),
-        }
+            true => Sql::new("1"),
+            false => Sql::new("").output(key).text(" COLLATE pg_catalog.\"C\""),
+        };
+        Sql::with(
+            "SELECT {}{} FROM {} AS r{} ORDER BY {}",
+            &[&columns, &new_key, &self.records.oid, &new, &order],
+        )
     }
 }
 

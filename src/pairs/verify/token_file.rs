@@ -134,15 +134,14 @@ impl TokenFile {
             key: Vec::new(),
             hashes: TokenHashList::new(),
         };
-        let sides = [Some(relations.left), relations.right];
         progress::phase(phases::READING_TOKENS, None);
-        for (side, records) in sides.into_iter().flatten().enumerate() {
+        for (side, records) in relations.each().enumerate() {
             let mut sql = query(records);
             let mut arguments = Vec::new();
             if let Some(keys) = candidates.keys() {
                 let keys = (0..keys.len() as u32).map(|number| text_datum(keys.key(number)));
                 arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
-                sql = sql.text(" AND ").sql(&only_new::among(&records.key));
+                sql = Sql::with("{} AND {}", &[&sql, &only_new::among(&records.key)]);
             }
             let cursor = Cursor::open(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
@@ -240,11 +239,9 @@ impl Entries {
 fn query(records: &Records) -> Sql {
     let verified = records.verified.as_ref();
     let tokens = &verified.expect("there are tokens to compare").tokens;
-    Sql::new("SELECT ")
-        .names([records.key.name.as_c_str(), tokens.name.as_c_str()])
-        .text(" FROM ")
-        .relation(records.oid)
-        .text(" AS r WHERE ")
-        .name(&records.signatures[0].name)
-        .text(" IS NOT NULL")
+    let (key, signature) = (&records.key.name, &records.signatures[0].name);
+    Sql::with(
+        "SELECT {}, {} FROM {} AS r WHERE {} IS NOT NULL",
+        &[key, &tokens.name, &records.oid, signature],
+    )
 }
