@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
-use super::{constraint, gist_cost};
+use super::indexes;
 use pg::relation::OpenRelation;
 use pg::tree::list::nodes;
 use pg::tree::node::{answer, bare, call, cast, fold, Node};
@@ -83,8 +83,7 @@ impl Conditions<'_> {
             if (*(*self.root).parse).jointree.is_null() {
                 return; // CLUSTER and CREATE INDEX estimate without a query
             }
-            constraint::offer(self.rel);
-            gist_cost::estimate(self.rel);
+            indexes::offer(self.rel);
             if self.rel.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
                 self.jointree((*(*self.root).parse).jointree.cast());
             } else {
@@ -95,8 +94,7 @@ impl Conditions<'_> {
                 (*entry).securityQuals = changed;
             }
             // what the conditions are compared with to find out whether a partial index serves
-            for index in nodes(self.rel.indexlist) {
-                let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
+            for index in indexes::indexes(self.rel) {
                 if let Some(changed) = self.list(index.indpred) {
                     index.indpred = changed;
                 }
@@ -340,11 +338,8 @@ impl Conditions<'_> {
         // here.
         unsafe {
             if !self.parent {
-                return nodes(self.rel.indexlist).into_iter().any(|index| {
-                    nodes((*index.cast::<pg_sys::IndexOptInfo>()).indexprs)
-                        .into_iter()
-                        .any(is_score)
-                });
+                let mut indexes = indexes::indexes(self.rel);
+                return indexes.any(|index| nodes(index.indexprs).into_iter().any(is_score));
             }
             let table = OpenRelation::locked_table(self.table);
             table.indexes().into_iter().any(|index| {
