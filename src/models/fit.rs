@@ -112,13 +112,13 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
         );
     }
     let mut model = fit(&mut records, left_out, memory);
-    judge(&mut model, personal.is_some());
+    set_status(&mut model, personal.is_some());
     tell(&model);
     NewValue(jsonb_datum(&write_model(&model).or_raise()))
 }
 
-/// Whether the model can be used.
-fn judge(model: &mut MatchModel, personal_given: bool) {
+/// Says in the model whether it can be used.
+fn set_status(model: &mut MatchModel, personal_given: bool) {
     let matches = model
         .classes
         .first()

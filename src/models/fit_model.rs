@@ -7,7 +7,7 @@ use linkage::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Sear
 use std::collections::HashMap;
 
 use super::fit_records::FitRecords;
-use super::plan;
+use super::search_plan;
 use crate::models::search::blocks::WantedPairs;
 use crate::models::search::candidates::Candidates;
 use crate::models::search::patterns::{count, PatternCounting, PatternTable};
@@ -51,7 +51,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     let mut random = random_pairs(records, memory);
     let labels = std::mem::take(&mut records.labels)
         .by_number(records.prepared.store.numbering(), second.is_some());
-    let searches = plan::equal_searches(&model);
+    let searches = search_plan::equal_searches(&model);
     let (mut by_search, counted_weight, sizes) = by_equality(records, &searches, &labels, memory);
     let mut planned = Vec::new();
     // a scan looks at all records, those that do not count too
@@ -108,7 +108,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     );
     team.finish();
     take_over(&mut model, fit, n);
-    plan::plan(
+    search_plan::plan(
         &mut model,
         records,
         planned,

@@ -151,11 +151,11 @@ impl FitRecords {
         let number = |k: u64| ((u128::from(mix(k)) * u128::from(n)) >> 64) as u32;
         let (a, b) = (number(2 * k), number(2 * k + 1));
         let (a, b) = (a.min(b), a.max(b));
-        let apart = match self.prepared.texts.second {
+        let is_pair = match self.prepared.texts.second {
             None => a != b,
             Some(second) => a < second && b >= second,
         };
-        apart.then_some((a, b))
+        is_pair.then_some((a, b))
     }
 }
 

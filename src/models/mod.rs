@@ -3,7 +3,8 @@
 //! - `fields`, `guess`: which columns are compared, and how;
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
-//! - `fit_records`, `fit_model`, `plan`, `team`: the fit, the searches that it finds worth while, and its workers;
+//! - `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
+//!   workers;
 //! - `pair_limit`: how many pairs are compared;
 //! - `scores`: what it says of them;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
@@ -19,10 +20,10 @@ pub mod guess;
 mod options;
 mod pair_limit;
 mod pairs;
-mod plan;
 mod records;
 mod scores;
 mod search;
+mod search_plan;
 mod team;
 
 pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};

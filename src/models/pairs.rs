@@ -138,7 +138,7 @@ impl ModelSearch {
             if !limit.count(search) {
                 continue;
             }
-            let score = scores.of(compared.pattern);
+            let score = scores.score(compared.pattern);
             if score.probability >= self.least {
                 let found = FoundPair {
                     a: compared.a,

@@ -29,7 +29,7 @@ impl<'m> Scores<'m> {
 
     /// What the model says of a pattern.
     #[inline]
-    pub fn of(&mut self, pattern: Pattern) -> Score {
+    pub fn score(&mut self, pattern: Pattern) -> Score {
         let hash = mix(mix((pattern.0 >> 64) as u64) ^ pattern.0 as u64);
         let at = hash as usize & (self.places.len() - 1);
         let place = &mut self.places[at];

@@ -8,38 +8,38 @@ use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::keys::Keys;
 use crate::pairs::output::{PairOutput, PairSink};
-use crate::pairs::profiles::ProfileJudge;
+use crate::pairs::profiles::ProfileComparison;
 use crate::pairs::records::Relations;
 use crate::pairs::table::IndexedTables;
 use crate::pairs::unique::check_distinct;
 use pg::error::raise;
 use pg::progress::{self, phases};
 
-/// Joins the tables of two relations, or those of one with each other. A judge, if there is one, says which of the pairs
-/// are wanted, and how similar they are.
+/// Joins the tables of two relations, or those of one with each other. A comparison of profiles, if there is one, says
+/// which of the pairs are wanted, and how similar they are.
 ///
-/// Errors: as [`IndexedTables::begin`]; a row is paired with itself; keys that are not unique, or null; damaged indexes;
-/// out of memory.
+/// Errors: as [`IndexedTables::begin`]; a row is paired with itself; keys that are not unique, or null; damaged
+/// indexes; out of memory.
 pub fn pairs(
     output: &mut PairOutput,
     tables: &IndexedTables,
     relations: Relations<'_>,
     threshold: f64,
-    judge: Option<ProfileJudge<'_>>,
+    profile: Option<ProfileComparison<'_>>,
 ) {
     let threshold = match tables.begin() {
         Some(tag) => relations.searched(RowShape::of_tag(tag).measure(), threshold),
         None => threshold,
     };
     let memory = output.memory();
-    let mut keys = Keys::new(tables, relations, judge);
+    let mut keys = Keys::new(tables, relations, profile);
     let mut found = PairSink::new(output, |output, pair: &RowPair| {
         if pair.a == pair.b {
             let index = tables.list[pair.a.table().index()].index();
             raise(&index.unsound("it has a row of the table twice"));
         }
-        output.put_judged(|| {
-            let (keys, similarity) = keys.of(pair.a, pair.b, pair.similarity)?;
+        output.put_compared(|| {
+            let (keys, similarity) = keys.pair(pair.a, pair.b, pair.similarity)?;
             check_distinct(keys, relations);
             Some((keys, similarity))
         });

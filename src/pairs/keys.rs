@@ -4,7 +4,7 @@ use pgrx::pg_sys;
 
 use crate::pairs::join::TableRow;
 use crate::pairs::output::KeyTexts;
-use crate::pairs::profiles::ProfileJudge;
+use crate::pairs::profiles::ProfileComparison;
 use crate::pairs::records::{RecordColumn, Relations};
 use crate::pairs::table::{IndexedTable, IndexedTables};
 use access::SigfileIndex;
@@ -193,20 +193,20 @@ pub struct Keys<'a> {
     /// Compare the values of the columns in which records must be equal.
     within: Vec<KeyOrder>,
     /// Says whether the rows are a pair, by signatures in the columns that tables name besides.
-    judge: Option<ProfileJudge<'a>>,
+    profile: Option<ProfileComparison<'a>>,
     snapshot: pg_sys::Snapshot,
     /// Whether both keys are of one relation, so that the lesser one comes first.
     one_relation: bool,
 }
 
 impl<'a> Keys<'a> {
-    /// The keys of relations that have these tables. Rows are a pair if they are equal in the columns that the relations
-    /// name for that, which all tables have with the types and collations of the left one's; and if the judge says so,
-    /// if there is one. His columns are all that tables name besides the key.
+    /// The keys of relations that have these tables. Rows are a pair if they are equal in the columns that the
+    /// relations name for that, which all tables have with the types and collations of the left one's; and if their
+    /// profiles are similar, where these are compared, whose columns are all that tables name besides the key.
     pub fn new(
         tables: &'a IndexedTables,
         relations: Relations<'_>,
-        judge: Option<ProfileJudge<'a>>,
+        profile: Option<ProfileComparison<'a>>,
     ) -> Keys<'a> {
         let left = relations.left;
         let right = relations.right.unwrap_or(left);
@@ -216,7 +216,7 @@ impl<'a> Keys<'a> {
             outputs: [left, right].map(|records| OutputFunction::new(records.key.type_oid)),
             order: KeyOrder::new(&left.key),
             within: left.within.iter().map(KeyOrder::new).collect(),
-            judge,
+            profile,
             // SAFETY: the server runs a function with an active snapshot.
             snapshot: unsafe { pg_sys::GetActiveSnapshot() },
             one_relation: relations.right.is_none(),
@@ -227,7 +227,7 @@ impl<'a> Keys<'a> {
     /// snapshot does not see both rows, or they are not equal where they must be, or judged to be no pair.
     ///
     /// Errors: a tid that no row of a table can have.
-    pub fn of(&mut self, a: TableRow, b: TableRow, similarity: f64) -> Option<(KeyTexts, f64)> {
+    pub fn pair(&mut self, a: TableRow, b: TableRow, similarity: f64) -> Option<(KeyTexts, f64)> {
         self.turn_to(a.table().index(), b.table().index());
         let (x, y) = (self.key(a, 0)?, self.key(b, 1)?);
         self.texts(x, y, similarity)
@@ -235,7 +235,7 @@ impl<'a> Keys<'a> {
 
     /// The same of the version of a row at `a`, which a query has found, and one that an index has found, if it is
     /// `wanted`, which is told where its version is.
-    pub fn of_version(
+    pub fn pair_of_version(
         &mut self,
         a: TableRow,
         b: TableRow,
@@ -257,7 +257,7 @@ impl<'a> Keys<'a> {
     /// The key of a row in the current memory context, which may be null; `None` if the snapshot does not see the row.
     ///
     /// Errors: a tid that no row of the table can have.
-    pub fn of_one(&mut self, row: TableRow) -> Option<Option<pg_sys::Datum>> {
+    pub fn key_of(&mut self, row: TableRow) -> Option<Option<pg_sys::Datum>> {
         self.turn_to(row.table().index(), row.table().index());
         let key = self.key(row, 0)?;
         Some(key.map(|key| self.outputs[0].text(key)))
@@ -294,12 +294,12 @@ impl<'a> Keys<'a> {
         if !self.within.iter().enumerate().all(is_equal) {
             return None;
         }
-        let similarity = match self.judge {
+        let similarity = match self.profile {
             None => similarity,
-            Some(judge) => {
+            Some(profile) => {
                 let signature = |place: usize, side: usize| [x, y][side].value(place, side);
                 // SAFETY: the columns are those of the profile, which are of type bloom; the slots keep the rows.
-                unsafe { judge.similarity(signature) }?
+                unsafe { profile.similarity(signature) }?
             }
         };
         let mut text =

@@ -36,7 +36,7 @@ const BATCH: i64 = 100;
 fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and the record is that of a running call.
     let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
-    let list = NameList::of(function, arguments);
+    let list = NameList::given(function, arguments);
     let k = arguments.given(5).value() as i32;
     let many = candidates(k.into()).or_raise();
     let by_word = arguments.boolean(6);
@@ -100,7 +100,7 @@ struct NameList {
 
 impl NameList {
     /// `function` is the one that is running.
-    fn of(function: pg_sys::Oid, arguments: Arguments) -> NameList {
+    fn given(function: pg_sys::Oid, arguments: Arguments) -> NameList {
         let relation = arguments.oid(0);
         let columns = [1, 2, 3].map(|i| arguments.name(i));
         let of_relation = lock(relation);
@@ -120,7 +120,7 @@ impl NameList {
             signature,
             name,
             bloom,
-            distance: distance_beside(function, bloom),
+            distance: distance_operator(function, bloom),
         }
     }
 
@@ -184,7 +184,7 @@ impl NameList {
         );
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
         let cursor = Cursor::open(sql, &[signature], BATCH);
-        let mut output = RowOutput::of(&cursor);
+        let mut output = RowOutput::new(&cursor);
         cursor.each_while(|row| {
             let Some((distance, row)) = output.row(row) else {
                 return true;
@@ -226,7 +226,7 @@ impl NameList {
             pg_sys::Datum::from(distance.to_bits() as usize),
         );
         let cursor = Cursor::open(sql, &[signature, distance_datum], BATCH);
-        let mut output = RowOutput::of(&cursor);
+        let mut output = RowOutput::new(&cursor);
         let mut first = BinaryHeap::with_capacity(many + 1);
         cursor.each(|row| {
             first.extend(output.row(row).map(|(_, row)| row));
@@ -245,7 +245,7 @@ struct RowOutput {
 }
 
 impl RowOutput {
-    fn of(cursor: &Cursor) -> RowOutput {
+    fn new(cursor: &Cursor) -> RowOutput {
         RowOutput {
             key: cursor.output(0),
             name: cursor.output(1),
@@ -264,7 +264,7 @@ impl RowOutput {
 /// `OPERATOR(schema.<->)` for signatures, in the schema of the running function.
 ///
 /// Errors: it is not there, or not of this extension (42704).
-fn distance_beside(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
+fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
     let schema = catalog::schema_of_function(function);
     // SAFETY: look-ups in the catalogs; the key of the cache OPERNAMENSP is name, left and right type and namespace.
     let is_ours = unsafe {

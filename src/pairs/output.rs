@@ -105,13 +105,13 @@ impl<'a> PairOutput<'a> {
     ///
     /// Errors: a key is null.
     pub fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<KeyTexts>) {
-        self.put_judged(|| Some((keys()?, similarity)));
+        self.put_compared(|| Some((keys()?, similarity)));
     }
 
     /// The same of a pair whose similarity is known with its keys.
     ///
     /// Errors: a key is null.
-    pub fn put_judged(&mut self, pair: impl FnOnce() -> Option<(KeyTexts, f64)>) {
+    pub fn put_compared(&mut self, pair: impl FnOnce() -> Option<(KeyTexts, f64)>) {
         let candidates = matches!(self.destination, Destination::Candidates(..));
         let pair = || {
             let (keys, similarity) = pair()?;

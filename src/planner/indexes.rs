@@ -1,5 +1,5 @@
-//! The indexes of a table, as the planner has read them: those of sigfile are offered for all that they hold, and say how
-//! many rows they have; those of GiST get a cost.
+//! The indexes of a table, as the planner has read them: those of sigfile are offered for all that they hold, and say
+//! how many rows they have; those of GiST get a cost.
 
 use pgrx::pg_sys::{self, NodeTag};
 use sigfile::costs::{GIST_PAGE, UNIT};
@@ -139,9 +139,9 @@ unsafe fn in_planner<T>(value: T) -> *mut T {
     }
 }
 
-// What a search by GiST costs. The server's estimate takes it that an index is read as far as its rows are asked for; but
-// signatures have no order in which similar ones are together, so that a search reads most pages of a tree to find one
-// row.
+// What a search by GiST costs. The server's estimate takes it that an index is read as far as its rows are asked for;
+// but signatures have no order in which similar ones are together, so that a search reads most pages of a tree to find
+// one row.
 
 /// Has the planner ask [`gist_cost`] about the GiST indexes of a table on one column of ours. Where there are other
 /// columns, their conditions say which pages are read.
@@ -260,8 +260,8 @@ unsafe extern "C-unwind" fn gist_cost(
 }
 
 /// What an index of sigfile says of a search before it is searched: how many rows there are that nearly equal the
-/// query, if there is an index on the expression. A sample of thousands does not tell one such row in a million from 26. Those that came after its last merge are
-/// not counted.
+/// query, if there is an index on the expression. A sample of thousands does not tell one such row in a million from
+/// 26. Those that came after its last merge are not counted.
 ///
 /// # Safety
 /// `table` is of the query that is planned, `expression` is of that table alone, and the user may know statistics of

@@ -74,7 +74,7 @@ impl SampledColumn {
             }
             let may = !data.rel.is_null()
                 && pg_sys::statistic_proc_security_check(&mut data, question.function);
-            let statistics = if may { statistics::of(row) } else { None };
+            let statistics = if may { statistics::read(row) } else { None };
             if let Some(free) = data.freefunc {
                 boundary::call(|| free(row));
             }
@@ -107,7 +107,7 @@ impl SampledColumn {
     }
 
     /// An estimate that is kept as long as there are so many rows. It depends on these numbers.
-    fn kept(
+    fn remembered(
         &self,
         what: &'static str,
         asked: u64,
@@ -121,7 +121,7 @@ impl SampledColumn {
             asked,
             numbers: [first, second, self.row_count()].map(f64::to_bits),
         };
-        statistics::kept(estimate, make)
+        statistics::remembered(estimate, make)
     }
 
     /// Share of the rows that are similar to `query`.
@@ -135,7 +135,7 @@ impl SampledColumn {
     /// The same of a constant: what the planner asks more than once, and what an index knows better.
     fn share_of_constant(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
         let asked = hash_extended(query.bits, query.tag ^ u64::from(query.popcount) << 32);
-        let share = self.kept("share", asked, [threshold, 0.0], || {
+        let share = self.remembered("share", asked, [threshold, 0.0], || {
             self.share(query, threshold)
         });
         if share * self.statistics.others().len() as f64 >= ENOUGH as f64 {
@@ -165,7 +165,7 @@ impl SampledColumn {
     /// Share of the column's rows that are similar to a value of `other`.
     fn mean_share(&self, other: &SampledColumn, threshold: f64) -> f64 {
         let asked = other.statistics.number;
-        self.kept("mean", asked, [threshold, 0.0], || {
+        self.remembered("mean", asked, [threshold, 0.0], || {
             self.mean(other, |query| self.share(query, threshold))
         })
     }
@@ -291,7 +291,7 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
         let left = rows / searched.row_count().max(1.0);
         let asked = outer.as_ref().unwrap_or(searched);
         let of = asked.statistics.number;
-        let share = searched.kept("any", of, [threshold, left], || {
+        let share = searched.remembered("any", of, [threshold, left], || {
             searched.mean(asked, |query| {
                 (searched.expected(query, threshold) * left).min(1.0)
             })

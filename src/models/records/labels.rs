@@ -41,8 +41,11 @@ impl Labels {
         if !has(oid, &[c"a", c"b", c"same"]) {
             raise_as(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                &Error::new(ErrorKind::InvalidParameter, format!("relation \"{name}\" does not have the columns a, b and same"))
-                    .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same person."),
+                &Error::new(ErrorKind::InvalidParameter, format!(
+                    "relation \"{name}\" does not have the columns a, b and same"
+                ))
+                    .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same \
+                           person."),
             );
         }
         let same = RecordColumn::of(oid, c"same".to_owned(), &name);

@@ -100,7 +100,7 @@ impl Sketches {
                 }
             }
         };
-        Blocks::of(records, memory, |each| {
+        Blocks::sort(records, memory, |each| {
             let mut blocks = vec![Vec::new(); columns.len()];
             let mut sketches = vec![Sketch::default(); columns.len()];
             let mut begin = 0;

@@ -175,7 +175,7 @@ fn time_a_pair(
         let Some(other) = row.other else { continue };
         check_for_interrupts();
         let (a, b) = (origins.locate(row.row), origins.locate(other));
-        scratch.with(|| keys.of(a, b, 1.0).is_some());
+        scratch.with(|| keys.pair(a, b, 1.0).is_some());
         n += 1;
     }
     (n > 0).then(|| started.elapsed().as_secs_f64() / f64::from(n))

@@ -36,7 +36,10 @@ impl PairsEstimate {
             let PairsEstimate {
                 rows, all, paired, ..
             } = self;
-            notice!("{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the number of pairs is uncertain");
+            notice!(
+                "{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the \
+                 number of pairs is uncertain"
+            );
         }
     }
 }

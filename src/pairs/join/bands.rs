@@ -125,7 +125,7 @@ impl Bands<'_> {
                 let other = usize::from(linkage);
                 for band in rest {
                     let rows = sides[other].as_mut().expect("it has bands");
-                    if is_apart(first.segment(), rows.popcounts(band), threshold) {
+                    if has_no_similar(first.segment(), rows.popcounts(band), threshold) {
                         steps.done += 1;
                         continue;
                     }
@@ -142,11 +142,11 @@ impl Bands<'_> {
 
 /// Whether no row of a segment can be similar to a row with one of these popcounts (the least and the greatest): the
 /// popcount bound, by which two signatures are at most as similar as the lesser popcount is to the greater.
-fn is_apart(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
+fn has_no_similar(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
     let last = segment.rows.saturating_sub(1);
     let own = (segment.popcount_of(0), segment.popcount_of(last));
     let measure = segment.geometry.measure;
     let common = LeastCommon::new(measure, measure.asked(threshold));
-    let apart = |low: u32, high: u32| common.of(low, high).is_none();
-    own.1 < least && apart(own.1, least) || greatest < own.0 && apart(greatest, own.0)
+    let differ = |low: u32, high: u32| common.of(low, high).is_none();
+    own.1 < least && differ(own.1, least) || greatest < own.0 && differ(greatest, own.0)
 }

@@ -12,7 +12,7 @@ use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{parallel, JoinSink, RowPair, TableNumber, TableRow};
 use crate::pairs::keys::Keys;
 use crate::pairs::output::{PairOutput, PairSink};
-use crate::pairs::profiles::ProfileJudge;
+use crate::pairs::profiles::ProfileComparison;
 use crate::pairs::records::Relations;
 use crate::pairs::table::{IndexedTable, IndexedTables};
 use crate::pairs::unique::{self, check_distinct};
@@ -25,8 +25,8 @@ use pg::error::raise;
 const SAMPLE: u32 = 16;
 
 /// Finds the pairs of which one record at least is among the new ones. Gives false, and does nothing, if these are too
-/// many for the memory, or the caller may read some columns only. A judge, if there is one, says which of the pairs are
-/// wanted, and how similar they are.
+/// many for the memory, or the caller may read some columns only. A comparison of profiles, if there is one, says which
+/// of the pairs are wanted, and how similar they are.
 ///
 /// Errors: as a search by indexes, but for keys that are not unique: of these only the new ones are looked at, and the
 /// keys of pairs.
@@ -35,7 +35,7 @@ pub fn pairs(
     tables: &IndexedTables,
     relations: Relations<'_>,
     threshold: f64,
-    judge: Option<ProfileJudge<'_>>,
+    profile: Option<ProfileComparison<'_>>,
 ) -> bool {
     let Some(tag) = tables.begin() else {
         return true;
@@ -54,13 +54,13 @@ pub fn pairs(
         threshold: relations.searched(RowShape::of_tag(tag).measure(), threshold),
         memory: memory / 2,
     };
-    let mut keys = Keys::new(tables, relations, judge);
+    let mut keys = Keys::new(tables, relations, profile);
     let put = |output: &mut PairOutput, pair: &RowPair| {
         let new = probes.places[pair.a.row() as usize - 1];
         // Two new ones find each other.
         let wanted = |other: TableRow| other > new || other != new && !probes.has(other);
-        output.put_judged(|| {
-            let (keys, similarity) = keys.of_version(new, pair.b, wanted, pair.similarity)?;
+        output.put_compared(|| {
+            let (keys, similarity) = keys.pair_of_version(new, pair.b, wanted, pair.similarity)?;
             check_distinct(keys, relations);
             Some((keys, similarity))
         });
@@ -107,7 +107,7 @@ pub fn unindexed_side(
     let mut keys = Keys::new(tables, Relations::one(indexed), None);
     let put = |output: &mut PairOutput, pair: &RowPair| {
         output.put(pair.similarity, || {
-            let found = keys.of_one(pair.b)?;
+            let found = keys.key_of(pair.b)?;
             let other = stream.keys.text(pair.a.row() - 1);
             Some(match is_right {
                 true => [other, found],

@@ -32,16 +32,16 @@ pub struct NewRecords {
 
 /// The relation that argument `i` names; `None` for NULL.
 ///
-/// Errors: as [`NewRecords::of`].
+/// Errors: as [`NewRecords::lock`].
 pub fn given(arguments: Arguments, i: usize) -> Option<NewRecords> {
     arguments.datum(i)?;
-    Some(NewRecords::of(arguments.oid(i)))
+    Some(NewRecords::lock(arguments.oid(i)))
 }
 
 impl NewRecords {
     /// Errors: no relation with rows; the caller may not read it; no column `key` (42703), or one of another type
     /// (42804).
-    pub fn of(oid: pg_sys::Oid) -> NewRecords {
+    pub fn lock(oid: pg_sys::Oid) -> NewRecords {
         let name = lock(oid);
         let Ok(key) = RecordColumn::find(oid, CString::from(c"key")) else {
             raise_as(
@@ -50,7 +50,8 @@ impl NewRecords {
                     ErrorKind::InvalidParameter,
                     format!("relation \"{name}\" does not have the column key"),
                 )
-                .hint("Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT id::text AS key FROM ..."),
+                .hint("Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT id::text AS key \
+                     FROM ..."),
             );
         };
         if !is_text(key.type_oid) {

@@ -38,10 +38,10 @@ fn bloom_pairs_refresh(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_pairs_refresh()");
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
-    let pairs = PairTable::of(arguments.oid(0));
+    let pairs = PairTable::find(arguments.oid(0));
     let records = Records::given(arguments, 1);
     let threshold = arguments.threshold(4);
-    let changed = NewRecords::of(arguments.oid(5));
+    let changed = NewRecords::lock(arguments.oid(5));
     let verification = verify::given(arguments, 7, threshold);
     let records = records.within(within::given(arguments, 6));
     let records = records.verified(verification.as_ref());
@@ -68,7 +68,7 @@ struct PairTable {
 
 impl PairTable {
     /// Errors: no relation; one that is no table; no columns a, b and similarity, or of other types.
-    fn of(oid: pg_sys::Oid) -> PairTable {
+    fn find(oid: pg_sys::Oid) -> PairTable {
         let name = lock(oid);
         let kind = catalog::kind(oid);
         if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_PARTITIONED_TABLE {

@@ -112,8 +112,8 @@ impl ProfileSearch<'_> {
                 relations.each().for_each(unique::check);
             }
             let plan = &plan;
-            let judge = ProfileJudge { plan, column };
-            if !tables.search(&mut output, bound, judge) {
+            let profile = ProfileComparison { plan, column };
+            if !tables.search(&mut output, bound, profile) {
                 others.push(column);
             }
         }
@@ -169,27 +169,27 @@ impl ColumnTables {
     /// searched for by indexes.
     ///
     /// Errors: as a search by indexes.
-    fn search(&self, output: &mut PairOutput, bound: f64, judge: ProfileJudge<'_>) -> bool {
+    fn search(&self, output: &mut PairOutput, bound: f64, profile: ProfileComparison<'_>) -> bool {
         let relations = Relations {
             left: &self.left,
             right: self.right.as_ref(),
         };
         if self.left.new.is_some() {
-            return only_new::indexed_pairs(output, &self.tables, relations, bound, Some(judge));
+            return only_new::indexed_pairs(output, &self.tables, relations, bound, Some(profile));
         }
-        from_index::pairs(output, &self.tables, relations, bound, Some(judge));
+        from_index::pairs(output, &self.tables, relations, bound, Some(profile));
         true
     }
 }
 
 /// Compares the profiles of rows that the search of a column has found.
 #[derive(Clone, Copy)]
-pub struct ProfileJudge<'a> {
+pub struct ProfileComparison<'a> {
     plan: &'a ProfilePlan,
     column: usize,
 }
 
-impl ProfileJudge<'_> {
+impl ProfileComparison<'_> {
     /// The similarity of two profiles, if they are a pair and no other column has found it before. `signature` gives
     /// that of a column and a side, `None` for null.
     ///

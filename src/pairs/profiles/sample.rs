@@ -28,7 +28,7 @@ pub struct SampleSide {
     /// Where each of them was among the rows that were read.
     places: Vec<u64>,
     /// Rows that are nearer to each other were read together, and more often than others are copies of each other.
-    apart: u64,
+    least_distance: u64,
     /// How many records there are in all, about.
     pub records: f64,
 }
@@ -57,7 +57,7 @@ impl SampleSide {
         let mut side = SampleSide {
             profiles: Vec::new(),
             places: Vec::new(),
-            apart: 0,
+            least_distance: 0,
             records: records as f64,
         };
         let (mut state, mut wanted) = (1, records.min(1));
@@ -96,7 +96,7 @@ impl SampleSide {
         let mut side = SampleSide {
             profiles: Vec::new(),
             places: Vec::new(),
-            apart: 0,
+            least_distance: 0,
             records: 0.0,
         };
         let (mut all, mut most, mut state) = (0u64, MOST, 1);
@@ -130,7 +130,7 @@ impl SampleSide {
         });
         side.records = all as f64 / share;
         if share < 1.0 {
-            side.apart = (all as f64 / BLOCKS) as u64;
+            side.least_distance = (all as f64 / BLOCKS) as u64;
         }
         let wanted = size(side.records, 0, memory).max(1);
         let every = side.profiles.len().div_ceil(wanted).max(1);
@@ -145,8 +145,8 @@ impl SampleSide {
     }
 
     /// Whether two of them, by their numbers, tell how many pairs there are.
-    pub fn are_apart(&self, a: usize, b: usize) -> bool {
-        self.places[a].abs_diff(self.places[b]) >= self.apart
+    pub fn are_independent(&self, a: usize, b: usize) -> bool {
+        self.places[a].abs_diff(self.places[b]) >= self.least_distance
     }
 }
 

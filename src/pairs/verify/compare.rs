@@ -67,7 +67,7 @@ impl Held {
     fn get(&self, place: u32) -> StoredRecord<'_> {
         let place = place as usize;
         let end = self.starts.get(place + 1).copied();
-        StoredRecord::of(&self.words[self.starts[place]..end.unwrap_or(self.words.len())])
+        StoredRecord(&self.words[self.starts[place]..end.unwrap_or(self.words.len())])
     }
 
     /// Bytes with another record of so many words.
@@ -122,7 +122,7 @@ fn hold(
                 file.append(&entry, &mut held.words);
                 held.last = Some(a);
                 if entry.repeated {
-                    sink.repeated(StoredRecord::of(&held.words[at..]).key(), 0);
+                    sink.repeated(StoredRecord(&held.words[at..]).key(), 0);
                 }
             }
         }
@@ -162,14 +162,14 @@ fn compare_held(
             if let Some(entry) = entry {
                 file.append(&entry, &mut words);
                 if entry.repeated {
-                    sink.repeated(StoredRecord::of(&words).key(), 1);
+                    sink.repeated(StoredRecord(&words).key(), 1);
                 }
             }
         }
         if !is_there {
             continue;
         }
-        let (a, b) = (held.get(low as u32), StoredRecord::of(&words));
+        let (a, b) = (held.get(low as u32), StoredRecord(&words));
         let (x, y) = (a.hashes(), b.hashes());
         let most = Overlap {
             a: x.len() as u64,

@@ -36,8 +36,8 @@ pub struct RecordPlace {
     pub words: usize,
 }
 
-impl RecordPlace {
-    fn of([high, low, at, words]: [u64; 4]) -> RecordPlace {
+impl From<[u64; 4]> for RecordPlace {
+    fn from([high, low, at, words]: [u64; 4]) -> RecordPlace {
         RecordPlace {
             id: RecordId {
                 high,
@@ -52,13 +52,9 @@ impl RecordPlace {
 
 /// A record as it is stored: the length of its key in bytes, the key, and the hashes of its tokens.
 #[derive(Clone, Copy)]
-pub struct StoredRecord<'a>(&'a [u64]);
+pub struct StoredRecord<'a>(pub &'a [u64]);
 
 impl<'a> StoredRecord<'a> {
-    pub fn of(words: &'a [u64]) -> StoredRecord<'a> {
-        StoredRecord(words)
-    }
-
     /// As text in the database's encoding.
     pub fn key(self) -> &'a [u8] {
         let key = &self.0[1..];
@@ -225,7 +221,7 @@ impl Entries {
                 file.index.read(self.next..end, &mut self.block);
                 (self.next, self.at) = (end, 0);
             }
-            let entry = RecordPlace::of(*self.block.get(self.at)?);
+            let entry = RecordPlace::from(*self.block.get(self.at)?);
             if entry.id >= id {
                 return (entry.id == id).then_some(entry);
             }

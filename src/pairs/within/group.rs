@@ -19,8 +19,8 @@ use pg::file::ByteStrings;
 /// Up to so many records of a group are compared each with each.
 const FEW: usize = 4096;
 
-/// The records of one side of a group: those of a relation, or, where only new ones are searched for, these on the left,
-/// and all on the right.
+/// The records of one side of a group: those of a relation, or, where only new ones are searched for, these on the
+/// left, and all on the right.
 #[derive(Default)]
 struct Side {
     records: u64,

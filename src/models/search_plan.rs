@@ -189,7 +189,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(records: u32) -> Sample {
+    fn among(records: u32) -> Sample {
         const MOST: u32 = 1 << 18;
         let zeros = (0..).find(|&zeros| records >> zeros <= MOST);
         Sample {
@@ -223,7 +223,7 @@ fn by_similarity(
 ) -> Vec<FoundTogether> {
     /// The number under which all searches by equality go.
     const EQUAL: usize = MOST_SEARCHES;
-    let sample = Sample::of(records.store.records);
+    let sample = Sample::among(records.store.records);
     let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
     for search in equal {
         records.search(search, None, memory / 4, |a, b| {
