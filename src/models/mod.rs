@@ -6,12 +6,10 @@
 //! - `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
 //!   workers;
 //! - `pair_limit`: how many pairs are compared;
-//! - `scores`: what it says of them;
-//! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
+//! - `fit`, `pairs`, `candidate_report`, `describe`: the functions.
 
 mod candidate_report;
 mod describe;
-mod explain;
 mod fields;
 mod fit;
 mod fit_model;
@@ -21,7 +19,6 @@ mod options;
 mod pair_limit;
 mod pairs;
 mod records;
-mod scores;
 mod search;
 mod search_plan;
 mod team;

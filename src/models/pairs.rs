@@ -9,13 +9,13 @@ use super::fit;
 
 use super::options::{min_probability, ModelOptions};
 use super::pair_limit::PairLimit;
-use super::scores::Scores;
 use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::only_new;
+use crate::pairs::random::mix;
 use crate::pairs::records::{Records, Relations};
 use pg::budget::Budget;
 use pg::error::{raise, OrRaise};
@@ -140,19 +140,14 @@ impl ModelSearch {
             }
             let score = scores.score(compared.pattern);
             if score.probability >= self.least {
-                let found = FoundPair {
-                    a: compared.a,
-                    b: compared.b,
-                    score,
-                };
-                let Some(are_same) = self.judged(&found, &mut records.texts) else {
+                let (pair, measures) = ([compared.a, compared.b], [score.bits, score.probability]);
+                let Some(are_same) = self.judged(pair, &mut records.texts) else {
                     continue;
                 };
-                let (pair, measures) = ([found.a, found.b], [score.bits, score.probability]);
                 match &mut best_first {
                     Some(best_first) if are_same => best_first.push_judged(pair, measures),
                     Some(best_first) => best_first.push(pair, measures),
-                    None => output.put(&found, &mut records.texts),
+                    None => output.put(pair, measures, &mut records.texts),
                 }
             }
         }
@@ -162,19 +157,18 @@ impl ModelSearch {
             progress::phase(phases::ASSIGNING, None);
             // both sides are numbered together
             let sides = [records.store.records as usize; 2];
-            best_first.finish(sides, |[a, b], [bits, probability]| {
-                let score = Score { bits, probability };
-                output.put(&FoundPair { a, b, score }, &mut records.texts);
+            best_first.finish(sides, |pair, measures| {
+                output.put(pair, measures, &mut records.texts);
             });
         }
     }
 
     /// Whether people have judged a pair the same; `None` if it is left out.
-    fn judged(&self, found: &FoundPair, texts: &mut RecordTexts) -> Option<bool> {
+    fn judged(&self, pair: [u32; 2], texts: &mut RecordTexts) -> Option<bool> {
         let Some(decisions) = &self.decisions else {
             return Some(false);
         };
-        let [a, b] = [found.a, found.b].map(|record| {
+        let [a, b] = pair.map(|record| {
             let key = texts.keys.get(record.into());
             key.unwrap_or_default().to_vec()
         });
@@ -249,13 +243,6 @@ impl ModelSearch {
     }
 }
 
-/// A pair of records and what a model says of it.
-struct FoundPair {
-    a: u32,
-    b: u32,
-    score: Score,
-}
-
 struct Output {
     rows: ResultRows,
     progress: Progress,
@@ -268,14 +255,47 @@ impl Output {
         self.progress.report(|| format!("{done} pairs compared"));
     }
 
-    fn put(&mut self, found: &FoundPair, texts: &mut RecordTexts) {
+    /// A pair of records, with its bits and its probability.
+    fn put(&mut self, pair: [u32; 2], [bits, probability]: [f64; 2], texts: &mut RecordTexts) {
         self.rows.make(|| {
-            Some([
-                texts.keys.text(found.a.into()),
-                texts.keys.text(found.b.into()),
-                found.score.probability.into_datum(),
-                found.score.bits.into_datum(),
-            ])
+            let [a, b] = pair.map(|record| texts.keys.text(record.into()));
+            Some([a, b, probability.into_datum(), bits.into_datum()])
         });
+    }
+}
+
+/// No pattern: it would have levels that there are not.
+const NONE: Pattern = Pattern(u128::MAX);
+
+/// Scores by pattern. Each pattern has one place, which the last one of that place has.
+struct Scores<'m> {
+    scorer: Scorer<'m>,
+    places: Vec<(Pattern, Score)>,
+}
+
+impl<'m> Scores<'m> {
+    /// Takes about `memory` bytes, and 2 MB at the most.
+    fn new(scorer: Scorer<'m>, memory: usize) -> Scores<'m> {
+        let places = (memory / size_of::<(Pattern, Score)>()).clamp(1 << 8, 1 << 16);
+        let score = Score {
+            bits: 0.0,
+            probability: 0.0,
+        };
+        Scores {
+            scorer,
+            places: vec![(NONE, score); 1 << places.ilog2()],
+        }
+    }
+
+    /// What the model says of a pattern.
+    #[inline]
+    fn score(&mut self, pattern: Pattern) -> Score {
+        let hash = mix(mix((pattern.0 >> 64) as u64) ^ pattern.0 as u64);
+        let at = hash as usize & (self.places.len() - 1);
+        let place = &mut self.places[at];
+        if place.0 != pattern {
+            *place = (pattern, self.scorer.score(pattern));
+        }
+        place.1
     }
 }

@@ -64,7 +64,7 @@ impl Stream {
             keys: ByteStrings::new(0),
             columns: columns(),
             new: records.new.as_ref().map(|_| columns()),
-            ordered: KeyOrder::new(&records.key).is_some(),
+            ordered: KeyOrder::find(&records.key).is_some(),
             records: 0,
         };
         let mut successive = Successive::new(&records.key);

@@ -1,5 +1,7 @@
 //! The keys of rows that an index has found, as far as a snapshot sees the rows.
 
+use std::cmp::Ordering;
+
 use pgrx::pg_sys;
 
 use crate::pairs::join::TableRow;
@@ -134,45 +136,31 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The order of the keys of a column, if their type has one.
+/// The order of the values of a column.
 pub struct KeyOrder {
-    compare: Option<*mut pg_sys::FmgrInfo>,
+    compare: *mut pg_sys::FmgrInfo,
     collation: pg_sys::Oid,
 }
 
 impl KeyOrder {
-    pub fn new(column: &RecordColumn) -> KeyOrder {
+    /// `None` if the type has no order.
+    pub fn find(column: &RecordColumn) -> Option<KeyOrder> {
         // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
         unsafe {
             let flags = pg_sys::TYPECACHE_CMP_PROC_FINFO as i32;
             let entry = pg_sys::lookup_type_cache(column.type_oid, flags);
             let compare = &raw mut (*entry).cmp_proc_finfo;
-            KeyOrder {
-                compare: ((*compare).fn_oid != pg_sys::InvalidOid).then_some(compare),
+            ((*compare).fn_oid != pg_sys::InvalidOid).then_some(KeyOrder {
+                compare,
                 collation: column.collation,
-            }
+            })
         }
     }
 
-    pub fn is_some(&self) -> bool {
-        self.compare.is_some()
-    }
-
-    /// Whether two values of the type are the same. Without an order none are.
-    pub fn is_same(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
-        self.compare(a, b) == Some(0)
-    }
-
-    /// Whether `a` comes behind `b`. Without an order none does.
-    fn is_behind(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
-        self.compare(a, b) > Some(0)
-    }
-
-    fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Option<i32> {
-        self.compare.map(|compare| {
-            // SAFETY: the function is the comparison of the type that both values have, and it returns an int4.
-            unsafe { ffi::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 }
-        })
+    pub fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
+        // SAFETY: the function is the comparison of the type that both values have, and it returns an int4.
+        let order = unsafe { ffi::FunctionCall2Coll(self.compare, self.collation, a, b) };
+        (order.value() as i32).cmp(&0)
     }
 }
 
@@ -189,7 +177,7 @@ pub struct Keys<'a> {
     /// The tables of the last pair. No others hold pages, of which there could be more than buffers.
     last: (usize, usize),
     outputs: [OutputFunction; 2],
-    order: KeyOrder,
+    order: Option<KeyOrder>,
     /// Compare the values of the columns in which records must be equal.
     within: Vec<KeyOrder>,
     /// Says whether the rows are a pair, by signatures in the columns that tables name besides.
@@ -210,12 +198,15 @@ impl<'a> Keys<'a> {
     ) -> Keys<'a> {
         let left = relations.left;
         let right = relations.right.unwrap_or(left);
+        let within = left.within.iter().map(KeyOrder::find);
         Keys {
             fetchers: tables.list.iter().map(Fetcher::new).collect(),
             last: (0, 0),
             outputs: [left, right].map(|records| OutputFunction::new(records.key.type_oid)),
-            order: KeyOrder::new(&left.key),
-            within: left.within.iter().map(KeyOrder::new).collect(),
+            order: KeyOrder::find(&left.key),
+            within: within
+                .map(|order| order.expect("the type has one"))
+                .collect(),
             profile,
             // SAFETY: the server runs a function with an active snapshot.
             snapshot: unsafe { pg_sys::GetActiveSnapshot() },
@@ -289,7 +280,7 @@ impl<'a> Keys<'a> {
         let [x, y] = [&self.fetchers[now.0], &self.fetchers[now.1]];
         let is_equal = |(place, order): (usize, &KeyOrder)| {
             let both = x.value(place, 0).zip(y.value(place, 1));
-            both.is_some_and(|(x, y)| order.is_same(x, y))
+            both.is_some_and(|(x, y)| order.compare(x, y).is_eq())
         };
         if !self.within.iter().enumerate().all(is_equal) {
             return None;
@@ -305,17 +296,15 @@ impl<'a> Keys<'a> {
         let mut text =
             |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.outputs[side].text(key));
         let keys = [text(0, a), text(1, b)];
-        let swap = match (a, b) {
-            (Some(a), Some(b)) if self.one_relation && self.order.is_some() => {
-                self.order.is_behind(a, b)
-            }
-            _ => self.one_relation && is_behind(keys[0], keys[1]),
-        };
         let [first, second] = keys;
-        let keys = if swap {
-            [second, first]
-        } else {
-            [first, second]
+        let is_behind = || match (a.zip(b), &self.order) {
+            (Some((a, b)), Some(order)) => order.compare(a, b).is_gt(),
+            _ => is_behind(first, second),
+        };
+        // Keys of two relations may be of two types, and are not compared.
+        let keys = match self.one_relation && is_behind() {
+            true => [second, first],
+            false => keys,
         };
         Some((keys, similarity))
     }

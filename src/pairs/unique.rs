@@ -84,7 +84,7 @@ fn query(records: &Records) -> Sql {
         let parts: [&dyn SqlPart; 3] = [&has_signature, &or, &signature.name];
         has_signature = Sql::with("{}{}{} IS NOT NULL", &parts);
     }
-    let order = match has_order(&records.key) || !has_equality(&records.key) {
+    let order = match KeyOrder::find(&records.key).is_some() || !has_equality(&records.key) {
         true => " ORDER BY 1",
         false => "",
     };
@@ -99,11 +99,6 @@ fn query(records: &Records) -> Sql {
             &Sql::new(order),
         ],
     )
-}
-
-/// Whether the keys of a column have an order.
-pub fn has_order(column: &RecordColumn) -> bool {
-    KeyOrder::new(column).is_some()
 }
 
 /// Whether values of the column can be compared as GROUP BY does.
@@ -161,11 +156,11 @@ pub struct Successive {
 impl Successive {
     /// `None` for a type without an order.
     pub fn new(key: &RecordColumn) -> Option<Successive> {
-        let order = KeyOrder::new(key);
+        let order = KeyOrder::find(key)?;
         let (mut length, mut by_value) = (0, false);
         // SAFETY: a column of a locked relation has a type.
         unsafe { pg_sys::get_typlenbyval(key.type_oid, &mut length, &mut by_value) };
-        order.is_some().then(|| Successive {
+        Some(Successive {
             order,
             last: None,
             by_value,
@@ -177,7 +172,8 @@ impl Successive {
     /// Whether a key is the same as the one before. It is copied.
     pub fn is_again(&mut self, key: pg_sys::Datum) -> bool {
         let (order, last) = (&self.order, self.last);
-        let again = last.is_some_and(|last| self.scratch.with(|| order.is_same(last, key)));
+        let is_same = |last| self.scratch.with(|| order.compare(last, key).is_eq());
+        let again = last.is_some_and(is_same);
         // SAFETY: the key is a value of this type. The last key is a copy that was made here, and nothing else has it.
         unsafe {
             let copy = ffi::datumCopy(key, self.by_value, self.length.into());

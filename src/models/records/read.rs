@@ -144,7 +144,7 @@ impl Table {
             ),
             None => (Sql::new(""), Sql::new("")),
         };
-        let order = match KeyOrder::new(&self.records.key).is_some() {
+        let order = match KeyOrder::find(&self.records.key).is_some() {
             // not by name: a field may have the same one
             true => Sql::new("1"),
             false => Sql::new("").output(key).text(" COLLATE pg_catalog.\"C\""),

@@ -54,10 +54,6 @@ impl ColumnLists {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
-    readable(bytes)
-}
-
 /// Errors: it is none.
 fn verdict(text: &[u8], relation: &str) -> Verdict {
     match text {
@@ -67,10 +63,7 @@ fn verdict(text: &[u8], relation: &str) -> Verdict {
         _ => raise(
             &Error::new(
                 ErrorKind::InvalidParameter,
-                format!(
-                    "decision \"{}\" in \"{relation}\" is none",
-                    self::text(text)
-                ),
+                format!("decision \"{}\" in \"{relation}\" is none", readable(text)),
             )
             .detail("Decisions are \"same\", \"different\" and \"unsure\"."),
         ),
@@ -219,7 +212,7 @@ fn hash_of(bytes: &[u8], relation: &str) -> [RecordHash; 2] {
 fn refuse_one_key(key: &[u8], name: &str) -> ! {
     let message = format!(
         "both keys of a decision in \"{name}\" are \"{}\"",
-        text(key)
+        readable(key)
     );
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,

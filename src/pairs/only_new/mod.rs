@@ -50,8 +50,10 @@ impl NewRecords {
                     ErrorKind::InvalidParameter,
                     format!("relation \"{name}\" does not have the column key"),
                 )
-                .hint("Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT id::text AS key \
-                     FROM ..."),
+                .hint(
+                    "Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT \
+                     id::text AS key FROM ...",
+                ),
             );
         };
         if !is_text(key.type_oid) {

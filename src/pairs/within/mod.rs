@@ -1,20 +1,25 @@
 //! Pairs of records that are equal in some columns, such as that of the tenant: rows come from a query in the order of
 //! these columns, so that those that are equal come one after the other, and each such group is joined by itself.
 
-mod columns;
 mod group;
 
-use pgrx::pg_sys;
+use std::ffi::CString;
 
+use base::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pairs::keys::KeyOrder;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, Successive};
 use group::RecordGroup;
+use pg::catalog;
 use pg::cursor::{Cursor, QueryRow};
+use pg::error::raise_as;
+use pg::function::arguments::Arguments;
 use pg::progress::{self, phases};
 use pg::sql::Sql;
-
-pub use columns::{column, given};
+use pg::values::text::readable;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
@@ -86,7 +91,7 @@ fn condition(records: &Records) -> Sql {
 pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {
     // Records with the same key may be of different groups, so that not all pairs of them are seen.
     relations.each().for_each(unique::check);
-    let ordered = relations.right.is_none() && unique::has_order(&relations.left.key);
+    let ordered = relations.right.is_none() && KeyOrder::find(&relations.left.key).is_some();
     progress::phase(phases::READING_GROUPS, None);
     // Its files outlive the cursor, so it comes before.
     let mut group = RecordGroup::new(output, relations, ordered, threshold);
@@ -175,4 +180,71 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let numbers = (EQUAL..EQUAL + places).chain(ordered.then_some(KEY));
     sql.text(" ORDER BY ")
         .list(numbers, |sql, i| sql.text(&(i + 1).to_string()))
+}
+
+fn error(message: String) -> Error {
+    Error::new(ErrorKind::InvalidParameter, message)
+}
+
+/// The names that argument `i` gives, a name[]; `None` for NULL.
+///
+/// Errors: a NULL among them (22004), no names (22023), or one that comes twice (42701).
+pub fn given(arguments: Arguments, i: usize) -> Option<Vec<CString>> {
+    arguments.datum(i)?;
+    let names = arguments.names(i);
+    if names.is_empty() {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            &error("argument \"within\" names no column".into())
+                .hint("Leave the argument out to compare all records with each other."),
+        );
+    }
+    for (i, name) in names.iter().enumerate() {
+        if names[..i].contains(name) {
+            let name = readable(name.to_bytes());
+            raise_as(
+                PgSqlErrorCode::ERRCODE_DUPLICATE_COLUMN,
+                &error(format!(
+                    "column \"{name}\" is named twice in argument \"within\""
+                )),
+            );
+        }
+    }
+    Some(names)
+}
+
+/// A column of a relation, whose name is `relation` in messages.
+///
+/// Errors: no such column (42703); a signature of the records (42P10); a type without a default order (42883).
+pub fn column(records: &Records, name: CString, relation: &str) -> RecordColumn {
+    let column = RecordColumn::of(records.oid, name, relation);
+    let shown = readable(column.name.to_bytes());
+    if records.signatures.iter().any(|s| s.name == column.name) {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_INVALID_COLUMN_REFERENCE,
+            &error(format!(
+                "argument \"within\" cannot name signature column \"{shown}\" of relation \"{relation}\""
+            )),
+        );
+    }
+    let flags = (pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC) as i32;
+    // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
+    let has_order = unsafe {
+        let entry = pg_sys::lookup_type_cache(column.type_oid, flags);
+        (*entry).lt_opr != pg_sys::InvalidOid && (*entry).cmp_proc != pg_sys::InvalidOid
+    };
+    if !has_order {
+        let name = catalog::type_name(column.type_oid);
+        raise_as(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
+            &error(format!(
+                "could not identify an ordering operator for type {}",
+                readable(name.to_bytes())
+            ))
+            .detail(format!(
+                "Argument \"within\" names column \"{shown}\" of relation \"{relation}\"."
+            )),
+        );
+    }
+    column
 }
