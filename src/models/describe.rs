@@ -67,19 +67,19 @@ fn bloom_model_classes(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// Models of more bytes are read for every pair.
-const MOST_KEPT: usize = 4 << 20;
+const MOST_BYTES: usize = 4 << 20;
 
 /// A model and the bytes of the jsonb that it was read from.
-type Kept = Option<(Vec<u8>, Explainer)>;
+type LastModel = Option<(Vec<u8>, Explainer)>;
 
 pg::session_state! {
     /// A statement explains pair after pair by one model, so the last is kept.
-    static LAST: Cell<Kept> = Cell::default();
+    static LAST: Cell<LastModel> = Cell::default();
     "model that explains" by "its jsonb" until "another explains" bytes |last| {
-        let kept = last.take();
+        let model = last.take();
         // What the model has of its fields is about as large as the jsonb that it was read from.
-        let bytes = kept.as_ref().map_or(0, |(jsonb, _)| 2 * jsonb.len());
-        last.set(kept);
+        let bytes = model.as_ref().map_or(0, |(jsonb, _)| 2 * jsonb.len());
+        last.set(model);
         bytes
     };
 }
@@ -96,7 +96,7 @@ fn with_model<T>(arguments: Arguments, explain: impl FnOnce(&Explainer) -> T) ->
         }
     };
     let result = explain(&explainer);
-    if bytes.len() <= MOST_KEPT {
+    if bytes.len() <= MOST_BYTES {
         LAST.set(Some((bytes, explainer)));
     }
     result

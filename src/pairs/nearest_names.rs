@@ -56,16 +56,12 @@ fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     });
     let wanted = WantedName::new(text.as_str(), check_for_interrupts).or_raise();
     let mut found = list.candidates(signature, many, &wanted);
-    found.sort_by(|a, b| {
-        b.similarity
-            .total_cmp(&a.similarity)
-            .then_with(|| a.row.cmp(&b.row))
-    });
-    for one in found.into_iter().take(k as usize) {
+    found.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    for (similarity, NamedRow { key, name }) in found.into_iter().take(k as usize) {
         rows.put([
-            one.row.key.map(|key| text_datum(&key)),
-            Some(text_datum(&one.row.name)),
-            one.similarity.into_datum(),
+            key.map(|key| text_datum(&key)),
+            Some(text_datum(&name)),
+            similarity.into_datum(),
         ]);
     }
     NewValue(pg_sys::Datum::null())
@@ -78,12 +74,6 @@ struct NamedRow {
     /// `None` for NULL, as it may be in a view.
     key: Option<Vec<u8>>,
     name: Vec<u8>,
-}
-
-/// A row whose name was compared.
-struct ComparedName {
-    row: NamedRow,
-    similarity: f64,
 }
 
 /// The relation and its columns, locked until the end of the transaction.
@@ -173,9 +163,14 @@ impl NameList {
     }
 
     /// The rows with a name whose signatures are nearest to one, so many, and those that are as far as the last of
-    /// them, compared with the name. Which rows they are is a matter of distances and keys alone, not of the order in
+    /// them, with the similarity of their name to the wanted one. Which rows they are is a matter of distances and keys alone, not of the order in
     /// which a plan finds them.
-    fn candidates(&self, signature: NewBloom, many: i64, wanted: &WantedName) -> Vec<ComparedName> {
+    fn candidates(
+        &self,
+        signature: NewBloom,
+        many: i64,
+        wanted: &WantedName,
+    ) -> Vec<(f64, NamedRow)> {
         let signature = (self.bloom, signature.datum());
         let limit = many + MAX_TIES;
         let sql = Sql::with(
@@ -202,12 +197,11 @@ impl NameList {
             let more = limit as usize - found.len();
             found.extend(self.first_of_equal(signature, last, more));
         }
-        let compare = |(_, row): (f64, NamedRow)| {
+        for (measure, row) in &mut found {
             let similarity = wanted.nearness(&readable(&row.name), check_for_interrupts);
-            let similarity = similarity.or_raise();
-            ComparedName { row, similarity }
-        };
-        found.into_iter().map(compare).collect()
+            *measure = similarity.or_raise();
+        }
+        found
     }
 
     /// Of the rows at one distance, so many with the least keys. All of them are read.

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use pgrx::pg_sys;
 
+use crate::pairs::estimate::sample::{count_similar, sample_row, SampleRow};
+use crate::pairs::estimate::timing::time;
 use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::join::bands::rows_of_a_piece;
 use crate::pairs::join::loose::{loose, Origins};
 use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::pieces::JoinPiece;
-use crate::pairs::join::sample::{count_similar, sample_row, SampleRow};
-use crate::pairs::join::timing::time;
 use crate::pairs::join::units::{JoinPlan, Pairing};
 use crate::pairs::join::TableNumber;
 use crate::pairs::keys::Keys;

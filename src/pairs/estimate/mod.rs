@@ -2,6 +2,8 @@
 
 mod from_index;
 mod from_query;
+mod sample;
+mod timing;
 
 use pgrx::{pg_sys, IntoDatum};
 

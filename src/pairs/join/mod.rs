@@ -4,9 +4,7 @@ pub mod bands;
 pub mod loose;
 pub mod parallel;
 pub mod pieces;
-pub mod sample;
 pub mod sorted;
-pub mod timing;
 pub mod units;
 
 use pg::file::Plain;

@@ -150,9 +150,8 @@ pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
 /// The workers of a running job.
 struct JoinTeam {
     team: Team,
-    queues: Vec<*mut pg_sys::shm_mq_handle>,
-    /// Whether each worker can still send.
-    alive: RefCell<Vec<bool>>,
+    /// Of the workers that can still send.
+    queues: RefCell<Vec<*mut pg_sys::shm_mq_handle>>,
 }
 
 impl JoinTeam {
@@ -189,8 +188,7 @@ impl JoinTeam {
             let queues: Vec<_> = launched.map(|(i, &queue)| team.attach(queue, i)).collect();
             JoinTeam {
                 team,
-                alive: RefCell::new(vec![true; queues.len()]),
-                queues,
+                queues: RefCell::new(queues),
             }
         }
     }
@@ -203,8 +201,8 @@ impl JoinTeam {
     /// Passes on the pairs that have arrived. Returns whether any have, or a worker has ended.
     fn receive(&self, sink: &mut impl JoinSink) -> bool {
         let mut any = false;
-        for (i, &queue) in self.queues.iter().enumerate() {
-            while self.alive.borrow()[i] {
+        let mut receive = |queue: *mut pg_sys::shm_mq_handle| {
+            loop {
                 // A worker can send as fast as this process receives, so this loop may be long.
                 check_for_interrupts();
                 let (mut size, mut data) = (0, std::ptr::null_mut());
@@ -221,12 +219,13 @@ impl JoinTeam {
                     }
                     pg_sys::shm_mq_result::SHM_MQ_DETACHED => {
                         any = true;
-                        self.alive.borrow_mut()[i] = false;
+                        return false;
                     }
-                    _ => break,
+                    _ => return true,
                 }
             }
-        }
+        };
+        self.queues.borrow_mut().retain(|&queue| receive(queue));
         any
     }
 
@@ -234,11 +233,10 @@ impl JoinTeam {
     ///
     /// Errors: what a worker has failed with.
     fn finish(self, sink: &mut impl JoinSink) {
-        while self.alive.borrow().contains(&true) {
-            if self.receive(sink) {
-                continue;
+        while !self.queues.borrow().is_empty() {
+            if !self.receive(sink) {
+                team::sleep();
             }
-            team::sleep();
         }
         self.team.finish();
     }
