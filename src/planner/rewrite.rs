@@ -15,12 +15,14 @@ use pg::tree::node::{answer, bare, call, cast, fold, Node};
 use pg::{boundary, entry, ffi};
 use types::objects::{beside, function, Purpose};
 
-/// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
-const GT: [u32; 2] = [674, 1133];
-const GE: [u32; 2] = [675, 1135];
-/// And with the score on the right.
-const LT: [u32; 2] = [672, 1122];
-const LE: [u32; 2] = [673, 1124];
+/// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat): `>`, `>=`, and with the score on the right `<`,
+/// `<=`; whether they are strict, and whether the score is on the right.
+const COMPARISONS: [([u32; 2], bool, bool); 4] = [
+    ([674, 1133], true, false),
+    ([675, 1135], false, false),
+    ([672, 1122], true, true),
+    ([673, 1124], false, true),
+];
 
 /// Support function of the measures. It answers nothing. But the planner calls it when it simplifies conditions, which
 /// loads the library, so that the hook is set for a session's first query.
@@ -229,13 +231,8 @@ impl Conditions<'_> {
     /// The operation is a node of the planner's.
     unsafe fn comparison(&self, operation: &pg_sys::OpExpr) -> Option<*mut Node> {
         let number = operation.opno.to_u32();
-        let (strict, flipped) = match number {
-            _ if GT.contains(&number) => (true, false),
-            _ if GE.contains(&number) => (false, false),
-            _ if LT.contains(&number) => (true, true),
-            _ if LE.contains(&number) => (false, true),
-            _ => return None,
-        };
+        let mut comparisons = COMPARISONS.into_iter();
+        let (_, strict, flipped) = comparisons.find(|(numbers, ..)| numbers.contains(&number))?;
         // SAFETY: the operation is a node of the planner; these operators have two arguments. The new call has
         // those of its types.
         unsafe {
